@@ -18,6 +18,7 @@ import { ApprovalService } from "./approvals/approval-service.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
 import { DeltaHub } from "./log/delta-hub.ts";
 import type { SpendingSettings } from "./budgets/budget-settings.ts";
+import { systemClock } from "./host/clock.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
 import { EnvironmentCatalogue } from "./resources/environments.ts";
@@ -39,10 +40,11 @@ import { SessionPlaces } from "./resources/session-places.ts";
 import { SessionService } from "./resources/session-service.ts";
 import { SessionOptions } from "./resources/session-options.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
-import type { Accompany } from "./hooks/turn-hook.ts";
+import type { CreateTurnHooks } from "./hooks/turn-hook.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
-export async function createEngine(given: Store, settings: EngineSettings): Promise<Engine> {
+export async function createEngine(given: Store, options: EngineSettings): Promise<Engine> {
+  const settings = { clock: systemClock, ...options };
   const { quotas } = settings;
   const store = quotas ? limitStore(given, quotas) : given;
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
@@ -68,13 +70,13 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
   const definitions = new ToolDefinitions(store.records);
   const keeping = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
-  const accompany: Accompany = (control) => [
-    killSwitch.companion,
-    rules.companion,
+  const createTurnHooks: CreateTurnHooks = (control) => [
+    killSwitch.turnHook,
+    rules.turnHook,
     new HostHooksTurnHook(control, store.events, settings),
     new BudgetHook({ store, book, settings: spending, control }),
-    ...(turnQuota ? [turnQuota.companion(control)] : []),
-    ...keeping.companions(control),
+    ...(turnQuota ? [turnQuota.turnHook(control)] : []),
+    ...keeping.turnHooks(control),
   ];
   const commands = new SessionCommands({
     ...{ events: store.events, files: store.files, stateFolder, rules, killSwitch },
@@ -87,7 +89,7 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
   const accountLimits = new AccountLimits(shared);
   const turns = new TurnCounter(shared, { name: settings.holder, tenant: settings.fleet?.tenant ?? DEFAULT_TENANT });
   const actors = new SessionActors(store, settings, deltas, {
-    ...{ accompany, commands, definitions, rules, limits: new OwnLimits(accountLimits, settings) },
+    ...{ createTurnHooks, commands, definitions, rules, limits: new OwnLimits(accountLimits, settings) },
     halted: () => killSwitch.state(),
   });
   const approvals = new ApprovalService(store, {
@@ -98,7 +100,7 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
   });
   // Not all at the same moment: the first to come denies it for all.
   const othersMs = settings.fleet ? 1_000 + 4_000 * Math.random() : 0;
-  const expiry = new ApprovalExpiry(store, approvals, settings.log, othersMs);
+  const expiry = new ApprovalExpiry({ store, service: approvals, othersMs, log: settings.log, clock: settings.clock });
   const notifier = new Notifier(store, settings.notify ?? NOBODY, settings);
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);

@@ -2,13 +2,17 @@ import type { Rule } from "@tandem/protocol";
 import type { ActorSettings } from "./actor/actor-settings.ts";
 import type { BudgetSettings } from "./budgets/budget-settings.ts";
 import type { CheckpointSettings } from "./checkpoints/checkpoint-service.ts";
+import type { Clock } from "./host/clock.ts";
 import type { PreviewSettings } from "./log/preview-source.ts";
 import type { NotifySettings } from "./notify/notifier.ts";
 import type { Quotas } from "./quotas/quotas.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 
 /** Everything that the embedding program passes to the engine. Each feature declares the settings that it reads. */
-export interface EngineSettings extends ActorSettings, BudgetSettings, CheckpointSettings, PreviewSettings {
+export interface EngineSettings
+  extends Omit<ActorSettings, "clock">, BudgetSettings, CheckpointSettings, PreviewSettings {
+  /** The system clock by default. */
+  clock?: Clock;
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
   roots: readonly string[];
   /** Rules of the project's config; they apply to every session. */

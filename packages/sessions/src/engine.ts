@@ -24,7 +24,7 @@ import type { Worktrees } from "./worktrees/worktrees.ts";
  * 1. `create-engine.ts` wires the features together.
  * 2. `resources/session-service.ts` accepts client input and puts it into the session's input queue.
  * 3. `actor/session-actor.ts` is the single writer of a session: it takes input from the queue while it holds the lease.
- * 4. `turn/turn-runner.ts` takes a turn from its first message to its one end.
+ * 4. `turn/turn-state.ts` lists the states of a turn and their transitions; `turn/turn-runner.ts` drives them.
  * 5. `process/conversation-holder.ts` starts and resumes the Claude Code process that answers.
  *
  * Folders from the bottom up: host, log, hooks, rules, approvals, process, turn, actor, resources. The other folders are

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   RequestError,
   type BackgroundTask,
@@ -7,6 +6,7 @@ import {
   type SessionEventBody,
 } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow, type Store } from "@tandem/storage";
+import { isoNow, sleep } from "../host/clock.ts";
 import { Timer } from "../host/timer.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import { haltText, type Halt } from "../budgets/kill-switch.ts";
@@ -19,88 +19,90 @@ import type { PreviewSink } from "../log/outbox.ts";
 import type { Rules } from "../rules/rules.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
 import { SessionWriter } from "../log/session-writer.ts";
-import type { Accompany } from "../hooks/turn-hook.ts";
+import type { CreateTurnHooks } from "../hooks/turn-hook.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import { interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
+import { canReleaseProcess, isBusy, isWaiting } from "../turn/turn-state.ts";
 import { TurnWaits } from "./turn-waits.ts";
 import { needsNewProcess } from "../process/turn-options.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
-import { isAnswer } from "../approvals/pending-approvals.ts";
+import { isAnswer } from "../approvals/pending-calls.ts";
 
 export interface ActorDependencies {
   store: Store;
   settings: ActorSettings;
   previews: PreviewSink;
-  /** Whether everything is stopped. */
+  /** The kill switch, if it is engaged. */
   halted: () => Promise<Halt | undefined>;
-  /** Who goes along with the session's turns. */
-  accompany: Accompany;
+  createTurnHooks: CreateTurnHooks;
   commands: Pick<SessionCommands, "prepare">;
   rules: Rules;
   definitions: ToolDefinitions;
-  /** Whether this process may run turns of a session; if not, it only writes what does not need one. */
+  /** Whether this process may run turns of a session. If not, it only writes events that need no turn. */
   mayRun: (row: SessionRow) => boolean;
-  /** Quotas of the account that turns run on. */
+  /** Quotas of the account that pays for the turns. */
   limits: OwnLimits;
 }
 
-/** A process that waits for a person is given back after this, where nothing else is said; the answer finds another. */
+/** Default for how long a waiting approval keeps its process. A later answer starts a new one. */
 const WAITING_MS = 10 * 60 * 1_000;
 
-/** A question that has come up takes so long at most until it is kept, and can be answered without its process. */
-const ASKED_MS = 2_000;
+/** How long it takes at most to save a new approval request, after which it can be answered without its process. */
+const SAVE_REQUEST_MS = 2_000;
 
 const TERMINATED: SessionChange = { status: "terminated", waitingFor: [] };
 
 /**
- * The one writer of a session while this process holds its lease: takes what waits in the inbox, and lets the session's
- * turns run. All steps are done one after the other; what comes out of the conversation is written as it comes.
+ * The single writer of a session while this process holds its lease. It takes input from the session's queue and runs its
+ * turns. Steps run one after the other; output of the conversation is written as it arrives.
  */
 export class SessionActor {
   readonly lease: Lease;
-  readonly #around: ActorDependencies;
+  readonly #dependencies: ActorDependencies;
   readonly #writer: SessionWriter;
   readonly #runner: TurnRunner;
   readonly #serial = new SerialQueue();
-  readonly #alarm = new Timer();
+  readonly #timer: Timer;
   readonly #ended = Promise.withResolvers<void>();
   readonly #waits = new TurnWaits();
   #gone = false;
   #isStopping = false;
   #isFinishing = false;
-  /** Whether it takes messages, and has taken up what a former writer left. */
+  /** Whether it takes messages and has taken over the turn of a former writer. */
   readonly #runs: boolean;
 
-  private constructor(around: ActorDependencies, lease: Lease, writer: SessionWriter, ledger: UsageLedger) {
-    this.#around = around;
+  private constructor(dependencies: ActorDependencies, lease: Lease, writer: SessionWriter, ledger: UsageLedger) {
+    this.#dependencies = dependencies;
+    this.#timer = new Timer(dependencies.settings.clock);
     this.lease = lease;
     this.#writer = writer;
-    this.#runs = around.mayRun(writer.row);
+    this.#runs = dependencies.mayRun(writer.row);
     this.#runner = new TurnRunner({
-      ...around,
+      ...dependencies,
       lease,
       writer,
       ledger,
       next: (step) => this.#unattended(this.#serial.run(step)),
-      look: () => this.#takeInbox(),
+      takeInput: () => this.#takeInput(),
       hasMessage: () => this.#hasMessage(),
-      onBegin: () => this.#alarm.clear(),
+      onBegin: () => this.#timer.clear(),
       onWaiting: () => {
-        if (this.#runner.canReleaseProcess) this.#leaveAfter(around.settings.approvals?.keepProcess ?? WAITING_MS);
+        const { approvals } = dependencies.settings;
+        if (canReleaseProcess(this.#runner.state)) this.#leaveAfter(approvals?.keepProcess ?? WAITING_MS);
         this.#waits.tellIdle();
       },
       onEnd: () => {
-        this.#leaveAfter(around.settings.idle);
+        this.#leaveAfter(dependencies.settings.idle);
         this.#waits.tellIdle();
       },
       onStep: () => this.#waits.tellStep(),
     });
   }
 
-  /** Takes a session over under a lease: what its last writer left open is closed, or goes on. */
-  static async take(around: ActorDependencies, lease: Lease): Promise<SessionActor> {
-    const { store, settings } = around;
+  /** Takes over a session under a lease. An open turn of its last writer is closed or continued. */
+  static async take(dependencies: ActorDependencies, lease: Lease): Promise<SessionActor> {
+    const { store, settings } = dependencies;
     const row = await store.sessions.get(lease.session);
     if (!row) throw new RequestError("not_found", `There is no session ${lease.session}.`);
     const [last] = await store.events.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
@@ -108,14 +110,14 @@ export class SessionActor {
     const ledger = new UsageLedger(row.primaryThread, { note, activeMs: row.activeMs });
     let actor: SessionActor | undefined;
     const writer = new SessionWriter({
-      ...around,
+      ...dependencies,
       lease,
       row,
       ledger,
       threads: await store.sessions.threads(row.id),
       onLost: (error) => actor?.lost(error),
     });
-    actor = new SessionActor(around, lease, writer, ledger);
+    actor = new SessionActor(dependencies, lease, writer, ledger);
     actor.#leaveAfter(settings.idle);
     try {
       if (actor.#runs && settings.fleet && (await isUnplaced(store, row.id))) {
@@ -141,47 +143,48 @@ export class SessionActor {
     return this.#runner.running;
   }
 
-  /** Whether it does something that would be missed: a turn runs, and waits for nobody. */
+  /** Whether a turn is making progress. */
   get busy(): boolean {
-    return this.running && !this.#runner.isApprovalAnnounced;
+    return isBusy(this.#runner.state);
   }
 
-  /** Whether nothing is missed if it leaves: what waits for a quota would be taken up again at once. */
+  /** Whether the session can be released without loss. A turn in a quota wait would be taken up again at once. */
   get canReleaseProcess(): boolean {
-    return !this.#gone && !this.busy && !this.row.parked && (!this.running || this.#runner.canReleaseProcess);
+    const { state } = this.#runner;
+    return !this.#gone && !isBusy(state) && !this.row.parked && (state.type === "idle" || canReleaseProcess(state));
   }
 
-  /** Whether it only writes: turns are for others. */
+  /** Whether other workers run the turns, and this one only writes. */
   get isOnlyWriting(): boolean {
     return !this.#runs;
   }
 
-  /** Whether it writes nothing any more. */
+  /** Whether it has released or lost the session. */
   get gone(): boolean {
     return this.#gone;
   }
 
-  /** Resolves when it is gone, and its process too. */
+  /** Resolves when the session is released and its process has ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Looks into the inbox. */
+  /** Checks the input queue. */
   poke(): Promise<void> {
-    return this.#step(() => this.#takeInbox());
+    return this.#step(() => this.#takeInput());
   }
 
-  /** Lets a message that waits begin no turn. False if it does not wait, or is on its way to the agent. */
+  /** Removes a queued message. False if it is not queued, or on its way to the agent. */
   takeBack(id: string, by?: string): Promise<boolean> {
     return this.#step(async () => {
-      const message = (await this.#inbox()).find((event) => event.id === id && event.type === "user.message");
+      const message = (await this.#queuedInput()).find((event) => event.id === id && event.type === "user.message");
       if (!message || this.#runner.isSteeredBy(message.id)) return false;
       await this.#drop([message], by === undefined ? "taken back" : `taken back by ${by}`);
       return true;
     });
   }
 
-  /** Changes the session's row and says so in the log. A changed agent or setting gets a new process with the next turn. */
+  /** Changes the session's row and logs it. A changed agent or setting gets a new process with the next turn. */
   change(make: (row: SessionRow) => { change: SessionChange; events: SessionEventBody[] }): Promise<SessionRow> {
     return this.#step(async () => {
       const { metadata: before } = this.row;
@@ -193,7 +196,7 @@ export class SessionActor {
     });
   }
 
-  /** Does something between turns: none runs, none begins, and no process has the conversation. */
+  /** Runs work between turns, while no process has the conversation open. */
   atRest<T>(work: (writer: SessionWriter) => Promise<T>): Promise<T> {
     return this.#step(async () => {
       if (this.running) {
@@ -206,23 +209,23 @@ export class SessionActor {
     });
   }
 
-  /** From now on it can only be read. */
+  /** Makes the session read-only. */
   archive(by?: string): Promise<SessionRow> {
     return this.#finish(async () => {
-      await this.#drop(await this.#inbox(), "the session is archived");
-      const archivedAt = new Date().toISOString();
+      await this.#drop(await this.#queuedInput(), "the session is archived");
+      const archivedAt = isoNow(this.#dependencies.settings.clock);
       const terminated = { type: "session.status_terminated" as const, ...(by !== undefined && { tandem: { by } }) };
       await this.#writer.write([terminated], { ...TERMINATED, archivedAt });
       return this.row;
     });
   }
 
-  /** Takes it away, after what is its own. Where that cannot be, it stays. */
+  /** Deletes the session after its files. If that fails, it stays. */
   delete(removeOwn: (row: SessionRow) => Promise<void>): Promise<void> {
     return this.#finish(async () => {
       await removeOwn(this.row);
       await this.#writer.write([{ type: "session.deleted" }]);
-      await this.#around.store.sessions.delete(this.lease);
+      await this.#dependencies.store.sessions.delete(this.lease);
       this.#abandon(new RequestError("not_found", `There is no session ${this.lease.session}.`));
     });
   }
@@ -231,50 +234,51 @@ export class SessionActor {
     await this.#runner.stopTask(id);
   }
 
-  /** Ends the turn and the process at once, and says why. One that waits for a person is left to wait. True if a turn was ended. */
+  /** Ends the turn and the process at once and logs why. A turn that waits for a person keeps waiting. True if a turn ended. */
   halt(halt: Halt): Promise<boolean> {
     return this.#step(async () => {
       const isAsked = this.row.waitingFor.length > 0;
       const isRunning = this.running && !isAsked;
       if (isRunning) await this.#writer.write([{ type: "tandem.notice", level: "warning", text: haltText(halt) }]);
-      await this.#runner.close(this.running && isAsked ? "left" : "ended");
+      if (isAsked) await this.#runner.release();
+      else await this.#runner.close();
       if (isRunning) await this.#runner.end(interruptedTurn(), "stopped");
       return isRunning;
     });
   }
 
-  /** From now on it takes nothing new. Resolves when no turn is running or can go on, or the time is over. */
+  /** Takes no new input. Resolves when no turn makes progress, or the time is over. */
   async idle(withinMs: number): Promise<void> {
     this.#isStopping = true;
-    if (!this.running || this.#runner.isApprovalAnnounced) return;
-    // What is about to be asked is worth a moment: then it can be answered later.
-    const ms = this.#runner.waits ? Math.max(withinMs, ASKED_MS) : withinMs;
-    await Promise.race([this.#waits.idle(), sleep(ms, undefined, { ref: false })]);
+    if (!this.busy) return;
+    // Wait until a new approval request is saved: then it can be answered later.
+    const ms = isWaiting(this.#runner.state) ? Math.max(withinMs, SAVE_REQUEST_MS) : withinMs;
+    await Promise.race([this.#waits.idle(), sleep(this.#dependencies.settings.clock, ms)]);
   }
 
-  /** Resolves when no turn is running, one waits for somebody, or the session is not this process's any more. */
+  /** Resolves when no turn makes progress, or the session was released or lost. */
   async settled(): Promise<void> {
     while (this.busy && !this.#gone) await Promise.race([this.#waits.idle(), this.ended]);
   }
 
-  /** Lets go, and leaves a turn that is running to others: between two steps, or where it is when the time is over. */
+  /** Hands a running turn over to another worker: between two steps, or wherever it is at the deadline. */
   async handOver(withinMs: number): Promise<void> {
     this.#isStopping = true;
     const late = AbortSignal.timeout(withinMs);
     while (!this.#gone) {
-      const isHere = !this.busy || this.#runner.isBetweenSteps || late.aborted;
+      const isHere = !this.busy || this.#runner.state.isBetweenSteps || late.aborted;
       if (!isHere) await Promise.race([this.#waits.step(late), this.ended]);
-      // What Claude Code has said is heard meanwhile: the model may have gone on with the next step.
+      // Output arrives meanwhile: the model may have begun the next step.
       if (this.busy) await this.#runner.caughtUp();
       await this.#serial.run(async () => {
-        if (this.#gone || (this.busy && !this.#runner.isBetweenSteps && !late.aborted)) return;
+        if (this.#gone || (this.busy && !this.#runner.state.isBetweenSteps && !late.aborted)) return;
         if (this.busy) await this.#runner.handOver();
         await this.#leave();
       });
     }
   }
 
-  /** Ends a turn that nobody could go on with, and says why. What waits in the inbox stays there. */
+  /** Ends a turn that no worker could continue, and logs why. Queued input stays queued. */
   giveUp(error: unknown): Promise<void> {
     return this.#step(async () => {
       const wasRunning = this.row.status === "running" || this.row.status === "rescheduling";
@@ -284,14 +288,14 @@ export class SessionActor {
     });
   }
 
-  /** Lets go, unless it is busy by now. */
+  /** Releases the session unless it is busy by now. */
   readonly leave = (): Promise<void> => this.#serial.run(() => this.#leave());
 
-  /** Lets go of process and lease. A turn that waits for somebody stays open, for whoever takes the session up next. */
+  /** Releases process and lease. A waiting turn stays open for the next writer. */
   stop(why: Interruption): Promise<void> {
     this.#isStopping = true;
     return this.#serial.run(async () => {
-      if (this.running && !this.#runner.isApprovalAnnounced) {
+      if (this.busy) {
         await this.#runner.close();
         await this.#runner.end(interruptedTurn(), why);
       }
@@ -299,21 +303,21 @@ export class SessionActor {
     });
   }
 
-  /** The session is somebody else's now, or nobody's: end everything, write nothing. */
+  /** The lease is lost or the session cannot be written: end the process, write nothing. */
   lost(error: unknown = new LeaseLost(this.lease.session)): void {
     if (this.#gone) return;
-    this.#around.settings.log.warn({ session: this.lease.session, error: String(error) }, "a session was lost");
+    this.#dependencies.settings.log.warn({ session: this.lease.session, error: String(error) }, "a session was lost");
     this.#abandon(error);
   }
 
   #abandon(error: unknown): void {
     this.#gone = true;
-    this.#alarm.clear();
+    this.#timer.clear();
     this.#writer.abandon(error);
     this.#unattended(this.#runner.abandon().finally(this.#ended.resolve));
   }
 
-  /** Ends the turn that is running, if one is, whatever it is doing, and does something before anything else begins. */
+  /** Ends an open turn, then runs the last step before any other input is taken. */
   #finish<T>(last: () => Promise<T>): Promise<T> {
     return this.#step(async () => {
       this.#isFinishing = true;
@@ -336,19 +340,19 @@ export class SessionActor {
     });
   }
 
-  /** What fails where nobody waits must not end the server: a session that cannot be written is lost, and says so. */
+  /** A failed background step must not end the server. A session that cannot be written reports itself as lost. */
   #unattended(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
-      const { log } = this.#around.settings;
+      const { log } = this.#dependencies.settings;
       if (!this.#gone) log.warn({ session: this.lease.session, error: String(error) }, "a step of a session failed");
     });
   }
 
-  async #takeInbox(): Promise<void> {
+  async #takeInput(): Promise<void> {
     if (this.#gone || this.#isStopping || this.#isFinishing || !this.#runs) return;
-    const waiting = await this.#inbox();
-    // It waits, and nobody has to come back for it: whoever goes on wakes all that have something waiting.
-    if (waiting.length > 0 && (await this.#around.halted())) return;
+    const waiting = await this.#queuedInput();
+    // Resuming after the kill switch wakes every session with queued input.
+    if (waiting.length > 0 && (await this.#dependencies.halted())) return;
     if (this.row.archivedAt) return this.#drop(waiting, "the session is archived");
     // Interrupts and answers do not queue behind messages.
     for (const event of waiting) if (event.type === "user.interrupt") await this.#runner.interrupt(event);
@@ -362,16 +366,16 @@ export class SessionActor {
     }
   }
 
-  /** What waits. Something may be on its way into the log while the store is asked: that must not be done twice. */
-  async #inbox(): Promise<SessionEvent[]> {
-    const listed = await this.#around.store.inbox.list(this.row.id);
+  /** The store may still list input that is being moved to the log: taking it twice must be avoided. */
+  async #queuedInput(): Promise<SessionEvent[]> {
+    const listed = await this.#dependencies.store.inbox.list(this.row.id);
     return listed.filter((event) => !this.#writer.hasTaken(event));
   }
 
-  /** If it cannot be known now, whoever looks next will see. */
+  /** False if the store fails: the next look finds the message. */
   async #hasMessage(): Promise<boolean> {
     if (this.#isStopping || this.#isFinishing) return false;
-    const waiting = await this.#inbox().catch(() => []);
+    const waiting = await this.#queuedInput().catch(() => []);
     return waiting.some(({ type }) => type === "user.message");
   }
 
@@ -382,18 +386,18 @@ export class SessionActor {
   }
 
   #leaveAfter(ms: number): void {
-    this.#alarm.set(ms, () => this.#unattended(this.#serial.run(() => this.#leave())));
+    this.#timer.set(ms, () => this.#unattended(this.#serial.run(() => this.#leave())));
   }
 
-  /** Gives process and lease back. The next message takes the session up again. */
+  /** Releases process and lease. The next message takes the session up again. */
   async #leave(): Promise<void> {
-    if (this.#gone || (this.running && !this.#runner.isApprovalAnnounced)) return;
-    this.#alarm.clear();
-    await this.#runner.close(this.running ? "left" : "ended");
+    if (this.#gone || this.busy) return;
+    this.#timer.clear();
+    await this.#runner.release();
     await this.#writer.drained();
     this.#gone = true;
     try {
-      await this.#around.store.leases.release(this.lease);
+      await this.#dependencies.store.leases.release(this.lease);
     } finally {
       this.#ended.resolve();
     }

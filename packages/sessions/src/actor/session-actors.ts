@@ -18,7 +18,7 @@ const LOOK_MS = 2_000;
 const ADVANCE_TRIES = 20;
 const ADVANCE_PAUSE_MS = 100;
 
-type Beside = Pick<ActorDependencies, "accompany" | "commands" | "definitions" | "halted" | "limits" | "rules">;
+type Beside = Pick<ActorDependencies, "createTurnHooks" | "commands" | "definitions" | "halted" | "limits" | "rules">;
 
 /** The sessions that this process writes. A session has one actor at most, here and, by its lease, anywhere. */
 export class SessionActors implements SessionRuns {

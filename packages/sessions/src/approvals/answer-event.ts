@@ -7,7 +7,7 @@ import {
   type SessionEvent,
 } from "@tandem/protocol";
 import { checkMode, type HostAccount, type RuleBook } from "@tandem/policy";
-import type { Answer } from "./pending-approvals.ts";
+import type { Answer } from "./pending-calls.ts";
 import { readAnswers } from "./questions.ts";
 
 /** What an answer is held to. */

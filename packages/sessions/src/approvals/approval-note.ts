@@ -1,9 +1,10 @@
 import { duration, SESSION_METADATA, type ApprovalNote } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import type { JudgedCall, RuleBook } from "@tandem/policy";
+import type { Clock } from "../host/clock.ts";
 import { approvalDiff } from "./approval-diff.ts";
 
-/** Claude Code's own names of the calls that are made to ask: nobody but a person lets them pass. */
+/** Tools of Claude Code whose purpose is to ask a person. No rule can allow them. */
 const KINDS: Record<string, ApprovalNote["kind"]> = { ExitPlanMode: "plan", AskUserQuestion: "question" };
 
 type Named = { name: string; mcpServer?: string | undefined };
@@ -12,10 +13,15 @@ export const asksPerson = ({ name, mcpServer }: Named): boolean => mcpServer ===
 
 export const isPlan = ({ name, mcpServer }: Named): boolean => mcpServer === undefined && KINDS[name] === "plan";
 
-/** What a call says of itself to who is asked about it. */
+/** The details of a call that a person sees when asked to approve it. */
 export function approvalNote(
   call: JudgedCall,
-  { row, expire, book }: { row: SessionRow; expire: number | undefined; book: RuleBook | undefined },
+  {
+    row,
+    expire,
+    book,
+    clock,
+  }: { row: SessionRow; expire: number | undefined; book: RuleBook | undefined; clock: Clock },
 ): ApprovalNote {
   const kind = (call.mcpServer === undefined ? KINDS[call.name] : undefined) ?? "tool";
   const { plan } = call.input;
@@ -23,16 +29,16 @@ export function approvalNote(
   const suggestion = kind === "tool" ? book?.suggest(call) : undefined;
   return {
     kind,
-    expires_at: expiryOf(row, expire),
+    expires_at: expiryOf(row, expire, clock),
     ...(diff && { diff }),
     ...(kind === "plan" && typeof plan === "string" && { plan }),
     ...(suggestion && { suggestion }),
   };
 }
 
-/** By the session's own setting, else the project's. */
-function expiryOf({ metadata }: SessionRow, expire: number | undefined): string | null {
+/** The session's own setting takes precedence over the project's. */
+function expiryOf({ metadata }: SessionRow, expire: number | undefined, clock: Clock): string | null {
   const own = metadata[SESSION_METADATA.approvalExpiry];
   const ms = own === undefined ? expire : duration.parse(own);
-  return ms === undefined ? null : new Date(Date.now() + ms).toISOString();
+  return ms === undefined ? null : new Date(clock.now() + ms).toISOString();
 }

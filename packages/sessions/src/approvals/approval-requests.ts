@@ -5,7 +5,8 @@ import type { OpenCall, Placed } from "../log/open-turn.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { errorDetail } from "../log/error-detail.ts";
-import { type Answer, PendingApprovals } from "./pending-approvals.ts";
+import { PendingApprovals, type CallState } from "./pending-approvals.ts";
+import { announcement, answeredCall, callStatus, unanswered, type Answer } from "./pending-calls.ts";
 import { grantOf, Grants, type openGrants } from "./grants.ts";
 import { cancellation } from "./outcome.ts";
 import { saveRule, settleAnswer } from "./settle-answer.ts";
@@ -24,81 +25,84 @@ export interface InheritedRequests {
 
 /** The approvals and custom tool results that a session's turn requests, and their events in the log. */
 export class ApprovalRequests {
-  readonly room = new PendingApprovals();
-  /** Calls that were allowed after the process that asked for them had gone, each once. */
+  readonly pending: PendingApprovals;
+  /** Calls that were allowed after their process had gone. Each may be made once. */
   readonly grants = new Grants();
+  readonly #state: CallState;
   readonly #writer: SessionWriter;
   readonly #rules: Rules;
 
-  constructor({ writer, rules }: { writer: SessionWriter; rules: Rules }) {
+  constructor({ writer, rules, state }: { writer: SessionWriter; rules: Rules; state: CallState }) {
+    this.#state = state;
+    this.pending = new PendingApprovals(state);
     this.#writer = writer;
     this.#rules = rules;
   }
 
-  /** Whether what is asked can be answered without the process that asks. A subagent's call goes with it. */
-  get outlivesProcess(): boolean {
-    return this.room.calls.every(({ thread }) => thread === null);
-  }
-
   inherit(inherited: InheritedRequests): void {
     for (const call of inherited.waiting) {
-      void this.room.enter(call);
+      void this.pending.enter(call);
       this.#writer.open.set(call.use.id, call);
     }
-    for (const { call, answer } of inherited.answered) this.room.remember(call, answer);
+    for (const { call, answer } of inherited.answered) {
+      this.#state.apply({ type: "call.inherited", call, answer });
+    }
     for (const call of inherited.grants) this.grants.add(call);
-    this.room.announcedBefore(inherited.announced);
+    this.#state.apply({ type: "calls.announced", ids: inherited.announced });
   }
 
   /**
-   * Takes an answer into the log and hands it over. `late`: the process that asked is gone. Undefined if nothing waits for
-   * it; else whether the session has other settings now.
+   * Logs an answer and hands it over. `late`: the process that asked is gone. Returns undefined if no call waits for it, else
+   * whether the answer changed the session's settings.
    */
   async take(answer: Answer, late: boolean): Promise<{ isChanged: boolean } | undefined> {
-    const asked = this.room.find(answer);
+    const asked = answeredCall(this.#state.calls, answer);
     if (asked) await this.#saveRule(asked, answer);
-    // It may have come to its end meanwhile.
-    const call = this.room.find(answer);
+    // The call may have ended meanwhile.
+    const call = answeredCall(this.#state.calls, answer);
     if (!call) return undefined;
     const settled = settleAnswer(call, answer, { row: this.#writer.row, late });
-    const handOver = this.room.answer(call, answer);
-    const next = this.room.announcement();
-    const following: Placed[] = [...settled.events, ...(next ? [{ thread: null, body: next }] : [])];
+    const handOver = this.pending.answer(call, answer);
+    const next = announcement(this.#state.calls);
+    if (next) this.#state.apply({ type: "calls.announced", ids: next.ids });
+    const following: Placed[] = [...settled.events, ...(next ? [{ thread: null, body: next.event }] : [])];
     const taken = { ...answer, session_thread_id: call.thread };
-    await this.#writer.take(taken, following, { ...this.room.standing, ...settled.change }, call.thread);
+    const change = { ...callStatus(this.#state.calls), ...settled.change };
+    await this.#writer.take(taken, following, change, call.thread);
     const grant = late ? grantOf(call, answer) : undefined;
     if (grant) this.grants.add(grant);
     handOver();
     return { isChanged: settled.change.metadata !== undefined };
   }
 
-  /** Answers that no process has come to ask for, and none will: they are told to a new one. */
+  /** Takes the answers that no process fetched, for a new process. */
   takeLate(): LateResult[] {
-    return this.room.takeEarly().map(lateResult);
+    return this.pending.takeUndelivered().map(lateResult);
   }
 
-  /** A call that has its result asks nobody any more. */
+  /** A call that has its result needs no answer. */
   observe(event: SessionEventBody): void {
     if (event.type === "agent.tool_result") this.#leave(event.tool_use_id);
     if (event.type === "agent.mcp_tool_result") this.#leave(event.mcp_tool_use_id);
   }
 
-  /** What is said of those that nobody has answered when the turn ends. */
+  /** The events that cancel unanswered calls at the end of a turn. */
   unanswered(): Placed[] {
-    return this.room.calls.flatMap(cancellation);
+    return unanswered(this.#state.calls).flatMap(cancellation);
   }
 
   clear(): void {
-    this.room.clear();
+    this.pending.clear();
     this.grants.clear();
   }
 
   #leave(id: EventId): void {
-    const unanswered = this.room.leave(id);
-    if (unanswered) void this.#writer.place(cancellation(unanswered));
+    const call = unanswered(this.#state.calls).find(({ use }) => use.id === id);
+    this.#state.apply({ type: "call.closed", id });
+    if (call) void this.#writer.place(cancellation(call));
   }
 
-  /** What a person said about this call counts also where the rule about its like cannot be kept. */
+  /** The answer counts even if its rule cannot be saved. */
   async #saveRule(call: OpenCall, answer: Answer): Promise<void> {
     try {
       await saveRule(call, answer, this.#writer.row, this.#rules);

@@ -10,7 +10,7 @@ import {
 import type { Store } from "@tandem/storage";
 import type { HostAccount } from "@tandem/policy";
 import type { Rules } from "../rules/rules.ts";
-import { isAnswer, type Answer } from "./pending-approvals.ts";
+import { isAnswer, type Answer } from "./pending-calls.ts";
 import { answeredCall, answerEvent, expiredAnswer } from "./answer-event.ts";
 import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts";
 import type { Approvals } from "./approvals.ts";

@@ -1,6 +1,6 @@
 import type { EventId, EventOf, LoggedEvent } from "@tandem/protocol";
 import type { OpenCall } from "../log/open-turn.ts";
-import type { Answer } from "./pending-approvals.ts";
+import type { Answer } from "./pending-calls.ts";
 
 type Confirmation = EventOf<"user.tool_confirmation">;
 

@@ -2,7 +2,7 @@ import type { LateResult, ModelContent } from "@tandem/claude-code";
 import { QUESTION_TOOL, type ToolResultContent } from "@tandem/protocol";
 import { inWords, readAnswers, refusal } from "./questions.ts";
 import type { OpenCall } from "../log/open-turn.ts";
-import type { Answer } from "./pending-approvals.ts";
+import type { Answer } from "./pending-calls.ts";
 
 /**
  * What a model is told of a call that was answered after the process that made it had gone. A custom tool has its result, a

@@ -1,6 +1,6 @@
 import type { ApprovalOutcome, PermissionMode } from "@tandem/protocol";
 import type { OpenCall, Placed } from "../log/open-turn.ts";
-import type { Answer } from "./pending-approvals.ts";
+import type { Answer } from "./pending-calls.ts";
 
 /** Whether a call asks a person, rather than a client that has the tool. */
 export const isApproval = ({ use }: OpenCall): boolean =>

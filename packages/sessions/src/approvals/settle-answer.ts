@@ -3,7 +3,7 @@ import type { SessionChange, SessionRow } from "@tandem/storage";
 import { unmade } from "./late-result.ts";
 import { closing, type OpenCall, type Placed } from "../log/open-turn.ts";
 import type { Rules } from "../rules/rules.ts";
-import type { Answer } from "./pending-approvals.ts";
+import type { Answer } from "./pending-calls.ts";
 import { nextMode, outcomeOf, resolution } from "./outcome.ts";
 
 /** What goes into the log and the row with an answer. `late`: the process that asked is gone. */

@@ -69,7 +69,7 @@ export class KillSwitch {
   }
 
   /** Turns that would go on by themselves end instead. */
-  readonly companion: TurnHook = {
+  readonly turnHook: TurnHook = {
     before: async () => {
       await this.refuse();
       return [];

@@ -32,7 +32,7 @@ export class CheckpointService {
     this.shelf = settings.checkpoints && new CheckpointShelf(join(stateFolder, "checkpoints"), settings.checkpoints);
   }
 
-  companions(control: TurnControl): TurnHook[] {
+  turnHooks(control: TurnControl): TurnHook[] {
     const { compactAt, log } = this.#settings;
     const compact = (): void => {
       const { id } = control.row();

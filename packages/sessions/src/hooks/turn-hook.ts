@@ -5,58 +5,55 @@ import { errorDetail } from "../log/error-detail.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
 
 /**
- * Goes along with the turns of one session: takes checkpoints, watches what is spent. The runner of turns knows companions
- * only by this. A companion that rejects in `before` ends the turn with that error before anything is spent; in `after`, what
- * it rejects with becomes a warning in the log.
+ * Extends the turns of one session, for example with checkpoints or budgets. If `before` rejects, the turn ends with that
+ * error before anything is spent. If `after` rejects, the error becomes a warning in the log.
  */
 export interface TurnHook {
-  /** Whether a message may begin a turn. One that may not stays in the inbox, and is offered again. */
+  /** Whether a message may begin a turn. A refused message stays in the input queue and is offered again. */
   admit?(): Promise<Refusal | Delay | undefined>;
-  /** Whether no message may reach the model without `before`: then none steers a turn. */
+  /** Whether every message must pass `before`. Then no message can steer a turn. */
   readonly guardsMessages?: boolean;
-  /** Before the model is asked. What it returns goes into the log before anything of the turn. */
+  /** Called before the first model request. The returned events precede those of the turn. */
   before?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
-  /** What the model is told with the message of the turn. Asked after `before`. */
+  /** Content added to the message of the turn. Called after `before`. */
   words?(): readonly ModelContent[];
-  /** Everything that comes out of the conversation, in order. Must not throw. */
+  /** Receives every event of the conversation in order. Must not throw. */
   observe?(output: Extract<ConversationOutput, { type: "event" }>): void;
-  /** Once the turn is over, and before that is said. What it returns goes into the log before the last event. */
+  /** Called at the end of the turn. The returned events precede its last event. */
   after?(turn: TurnStart, end: TurnEnd): Promise<readonly SessionEventBody[]>;
-  /** The turn is left as it is, without a process: it waits, or is somebody else's. `before` comes before it goes on. */
+  /** The process was released: the turn waits, or another worker continues it. `before` is called before it resumes. */
   left?(): Promise<void>;
 }
 
-/** Why no turn begins, and what the log is told of it. */
+/** Why no turn begins, with the events to log. */
 export interface Refusal {
   reason: StopReason;
   events: readonly SessionEventBody[];
 }
 
-/** No turn begins for now: the message waits, and the session is as it was. */
+/** No turn begins for now; the session keeps its status. */
 export interface Delay {
   reason?: never;
   events: readonly SessionEventBody[];
 }
 
 export interface TurnStart {
-  /** The message that begins it; null where a turn goes on that was left open, or Claude goes on by itself. */
+  /** The message that begins it; null if an open turn is resumed, or Claude continues by itself. */
   message: EventId | null;
   startedAt: number;
 }
 
-/** What a companion can know and do. */
 export interface TurnControl {
-  /** As it is now. */
   row(): SessionRow;
   lease: Lease;
   ledger: UsageLedger;
-  /** Ends the turn that is running, once: Claude is interrupted, and the session goes idle for that reason. */
+  /** Interrupts the running turn, which then ends with this reason. Only the first call has an effect. */
   stop(reason: StopReason, events?: readonly SessionEventBody[]): void;
 }
 
-export type Accompany = (turns: TurnControl) => readonly TurnHook[];
+export type CreateTurnHooks = (turns: TurnControl) => readonly TurnHook[];
 
-/** All the companions of a session's turns, in their order. */
+/** The hooks of a session's turns, in order. */
 export class TurnHooks {
   readonly #all: readonly TurnHook[];
 
@@ -66,27 +63,27 @@ export class TurnHooks {
 
   async admit(): Promise<Refusal | Delay | undefined> {
     const asked: TurnHook[] = [];
-    for (const companion of this.#all) {
-      const refusal = await companion.admit?.();
+    for (const hook of this.#all) {
+      const refusal = await hook.admit?.();
       if (!refusal) {
-        if (companion.admit) asked.push(companion);
+        if (hook.admit) asked.push(hook);
         continue;
       }
-      // What others have set aside for a turn that does not begin is given back.
+      // Other hooks release what they reserved for this turn.
       await Promise.allSettled(asked.map(async (each) => each.left?.()));
       return refusal;
     }
     return undefined;
   }
 
-  /** Must not keep anybody from leaving. */
+  /** Never rejects: a failing hook must not keep the process alive. */
   async left(): Promise<void> {
-    await Promise.allSettled(this.#all.map(async (companion) => companion.left?.()));
+    await Promise.allSettled(this.#all.map(async (hook) => hook.left?.()));
   }
 
   async before(turn: TurnStart, write: (events: readonly SessionEventBody[]) => Promise<void>): Promise<void> {
-    for (const companion of this.#all) {
-      const said = await companion.before?.(turn);
+    for (const hook of this.#all) {
+      const said = await hook.before?.(turn);
       if (said?.length) await write(said);
     }
   }
@@ -96,18 +93,18 @@ export class TurnHooks {
   }
 
   words(): ModelContent[] {
-    return this.#all.flatMap((companion) => companion.words?.() ?? []);
+    return this.#all.flatMap((hook) => hook.words?.() ?? []);
   }
 
   observe(output: Extract<ConversationOutput, { type: "event" }>): void {
-    for (const companion of this.#all) companion.observe?.(output);
+    for (const hook of this.#all) hook.observe?.(output);
   }
 
   async after(turn: TurnStart, end: TurnEnd): Promise<SessionEventBody[]> {
     const said: SessionEventBody[] = [];
-    for (const companion of this.#all) {
+    for (const hook of this.#all) {
       try {
-        said.push(...((await companion.after?.(turn, end)) ?? []));
+        said.push(...((await hook.after?.(turn, end)) ?? []));
       } catch (error) {
         said.push({ type: "tandem.notice", level: "warning", text: errorDetail(error).message });
       }

@@ -1,3 +1,5 @@
+import type { Clock } from "./clock.ts";
+
 /** Receives warnings about background work that belongs to no request. */
 export interface Log {
   warn(details: Record<string, unknown>, message: string): void;
@@ -11,4 +13,5 @@ export interface HostSettings {
   /** Names this process in leases and in messages about sessions that it holds. */
   holder: string;
   log: Log;
+  clock: Clock;
 }

@@ -1,16 +1,21 @@
-/** One thing to do later; setting it again forgets the former. */
-export class Timer {
-  #timer: NodeJS.Timeout | undefined;
+import type { Clock } from "./clock.ts";
 
-  /** `holds` keeps the process alive until then. */
-  set(ms: number, ring: () => void, holds = false): void {
+/** One pending callback. Setting it again replaces the former. */
+export class Timer {
+  readonly #clock: Clock;
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  set(ms: number, callback: () => void, options?: { keepsProcess?: boolean }): void {
     this.clear();
-    this.#timer = setTimeout(ring, ms);
-    if (!holds) this.#timer.unref();
+    this.#cancel = this.#clock.after(ms, callback, options);
   }
 
   clear(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
   }
 }

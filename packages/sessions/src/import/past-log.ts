@@ -1,6 +1,6 @@
 import { EventIds, type PastOutput, type TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEvent, SessionEventBody, ThreadId } from "@tandem/protocol";
-import { Turn } from "../turn/turn.ts";
+import { stopReason } from "../turn/turn-end.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
 
 export interface PlacedEvent {
@@ -77,7 +77,7 @@ export class PastLog {
     return [
       { type: "session.usage", usage: ledger.total, budget: null, tandem: ledger.note },
       ...(end.error ? [{ type: "session.error" as const, error: end.error }] : []),
-      { type: "session.status_idle", stop_reason: new Turn().stopReason(end), stop_details: end.stopDetails },
+      { type: "session.status_idle", stop_reason: stopReason(end), stop_details: end.stopDetails },
     ];
   }
 }

@@ -15,9 +15,9 @@ export interface PreviewSink {
 }
 
 type Log = Pick<EventLog, "append" | "find" | "read">;
-type TurnHooks = NonNullable<Parameters<EventLog["append"]>[2]>;
+type AppendChanges = NonNullable<Parameters<EventLog["append"]>[2]>;
 type Item =
-  | { type: "write"; entries: readonly Entry[]; companions: TurnHooks; settle: PromiseWithResolvers<LoggedEvent[]> }
+  | { type: "write"; entries: readonly Entry[]; changes: AppendChanges; settle: PromiseWithResolvers<LoggedEvent[]> }
   | { type: "previews"; deltas: LiveDelta[] };
 
 /** So much may wait for a database that is away, before the session gives up. */
@@ -46,12 +46,12 @@ export class Outbox {
   }
 
   /** Resolves when it is durable. Whoever does not wait need not catch: `onLost` says it too. */
-  write(entries: readonly Entry[], companions: TurnHooks = {}): Promise<LoggedEvent[]> {
+  write(entries: readonly Entry[], changes: AppendChanges = {}): Promise<LoggedEvent[]> {
     const settle = Promise.withResolvers<LoggedEvent[]>();
     settle.promise.catch(() => undefined);
     if (this.#items.length >= MOST_WAITING)
       this.lose(new RequestError("unavailable", "Too much waits for the database."));
-    if (this.#lost === undefined) this.#add({ type: "write", entries, companions, settle });
+    if (this.#lost === undefined) this.#add({ type: "write", entries, changes, settle });
     else settle.reject(this.#lost);
     return settle.promise;
   }
@@ -108,17 +108,17 @@ export class Outbox {
   /** One transaction for all of them; tried again for as long as the database is away. */
   async #append(batch: readonly Extract<Item, { type: "write" }>[]): Promise<LoggedEvent[]> {
     const entries = batch.flatMap((item) => item.entries);
-    const companions: TurnHooks = {
-      session: Object.assign({}, ...batch.map((item) => item.companions.session ?? {})),
-      taken: batch.flatMap((item) => item.companions.taken ?? []),
-      threads: batch.flatMap((item) => item.companions.threads ?? []),
+    const changes: AppendChanges = {
+      session: Object.assign({}, ...batch.map((item) => item.changes.session ?? {})),
+      taken: batch.flatMap((item) => item.changes.taken ?? []),
+      threads: batch.flatMap((item) => item.changes.threads ?? []),
     };
     // Before, and not when it is done: between the two the log has them already, for whoever reads it.
     this.#previews.settle(entries);
     for (let attempt = 0, delayMs = 50; ; attempt += 1, delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
       try {
         return (
-          (attempt > 0 && (await this.#written(entries))) || (await this.#log.append(this.#lease, entries, companions))
+          (attempt > 0 && (await this.#written(entries))) || (await this.#log.append(this.#lease, entries, changes))
         );
       } catch (error) {
         if (!(error instanceof RequestError && error.code === "unavailable") || this.#lost !== undefined) throw error;

@@ -120,8 +120,8 @@ export class SessionWriter {
       track(this.open, thread, event);
       this.#threads.note(thread, event);
     }
-    const companions = { taken, session, threads: this.#threads.changed(this.#ledger) };
-    const written = this.#outbox.write(entries, companions).then(() => undefined);
+    const changes = { taken, session, threads: this.#threads.changed(this.#ledger) };
+    const written = this.#outbox.write(entries, changes).then(() => undefined);
     // Whoever does not wait for it hears of a failure all the same: the session is lost then.
     written.catch(() => undefined);
     return written;

@@ -1,6 +1,8 @@
 import { newId, RequestError, type Approval, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { RecordChange, StoredRecord, Store } from "@tandem/storage";
 import { z } from "zod";
+import { isoNow, type Clock } from "../host/clock.ts";
+import type { Log } from "../host/host-settings.ts";
 import { Timer } from "../host/timer.ts";
 import { describe, worthTelling, type Notification, type NotifyEvent } from "./notification.ts";
 import { sendWebhook, type Delivery, type Webhook } from "./send-webhook.ts";
@@ -45,8 +47,9 @@ export class Notifier implements Notifications {
   readonly #store: Store;
   readonly #settings: NotifySettings;
   readonly #variables: Readonly<Record<string, string | undefined>>;
-  readonly #log: { warn(details: Record<string, unknown>, message: string): void };
-  readonly #alarm = new Timer();
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #timer: Timer;
   readonly #stop = new AbortController();
   #look: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
@@ -58,9 +61,12 @@ export class Notifier implements Notifications {
     settings: NotifySettings,
     parts: {
       hostVariables: Readonly<Record<string, string | undefined>>;
-      log: { warn(details: Record<string, unknown>, message: string): void };
+      log: Log;
+      clock: Clock;
     },
   ) {
+    this.#clock = parts.clock;
+    this.#timer = new Timer(parts.clock);
     this.#store = store;
     this.#settings = settings;
     this.#variables = parts.hostVariables;
@@ -90,7 +96,7 @@ export class Notifier implements Notifications {
   async stop(): Promise<void> {
     this.#stopListening?.();
     clearInterval(this.#look);
-    this.#alarm.clear();
+    this.#timer.clear();
     this.#stop.abort();
     await this.#work;
   }
@@ -107,7 +113,7 @@ export class Notifier implements Notifications {
     }
     const notification: Notification = {
       type: "test",
-      at: new Date().toISOString(),
+      at: isoNow(this.#clock),
       text: "This is a test. Notifications of sessions arrive here.",
     };
     const said = async (target: string, delivery: Delivery, url?: string) => {
@@ -143,7 +149,7 @@ export class Notifier implements Notifications {
     const row = found && (await this.#store.sessions.get(session));
     if (!row || (await this.#store.records.get(SPACE, TOLD, found.key))) return;
     const notification = describe(logged, row, this.#settings.link);
-    const now = Date.now();
+    const now = this.#clock.now();
     const entries = this.#settings.webhooks
       .filter(({ on }) => on.includes(found.type))
       .map(({ url }): { key: string; value: Due } => ({
@@ -181,7 +187,7 @@ export class Notifier implements Notifications {
       after = records.at(-1)!.key;
     }
     if (next === Infinity) return;
-    this.#alarm.set(Math.max(0, Math.min(next - Date.now(), LONGEST_RETRY_MS)), () =>
+    this.#timer.set(Math.max(0, Math.min(next - this.#clock.now(), LONGEST_RETRY_MS)), () =>
       this.#later(() => this.#deliverDue()),
     );
   }
@@ -189,9 +195,9 @@ export class Notifier implements Notifications {
   /** Tries one that is due; when it is to be tried next. */
   async #deliver({ key, value, version }: StoredRecord): Promise<number> {
     const entry = due.parse(value);
-    if (entry.next_at > Date.now()) return entry.next_at;
-    const claimed: Due = { ...entry, attempts: entry.attempts + 1, next_at: Date.now() + TRYING_MS };
-    if (!(await this.#claim(key, claimed, version))) return Date.now() + TRYING_MS;
+    if (entry.next_at > this.#clock.now()) return entry.next_at;
+    const claimed: Due = { ...entry, attempts: entry.attempts + 1, next_at: this.#clock.now() + TRYING_MS };
+    if (!(await this.#claim(key, claimed, version))) return this.#clock.now() + TRYING_MS;
     const webhook = this.#settings.webhooks.find(({ url }) => url === entry.url);
     const notification = entry.notification as unknown as Notification;
     const delivery: Delivery = webhook
@@ -200,7 +206,7 @@ export class Notifier implements Notifications {
     // What this process breaks off by its own end says nothing of who was to be told.
     const last = webhook && !this.#stop.signal.aborted ? [lastDelivery(delivery, entry.url)] : [];
     const wait = Math.min(FIRST_RETRY_MS * 2 ** entry.attempts, LONGEST_RETRY_MS);
-    const nextAt = Date.now() + wait * (0.75 + Math.random() / 2);
+    const nextAt = this.#clock.now() + wait * (0.75 + Math.random() / 2);
     if (delivery.type === "failed" && nextAt < entry.until) {
       const change = { type: "put" as const, kind: DUE, key, value: { ...claimed, next_at: nextAt } };
       await this.#store.records.write(SPACE, [change, ...last]);
@@ -229,7 +235,7 @@ export class Notifier implements Notifications {
   }
 
   async #forget(): Promise<void> {
-    const before = Date.now() - REMEMBER_MS;
+    const before = this.#clock.now() - REMEMBER_MS;
     const old = (await this.#store.records.list(SPACE, TOLD, { limit: 10 * PAGE })).filter(
       ({ updatedAt }) => Date.parse(updatedAt) < before,
     );

@@ -20,44 +20,46 @@ import { transcriptStore } from "./transcript-store.ts";
 import { modelEvent, turnOptions } from "./turn-options.ts";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
 
-/** Of all engines of this process. */
+/** Shared by all engines of this process. */
 const STARTS = new StartGate(availableParallelism());
 
-interface Parts {
+interface HolderDependencies {
   store: Store;
   settings: ProcessSettings;
   lease: Lease;
   writer: SessionWriter;
-  room: PendingApprovals;
+  pending: PendingApprovals;
   grants: Grants;
   rules: Rules;
   definitions: ToolDefinitions;
   onOutput: (output: ConversationOutput) => void;
 }
 
-/** The process that carries a session's conversation, while there is one. What a former one still says is not heard. */
+/** The Claude Code process of a session, while there is one. Output of former processes is ignored. */
 export class ConversationHolder {
-  readonly #parts: Parts;
+  readonly #dependencies: HolderDependencies;
   #current: Conversation | undefined;
   #opening: Promise<Conversation> | undefined;
   #closings = 0;
-  /** What the last process was given beside its agent is gone too. */
+  /** The process was started with settings that have changed since. */
+  #isStale = false;
+  /** Resolves when servers and files of the last process are released. */
   #released: Promise<void> = Promise.resolve();
-  /** What the log was last told that turns run on. */
+  /** Model and effort as last logged. */
   #told = "";
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(dependencies: HolderDependencies) {
+    this.#dependencies = dependencies;
   }
 
-  /** The one that takes messages, be it ready or not. */
+  /** The process that takes messages, ready or not. */
   get current(): Conversation | undefined {
     return this.#current?.ended ? undefined : this.#current;
   }
 
   /**
-   * The conversation, ready: the one that is there, or taken up from where its transcript ends, or a new one. With `goOn` it
-   * goes on by itself with the turn that a former process left.
+   * Resolves with a ready conversation: the running one, one resumed from its transcript, or a new one. With `goOn` it
+   * continues the turn that a former process left.
    */
   open(goOn?: ConversationSetup["goOn"]): Promise<Conversation> {
     if (this.#opening) return this.#opening;
@@ -66,7 +68,17 @@ export class ConversationHolder {
     return this.#opening;
   }
 
+  get isStale(): boolean {
+    return this.#isStale;
+  }
+
+  /** The process is to be replaced before the next turn. */
+  markStale(): void {
+    this.#isStale = true;
+  }
+
   async close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
+    this.#isStale = false;
     const conversation = this.#current;
     this.#current = undefined;
     this.#closings += 1;
@@ -74,24 +86,24 @@ export class ConversationHolder {
     await this.#released;
   }
 
-  /** Has the turn of a message run on what it asks for. What the log is to be told of that. */
+  /** Applies the model and effort of a message. Returns the events to log. */
   async adjust(conversation: Conversation, message: EventOf<"user.message">): Promise<SessionEventBody[]> {
-    const { settings, writer } = this.#parts;
-    const wish = turnOptions(writer.row, settings, message);
-    await conversation.adjust(wish);
-    const told = JSON.stringify([wish.model, wish.effort]);
+    const { settings, writer } = this.#dependencies;
+    const options = turnOptions(writer.row, settings, message);
+    await conversation.adjust(options);
+    const told = JSON.stringify([options.model, options.effort]);
     const usual = JSON.stringify([writer.row.agent.model.id, writer.row.agent.model.effort?.type]);
     const before = this.#told || usual;
     this.#told = told;
-    return told === before ? [] : [modelEvent(wish, await settings.models())];
+    return told === before ? [] : [modelEvent(options, await settings.models())];
   }
 
-  /** The log knows the conversation as soon as it has begun; whether anything of it was kept shows when it is taken up. */
+  /** A logged conversation may have no stored transcript: that shows only when it is resumed. */
   async #takeUp(goOn: ConversationSetup["goOn"]): Promise<Conversation> {
-    // One that is at its end is waited for: there are never two.
+    // Wait for the former process to end: there must never be two.
     await this.#current?.close();
-    const known = this.#parts.writer.row.claudeSession;
-    // Empty after a rewind to the beginning: nothing is to be remembered.
+    const known = this.#dependencies.writer.row.claudeSession;
+    // Empty after a rewind to the beginning.
     if (!known) return this.#start({ id: randomUUID(), resume: false });
     try {
       return await this.#start({ id: known, resume: true, ...(goOn && { goOn }) });
@@ -102,19 +114,19 @@ export class ConversationHolder {
   }
 
   async #start(conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">): Promise<Conversation> {
-    const { store, settings, lease, writer, definitions } = this.#parts;
+    const { store, settings, lease, writer, definitions } = this.#dependencies;
     const { row } = writer;
     const closings = this.#closings;
     await using parts = new AsyncDisposableStack();
     const write = (events: SessionEventBody[]): void => void writer.write(events);
     const around = { definitions, isFirst: row.claudeSession === undefined, write };
-    const equipment = parts.use(await openProcessSetup(row, settings, around));
-    const setup = await conversationSetup(row, conversation, settings, equipment);
+    const processSetup = parts.use(await openProcessSetup(row, settings, around));
+    const setup = await conversationSetup(row, conversation, settings, processSetup);
     const transcripts = await transcriptStore(store.transcripts, lease, conversation);
-    const book = await this.#parts.rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    const book = await this.#dependencies.rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
     using _ = await STARTS.enter();
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
-    if (equipment.events.length > 0) await writer.write(equipment.events);
+    if (processSetup.events.length > 0) await writer.write(processSetup.events);
     const judges = {
       tools: row.agent.tools,
       toolsOf: (thread: ThreadId) => writer.toolsOf(thread),
@@ -126,21 +138,22 @@ export class ConversationHolder {
       home: homedir(),
     };
     const host = createHost({
-      judge: (call) => equipment.judge(call, judgeCall(call, { ...judges, session: writer.row })),
-      note: (call) => approvalNote(call, { row: writer.row, expire: settings.approvals?.expire, book }),
-      room: this.#parts.room,
-      grants: this.#parts.grants,
+      judge: (call) => processSetup.judge(call, judgeCall(call, { ...judges, session: writer.row })),
+      note: (call) =>
+        approvalNote(call, { row: writer.row, expire: settings.approvals?.expire, book, clock: settings.clock }),
+      pending: this.#dependencies.pending,
+      grants: this.#dependencies.grants,
       durable: () => writer.durable(),
       onOutput: (output) => {
         if (output.type === "closed") this.#released = owned.disposeAsync();
         if (opened !== this.#current) return;
         if (output.type === "closed") this.#current = undefined;
         if (output.type === "closed" && isNothingKept(output.error)) return;
-        this.#parts.onOutput(redactOutput(output, setup.credential));
+        this.#dependencies.onOutput(redactOutput(output, setup.credential));
       },
     });
-    const opened = settings.openConversation(setup, { ...host, ...equipment.hooks }, transcripts);
-    // From now on it goes with the process.
+    const opened = settings.openConversation(setup, { ...host, ...processSetup.hooks }, transcripts);
+    // The process owns it from now on.
     const owned = parts.move();
     this.#current = opened;
     try {

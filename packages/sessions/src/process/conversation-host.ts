@@ -11,7 +11,7 @@ export function createHost(session: {
   judge: (call: JudgedCall) => Decision;
   /** What is said of a call to who is asked about it. */
   note: (call: JudgedCall) => ApprovalNote;
-  room: PendingApprovals;
+  pending: PendingApprovals;
   /** Calls that have been allowed beforehand; each is used up by the first that fits. */
   grants: Grants;
   onOutput: ConversationHost["onOutput"];
@@ -30,7 +30,7 @@ export function createHost(session: {
       return { ...decision, permission: "allow", verdict: { action: "allow", why, by: "grant" } };
     },
     async confirm({ eventId, signal, name, mcpServer, input }): Promise<Confirmation> {
-      const answer = await session.room.wait(eventId, signal);
+      const answer = await session.pending.wait(eventId, signal);
       if (!answer) return { allow: false, message: "Nobody confirmed this call." };
       if (answer.type === "user.custom_tool_result") {
         const { content = [], is_error: isError } = answer;
@@ -49,7 +49,7 @@ export function createHost(session: {
       return { allow: true, input: changed, told };
     },
     async callCustomTool(request) {
-      const answer = await session.room.wait(request.eventId, request.signal);
+      const answer = await session.pending.wait(request.eventId, request.signal);
       if (answer?.type !== "user.custom_tool_result") {
         return { content: [{ type: "text", text: "Nobody answered this call." }], isError: true };
       }

@@ -11,12 +11,12 @@ import { offeredTools } from "@tandem/policy";
 import { turnOptions } from "./turn-options.ts";
 import { worktreeAt, worktreeVariables } from "../worktrees/worktree-registry.ts";
 
-/** What Claude Code is told about a session. */
+/** The setup of the Claude Code process of a session. */
 export async function conversationSetup(
   row: SessionRow,
   conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">,
   settings: ProcessSettings,
-  equipment: ProcessSetup,
+  processSetup: ProcessSetup,
 ): Promise<ConversationSetup> {
   const { agent, metadata } = row;
   const { model, effort, planning } = turnOptions(row, settings);
@@ -44,9 +44,9 @@ export async function conversationSetup(
     planning,
     ...(agent.system && { system: agent.system }),
     replaceSystem: metadata[SESSION_METADATA.system] === "replace",
-    tools: [...offeredTools(agent.tools, hasSubagents), ...askingTools(row, planning), ...equipment.tools],
+    tools: [...offeredTools(agent.tools, hasSubagents), ...askingTools(row, planning), ...processSetup.tools],
     customTools: agent.tools.filter((tool) => tool.type === "custom"),
-    ...equipment.setup,
+    ...processSetup.setup,
     hostServers,
     subagents: [
       ...roster.map((each) => asSubagent(each, hostServers)),

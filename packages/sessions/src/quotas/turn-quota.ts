@@ -25,7 +25,7 @@ export class TurnQuota {
     this.#wake = wake;
   }
 
-  companion(control: TurnControl): TurnHook {
+  turnHook(control: TurnControl): TurnHook {
     const { id } = control.row();
     let isTold = false;
     const leave = async (): Promise<void> => {

@@ -154,13 +154,13 @@ describe("rules that are kept", () => {
     const own = await here.add({ tool: "Bash", pattern: "ls", action: "deny" }, user);
     expect(book.judge(bash("ls"))?.action).toBe("deny");
     const foreign = await there.add({ tool: "Bash", pattern: "pwd", action: "deny" }, user);
-    await here.companion.before?.({ message: null, startedAt: 0 });
+    await here.turnHook.before?.({ message: null, startedAt: 0 });
     expect(book.judge(bash("pwd"))?.action).toBe("deny");
     await there.remove(foreign.id!);
     await there.remove(own.id!);
     await expect
       .poll(() => {
-        here.companion.observe?.({ type: "event" } as never);
+        here.turnHook.observe?.({ type: "event" } as never);
         return book.judge(bash("ls"));
       })
       .toBeUndefined();

@@ -190,7 +190,7 @@ export class KeptRules implements Rules {
   }
 
   /** Goes along with turns, so that what another process has changed counts within moments, and idle sessions cost nothing. */
-  get companion(): TurnHook {
+  get turnHook(): TurnHook {
     return {
       before: async () => {
         await this.#read();

@@ -1,18 +1,20 @@
 import { RequestError, type BackgroundTask } from "@tandem/protocol";
+import type { Clock } from "../host/clock.ts";
 import { Timer } from "../host/timer.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 
-/** How long after its last background task Claude may take to go on because of it. */
+/** How long Claude may take to continue after its last background task has completed. */
 const SETTLE_MS = 1_500;
 
-/** What a session's process does in the background, as the log is told of it. */
+/** The background tasks of a session's process, and their events in the log. */
 export class BackgroundTasks {
   readonly #writer: SessionWriter;
-  readonly #settling = new Timer();
+  readonly #settling: Timer;
   #running: BackgroundTask[] = [];
 
-  constructor(writer: SessionWriter) {
+  constructor(writer: SessionWriter, clock: Clock) {
     this.#writer = writer;
+    this.#settling = new Timer(clock);
   }
 
   get running(): readonly BackgroundTask[] {
@@ -28,17 +30,17 @@ export class BackgroundTasks {
     void this.#writer.write([{ type: "tandem.background", tasks }]);
   }
 
-  /** They go with their process. */
+  /** The process has ended, and its tasks with it. */
   end(): void {
     if (this.any) this.set(this.#running.map((task) => ({ ...task, status: "stopped" })));
   }
 
-  /** Once all have ended, and Claude had the time to go on because of that. Keeps the process alive until then. */
-  settle(ring: () => void): void {
-    if (!this.any) this.#settling.set(SETTLE_MS, ring, true);
+  /** Calls back once no task is left and Claude had time to continue. The timer keeps the process alive. */
+  settle(callback: () => void): void {
+    if (!this.any) this.#settling.set(SETTLE_MS, callback, { keepsProcess: true });
   }
 
-  /** Claude goes on, or there is nothing left to settle. */
+  /** Claude continues, or the turn has ended. */
   unsettle(): void {
     this.#settling.clear();
   }

@@ -4,17 +4,17 @@ import { closing } from "../log/open-turn.ts";
 import type { InterruptedTurn } from "./read-interrupted-turn.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 
-/** Takes over what a former writer spent and asked, and closes what it had under way. */
+/** Takes over the usage and the requests of a former writer, and closes the calls that it had running. */
 export async function closeInterruptedTurn(
-  legacy: InterruptedTurn,
+  interrupted: InterruptedTurn,
   { settings, writer, ledger }: Pick<TurnDependencies, "settings" | "writer" | "ledger">,
-  inquiries: ApprovalRequests,
+  requests: ApprovalRequests,
 ): Promise<void> {
-  // A Claude Code that a dead server has left on this machine must be gone before there is another.
+  // An orphaned Claude Code process on this machine must end before another one starts.
   await settings.sweep();
-  for (const { thread, end } of legacy.uncounted) ledger.carry(thread, end);
-  inquiries.inherit(legacy);
-  const words = `The process ${legacy.isHandedOver ? "was stopped" : "died"} while this call was running. What it did is not known.`;
-  const closings = legacy.running.map((call) => closing(call, "crash", words));
-  await writer.place([...closings, ...legacy.cancelled.flatMap(cancellation)]);
+  for (const { thread, end } of interrupted.uncounted) ledger.carry(thread, end);
+  requests.inherit(interrupted);
+  const words = `The process ${interrupted.isHandedOver ? "was stopped" : "died"} while this call was running. What it did is not known.`;
+  const closings = interrupted.running.map((call) => closing(call, "crash", words));
+  await writer.place([...closings, ...interrupted.cancelled.flatMap(cancellation)]);
 }

@@ -1,84 +1,95 @@
 import type { LateResult } from "@tandem/claude-code";
 import { RequestError, type EventOf } from "@tandem/protocol";
+import type { TurnHooks } from "../hooks/turn-hook.ts";
 import type { ConversationHolder } from "../process/conversation-holder.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
 import type { QuotaWait } from "./quota-wait.ts";
-import type { TurnHooks } from "../hooks/turn-hook.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
-import type { Turn } from "./turn.ts";
+import type { TurnMachine } from "./turn-machine.ts";
+import type { Turn } from "./turn-state.ts";
 
 type UserMessage = EventOf<"user.message">;
 
-/** What the model is given: a message, or the word that it goes on with a turn that was left. */
+/** A message, or what a new process needs to continue a turn. */
 export interface Prompt {
   message?: UserMessage;
   results?: readonly LateResult[];
   isAfterReset?: true;
 }
 
-interface Beside {
+interface TurnParts {
+  machine: TurnMachine;
   holder: ConversationHolder;
-  companions: TurnHooks;
-  parking: QuotaWait;
-  isCurrent(turn: Turn): boolean;
+  hooks: TurnHooks;
+  quotaWait: QuotaWait;
 }
 
-/** Gives the model what a turn begins or goes on with, in a process that is there or made for it. */
+/** Sends Claude the prompt that begins or continues a turn, in the running process or a new one. */
 export class PromptSender {
-  readonly #parts: TurnDependencies;
-  readonly #beside: Beside;
+  readonly #dependencies: TurnDependencies;
+  readonly #parts: TurnParts;
 
-  constructor(parts: TurnDependencies, beside: Beside) {
+  constructor(dependencies: TurnDependencies, parts: TurnParts) {
+    this.#dependencies = dependencies;
     this.#parts = parts;
-    this.#beside = beside;
   }
 
-  /** The message of a turn, if nothing was kept of it: the model does not know it. */
-  async untold(turn: Turn): Promise<UserMessage | undefined> {
-    const { store, writer } = this.#parts;
-    const last = [...turn.messages].at(-1);
+  /** The last message of the open turn if the stored transcript does not contain it. */
+  async unsentMessage(): Promise<UserMessage | undefined> {
+    const { store, writer } = this.#dependencies;
+    const last = this.#parts.machine.turn?.messages.at(-1);
     const message = last && (await store.events.find(writer.row.id, last))?.event;
     if (message?.type !== "user.message" || (await isKept(store.transcripts, writer.row, message.id))) return undefined;
     return message;
   }
 
-  /** Rejects if the turn was interrupted before, or cannot begin. */
-  async tell(turn: Turn, { message: given, results = [], isAfterReset }: Prompt): Promise<void> {
-    const { store, writer, commands } = this.#parts;
-    const { holder, companions, parking } = this.#beside;
-    const check = (): void => {
-      if (this.#beside.isCurrent(turn) && !turn.interrupted && !turn.stopped) return;
-      throw new RequestError("conflict", "The turn was interrupted before it began.");
-    };
-    check();
-    const message = given ?? (isAfterReset && (await this.untold(turn)));
-    if (message) await parking.check(message);
-    check();
-    const start = { ...turn.start, message: message?.id ?? null };
-    await companions.before(start, (events) => writer.write(events));
+  /** Rejects if the turn was stopped meanwhile, or cannot begin. */
+  async send(id: number, { message: given, results = [], isAfterReset }: Prompt): Promise<void> {
+    const { store, writer, commands } = this.#dependencies;
+    const { holder, hooks, quotaWait } = this.#parts;
+    this.#check(id);
+    const message = given ?? (isAfterReset && (await this.unsentMessage()));
+    if (message) await quotaWait.check(message);
+    const { startedAt } = this.#check(id);
+    await hooks.before({ message: message?.id ?? null, startedAt }, (events) => writer.write(events));
     if (!message) {
-      check();
+      this.#check(id);
       const conversation = await holder.open(isAfterReset ? undefined : { results });
-      if (isAfterReset) parking.tell(conversation);
-      turn.told = true;
-      if (turn.interrupted) await conversation.interrupt();
+      if (isAfterReset) quotaWait.resume(conversation);
+      this.#prompted(id);
+      if (this.#isInterrupted(id)) await conversation.interrupt();
       return;
     }
     const { content, isCommand, events } = await commands.prepare(writer.row, message);
     if (events.length > 0) await writer.write(events);
-    check();
+    this.#check(id);
     const isNew = holder.current === undefined;
     const conversation = await holder.open();
-    const lost = isNew
-      ? await lostMessages(store, writer.row.id, conversation, message.id, companions.guardMessages)
-      : [];
+    const lost = isNew ? await lostMessages(store, writer.row.id, conversation, message.id, hooks.guardMessages) : [];
     const adjusted = await holder.adjust(conversation, message);
     if (adjusted.length > 0) await writer.write(adjusted);
-    check();
-    // One that has ended would never answer, and has nothing more to say.
+    this.#check(id);
+    // An ended process would never answer or report an end.
     if (conversation.ended) throw new RequestError("unavailable", "Claude Code ended before it could be asked.");
-    const known = [...results.flatMap(({ inWords }) => inWords), ...(isCommand ? [] : companions.words())];
+    const known = [...results.flatMap(({ inWords }) => inWords), ...(isCommand ? [] : hooks.words())];
     conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known], isCommand });
-    turn.told = true;
+    this.#prompted(id);
+  }
+
+  #check(id: number): Turn {
+    const { machine } = this.#parts;
+    if (machine.turn && machine.isOpen(id) && !machine.turn.stop) return machine.turn;
+    throw new RequestError("conflict", "The turn was interrupted before it began.");
+  }
+
+  /** Claude may have ended the turn already when `open` resolves. */
+  #prompted(id: number): void {
+    const { machine } = this.#parts;
+    if (machine.isOpen(id) && machine.state.type === "starting") machine.apply({ type: "prompted" });
+  }
+
+  #isInterrupted(id: number): boolean {
+    const { turn } = this.#parts.machine;
+    return turn?.id === id && turn.stop?.isInterrupt === true;
   }
 }

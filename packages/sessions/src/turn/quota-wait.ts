@@ -2,60 +2,64 @@ import { randomUUID } from "node:crypto";
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
 import { LlmError, SESSION_METADATA, type EventOf, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import { Timer } from "../host/timer.ts";
-import type { QuotaSettings } from "./turn-settings.ts";
 import type { AccountLimit } from "../fleet/account-limits.ts";
-import type { TurnDependencies } from "./turn-dependencies.ts";
+import type { Clock } from "../host/clock.ts";
+import { Timer } from "../host/timer.ts";
 import { turnOptions } from "../process/turn-options.ts";
-import { accountsOf, type Turn } from "./turn.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
+import { accountsOf } from "./turn-end.ts";
+import type { TurnMachine } from "./turn-machine.ts";
+import type { QuotaSettings } from "./turn-settings.ts";
 
-type Parts = Pick<TurnDependencies, "settings" | "writer" | "ledger" | "limits" | "next" | "onBegin">;
+type Dependencies = Pick<TurnDependencies, "settings" | "writer" | "ledger" | "limits" | "next" | "onBegin">;
 
-/** Claude Code says when a quota resets to the second, and rounds down. */
+/** Claude Code reports the reset in whole seconds, rounded down. */
 const MARGIN_MS = 1_000;
-/** A wait that others have brought about, and that is no longer than this, is no reason to end a turn. */
+/** A wait this short never ends a turn if another process learned of the limit. */
 const BRIEF_MS = 2 * 60_000;
-/** A machine that slept has not counted on: the time is looked at again so often. */
-const LOOK_EVERY_MS = 20_000;
+/** Timers stop while the machine sleeps, so the wall clock is checked this often. */
+const CHECK_EVERY_MS = 20_000;
 
 const AFTER_RESET =
   "[Tandem] A usage limit cut the turn off here, and it has been reset since. Go on where you were; what has been done need " +
   "not be done again.";
 
-/** A turn that has met a quota and waits for its reset, without a process, where the session asks for that. */
+/** Lets a turn that hits a quota wait for the reset, without a process, if its session is configured so. */
 export class QuotaWait {
-  readonly #parts: Parts;
+  readonly #dependencies: Dependencies;
+  readonly #machine: TurnMachine;
   readonly #settings: QuotaSettings;
-  readonly #alarm = new Timer();
+  readonly #clock: Clock;
+  readonly #timer: Timer;
+  readonly #onResumed: () => void;
   #kind = "quota";
-  /** A limit that is believed to hold, and asked about in spite of that. */
+  /** A known limit that this turn tries nevertheless. */
   #trying: AccountLimit | undefined;
-  #until: number | undefined;
-  /** How often the turn has waited. */
-  #windows = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.#settings = parts.settings.quota ?? { action: "stop", windows: 3 };
-  }
-
-  get waits(): boolean {
-    return this.#until !== undefined;
+  /** `onResumed`: the quota has been reset, and the turn is `starting` again. */
+  constructor(dependencies: Dependencies, machine: TurnMachine, onResumed: () => void) {
+    this.#onResumed = onResumed;
+    this.#dependencies = dependencies;
+    this.#machine = machine;
+    this.#settings = dependencies.settings.quota ?? { action: "stop", windows: 3 };
+    this.#clock = dependencies.settings.clock;
+    this.#timer = new Timer(this.#clock);
   }
 
   observe(event: SessionEventBody): void {
     if (event.type === "tandem.rate_limit" && event.status === "rejected" && event.kind) this.#kind = event.kind;
-    // A key's limit has no name and no time of reset; but for so long Claude Code itself asks no more.
+    // The limit of an API key has no name and no reset time. Claude Code itself sends no request for this long.
     if (event.type === "tandem.retry" && event.status === 429) {
-      void this.#parts.limits.learn("requests", new Date(Date.now() + event.delay_ms).toISOString());
+      const resetsAt = new Date(this.#clock.now() + event.delay_ms).toISOString();
+      void this.#dependencies.limits.learn("requests", resetsAt);
     }
   }
 
-  /** Rejects with `rate_limited` if others on the account know that its quota is used up: then nobody need be asked. */
+  /** Rejects with `rate_limited` if another process on the account knows that its quota is used up. */
   async check(message: EventOf<"user.message">): Promise<void> {
-    const { writer, settings, limits } = this.#parts;
+    const { writer, settings, limits } = this.#dependencies;
     const { model } = turnOptions(writer.row, settings, message);
-    // Who would wait anyway has nothing to gain by trying.
+    // A turn that would wait anyway gains nothing by trying.
     const known = await limits.of(model, { try: !this.#wantsToWait });
     this.#trying = known?.tried ? known.limit : undefined;
     if (!known || known.tried) return;
@@ -65,36 +69,35 @@ export class QuotaWait {
     throw new LlmError("rate_limited", words, { resetsAt: new Date(resetsAt) });
   }
 
-  /** Tells others on the account what a turn that has ended so ran into, or that a limit does not hold any more. */
+  /** Shares the outcome of a turn with other processes on the account: a limit it hit, or one that no longer applies. */
   async learn({ error }: TurnEnd): Promise<void> {
     const trying = this.#trying;
     this.#trying = undefined;
-    if (trying && !error) await this.#parts.limits.lifted(trying);
+    if (trying && !error) await this.#dependencies.limits.lifted(trying);
     const resetsAt = error?.tandem?.resets_at;
-    if (resetsAt !== undefined) await this.#parts.limits.learn(this.#kind, resetsAt);
+    if (resetsAt !== undefined) await this.#dependencies.limits.learn(this.#kind, resetsAt);
   }
 
-  /** Whether a turn that has ended so is to wait. `unasked`: it has not even begun, because of what others know. */
-  takes({ stop, error }: TurnEnd, unasked = false): boolean {
+  /** Whether a turn with this end is to wait. `isUnsent`: no request was made, because of a limit that others reported. */
+  takes({ stop, error }: TurnEnd, isUnsent = false): boolean {
     const resetsAt = error?.tandem?.resets_at;
     if (stop !== "error" || resetsAt === undefined) return false;
-    if (unasked && Date.parse(resetsAt) - Date.now() < BRIEF_MS) return true;
-    return this.#wantsToWait && this.#windows < this.#settings.windows;
+    if (isUnsent && Date.parse(resetsAt) - this.#clock.now() < BRIEF_MS) return true;
+    return this.#wantsToWait && (this.#machine.turn?.quotaWaits ?? 0) < this.#settings.windows;
   }
 
   get #wantsToWait(): boolean {
-    return (this.#parts.writer.row.metadata[SESSION_METADATA.onQuota] ?? this.#settings.action) === "wait";
+    return (this.#dependencies.writer.row.metadata[SESSION_METADATA.onQuota] ?? this.#settings.action) === "wait";
   }
 
-  /** Writes down what the turn has taken, and that it waits from now on. */
+  /** Starts the wait, and logs it with the usage of the turn so far. */
   async enter(end: TurnEnd): Promise<void> {
-    const { writer, ledger } = this.#parts;
+    const { writer, ledger } = this.#dependencies;
     const { error } = end;
     const resetsAt = error?.tandem?.resets_at;
-    if (!error || resetsAt === undefined) return;
-    this.#windows += 1;
-    this.#until = Date.parse(resetsAt);
-    const [kind, window] = [this.#kind, this.#windows];
+    if (!error || resetsAt === undefined || !this.#machine.turn) return;
+    this.#wait(resetsAt, true);
+    const [kind, window] = [this.#kind, this.#machine.turn.quotaWaits];
     const retried: TurnEnd = { ...end, error: { ...error, retry_status: { type: "retrying" } } };
     await writer.write(
       [
@@ -103,50 +106,55 @@ export class QuotaWait {
         { type: "session.status_rescheduled" },
       ],
       {
-        ...{ status: "rescheduling", parked: { resetsAt, kind } },
-        ...{ usage: ledger.total, microUsd: ledger.microUsd },
+        status: "rescheduling",
+        parked: { resetsAt, kind },
+        usage: ledger.total,
+        microUsd: ledger.microUsd,
       },
     );
   }
 
-  /** Takes up the wait that a former writer has left. */
-  inherit({ parked }: SessionRow, windows: number): boolean {
-    this.#windows = windows;
-    this.#until = parked ? Date.parse(parked.resetsAt) : undefined;
-    return this.waits;
+  /** Continues the wait of a former writer. False if the turn was not waiting. */
+  inherit({ parked }: SessionRow): boolean {
+    if (!parked) return false;
+    this.#wait(parked.resetsAt, false);
+    return true;
   }
 
-  /** Lets a turn go on once the quota has been reset. Keeps the process alive until then. */
-  wait(turn: Turn, goOn: () => void): void {
-    const { next, onBegin, writer } = this.#parts;
-    turn.park();
+  #wait(resetsAt: string, isNew: boolean): void {
+    const [at, until] = [this.#clock.now(), Date.parse(resetsAt)];
+    this.#machine.apply({ type: "waitForQuota", at, until, isNew });
+  }
+
+  /** Resumes the waiting turn after the reset. The timer keeps the process alive until then. */
+  wait(): void {
+    const { next, onBegin, writer } = this.#dependencies;
+    const { turn } = this.#machine;
     onBegin();
-    const unpark = async (): Promise<void> => {
-      if (!this.waits) return;
-      this.#until = undefined;
-      turn.unpark();
+    const resume = async (): Promise<void> => {
+      if (this.#machine.state.type !== "quotaWait" || this.#machine.turn?.id !== turn?.id) return;
+      this.#machine.apply({ type: "resume", at: this.#clock.now() });
       await writer.write([{ type: "session.status_running" }], { status: "running", parked: null });
-      goOn();
+      this.#onResumed();
     };
-    this.#wait(() => next(unpark));
+    this.#setTimer(() => next(resume));
   }
 
-  #wait(ring: () => void): void {
-    if (this.#until === undefined) return;
-    const left = Math.max(0, this.#until + MARGIN_MS - Date.now());
-    if (left > LOOK_EVERY_MS) this.#alarm.set(LOOK_EVERY_MS, () => this.#wait(ring), true);
-    else this.#alarm.set(left, ring, true);
+  #setTimer(onReset: () => void): void {
+    const { state } = this.#machine;
+    if (state.type !== "quotaWait") return;
+    const left = Math.max(0, state.until + MARGIN_MS - this.#clock.now());
+    if (left <= CHECK_EVERY_MS) this.#timer.set(left, onReset, { keepsProcess: true });
+    else this.#timer.set(CHECK_EVERY_MS, () => this.#setTimer(onReset), { keepsProcess: true });
   }
 
-  /** Has the model go on with a turn whose last request was refused. */
-  tell(conversation: Conversation): void {
+  /** Tells the model to continue a turn whose last request was rejected. */
+  resume(conversation: Conversation): void {
     conversation.send({ uuid: randomUUID(), content: [{ type: "text", text: AFTER_RESET }] });
   }
 
-  /** The turn is over, or somebody else's. */
+  /** The turn has ended, or belongs to another worker. */
   leave(): void {
-    this.#until = undefined;
-    this.#windows = 0;
-    this.#alarm.clear();
+    this.#timer.clear();
   }
 }

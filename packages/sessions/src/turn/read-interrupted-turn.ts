@@ -2,7 +2,7 @@ import type { EventId, EventOf, LoggedEvent, SessionEvent, ThreadId } from "@tan
 import type { EventLog, SessionRow } from "@tandem/storage";
 import { openGrants } from "../approvals/grants.ts";
 import { announcedCalls, openCalls, readOpenTurn, waitingCalls, type OpenCall } from "../log/open-turn.ts";
-import { isAnswer } from "../approvals/pending-approvals.ts";
+import { isAnswer } from "../approvals/pending-calls.ts";
 import type { InheritedRequests } from "../approvals/approval-requests.ts";
 
 /** The state of a turn whose writer died or gave it up, as its log shows it. */

@@ -1,12 +1,11 @@
 import type { EventOf, SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { SessionWriter } from "../log/session-writer.ts";
-import { cutShortOf } from "./turn.ts";
+import { cutShortOf } from "./turn-end.ts";
 import type { Delay, Refusal } from "../hooks/turn-hook.ts";
 
 /**
- * Says that a message begins no turn, and why. It stays in the inbox, and is offered again until it can begin one; this is
- * said once for each message.
+ * Logs once per message why it cannot begin a turn. The message stays in the input queue and is offered again.
  */
 export async function refuseMessage(
   log: EventLog,

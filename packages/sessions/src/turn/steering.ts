@@ -6,7 +6,7 @@ import { readContent } from "../log/read-content.ts";
 
 type UserMessage = EventOf<"user.message">;
 
-/** Messages that Claude has and the model has not. It takes them within the turn, or in one of their own. */
+/** Messages that Claude Code has received and its model has not read. It reads them in this turn or in a new one. */
 export class Steering {
   readonly #files: FileStore;
   readonly #messages = new Map<string, UserMessage>();
@@ -15,7 +15,6 @@ export class Steering {
     this.#files = files;
   }
 
-  /** The one that comes next. */
   get first(): UserMessage | undefined {
     const [first] = this.#messages.values();
     return first;
@@ -25,7 +24,7 @@ export class Steering {
     return this.#messages.has(messageUuid(message));
   }
 
-  /** Gives Claude a message in the middle of a turn, if it can be read: one that cannot says so in a turn of its own. */
+  /** Sends Claude a message during a turn. One whose files cannot be read stays queued and fails in its own turn. */
   async give(message: UserMessage, holder: Pick<ConversationHolder, "current">): Promise<void> {
     const content = await readContent(message.content, this.#files).catch(() => undefined);
     const conversation = holder.current;
@@ -35,7 +34,7 @@ export class Steering {
     conversation.send({ uuid, content });
   }
 
-  /** The model has it now. Undefined if it did not steer. */
+  /** The model has read the message. Undefined if it is not a steering message. */
   take(uuid: string): UserMessage | undefined {
     const message = this.#messages.get(uuid);
     this.#messages.delete(uuid);

@@ -2,66 +2,54 @@ import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
 import type { EventOf, SessionEventBody } from "@tandem/protocol";
 import type { SessionChange } from "@tandem/storage";
 import type { ApprovalRequests } from "../approvals/approval-requests.ts";
-import type { BackgroundTasks } from "./background-tasks.ts";
-import type { ConversationHolder } from "../process/conversation-holder.ts";
+import type { TurnHooks } from "../hooks/turn-hook.ts";
 import { needsAnswer, type OpenCall } from "../log/open-turn.ts";
+import type { ConversationHolder } from "../process/conversation-holder.ts";
+import type { BackgroundTasks } from "./background-tasks.ts";
 import type { QuotaWait } from "./quota-wait.ts";
 import type { Steering } from "./steering.ts";
-import type { TurnHooks } from "../hooks/turn-hook.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
+import type { TurnMachine } from "./turn-machine.ts";
 
-interface Beside {
+interface TurnParts {
+  machine: TurnMachine;
   holder: Pick<ConversationHolder, "current">;
-  inquiries: ApprovalRequests;
-  companions: TurnHooks;
-  parking: QuotaWait;
+  requests: ApprovalRequests;
+  hooks: TurnHooks;
+  quotaWait: QuotaWait;
   tasks: BackgroundTasks;
   steering: Steering;
 }
 
-/** The turn, as it hears of what comes out. */
-interface Listener {
-  /** The model has taken a message that steers. */
+interface TurnListener {
+  /** The model has read a steering message. */
   onTaken(message: EventOf<"user.message">): void;
-  /** The model is asked: in the turn that is there, or because Claude goes on by itself. */
-  onAsked(): void;
-  /** The turn may stand elsewhere now. */
+  /** A model request has started: in the open turn, or because Claude continues by itself. */
+  onModelRequest(): void;
+  /** Calls or background tasks have changed. */
   onChange(): Promise<void>;
-  onTurnEnded(end: TurnEnd): Promise<void>;
+  onClaudeEnded(end: TurnEnd): Promise<void>;
   onClosed(error: unknown): Promise<void>;
 }
 
-/** What comes out of a session's conversation: written down as it comes, and told to the turn that it is part of. */
+/** Writes the output of a session's conversation to the log in order, and reports it to the turn. */
 export class TurnOutput {
-  readonly #parts: TurnDependencies;
-  readonly #beside: Beside;
-  readonly #turn: Listener;
-  /** Model requests of the primary thread that are under way. */
-  #requests = 0;
-  /** What came while the end of a turn is written down. */
-  #held: ConversationOutput[] | undefined;
-  #isBetweenSteps = false;
+  readonly #dependencies: TurnDependencies;
+  readonly #parts: TurnParts;
+  readonly #listener: TurnListener;
+  /** Output that arrived while the end of a turn is processed. It belongs to the next turn. */
+  #buffer: ConversationOutput[] | undefined;
 
-  constructor(parts: TurnDependencies, beside: Beside, turn: Listener) {
+  constructor(dependencies: TurnDependencies, parts: TurnParts, listener: TurnListener) {
+    this.#dependencies = dependencies;
     this.#parts = parts;
-    this.#beside = beside;
-    this.#turn = turn;
+    this.#listener = listener;
   }
 
-  /** Whether the model is being asked: it may have more to say. */
-  get isAsking(): boolean {
-    return this.#requests > 0;
-  }
-
-  /** Whether every call has its result, and the model has not said a word since: nothing is lost if the turn is left. */
-  get isBetweenSteps(): boolean {
-    return this.#isBetweenSteps;
-  }
-
-  /** What comes while this is done is taken afterwards. */
+  /** Buffers output until the work is done. */
   async holdDuring(work: () => Promise<void>): Promise<void> {
-    const isHeld = this.#held !== undefined;
-    this.#held ??= [];
+    const isHeld = this.#buffer !== undefined;
+    this.#buffer ??= [];
     try {
       await work();
     } finally {
@@ -69,23 +57,18 @@ export class TurnOutput {
     }
   }
 
-  /** Requests that have not ended by now are not waited for any more. */
-  forgetRequests(): void {
-    this.#requests = 0;
-  }
-
-  /** Nothing more is heard. */
+  /** Ignores all further output. */
   shut(): void {
-    this.#held = [];
+    this.#buffer = [];
   }
 
   take(output: ConversationOutput): void {
-    if (this.#held) {
-      this.#held.push(output);
+    if (this.#buffer) {
+      this.#buffer.push(output);
       return;
     }
-    const { writer, next } = this.#parts;
-    const { tasks, steering } = this.#beside;
+    const { writer, next } = this.#dependencies;
+    const { tasks, steering } = this.#parts;
     switch (output.type) {
       case "event":
         return this.#onEvent(output);
@@ -93,64 +76,74 @@ export class TurnOutput {
         return writer.preview(output);
       case "message_taken": {
         const message = steering.take(output.uuid);
-        if (message) this.#turn.onTaken(message);
+        if (message) this.#listener.onTaken(message);
         return;
       }
       case "background":
         tasks.set(output.tasks);
-        void this.#turn.onChange();
+        void this.#listener.onChange();
         return;
       case "turn_ended":
-        this.#held = [];
-        return next(() => this.#turn.onTurnEnded(output.outcome).finally(() => this.#release()));
+        return this.#onTurnEnded(output.outcome);
       case "closed":
         tasks.end();
         steering.clear();
-        return next(() => this.#turn.onClosed(output.error));
+        return next(() => this.#listener.onClosed(output.error));
     }
+  }
+
+  #onTurnEnded(end: TurnEnd): void {
+    const { machine } = this.#parts;
+    if (machine.state.type !== "idle") machine.apply({ type: "claudeEnded" });
+    // Buffer from now on: output after this belongs to the next turn.
+    this.#buffer = [];
+    this.#dependencies.next(() => this.#listener.onClaudeEnded(end).finally(() => this.#release()));
   }
 
   #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const output of held) this.take(output);
+    const buffered = this.#buffer ?? [];
+    this.#buffer = undefined;
+    for (const output of buffered) this.take(output);
   }
 
   #onEvent({ thread, id, event }: Extract<ConversationOutput, { type: "event" }>): void {
-    const { writer, ledger } = this.#parts;
-    const { inquiries, companions, parking } = this.#beside;
-    parking.observe(event);
+    const { writer, ledger } = this.#dependencies;
+    const { machine, requests, hooks, quotaWait } = this.#parts;
+    quotaWait.observe(event);
     if (event.type === "span.model_request_start" && thread === null) {
-      this.#requests += 1;
-      this.#turn.onAsked();
+      machine.apply({ type: "requestStarted" });
+      this.#listener.onModelRequest();
     }
     if (event.type === "span.model_request_end") {
       ledger.add(thread, event);
-      if (thread === null) this.#requests = Math.max(0, this.#requests - 1);
+      if (thread === null) machine.apply({ type: "requestEnded" });
     }
-    companions.observe({ type: "event", thread, id, event });
+    hooks.observe({ type: "event", thread, id, event });
     const change: SessionChange = event.type === "tandem.init" ? { claudeSession: event.claude_session_id } : {};
     if (event.type === "session.status_rescheduled") change.status = "rescheduling";
     if (event.type === "session.status_running") change.status = "running";
     void writer.record(thread, id, event, change);
     const call = writer.open.get(id);
-    if (call && needsAnswer(call)) this.#enter(call);
-    inquiries.observe(event);
-    void this.#turn.onChange();
+    if (call && needsAnswer(call)) this.#ask(call);
+    requests.observe(event);
+    void this.#listener.onChange();
     this.#noteStep(event);
   }
 
   #noteStep({ type }: SessionEventBody): void {
     if (!type.startsWith("agent.")) return;
+    const { writer, onStep } = this.#dependencies;
+    const { machine } = this.#parts;
     const isResult = type === "agent.tool_result" || type === "agent.mcp_tool_result";
-    this.#isBetweenSteps = isResult && this.#parts.writer.open.size === 0 && !this.isAsking;
-    if (this.#isBetweenSteps) this.#parts.onStep();
+    const isStep = isResult && writer.open.size === 0 && machine.state.requests === 0;
+    machine.apply({ type: "agentEvent", isStep });
+    if (isStep) onStep();
   }
 
-  /** What a subagent asks for goes with its process, and need not be kept. */
-  #enter(call: OpenCall): void {
-    const { holder, inquiries } = this.#beside;
-    const kept = call.thread === null ? holder.current?.kept(call.use.tandem.tool_use_id) : undefined;
-    void inquiries.room.enter(call, kept).then(() => this.#parts.next(() => this.#turn.onChange()));
+  /** A subagent's call ends with its process, so its transcript need not be saved first. */
+  #ask(call: OpenCall): void {
+    const { holder, requests } = this.#parts;
+    const saved = call.thread === null ? holder.current?.kept(call.use.tandem.tool_use_id) : undefined;
+    void requests.pending.enter(call, saved).then(() => this.#dependencies.next(() => this.#listener.onChange()));
   }
 }

@@ -1,212 +1,189 @@
 import type { LateResult, TurnEnd } from "@tandem/claude-code";
-import {
-  RequestError,
-  type BackgroundTask,
-  type EventId,
-  type EventOf,
-  type Interruption,
-  type SessionEventBody,
-  type StopReason,
-} from "@tandem/protocol";
-import type { SessionChange, SessionRow } from "@tandem/storage";
+import { RequestError, type EventId, type EventOf, type Interruption, type SessionEventBody } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import { ApprovalRequests } from "../approvals/approval-requests.ts";
+import { announcement, callStatus, type Answer } from "../approvals/pending-calls.ts";
+import { TurnHooks, type TurnControl } from "../hooks/turn-hook.ts";
+import type { Placed } from "../log/open-turn.ts";
+import { ConversationHolder } from "../process/conversation-holder.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { closeInterruptedTurn } from "./close-interrupted-turn.ts";
-import { ConversationHolder } from "../process/conversation-holder.ts";
-import { ApprovalRequests } from "../approvals/approval-requests.ts";
-import type { Placed } from "../log/open-turn.ts";
+import { PromptSender, type Prompt } from "./prompt-sender.ts";
 import { QuotaWait } from "./quota-wait.ts";
 import { readInterruptedTurn } from "./read-interrupted-turn.ts";
 import { refuseMessage } from "./refuse-message.ts";
 import { Steering } from "./steering.ts";
-import { TurnHooks } from "../hooks/turn-hook.ts";
-import { PromptSender, type Prompt } from "./prompt-sender.ts";
-import { TurnOutput } from "./turn-output.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
-import { accountsOf, cutOff, cutShortOf, Turn, unsavedOf } from "./turn.ts";
+import { accountsOf, cutOff, idleChange, stopReason, unsavedOf } from "./turn-end.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
-import type { Answer, PendingApprovals } from "../approvals/pending-approvals.ts";
+import { TurnMachine } from "./turn-machine.ts";
+import { TurnOutput } from "./turn-output.ts";
+import { acceptsMessage, activeTime, canSteer, isWaiting, type Turn, type TurnState } from "./turn-state.ts";
 
 type UserMessage = EventOf<"user.message">;
 
-const atRest = (reason: StopReason): SessionChange => ({
-  status: "idle",
-  waitingFor: [],
-  parked: null,
-  cutShort: cutShortOf(reason),
-});
-
 /**
- * Carries a session's conversation through its turns: gives messages and answers to Claude, writes down what comes of it,
- * and says where the turn stands. A turn has exactly one end, and what Claude says after it is part of the next.
+ * Runs a session's turns: passes messages and answers to Claude, writes the output to the log, and moves the turn from state
+ * to state (see `turn-state.ts`). A turn has exactly one end; output after it belongs to the next turn.
  */
 export class TurnRunner {
-  readonly #parts: TurnDependencies;
-  readonly #inquiries: ApprovalRequests;
+  readonly #dependencies: TurnDependencies;
+  readonly #machine = new TurnMachine();
+  readonly #requests: ApprovalRequests;
   readonly #holder: ConversationHolder;
   readonly #output: TurnOutput;
   readonly #steering: Steering;
-  readonly #companions: TurnHooks;
-  readonly #parking: QuotaWait;
+  readonly #hooks: TurnHooks;
+  readonly #quotaWait: QuotaWait;
   readonly #tasks: BackgroundTasks;
-  readonly #teller: PromptSender;
-  #turn: Turn | undefined;
-  /** What the process was started with is not what the session says any more. */
-  #isStale = false;
+  readonly #promptSender: PromptSender;
 
-  constructor(parts: TurnDependencies) {
-    this.#parts = parts;
-    const { lease, ledger } = parts;
-    const control = { row: () => this.#row, lease, ledger, stop: this.#stop.bind(this) };
-    this.#parking = new QuotaWait(parts);
-    this.#tasks = new BackgroundTasks(parts.writer);
-    this.#companions = new TurnHooks(parts.accompany(control));
-    this.#inquiries = new ApprovalRequests(parts);
+  constructor(dependencies: TurnDependencies) {
+    this.#dependencies = dependencies;
+    const { lease, ledger, writer, store, settings } = dependencies;
+    const machine = this.#machine;
+    this.#quotaWait = new QuotaWait(dependencies, machine, () => this.#sendPrompt({ isAfterReset: true }));
+    this.#tasks = new BackgroundTasks(writer, settings.clock);
+    this.#hooks = new TurnHooks(
+      dependencies.createTurnHooks({ row: () => this.#row, lease, ledger, stop: this.#stop }),
+    );
+    this.#requests = new ApprovalRequests({ ...dependencies, state: machine });
     this.#holder = new ConversationHolder({
-      ...parts,
-      room: this.#room,
-      grants: this.#inquiries.grants,
+      ...dependencies,
+      pending: this.#requests.pending,
+      grants: this.#requests.grants,
       onOutput: (output) => this.#output.take(output),
     });
-    this.#steering = new Steering(parts.store.files);
-    const beside = { holder: this.#holder, companions: this.#companions, parking: this.#parking };
-    this.#teller = new PromptSender(parts, { ...beside, isCurrent: (turn) => this.#turn === turn });
+    this.#steering = new Steering(store.files);
+    const parts = { machine, holder: this.#holder, hooks: this.#hooks, quotaWait: this.#quotaWait };
+    this.#promptSender = new PromptSender(dependencies, parts);
     this.#output = new TurnOutput(
-      parts,
-      { ...beside, inquiries: this.#inquiries, tasks: this.#tasks, steering: this.#steering },
+      dependencies,
+      { ...parts, requests: this.#requests, tasks: this.#tasks, steering: this.#steering },
       {
-        onTaken: (message) => void parts.writer.take(message, this.#works(message.id), { status: "running" }),
-        onAsked: () => this.#onAsked(),
+        onTaken: (message) => void writer.take(message, this.#working(message.id), { status: "running" }),
+        onModelRequest: () => this.#onModelRequest(),
         onChange: () => this.#onChange(),
-        onTurnEnded: (end) => this.#onTurnEnded(end),
+        onClaudeEnded: (end) => this.#onClaudeEnded(end),
         onClosed: (error) => this.#onClosed(error),
       },
     );
   }
 
-  get tasks(): readonly BackgroundTask[] {
+  get state(): TurnState {
+    return this.#machine.state;
+  }
+
+  get tasks(): BackgroundTasks["running"] {
     return this.#tasks.running;
   }
 
+  /** Whether a turn is open. */
   get running(): boolean {
-    return this.#turn !== undefined;
-  }
-
-  /** Whether somebody has to answer before the turn can go on, or a quota must be reset. */
-  get waits(): boolean {
-    return this.#room.size > 0 || this.#parking.waits;
-  }
-
-  /** Whether it waits, and the log says for what: whoever takes the session up next can go on. */
-  get isApprovalAnnounced(): boolean {
-    return this.#room.isAnnounced || this.#parking.waits;
-  }
-
-  /** Whether what it waits for can be answered without its process. A subagent's call goes with it. */
-  get canReleaseProcess(): boolean {
-    return this.#inquiries.outlivesProcess;
-  }
-
-  get #room(): PendingApprovals {
-    return this.#inquiries.room;
+    return this.state.type !== "idle";
   }
 
   get #row(): SessionRow {
-    return this.#parts.writer.row;
+    return this.#dependencies.writer.row;
+  }
+
+  get #now(): number {
+    return this.#dependencies.settings.clock.now();
   }
 
   /**
-   * Takes up the turn that a former writer left, if it left one: closes what was open in it, and goes on or ends it. With
-   * `closes` it only does the former; what becomes of the turn is the caller's then.
+   * Takes over the turn that a former writer left open: closes its open calls, then continues or ends it. With `closes` it
+   * only closes the calls, and the caller ends the turn.
    */
   async inherit(closes?: true): Promise<void> {
-    const { store, settings, writer } = this.#parts;
-    const legacy = await readInterruptedTurn(store.events, this.#row);
-    if (!legacy) return;
-    const turn = (this.#turn = new Turn(legacy.messages));
-    await closeInterruptedTurn(legacy, this.#parts, this.#inquiries);
+    const { store, settings, writer } = this.#dependencies;
+    const interrupted = await readInterruptedTurn(store.events, this.#row);
+    if (!interrupted) return;
+    const { messages, windows: quotaWaits } = interrupted;
+    this.#machine.apply({ type: "inherit", at: this.#now, messages, quotaWaits });
+    await closeInterruptedTurn(interrupted, this.#dependencies, this.#requests);
     if (closes) return;
-    if (this.waits) return this.#announce();
-    if (this.#parking.inherit(this.#row, legacy.windows)) return this.#waitForReset(turn);
-    if (legacy.isHandedOver) {
+    if (isWaiting(this.state)) {
+      this.#machine.apply({ type: "suspend" });
+      return this.#announce();
+    }
+    if (this.#quotaWait.inherit(this.#row)) return this.#quotaWait.wait();
+    if (interrupted.isHandedOver) {
       await writer.write([{ type: "session.status_running" }], { status: "running" });
-      return this.#goOn(turn, this.#inquiries.takeLate());
+      return this.#resume(this.#requests.takeLate());
     }
     const cause = "The server or its Claude Code process died in the middle of the turn.";
-    const closed = legacy.running.map(({ use }) => use.id);
+    const closed = interrupted.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
-    if (settings.recovery === "resume" || legacy.isUntold) await this.#goOn(turn, this.#inquiries.takeLate());
+    if (settings.recovery === "resume" || interrupted.isUntold) await this.#resume(this.#requests.takeLate());
     else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
-  /** Whether nothing is lost if the turn is left. */
-  get isBetweenSteps(): boolean {
-    return this.#output.isBetweenSteps;
-  }
-
-  /** Resolves when the transcript is as far as the log is. */
+  /** Resolves when the stored transcript has caught up with the log. */
   async caughtUp(): Promise<void> {
     await this.#holder.current?.caughtUp();
   }
 
-  /** Leaves the turn where it is, for another worker to go on with. */
+  /** Leaves the turn open for another worker. */
   async handOver(): Promise<void> {
-    const { writer, ledger, settings } = this.#parts;
-    if (!this.#turn) return;
-    await Promise.all([this.#companions.left(), this.close("lost")]);
-    ledger.activeMs += this.#turn.ranMs;
-    this.#turn = undefined;
+    const { writer, ledger, settings } = this.#dependencies;
+    if (!this.running) return;
+    await Promise.all([this.#hooks.left(), this.close("lost")]);
+    const { turn } = this.#machine;
+    if (!turn) return;
+    ledger.activeMs += activeTime(turn, this.#now);
+    this.#machine.apply({ type: "abandon" });
     await writer.write([{ type: "tandem.handover", from: settings.holder }, { type: "session.status_rescheduled" }], {
-      ...{ status: "rescheduling", activeMs: ledger.activeMs },
+      status: "rescheduling",
+      activeMs: ledger.activeMs,
     });
   }
 
-  /** The session has other settings now: they count from the next turn on. */
+  /** The session's settings changed. They take effect with the next turn. */
   async refresh(): Promise<void> {
-    this.#isStale = true;
-    if (!this.#turn) await this.close();
+    this.#holder.markStale();
+    if (!this.running) await this.close();
   }
 
-  // What clients send.
+  // Input from clients.
 
-  /** Begins a turn with a message or steers the one that is running; if neither can be, the message stays where it is. */
+  /** Begins a turn with a message, or steers the running one. If neither is possible, the message stays queued. */
   async offer(message: UserMessage): Promise<void> {
     if (this.#steering.has(message.id)) return;
-    const isFree = !this.#turn || this.#turn.rest !== undefined;
-    if (isFree && !this.#steering.first) {
-      const refusal = await this.#companions.admit();
+    if (acceptsMessage(this.state) && !this.#steering.first) {
+      const refusal = await this.#hooks.admit();
       if (!refusal) return this.#begin(message);
-      if (!this.#turn) await refuseMessage(this.#parts.store.events, this.#parts.writer, message, refusal);
-      return;
+      const { store, writer } = this.#dependencies;
+      return this.running ? undefined : refuseMessage(store.events, writer, message, refusal);
     }
     const { delivery, commands } = message.tandem ?? {};
-    if (delivery !== "steer" || commands || !this.#turn?.told || this.waits || this.#companions.guardMessages) return;
+    if (delivery !== "steer" || commands || !canSteer(this.state) || this.#hooks.guardMessages) return;
     await this.#steering.give(message, this.#holder);
   }
 
-  /** Whether Claude Code has a message that its model has not seen yet. */
   isSteeredBy(message: EventId): boolean {
     return this.#steering.has(message);
   }
 
   async interrupt(event: EventOf<"user.interrupt">): Promise<void> {
-    await this.#parts.writer.take(event);
-    const turn = this.#turn;
+    await this.#dependencies.writer.take(event);
+    const { turn } = this.#machine;
     const named = event.tandem?.turn_event_id;
-    if (!turn || (named !== undefined && !turn.messages.has(named as EventId))) return;
-    turn.interrupted = true;
-    if (turn.rest) return this.#cut("interrupt");
+    if (!turn || (named !== undefined && !turn.messages.includes(named as EventId))) return;
+    this.#machine.apply({ type: "interrupt" });
+    if (this.state.type === "background") return this.#cut("interrupt");
     if (this.#holder.current) await this.#holder.current.interrupt();
-    else if (this.waits) await this.end(interruptedTurn(), "interrupt");
+    else if (isWaiting(this.state)) await this.end(interruptedTurn(), "interrupt");
   }
 
-  /** False if nothing waits for such an answer. */
+  /** False if no call waits for this answer. */
   async answer(answer: Answer): Promise<boolean> {
-    const late = this.#holder.current === undefined;
-    this.#parts.onBegin();
-    const taken = await this.#inquiries.take(answer, late);
-    if (taken?.isChanged) this.#isStale = true;
-    if (this.waits) this.#parts.onWaiting();
-    else if (taken && late) await this.#goOn((this.#turn ??= new Turn()), this.#inquiries.takeLate());
+    const isLate = this.#holder.current === undefined;
+    this.#dependencies.onBegin();
+    const taken = await this.#requests.take(answer, isLate);
+    if (taken?.isChanged) this.#holder.markStale();
+    if (isWaiting(this.state)) this.#dependencies.onWaiting();
+    else if (taken && isLate) await this.#resume(this.#requests.takeLate());
     return taken !== undefined;
   }
 
@@ -215,68 +192,79 @@ export class TurnRunner {
     await this.#holder.current?.stopTask(id);
   }
 
-  // What Claude is given.
-
   async #begin(message: UserMessage): Promise<void> {
-    const running = this.#works(message.id);
-    const turn = this.#turn!;
-    turn.told = false;
-    await this.#parts.writer.take(message, running, { status: "running" });
-    this.#drive(turn, { message });
-  }
-
-  /** Goes on with a turn whose process is gone: where it was left, or with its message if nothing was kept of that. */
-  async #goOn(turn: Turn, results: readonly LateResult[]): Promise<void> {
-    const message = await this.#teller.untold(turn);
-    this.#drive(turn, { ...(message && { message }), results });
-  }
-
-  /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
-  #drive(turn: Turn, telling: Prompt): void {
-    this.#teller.tell(turn, telling).then(
-      // What came meanwhile may be meant to steer the turn.
-      () => this.#parts.next(this.#parts.look),
-      (error: unknown) =>
-        this.#parts.next(async () => {
-          if (this.#turn !== turn) return;
-          const end = turn.interrupted || turn.stopped ? interruptedTurn() : turnFailure(error);
-          if (this.#parking.takes(end, true)) return this.#park(turn, end);
-          await this.close();
-          await this.end(end, "stopped");
-        }),
-    );
-  }
-
-  // Where it stands.
-
-  /** Claude works, in the turn that is there or in a new one. Returns what is to be said of that. */
-  #works(message?: EventId): Placed[] {
-    this.#parts.onBegin();
+    this.#dependencies.onBegin();
     this.#tasks.unsettle();
-    const turn = (this.#turn ??= new Turn());
-    turn.told = true;
-    turn.rest = undefined;
-    if (message) turn.messages.add(message);
+    this.#machine.apply({ type: "begin", at: this.#now, message: message.id });
+    await this.#dependencies.writer.take(message, this.#statusRunning(), { status: "running" });
+    this.#sendPrompt({ message });
+  }
+
+  /** Continues a turn in a new process: from its transcript, or with its message if the transcript does not have it. */
+  async #resume(results: readonly LateResult[]): Promise<void> {
+    this.#machine.apply({ type: this.running ? "resume" : "begin", at: this.#now });
+    const message = await this.#promptSender.unsentMessage();
+    this.#sendPrompt({ ...(message && { message }), results });
+  }
+
+  #sendPrompt(prompt: Prompt): void {
+    const { turn } = this.#machine;
+    if (turn) void this.#drive(turn.id, prompt);
+  }
+
+  async #drive(id: number, prompt: Prompt): Promise<void> {
+    const { next, takeInput } = this.#dependencies;
+    try {
+      await this.#promptSender.send(id, prompt);
+      // Input that arrived meanwhile may steer the turn.
+      next(takeInput);
+    } catch (error) {
+      next(() => this.#onUnsent(id, error));
+    }
+  }
+
+  async #onUnsent(id: number, error: unknown): Promise<void> {
+    if (!this.#machine.isOpen(id)) return;
+    const end = this.#machine.turn?.stop ? interruptedTurn() : turnFailure(error);
+    if (this.#quotaWait.takes(end, true)) return this.#enterQuotaWait(end);
+    await this.close();
+    await this.end(end, "stopped");
+  }
+
+  // Progress of the turn.
+
+  /** Claude works: in the open turn, or in a new one. Returns the events that say so. */
+  #working(message?: EventId): Placed[] {
+    this.#dependencies.onBegin();
+    this.#tasks.unsettle();
+    this.#machine.apply({ type: "working", at: this.#now, ...(message && { message }) });
+    return this.#statusRunning();
+  }
+
+  #statusRunning(): Placed[] {
     if (this.#row.status === "running") return [];
-    this.#room.announcedBefore([]);
+    this.#machine.apply({ type: "calls.announced", ids: [] });
     return [{ thread: null, body: { type: "session.status_running" } }];
   }
 
-  /** Claude may go on by itself, because of a background task that has ended. */
-  #onAsked(): void {
-    if (this.#turn && !this.#turn.rest) return;
-    const running = this.#works();
-    if (running.length > 0) void this.#parts.writer.place(running, { status: "running" });
+  /** Claude may continue by itself when a background task completes. */
+  #onModelRequest(): void {
+    if (!acceptsMessage(this.state)) return;
+    const running = this.#working();
+    if (running.length > 0) void this.#dependencies.writer.place(running, { status: "running" });
   }
 
-  #stop(reason: StopReason, events: readonly SessionEventBody[] = []): void {
-    const turn = this.#turn;
-    if (!turn || turn.stopped) return;
-    turn.stopped = { reason, events };
-    // Its end is heard of as that of any turn; but not where only background tasks are left of it.
-    if (turn.rest) this.#parts.next(() => (this.#turn === turn ? this.#cut("stopped") : Promise.resolve()));
-    else void this.#holder.current?.interrupt();
-  }
+  /** Called by turn hooks. */
+  readonly #stop: TurnControl["stop"] = (reason, events = []) => {
+    const { turn } = this.#machine;
+    if (!turn || turn.stop?.limit) return;
+    this.#machine.apply({ type: "limit", reason, events });
+    if (this.state.type !== "background") return void this.#holder.current?.interrupt();
+    // Claude has finished already and will report no further end.
+    this.#dependencies.next(async () => {
+      if (this.#machine.isOpen(turn.id)) await this.#cut("stopped");
+    });
+  };
 
   async #cut(why: Interruption): Promise<void> {
     await this.close();
@@ -288,117 +276,125 @@ export class TurnRunner {
     return this.#announce();
   }
 
-  /** Says who waits, once the model has said all that it has to ask. Need not be awaited. */
+  /** Logs which calls wait, once the model has no request in flight. Need not be awaited. */
   #announce(): Promise<void> {
-    const announcement = !this.#output.isAsking && this.#turn ? this.#room.announcement() : undefined;
-    if (!announcement) return Promise.resolve();
-    if (this.waits) this.#parts.onWaiting();
-    return this.#parts.writer.write([announcement], this.#room.standing);
+    const { state } = this;
+    const next = state.type !== "idle" && state.requests === 0 ? announcement(state.calls) : undefined;
+    if (!next) return Promise.resolve();
+    this.#machine.apply({ type: "calls.announced", ids: next.ids });
+    if (isWaiting(state)) this.#dependencies.onWaiting();
+    return this.#dependencies.writer.write([next.event], callStatus(state.calls));
   }
 
-  async #onTurnEnded(end: TurnEnd): Promise<void> {
-    const { writer, ledger, look } = this.#parts;
-    const turn = this.#turn;
-    if (!turn) return;
-    const isStopped = turn.interrupted || turn.stopped !== undefined;
-    await this.#parking.learn(end);
-    if (!isStopped && this.#parking.takes(end)) return this.#park(turn, end);
-    // Whoever stops a turn stops what it has started.
-    if (isStopped && this.#tasks.any) await this.close();
-    if (isStopped || !this.#tasks.any) return this.end(end, turn.interrupted ? "interrupt" : "stopped");
-    turn.rest = end;
+  async #onClaudeEnded(end: TurnEnd): Promise<void> {
+    const { writer, ledger, takeInput } = this.#dependencies;
+    if (!this.running) return;
+    await this.#quotaWait.learn(end);
+    const stop = this.#machine.turn?.stop;
+    if (!stop && this.#quotaWait.takes(end)) return this.#enterQuotaWait(end);
+    // Stopping a turn stops its background tasks too.
+    if (stop && this.#tasks.any) await this.close();
+    if (stop || !this.#tasks.any) return this.end(end, stop?.isInterrupt ? "interrupt" : "stopped");
+    this.#machine.apply({ type: "rest", end });
     await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total, microUsd: ledger.microUsd });
-    await look();
+    await takeInput();
   }
 
-  async #park(turn: Turn, end: TurnEnd): Promise<void> {
+  async #enterQuotaWait(end: TurnEnd): Promise<void> {
     await this.close("left");
-    await this.#parking.enter(end);
-    this.#waitForReset(turn);
+    await this.#quotaWait.enter(end);
+    this.#quotaWait.wait();
   }
 
-  /** The turn goes on by itself when a quota has been reset. */
-  #waitForReset(turn: Turn): void {
-    this.#parking.wait(turn, () => this.#drive(turn, { isAfterReset: true }));
-  }
-
-  /** A turn that Claude was at has ended with its process, and one that it has not been told of gets another. */
+  /** Ends a turn whose background tasks died with the process. Other states learn of it from Claude's end or the prompt. */
   async #onClosed(error: unknown): Promise<void> {
-    if (!this.#turn?.rest) return;
+    if (this.state.type !== "background") return;
     await this.end(turnFailure(error ?? new RequestError("unavailable", "Claude Code ended.")), "crash");
   }
 
-  /** Where only background tasks kept the turn open, their end ends it, unless Claude goes on because of it. */
+  /** Ends a turn after its last background task, unless Claude continues because of the task's result. */
   #settleLater(): void {
-    const turn = this.#turn;
-    if (!turn?.rest) return;
+    const { state } = this;
+    if (state.type !== "background") return;
     const settle = async (): Promise<void> => {
-      if (this.#turn !== turn || !turn.rest) return;
-      const { stop, stopDetails } = turn.rest;
+      const now = this.state;
+      if (now.type !== "background" || now.turn.id !== state.turn.id) return;
+      const { stop, stopDetails } = now.end;
       await this.end({ stop, stopDetails, reported: {} }, "stopped");
     };
-    this.#tasks.settle(() => this.#parts.next(settle));
+    this.#tasks.settle(() => this.#dependencies.next(settle));
   }
 
   // The end.
 
-  /** Ends the turn, if there is one: what is open is closed, and nothing of it comes after its last event. */
+  /** Ends the open turn: closes its calls and writes its last event. Output that arrives meanwhile is buffered. */
   async end(end: TurnEnd, why: Interruption): Promise<void> {
-    const turn = this.#turn;
-    if (!turn) return;
+    if (this.state.type === "idle" || this.state.type === "ending") return;
+    const { turn } = this.state;
+    this.#machine.apply({ type: "end" });
     await this.#output.holdDuring(() => this.#end(turn, end, why));
   }
 
-  async #end(turn: Turn, end: TurnEnd, why: Interruption): Promise<void> {
-    const { writer, ledger, hasMessage, look, onEnd } = this.#parts;
+  async #end({ id, messages, startedAt }: Turn, end: TurnEnd, why: Interruption): Promise<void> {
+    const { writer, ledger, hasMessage, takeInput, onEnd } = this.#dependencies;
     const unsaved = await unsavedOf(this.#holder.current);
-    await writer.place([...cutOff(writer.open.values(), why), ...this.#inquiries.unanswered()]);
+    await writer.place([...cutOff(writer.open.values(), why), ...this.#requests.unanswered()]);
     this.#tasks.unsettle();
-    this.#inquiries.clear();
-    this.#output.forgetRequests();
-    // What a process had and its model had not is offered to the next one.
+    this.#requests.clear();
+    // Messages that Claude Code received and its model did not are offered to the next process.
     if (!this.#holder.current) this.#steering.clear();
-    this.#parking.leave();
-    ledger.activeMs += turn.ranMs;
+    this.#quotaWait.leave();
+    // A hook may have stopped the turn meanwhile.
+    const turn = this.#machine.turn;
+    ledger.activeMs += turn ? activeTime(turn, this.#now) : 0;
     ledger.turns += 1;
-    const reason = turn.stopReason(end);
+    const stop = turn?.stop;
+    const reason = stopReason(end, stop);
     const idle: SessionEventBody = { type: "session.status_idle", stop_reason: reason, stop_details: end.stopDetails };
-    const goesOn = reason.type === "end_turn" && !turn.interrupted && (await hasMessage());
+    const continues = reason.type === "end_turn" && !stop?.isInterrupt && (await hasMessage());
     const accounts = [
       ...accountsOf(end, ledger, this.#row),
       ...unsaved,
-      ...(turn.stopped?.events ?? []),
-      ...(await this.#companions.after(turn.start, end)),
+      ...(stop?.limit?.events ?? []),
+      ...(await this.#hooks.after({ message: messages[0] ?? null, startedAt }, end)),
     ];
     const used = { usage: ledger.total, microUsd: ledger.microUsd, activeMs: ledger.activeMs };
-    await writer.write(goesOn ? accounts : [...accounts, idle], { ...used, ...(!goesOn && atRest(reason)) });
-    this.#turn = undefined;
+    await writer.write(continues ? accounts : [...accounts, idle], { ...used, ...(!continues && idleChange(reason)) });
+    // The session may have been lost meanwhile.
+    if (this.#machine.turn?.id === id) this.#machine.apply({ type: "ended" });
     onEnd();
     const steering = this.#steering.first;
-    if (goesOn && steering) this.#works(steering.id);
-    else if (this.#isStale) await this.close();
+    if (continues && steering) this.#working(steering.id);
+    else if (this.#holder.isStale) await this.close();
     try {
-      await look();
+      await takeInput();
     } finally {
-      // Nothing came of the message after all.
-      if (goesOn && !this.#turn) await writer.write([idle], atRest(reason));
+      // The queued message did not begin a turn after all.
+      if (continues && !this.running) await writer.write([idle], idleChange(reason));
     }
   }
 
+  /** Closes the process. `left`: the turn stays open here; `lost`: it is another worker's. */
   async close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
-    if (turn === "left") await this.#companions.left();
+    if (turn === "left") await this.#hooks.left();
     this.#tasks.end();
-    this.#isStale = false;
     this.#steering.clear();
     await this.#holder.close(turn);
   }
 
-  /** The session is somebody else's: nothing more is done or said. Resolves when the process is gone. */
+  /** Closes the process. An open turn keeps waiting for its answers or its quota. */
+  async release(): Promise<void> {
+    if (!this.running) return this.close();
+    this.#machine.apply({ type: "suspend" });
+    await this.close("left");
+  }
+
+  /** The session was lost: nothing more is written. Resolves when the process has ended. */
   async abandon(): Promise<void> {
-    this.#turn = undefined;
+    this.#machine.apply({ type: "abandon" });
     this.#tasks.unsettle();
-    this.#parking.leave();
+    this.#quotaWait.leave();
     this.#output.shut();
-    await Promise.all([this.#companions.left(), this.close("lost")]);
+    await Promise.all([this.#hooks.left(), this.close("lost")]);
   }
 }

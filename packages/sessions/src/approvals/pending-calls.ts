@@ -1,0 +1,147 @@
+import type { EventId, EventOf, SessionEvent, SessionEventBody } from "@tandem/protocol";
+import type { SessionChange, WaitingFor } from "@tandem/storage";
+import type { OpenCall } from "../log/open-turn.ts";
+
+export type Answer = EventOf<"user.tool_confirmation" | "user.custom_tool_result">;
+
+/**
+ * A call that needs an answer from a person or a client.
+ * - `unsaved`: its transcript is not stored yet. A crash could make the model forget it, so clients are not asked yet.
+ * - `waiting`: it can be answered.
+ * - `answering`: the answer is being written to the log.
+ * - `answered`: the answer is durable; the process that asked has not fetched it.
+ */
+export type PendingCall =
+  | { status: "unsaved" | "waiting"; call: OpenCall }
+  | { status: "answering" | "answered"; call: OpenCall; answer: Answer };
+
+export interface PendingCalls {
+  readonly calls: ReadonlyMap<EventId, PendingCall>;
+  /** The calls that the last status event in the log names. */
+  readonly announced: readonly EventId[];
+}
+
+export type CallEvent =
+  | { type: "call.asked"; call: OpenCall; isSaved: boolean }
+  | { type: "call.saved"; id: EventId }
+  | { type: "call.answering"; id: EventId; answer: Answer }
+  | { type: "call.answered"; id: EventId }
+  /** The process that asked has its answer, or a new process is told. */
+  | { type: "call.delivered"; id: EventId }
+  /** The call has its result, or was cancelled. */
+  | { type: "call.closed"; id: EventId }
+  /** A former writer took this answer and may not have delivered it. */
+  | { type: "call.inherited"; call: OpenCall; answer: Answer }
+  | { type: "calls.announced"; ids: readonly EventId[] }
+  /** The turn has ended, and the log closes every call that was open. */
+  | { type: "calls.cleared" };
+
+export const NO_CALLS: PendingCalls = { calls: new Map(), announced: [] };
+
+/** Events about calls that are gone have no effect: a call can end while its answer is on the way. */
+export function applyCallEvent(pending: PendingCalls, event: CallEvent): PendingCalls {
+  switch (event.type) {
+    case "call.asked":
+      return set(pending, { status: event.isSaved ? "waiting" : "unsaved", call: event.call });
+    case "call.inherited":
+      return set(pending, { status: "answered", call: event.call, answer: event.answer });
+    case "calls.announced":
+      return { ...pending, announced: event.ids };
+    case "calls.cleared":
+      return NO_CALLS;
+    case "call.delivered":
+    case "call.closed":
+      return without(pending, event.id);
+    case "call.saved":
+    case "call.answering":
+    case "call.answered": {
+      const known = pending.calls.get(event.id);
+      const next = known && advance(known, event);
+      return next ? set(pending, next) : pending;
+    }
+  }
+}
+
+function advance(
+  known: PendingCall,
+  event: Extract<CallEvent, { type: "call.saved" | "call.answering" | "call.answered" }>,
+): PendingCall | undefined {
+  switch (event.type) {
+    case "call.saved":
+      return known.status === "unsaved" ? { ...known, status: "waiting" } : undefined;
+    case "call.answering":
+      return isOpen(known) ? { status: "answering", call: known.call, answer: event.answer } : undefined;
+    case "call.answered":
+      return known.status === "answering" ? { ...known, status: "answered" } : undefined;
+  }
+}
+
+const set = (pending: PendingCalls, call: PendingCall): PendingCalls => ({
+  ...pending,
+  calls: new Map(pending.calls).set(call.call.use.id, call),
+});
+
+function without(pending: PendingCalls, id: EventId): PendingCalls {
+  const calls = new Map(pending.calls);
+  calls.delete(id);
+  return { ...pending, calls };
+}
+
+const isOpen = ({ status }: PendingCall): boolean => status === "unsaved" || status === "waiting";
+
+/** Calls without an answer, in the order in which they were asked. */
+export const unanswered = ({ calls }: PendingCalls): OpenCall[] =>
+  [...calls.values()].filter(isOpen).map(({ call }) => call);
+
+/** Answers that no process has fetched. */
+export const undelivered = ({ calls }: PendingCalls): { call: OpenCall; answer: Answer }[] =>
+  [...calls.values()].flatMap((each) => (each.status === "answered" ? [{ call: each.call, answer: each.answer }] : []));
+
+/** The unanswered call that an answer of this kind belongs to. */
+export function answeredCall({ calls }: PendingCalls, answer: Answer): OpenCall | undefined {
+  const known = calls.get(answeredId(answer));
+  const isCustom = answer.type === "user.custom_tool_result";
+  return known && isOpen(known) && (known.call.use.type === "agent.custom_tool_use") === isCustom
+    ? known.call
+    : undefined;
+}
+
+const isUnsaved = ({ calls }: PendingCalls): boolean => [...calls.values()].some(({ status }) => status === "unsaved");
+
+/** The status event that tells clients which calls wait; undefined if the log says so already, or cannot say it yet. */
+export function announcement(pending: PendingCalls): { event: SessionEventBody; ids: EventId[] } | undefined {
+  if (isUnsaved(pending)) return undefined;
+  const ids = unanswered(pending).map(({ use }) => use.id);
+  if (ids.join() === pending.announced.join()) return undefined;
+  if (ids.length === 0) return { event: { type: "session.status_running" }, ids };
+  return {
+    event: {
+      type: "session.status_idle",
+      stop_reason: { type: "requires_action", event_ids: ids },
+      stop_details: null,
+    },
+    ids,
+  };
+}
+
+/** Whether calls wait, and the log names exactly these. */
+export function isAnnounced(pending: PendingCalls): boolean {
+  const ids = unanswered(pending).map(({ use }) => use.id);
+  return ids.length > 0 && ids.join() === pending.announced.join();
+}
+
+/** The status of a session with these calls. */
+export function callStatus(pending: PendingCalls): SessionChange {
+  if (isUnsaved(pending)) return { status: "running", waitingFor: [] };
+  const waitingFor = unanswered(pending).map(({ use }): WaitingFor => {
+    const type = use.type === "agent.custom_tool_use" ? "custom_tool_result" : "tool_confirmation";
+    return { event_id: use.id, type, name: use.name };
+  });
+  return { status: waitingFor.length === 0 ? "running" : "idle", waitingFor };
+}
+
+const answeredId = (answer: Answer): EventId =>
+  (answer.type === "user.tool_confirmation" ? answer.tool_use_id : answer.custom_tool_use_id) as EventId;
+
+export const isAnswer = (event: SessionEvent): event is Answer =>
+  event.type === "user.tool_confirmation" || event.type === "user.custom_tool_result";

@@ -1,0 +1,329 @@
+import type { EventId, ThreadId } from "@tandem/protocol";
+import { describe, expect, it } from "vitest";
+import { PendingApprovals } from "../approvals/pending-approvals.ts";
+import { announcement, unanswered, undelivered, type Answer } from "../approvals/pending-calls.ts";
+import type { OpenCall } from "../log/open-turn.ts";
+import { TurnMachine } from "./turn-machine.ts";
+import {
+  acceptsMessage,
+  activeTime,
+  canReleaseProcess,
+  canSteer,
+  isBusy,
+  isWaiting,
+  isWaitLogged,
+  NO_TURN,
+  transition,
+  type TurnEvent,
+  type TurnState,
+} from "./turn-state.ts";
+
+const END = { stop: "end_turn", stopDetails: null, reported: {} } as const;
+
+const callOf = (id: string, thread: string | null = null): OpenCall =>
+  ({ thread: thread as ThreadId | null, use: { type: "agent.tool_use", id, name: "Bash" } }) as unknown as OpenCall;
+
+const answerTo = (id: string): Answer =>
+  ({ type: "user.tool_confirmation", tool_use_id: id, result: "allow" }) as unknown as Answer;
+
+const after = (...events: TurnEvent[]): TurnState => events.reduce(transition, NO_TURN);
+
+const begin = (message = "m1"): TurnEvent => ({ type: "begin", at: 0, message: message as EventId });
+const asked = (id: string, thread: string | null = null): TurnEvent => ({
+  type: "call.asked",
+  call: callOf(id, thread),
+  isSaved: true,
+});
+
+describe("the state of a turn", () => {
+  it("goes from the message over Claude's work to its end", () => {
+    const types = ["begin", "prompted", "claudeEnded", "end", "ended"] as const;
+    const events: Record<(typeof types)[number], TurnEvent> = {
+      begin: begin(),
+      prompted: { type: "prompted" },
+      claudeEnded: { type: "claudeEnded" },
+      end: { type: "end" },
+      ended: { type: "ended" },
+    };
+    const states = types.map((_, index) => after(...types.slice(0, index + 1).map((type) => events[type])).type);
+    expect(states).toEqual(["starting", "running", "settling", "ending", "idle"]);
+  });
+
+  it("rejects events that cannot occur", () => {
+    expect(() => after({ type: "prompted" })).toThrow('A turn in the state "idle" cannot take "prompted".');
+    expect(() => after({ type: "ended" })).toThrow("cannot take");
+    expect(() => after(begin(), { type: "end" }, { type: "end" })).toThrow("cannot take");
+    expect(() => after(begin(), begin("m2"))).toThrow("cannot take");
+    expect(() => after(begin(), { type: "end" }, { type: "claudeEnded" })).toThrow("cannot take");
+  });
+
+  it("can be steered only while Claude has its prompt and no call waits", () => {
+    expect(canSteer(after(begin()))).toBe(false);
+    expect(canSteer(after(begin(), { type: "prompted" }))).toBe(true);
+    expect(canSteer(after(begin(), { type: "prompted" }, asked("c1")))).toBe(false);
+  });
+
+  it("keeps a turn with background tasks open for the next message", () => {
+    const resting = after(begin(), { type: "prompted" }, { type: "claudeEnded" }, { type: "rest", end: END });
+    expect(acceptsMessage(resting)).toBe(true);
+    const next = transition(resting, begin("m2"));
+    expect(next.type === "starting" && next.turn.messages).toEqual(["m1", "m2"]);
+    expect(next.type === "starting" && resting.type === "background" && next.turn.id === resting.turn.id).toBe(true);
+  });
+
+  it("is busy until the log says what it waits for", () => {
+    const waiting = after(begin(), { type: "prompted" }, asked("c1"));
+    expect([isWaiting(waiting), isBusy(waiting)]).toEqual([true, true]);
+    const logged = transition(waiting, { type: "calls.announced", ids: ["c1" as EventId] });
+    expect([isWaitLogged(logged), isBusy(logged)]).toEqual([true, false]);
+    const more = transition(logged, asked("c2"));
+    expect(isBusy(more)).toBe(true);
+  });
+
+  it("does not release the process of a subagent's call", () => {
+    expect(canReleaseProcess(after(begin(), asked("c1")))).toBe(true);
+    expect(canReleaseProcess(after(begin(), asked("c1"), asked("c2", "thread")))).toBe(false);
+  });
+
+  it("does not ask clients before the call is saved", () => {
+    const unsaved = after(begin(), { type: "call.asked", call: callOf("c1"), isSaved: false });
+    expect(announcement(unsaved.calls)).toBeUndefined();
+    expect(announcement(transition(unsaved, { type: "call.saved", id: "c1" as EventId }).calls)?.ids).toEqual(["c1"]);
+  });
+
+  it("does not count the time of a quota wait", () => {
+    const waiting = after(begin(), { type: "waitForQuota", at: 100, until: 5_000, isNew: true });
+    const resumed = transition(waiting, { type: "resume", at: 5_000 });
+    expect(resumed.type === "starting" && activeTime(resumed.turn, 5_050)).toBe(150);
+    expect(resumed.type === "starting" && resumed.turn.quotaWaits).toBe(1);
+  });
+
+  it("ends with the first limit that stopped it, and remembers the interrupt", () => {
+    const reason = (type: string) => ({ type }) as never;
+    const state = after(
+      begin(),
+      { type: "interrupt" },
+      { type: "limit", reason: reason("first"), events: [] },
+      { type: "limit", reason: reason("second"), events: [] },
+    );
+    expect(state.type === "starting" && state.turn.stop).toEqual({
+      isInterrupt: true,
+      limit: { reason: { type: "first" }, events: [] },
+    });
+  });
+});
+
+/** A small seeded generator (mulberry32), so that a failing sequence can be repeated. */
+function randomOf(seed: number): (below: number) => number {
+  let a = seed;
+  return (below) => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+/** Drives a machine as the runner does, with random input, and records how turns and calls end. */
+class Driver {
+  readonly machine = new TurnMachine();
+  readonly pending = new PendingApprovals(this.machine);
+  readonly begun: number[] = [];
+  readonly ends: number[] = [];
+  readonly asked: string[] = [];
+  /** How each call left the pending ones. */
+  readonly closed: string[] = [];
+  /** Answers that were accepted and must reach a process, unless their call or turn ends first. */
+  readonly accepted = new Set<string>();
+  readonly delivered: string[] = [];
+  readonly answerableTwice: string[] = [];
+  readonly random: (below: number) => number;
+  #hasProcess = false;
+  #now = 0;
+
+  constructor(random: (below: number) => number) {
+    this.random = random;
+  }
+
+  get #state(): TurnState {
+    return this.machine.state;
+  }
+
+  #apply(event: TurnEvent): void {
+    const before = this.machine.turn?.id;
+    this.machine.apply(event);
+    const id = this.machine.turn?.id;
+    if (id !== undefined && id !== before) this.begun.push(id);
+    if (before !== undefined && id === undefined) this.ends.push(before);
+  }
+
+  #is(...types: TurnState["type"][]): boolean {
+    return types.includes(this.#state.type);
+  }
+
+  /** One random step. Returns what happened. */
+  step(): string {
+    this.#now += this.random(1_000);
+    const at = this.#now;
+    const steps: [string, boolean, () => void][] = [
+      ["message", acceptsMessage(this.#state), () => this.#apply({ type: "begin", at, message: `m${at}` as EventId })],
+      [
+        "inherit",
+        this.#is("idle"),
+        () => this.#apply({ type: "inherit", at, messages: [], quotaWaits: this.random(2) }),
+      ],
+      ["prompt", this.#is("starting"), () => this.#prompt()],
+      ["works by itself", this.#hasProcess && acceptsMessage(this.#state), () => this.#apply({ type: "working", at })],
+      ["call", this.#hasProcess && !this.#is("ending"), () => this.#ask()],
+      ["result", this.#hasProcess, () => this.#close(this.#anyOpen())],
+      ["answer", unanswered(this.#state.calls).length > 0 && !this.#is("ending"), () => this.#answer()],
+      ["announce", !this.#is("idle", "ending"), () => this.#announce()],
+      [
+        "claude ends",
+        this.#hasProcess && this.#is("starting", "running", "background"),
+        () => this.#apply({ type: "claudeEnded" }),
+      ],
+      ["background", this.#is("settling"), () => this.#apply({ type: "rest", end: END })],
+      ["quota", this.#is("settling", "starting"), () => this.#quota()],
+      ["reset", this.#is("quotaWait"), () => this.#apply({ type: "resume", at })],
+      ["interrupt", !this.#is("idle"), () => this.#interrupt()],
+      ["limit", !this.#is("idle"), () => this.#apply({ type: "limit", reason: { type: "end_turn" }, events: [] })],
+      [
+        "idle timeout",
+        isWaitLogged(this.#state) && canReleaseProcess(this.#state) && this.#is("running"),
+        () => this.#release(),
+      ],
+      ["crash", this.#hasProcess && this.#is("running", "background", "settling"), () => this.#end()],
+      ["settle", this.#is("settling", "background"), () => this.#end()],
+      ["lost", this.random(20) === 0, () => this.#abandon()],
+    ];
+    const possible = steps.filter(([, can]) => can);
+    const [name, , run] = possible[this.random(possible.length)]!;
+    run();
+    return name;
+  }
+
+  #prompt(): void {
+    for (const { call } of this.pending.takeUndelivered()) this.#deliver(call.use.id);
+    this.#hasProcess = true;
+    this.#apply({ type: "prompted" });
+  }
+
+  #ask(): void {
+    const id = `c${this.asked.length}`;
+    this.asked.push(id);
+    const thread = this.random(4) === 0 ? "thread" : null;
+    void this.pending.enter(callOf(id, thread));
+    if (this.random(2) === 0) return;
+    void this.#fetch(id as EventId);
+  }
+
+  /** The process waits for the answer. */
+  async #fetch(id: EventId): Promise<void> {
+    if (await this.pending.wait(id, new AbortController().signal)) this.delivered.push(id);
+  }
+
+  #anyOpen(): string | undefined {
+    const ids = [...this.#state.calls.calls.keys()];
+    return ids[this.random(Math.max(1, ids.length))];
+  }
+
+  #close(id: string | undefined): void {
+    if (id === undefined) return;
+    this.closed.push(id);
+    this.accepted.delete(id);
+    this.#apply({ type: "call.closed", id: id as EventId });
+  }
+
+  #answer(): void {
+    const calls = unanswered(this.#state.calls);
+    const call = calls[this.random(calls.length)]!;
+    const { id } = call.use;
+    this.accepted.add(id);
+    const handOver = this.pending.answer(call, answerTo(id));
+    if (unanswered(this.#state.calls).some(({ use }) => use.id === id)) this.answerableTwice.push(id);
+    handOver();
+    if (!this.#state.calls.calls.has(id)) {
+      this.closed.push(id);
+      this.accepted.delete(id);
+    }
+    if (this.#is("waiting") && !isWaiting(this.#state)) this.#apply({ type: "resume", at: this.#now });
+  }
+
+  #deliver(id: string): void {
+    this.closed.push(id);
+    this.accepted.delete(id);
+  }
+
+  #announce(): void {
+    const next = announcement(this.#state.calls);
+    if (next) this.#apply({ type: "calls.announced", ids: next.ids });
+  }
+
+  #quota(): void {
+    this.#hasProcess = false;
+    this.#apply({ type: "waitForQuota", at: this.#now, until: this.#now + 1_000, isNew: true });
+  }
+
+  #interrupt(): void {
+    this.#apply({ type: "interrupt" });
+    if (this.#is("background", "waiting", "quotaWait")) this.#end();
+    else if (this.#is("running")) this.#apply({ type: "claudeEnded" });
+  }
+
+  #release(): void {
+    this.#hasProcess = false;
+    this.#apply({ type: "suspend" });
+  }
+
+  #end(): void {
+    if (this.#is("idle", "ending")) return;
+    this.#apply({ type: "end" });
+    for (const id of this.#state.calls.calls.keys()) this.#deliver(id);
+    this.pending.clear();
+    this.#apply({ type: "ended" });
+  }
+
+  #abandon(): void {
+    for (const id of this.#state.calls.calls.keys()) this.#deliver(id);
+    this.pending.clear();
+    this.#hasProcess = false;
+    this.#apply({ type: "abandon" });
+  }
+
+  finish(): void {
+    this.#end();
+    // Calls that were asked after the end of a turn are closed with the session.
+    this.#abandon();
+  }
+}
+
+describe("random sequences of input, answers, crashes, timeouts and interrupts", () => {
+  it("end each turn once, close each call once and lose no answer", async () => {
+    for (let seed = 1; seed <= 100; seed += 1) {
+      const driver = new Driver(randomOf(seed));
+      const steps: string[] = [];
+      for (let count = 0; count < 100; count += 1) {
+        steps.push(driver.step());
+        const { state } = driver.machine;
+        const about = `seed ${seed}: ${steps.slice(-8).join(", ")}`;
+        const kept = new Set<string>(undelivered(state.calls).map(({ call }) => call.use.id));
+        for (const id of driver.accepted) expect(kept.has(id), `${about}: the answer to ${id} is lost`).toBe(true);
+        // A waiting turn has a call whose answer resumes it.
+        if (state.type === "waiting") expect(isWaiting(state), about).toBe(true);
+        // Every state has a way out.
+        if (state.type !== "idle") {
+          const events: TurnEvent[] =
+            state.type === "ending" ? [{ type: "ended" }] : [{ type: "end" }, { type: "ended" }];
+          expect(events.reduce(transition, state).type, about).toBe("idle");
+        }
+      }
+      driver.finish();
+      expect(driver.ends, `seed ${seed}`).toEqual(driver.begun);
+      expect(driver.closed.toSorted(), `seed ${seed}`).toEqual(driver.asked.toSorted());
+      expect(driver.answerableTwice, `seed ${seed}`).toEqual([]);
+      await Promise.resolve();
+      expect(new Set(driver.delivered).size).toBe(driver.delivered.length);
+    }
+  });
+});
