@@ -52,7 +52,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub(settings.previews);
-  const audit = new Auditor(store, settings.log);
+  const audit = new Auditor(store, settings);
   const note = (entry: AuditNote) => audit.note(entry);
   const agents = new AgentCatalogue(store.agents, settings.models);
   const rules = new KeptRules({
@@ -64,7 +64,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
   });
-  const killSwitch = new KillSwitch(store.records);
+  const killSwitch = new KillSwitch(store.records, settings.clock);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
   const book = new QuotaRegistry(store.records, spending.limits, quotas && (() => quotas().dailyUsd));
   const definitions = new ToolDefinitions(store.records);
@@ -74,7 +74,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     killSwitch.turnHook,
     rules.turnHook,
     new HostHooksTurnHook(control, store.events, settings),
-    new BudgetHook({ store, book, settings: spending, control }),
+    new BudgetHook({ store, book, settings: spending, control, clock: settings.clock }),
     ...(turnQuota ? [turnQuota.turnHook(control)] : []),
     ...keeping.turnHooks(control),
   ];
@@ -86,7 +86,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     userFolders: settings.userFolders ?? [],
   });
   const shared = settings.sharedRecords ?? store.records;
-  const accountLimits = new AccountLimits(shared);
+  const accountLimits = new AccountLimits(shared, settings.clock);
   const turns = new TurnCounter(shared, { name: settings.holder, tenant: settings.fleet?.tenant ?? DEFAULT_TENANT });
   const actors = new SessionActors(store, settings, deltas, {
     ...{ createTurnHooks, commands, definitions, rules, limits: new OwnLimits(accountLimits, settings) },
@@ -145,7 +145,14 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       here: settings.ownOnly ? undefined : settings,
     }),
     runs: actors,
-    budgets: new Budgets(store, book, spending, () => void actors.lookAround(), note),
+    budgets: new Budgets({
+      store,
+      book,
+      settings: spending,
+      clock: settings.clock,
+      onRaised: () => void actors.lookAround(),
+      note,
+    }),
     killSwitch: createEmergency(store, killSwitch, actors, note),
     audit,
     models: settings.models,

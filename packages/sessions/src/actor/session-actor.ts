@@ -5,21 +5,15 @@ import {
   type SessionEvent,
   type SessionEventBody,
 } from "@tandem/protocol";
-import { LeaseLost, type Lease, type SessionChange, type SessionRow, type Store } from "@tandem/storage";
+import { LeaseLost, type Lease, type SessionChange, type SessionRow } from "@tandem/storage";
 import { isoNow, sleep } from "../host/clock.ts";
 import { Timer } from "../host/timer.ts";
-import type { SessionCommands } from "../commands/session-commands.ts";
 import { haltText, type Halt } from "../budgets/kill-switch.ts";
-import type { ActorSettings } from "./actor-settings.ts";
+import type { ActorDependencies } from "./actor-dependencies.ts";
 import { isUnplaced } from "../fleet/worker-call.ts";
-import type { OwnLimits } from "../fleet/own-limits.ts";
 import { isCancelled } from "./is-cancelled.ts";
-import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
-import type { PreviewSink } from "../log/outbox.ts";
-import type { Rules } from "../rules/rules.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
 import { SessionWriter } from "../log/session-writer.ts";
-import type { CreateTurnHooks } from "../hooks/turn-hook.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import { interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
@@ -28,22 +22,6 @@ import { TurnWaits } from "./turn-waits.ts";
 import { needsNewProcess } from "../process/turn-options.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
 import { isAnswer } from "../approvals/pending-calls.ts";
-
-export interface ActorDependencies {
-  store: Store;
-  settings: ActorSettings;
-  previews: PreviewSink;
-  /** The kill switch, if it is engaged. */
-  halted: () => Promise<Halt | undefined>;
-  createTurnHooks: CreateTurnHooks;
-  commands: Pick<SessionCommands, "prepare">;
-  rules: Rules;
-  definitions: ToolDefinitions;
-  /** Whether this process may run turns of a session. If not, it only writes events that need no turn. */
-  mayRun: (row: SessionRow) => boolean;
-  /** Quotas of the account that pays for the turns. */
-  limits: OwnLimits;
-}
 
 /** Default for how long a waiting approval keeps its process. A later answer starts a new one. */
 const WAITING_MS = 10 * 60 * 1_000;
@@ -264,18 +242,26 @@ export class SessionActor {
   /** Hands a running turn over to another worker: between two steps, or wherever it is at the deadline. */
   async handOver(withinMs: number): Promise<void> {
     this.#isStopping = true;
-    const late = AbortSignal.timeout(withinMs);
-    while (!this.#gone) {
-      const isHere = !this.busy || this.#runner.state.isBetweenSteps || late.aborted;
-      if (!isHere) await Promise.race([this.#waits.step(late), this.ended]);
-      // Output arrives meanwhile: the model may have begun the next step.
-      if (this.busy) await this.#runner.caughtUp();
-      await this.#serial.run(async () => {
-        if (this.#gone || (this.busy && !this.#runner.state.isBetweenSteps && !late.aborted)) return;
-        if (this.busy) await this.#runner.handOver();
-        await this.#leave();
-      });
+    const deadline = new AbortController();
+    const late = deadline.signal;
+    const cancel = this.#dependencies.settings.clock.after(withinMs, () => deadline.abort());
+    try {
+      while (!this.#gone) await this.#tryHandOver(late);
+    } finally {
+      cancel();
     }
+  }
+
+  async #tryHandOver(late: AbortSignal): Promise<void> {
+    const canLeave = (): boolean => !this.busy || this.#runner.state.isBetweenSteps || late.aborted;
+    if (!canLeave()) await Promise.race([this.#waits.step(late), this.ended]);
+    // Output arrives meanwhile: the model may have begun the next step.
+    if (this.busy) await this.#runner.caughtUp();
+    await this.#serial.run(async () => {
+      if (this.#gone || !canLeave()) return;
+      if (this.busy) await this.#runner.handOver();
+      await this.#leave();
+    });
   }
 
   /** Ends a turn that no worker could continue, and logs why. Queued input stays queued. */

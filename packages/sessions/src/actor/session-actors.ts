@@ -1,14 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { RequestError, type SessionId } from "@tandem/protocol";
 import { LeaseLost, type SessionRow, type Store } from "@tandem/storage";
 import type { Halt } from "../budgets/kill-switch.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
 import type { ActorSettings } from "./actor-settings.ts";
 import { WorkerCall } from "../fleet/worker-call.ts";
+import { sleep } from "../host/clock.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { fits } from "../fleet/place.ts";
 import type { SessionRuns } from "../fleet/session-runs.ts";
-import type { ActorDependencies, SessionActor } from "./session-actor.ts";
+import type { ActorDependencies } from "./actor-dependencies.ts";
+import type { SessionActor } from "./session-actor.ts";
 
 /** So long may a session take to write its end, once it has been told to stop; then it stops without. */
 const LAST_WORDS_MS = 10_000;
@@ -34,7 +35,7 @@ export class SessionActors implements SessionRuns {
   readonly #taken = new Set<SessionActor>();
   /** What is still to be done for sessions that were let go of. */
   readonly #afterwards = new Set<Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
+  #stopLooking: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
   #looking: Promise<void> | undefined;
   #stopping = false;
@@ -44,9 +45,9 @@ export class SessionActors implements SessionRuns {
     this.#store = store;
     this.#settings = settings;
     this.#deltas = deltas;
-    const { fleet, leaseTtl, log } = settings;
-    this.#watch = new LeaseWatch(store.leases, { ttl: leaseTtl, givesUp: fleet !== undefined, log });
-    this.#calling = fleet && new WorkerCall(store, fleet, (session, work) => this.#speak(session, work));
+    const { fleet, leaseTtl, log, clock } = settings;
+    this.#watch = new LeaseWatch(store.leases, { ttl: leaseTtl, givesUp: fleet !== undefined, log, clock });
+    this.#calling = fleet && new WorkerCall(store, fleet, clock, (session, work) => this.#speak(session, work));
   }
 
   /** Takes up what dead writers left, now and from now on. */
@@ -54,9 +55,9 @@ export class SessionActors implements SessionRuns {
     this.#stopListening = this.#store.inbox.onPut((session) => this.#heard(session));
     await this.#lookAround();
     this.#watch.start();
-    const { leaseTtl, fleet } = this.#settings;
-    this.#timer = setInterval(() => void this.#lookAround(), fleet ? Math.min(LOOK_MS, leaseTtl / 2) : leaseTtl / 2);
-    this.#timer.unref();
+    const { leaseTtl, fleet, clock } = this.#settings;
+    const everyMs = fleet ? Math.min(LOOK_MS, leaseTtl / 2) : leaseTtl / 2;
+    this.#stopLooking = clock.every(everyMs, () => void this.#lookAround());
   }
 
   /** Something waits for a session. Its holder looks, here or elsewhere; if there is none, one is called. */
@@ -105,7 +106,7 @@ export class SessionActors implements SessionRuns {
         return actor;
       });
       if (done?.result) return done.result.settled();
-      if (!done) await sleep(ADVANCE_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      if (!done) await sleep(this.#settings.clock, ADVANCE_PAUSE_MS, { signal, keepsProcess: true });
     }
   }
 
@@ -135,9 +136,9 @@ export class SessionActors implements SessionRuns {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     this.#stopListening?.();
-    clearInterval(this.#timer);
+    this.#stopLooking?.();
     await Promise.allSettled(this.#actors.values());
-    await Promise.all([...this.#taken].map((actor) => stopWithin(actor, deadlineMs, this.#calling !== undefined)));
+    await Promise.all([...this.#taken].map((actor) => this.#stopWithin(actor, deadlineMs)));
     await Promise.all(this.#afterwards);
     this.#watch.stop();
   }
@@ -215,10 +216,10 @@ export class SessionActors implements SessionRuns {
   }
 
   async #open(session: SessionId, onlyWrites: boolean): Promise<SessionActor | undefined> {
-    const { leaseTtl, holder } = this.#settings;
+    const { leaseTtl, holder, clock } = this.#settings;
     // What turns need is loaded with the first: who only opens sessions need not wait for it.
     const { SessionActor } = await import("./session-actor.ts");
-    const since = performance.now();
+    const since = clock.monotonic();
     const lease = await this.#store.leases.take(session, holder, leaseTtl);
     if (!lease) return undefined;
     const previews = this.#deltas.outlet(session);
@@ -282,21 +283,20 @@ export class SessionActors implements SessionRuns {
       this.#settings.log.warn({ error: String(error) }, "the store could not be looked through");
     }
   }
-}
 
-/** `handsOver`: a turn that is running is left to others. */
-async function stopWithin(actor: SessionActor, deadlineMs: number, handsOver: boolean): Promise<void> {
-  if (!handsOver) await actor.idle(deadlineMs);
-  const late = setTimeout(
-    () => {
+  /** In a fleet, a running turn is handed over to another worker. */
+  async #stopWithin(actor: SessionActor, deadlineMs: number): Promise<void> {
+    const handsOver = this.#calling !== undefined;
+    if (!handsOver) await actor.idle(deadlineMs);
+    const giveUp = (): void =>
       actor.lost(new RequestError("unavailable", "The session could not be written before the server stopped."));
-    },
-    LAST_WORDS_MS + (handsOver ? deadlineMs : 0),
-  );
-  try {
-    await Promise.race([handsOver ? actor.handOver(deadlineMs) : actor.stop("stopped"), actor.ended]);
-    await actor.ended;
-  } finally {
-    clearTimeout(late);
+    const ms = LAST_WORDS_MS + (handsOver ? deadlineMs : 0);
+    const cancel = this.#settings.clock.after(ms, giveUp, { keepsProcess: true });
+    try {
+      await Promise.race([handsOver ? actor.handOver(deadlineMs) : actor.stop("stopped"), actor.ended]);
+      await actor.ended;
+    } finally {
+      cancel();
+    }
   }
 }

@@ -5,13 +5,16 @@ import type { Approval, LoggedEvent, Session } from "@tandem/protocol";
 import { reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { TestClock } from "../testing/test-clock.ts";
 import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/approvals.ts";
 
 let stage: EngineStage;
 let engine: RunningEngine;
+const clock = new TestClock();
+const HOUR_MS = 3_600_000;
 beforeAll(async () => {
   stage = await setEngineStage();
-  engine = await stage.open();
+  engine = await stage.open({ clock });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -193,9 +196,10 @@ describe("an approval", () => {
 describe("an approval that nobody answers", () => {
   test("is denied when it expires, and the model hears it", async () => {
     stage.rehearsal.use([touch("expired.txt"), text("A pity.")]);
-    const session = await engine.session({ metadata: { "tandem.approval_expiry": "1s" } });
+    const session = await engine.session({ metadata: { "tandem.approval_expiry": "1h" } });
     const approval = await asked(engine, session);
     expect(approval.expires_at).not.toBeNull();
+    clock.advance(HOUR_MS);
     const events = await restOf(engine, session);
     expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "expired", by: "tandem" });
     expect(lastRequest()).toContain("Nobody answered until");
@@ -203,14 +207,15 @@ describe("an approval that nobody answers", () => {
   });
 
   test("is denied also where the server was away when it was due", async () => {
-    const first = await stage.open({ approvals: { expire: 1_000, keepProcess: 60_000 } });
+    const first = await stage.open({ approvals: { expire: HOUR_MS, keepProcess: 60_000 } });
     stage.rehearsal.use([touch("overdue.txt")]);
     const session = await first.session();
-    const approval = await asked(first, session);
+    await asked(first, session);
     await first.stop();
-    await expect.poll(() => Date.now() > Date.parse(approval.expires_at!)).toBe(true);
+    const later = new TestClock();
+    later.advance(HOUR_MS);
     stage.rehearsal.use([text("A pity.")]);
-    const second = await stage.open();
+    const second = await stage.open({ clock: later });
     const events = await restOf(second, session);
     expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "expired" });
     expect(isThere("overdue.txt")).toBe(false);
@@ -218,10 +223,11 @@ describe("an approval that nobody answers", () => {
   });
 
   test("gives its process back, and waits on; the answer finds another", async () => {
-    const patient = await stage.open({ approvals: { keepProcess: 300 } });
+    const patient = await stage.open({ clock, approvals: { keepProcess: HOUR_MS } });
     stage.rehearsal.use([touch("patient.txt")]);
     const session = await patient.session();
     const approval = await asked(patient, session);
+    clock.advance(HOUR_MS);
     await expect.poll(async () => patient.store.leases.holder(session.id as never)).toBeUndefined();
     stage.rehearsal.use([touch("patient.txt"), text("Finally.")]);
     const answered = await patient.engine.approvals.answer(approval.id, allow, "Ada");

@@ -1,5 +1,6 @@
 import type { AuditEntry, AuditHead, AuditNote, AuditVerdict, SessionId } from "@tandem/protocol";
 import { verifyAudit, type AuditLog, type Page, type Store } from "@tandem/storage";
+import type { Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
 import { AUDITED, auditEvent } from "./audit-event.ts";
 import type { Audit } from "./audit.ts";
@@ -20,22 +21,24 @@ const MOST_TRIES = 5;
 export class Auditor implements Audit {
   readonly #store: Store;
   readonly #log: Log;
+  readonly #clock: Clock;
   readonly #waiting = new Set<SessionId>();
   readonly #names = new Map<SessionId, string>();
-  #timer: NodeJS.Timeout | undefined;
+  #cancel: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
   #work: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, log: Log) {
+  constructor(store: Store, { log, clock }: { log: Log; clock: Clock }) {
     this.#store = store;
     this.#log = log;
+    this.#clock = clock;
   }
 
   /** From now on follows what this process writes; what was left unread is read in the background. */
   start(): void {
     this.#stopListening = this.#store.events.onAppend((session) => {
       this.#waiting.add(session);
-      this.#timer ??= setTimeout(() => this.#begin(), GATHER_MS).unref();
+      this.#cancel ??= this.#clock.after(GATHER_MS, () => this.#begin());
     });
     this.#enqueue(() => this.#catchUpAll());
   }
@@ -106,8 +109,8 @@ export class Auditor implements Audit {
   }
 
   #begin(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancel?.();
+    this.#cancel = undefined;
     const sessions = [...this.#waiting];
     this.#waiting.clear();
     if (sessions.length > 0) this.#enqueue(() => this.#catchUpEach(sessions));

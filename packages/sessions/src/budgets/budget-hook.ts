@@ -2,6 +2,7 @@ import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
 import { BUDGET_UNITS, SESSION_METADATA, type Limits, type SessionEventBody } from "@tandem/protocol";
 import { LeaseLost, type Claim, type SharedScope, type Store } from "@tandem/storage";
 import type { SpendingSettings } from "./budget-settings.ts";
+import { systemClock, type Clock } from "../host/clock.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
 import type { Refusal, TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
 import { errorDetail } from "../log/error-detail.ts";
@@ -12,7 +13,8 @@ import { lastRequest, totalsBeforeTurn } from "./read-spent.ts";
 import { limitsOfSession } from "./session-limits.ts";
 import { refusalOf, type Shortfall } from "./shortfall.ts";
 
-interface Parts {
+interface BudgetHookDependencies {
+  clock: Clock;
   store: Store;
   book: QuotaRegistry;
   settings: SpendingSettings;
@@ -22,8 +24,8 @@ interface Parts {
 /** How often time at work is counted; so much of it is reserved ahead. */
 const TICK_MS = 1_000;
 
-/** A day of the server's. */
-export const today = (): string => new Date().toLocaleDateString("sv-SE");
+/** The current day in the server's time zone. */
+export const today = (clock: Clock = systemClock): string => new Date(clock.now()).toLocaleDateString("sv-SE");
 
 /**
  * Keeps the turns of one session within their limits. Before a turn, what its first answer may take is reserved on every
@@ -31,7 +33,7 @@ export const today = (): string => new Date().toLocaleDateString("sv-SE");
  * turn is refused, or interrupted: what is spent beyond a limit is at most one answer of each thread that is at work.
  */
 export class BudgetHook implements TurnHook {
-  readonly #parts: Parts;
+  readonly #parts: BudgetHookDependencies;
   readonly #next: NextAnswers;
   readonly #serial = new SerialQueue();
   #began: Amounts | undefined;
@@ -41,12 +43,15 @@ export class BudgetHook implements TurnHook {
   #hasSharedTime = false;
   /** Of the session, as somebody may have changed it since. */
   #allowed: { turn: Limits; session: Limits } | undefined;
-  #clock: NodeJS.Timeout | undefined;
+  #stopTicking: (() => void) | undefined;
   #markedAt = 0;
 
-  constructor(parts: Parts) {
+  constructor(parts: BudgetHookDependencies) {
     this.#parts = parts;
-    this.#next = new NextAnswers(() => this.#row.metadata[SESSION_METADATA.model] ?? this.#row.agent.model.id);
+    this.#next = new NextAnswers(
+      () => this.#row.metadata[SESSION_METADATA.model] ?? this.#row.agent.model.id,
+      parts.clock,
+    );
   }
 
   async admit(): Promise<Refusal | undefined> {
@@ -93,16 +98,16 @@ export class BudgetHook implements TurnHook {
   /** What was reserved is given back. */
   async left(): Promise<void> {
     this.#isWatching = false;
-    clearInterval(this.#clock);
+    this.#stopTicking?.();
     await this.#serial.run(async () => this.#parts.store.spending.settle(this.#lease, await this.#claims(NOTHING)));
   }
 
   #begin(): void {
     this.#began ??= this.#totals;
     this.#isWatching = true;
-    clearInterval(this.#clock);
-    this.#markedAt = Date.now();
-    this.#clock = setInterval(() => this.#tick(), TICK_MS).unref();
+    this.#stopTicking?.();
+    this.#markedAt = this.#parts.clock.now();
+    this.#stopTicking = this.#parts.clock.every(TICK_MS, () => this.#tick());
   }
 
   get #row() {
@@ -184,7 +189,7 @@ export class BudgetHook implements TurnHook {
     const accounts: { scope: SharedScope; of: string }[] = [
       { scope: "agent", of: this.#row.agent.id },
       { scope: "project", of: settings.project },
-      { scope: "day", of: today() },
+      { scope: "day", of: today(this.#parts.clock) },
     ];
     const limits = await book.of(accounts);
     this.#hasSharedTime = limits.some(({ seconds }) => seconds !== undefined);
@@ -199,7 +204,7 @@ export class BudgetHook implements TurnHook {
 
   /** Waiting for a person is no work. */
   #tick(): void {
-    const now = Date.now();
+    const now = this.#parts.clock.now();
     if (this.#row.waitingFor.length === 0) this.#parts.control.ledger.workedMs += now - this.#markedAt;
     this.#markedAt = now;
     const short = this.#ownShortfall({ ...NOTHING, seconds: TICK_MS });

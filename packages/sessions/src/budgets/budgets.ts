@@ -10,6 +10,7 @@ import {
 } from "@tandem/protocol";
 import type { AccountState, SessionRow, SharedScope, Store } from "@tandem/storage";
 import type { SpendingSettings } from "./budget-settings.ts";
+import type { Clock } from "../host/clock.ts";
 import { limitOf, minus, toShown, type Amounts } from "./amounts.ts";
 import { today } from "./budget-hook.ts";
 import type { QuotaRegistry } from "./quota-registry.ts";
@@ -27,40 +28,36 @@ export interface BudgetControl {
   set(scope: BudgetScope, of: string | undefined, limits: Limits, by?: string): Promise<BudgetGauge[]>;
 }
 
-/** What has been spent and may be spent, for people and clients. */
-export class Budgets implements BudgetControl {
-  readonly #store: Store;
-  readonly #book: QuotaRegistry;
-  readonly #settings: SpendingSettings;
-  readonly #onRaised: () => void;
-  readonly #note: (note: AuditNote) => Promise<void>;
+interface BudgetDependencies {
+  store: Store;
+  book: QuotaRegistry;
+  settings: SpendingSettings;
+  clock: Clock;
+  /** A limit was raised: sessions that waited because of it may continue. */
+  onRaised: () => void;
+  /** Records changed limits in the audit log. */
+  note: (note: AuditNote) => Promise<void>;
+}
 
-  /** `onRaised`: what waited because of a limit may go on. `note` is told who has changed what. */
-  constructor(
-    store: Store,
-    book: QuotaRegistry,
-    settings: SpendingSettings,
-    onRaised: () => void,
-    note: (note: AuditNote) => Promise<void>,
-  ) {
-    this.#note = note;
-    this.#store = store;
-    this.#book = book;
-    this.#settings = settings;
-    this.#onRaised = onRaised;
+/** Spending and limits, for people and clients. */
+export class Budgets implements BudgetControl {
+  readonly #parts: BudgetDependencies;
+
+  constructor(parts: BudgetDependencies) {
+    this.#parts = parts;
   }
 
   /** Today's, this project's and every agent's: what has a limit, or something spent or reserved. */
   async list(): Promise<BudgetGauge[]> {
-    const [day, agents] = [today(), await this.#store.spending.read({ scope: "agent" })];
+    const [day, agents] = [today(this.#parts.clock), await this.#parts.store.spending.read({ scope: "agent" })];
     const own = [
-      ...(await this.#store.spending.read({ scope: "day", of: day })),
-      ...(await this.#store.spending.read({ scope: "project", of: this.#settings.project })),
+      ...(await this.#parts.store.spending.read({ scope: "day", of: day })),
+      ...(await this.#parts.store.spending.read({ scope: "project", of: this.#parts.settings.project })),
     ];
     return this.#gauges(
       [
         { scope: "day", of: day },
-        { scope: "project", of: this.#settings.project },
+        { scope: "project", of: this.#parts.settings.project },
         ...[...new Set(agents.map(({ of }) => of))].map((of) => ({ scope: "agent" as const, of })),
       ],
       [...own, ...agents],
@@ -69,12 +66,12 @@ export class Budgets implements BudgetControl {
 
   /** A session's own, all of them; of its turn and of what it shares with others, what has a limit. */
   async session(id: string): Promise<BudgetGauge[]> {
-    const row = await this.#store.sessions.get(id);
+    const row = await this.#parts.store.sessions.get(id);
     if (!row) throw new RequestError("not_found", `There is no session ${id}.`);
-    const payer = await this.#settings.payer();
-    const totals = await totalsNow(this.#store.events, row);
-    const reserved = await this.#store.spending.reservedBy(row.id);
-    const limits = limitsOfSession(row, await this.#book.ofSession(row.id));
+    const payer = await this.#parts.settings.payer();
+    const totals = await totalsNow(this.#parts.store.events, row);
+    const reserved = await this.#parts.store.spending.reservedBy(row.id);
+    const limits = limitsOfSession(row, await this.#parts.book.ofSession(row.id));
     const gauge = (scope: BudgetScope, unit: BudgetUnit, spent: number, limit: number | null): BudgetGauge => ({
       ...{ scope, of: row.id, unit, payer },
       spent: toShown(unit, spent),
@@ -84,10 +81,10 @@ export class Budgets implements BudgetControl {
     const ofTurn = await this.#ofTurn(row, totals);
     const accounts: { scope: SharedScope; of: string }[] = [
       { scope: "agent", of: row.agent.id },
-      { scope: "project", of: this.#settings.project },
-      { scope: "day", of: today() },
+      { scope: "project", of: this.#parts.settings.project },
+      { scope: "day", of: today(this.#parts.clock) },
     ];
-    const states = await Promise.all(accounts.map((account) => this.#store.spending.read(account)));
+    const states = await Promise.all(accounts.map((account) => this.#parts.store.spending.read(account)));
     return [
       ...BUDGET_UNITS.map((unit) =>
         gauge("session", unit, totals[unit], smallest(limitOf(limits.session, unit), budgetOf(row, unit))),
@@ -103,21 +100,21 @@ export class Budgets implements BudgetControl {
   /** From now on; in place of what the config says, and of what was said before. Without `of`, for all of them; of a session, what is not named stays. */
   async set(scope: BudgetScope, of: string | undefined, limits: Limits, by = "unknown"): Promise<BudgetGauge[]> {
     if (scope === "session") {
-      const row = of === undefined ? undefined : await this.#store.sessions.get(of);
+      const row = of === undefined ? undefined : await this.#parts.store.sessions.get(of);
       if (!row) throw new RequestError("not_found", `There is no session ${of ?? "without an id"}.`);
-      await this.#book.setSession(row.id, limitsSchema.parse(limits));
+      await this.#parts.book.setSession(row.id, limitsSchema.parse(limits));
     } else if (!isShared(scope)) {
       throw new RequestError("invalid_request", `Limits of one ${scope} are its session's own.`, {
         fix: "Set `tandem.limits` in the session's metadata.",
       });
-    } else await this.#book.set(scope, of, limitsSchema.parse(limits));
-    await this.#note({ kind: "budget.changed", actor: by, details: { scope, of, limits } });
-    this.#onRaised();
+    } else await this.#parts.book.set(scope, of, limitsSchema.parse(limits));
+    await this.#parts.note({ kind: "budget.changed", actor: by, details: { scope, of, limits } });
+    this.#parts.onRaised();
     return scope === "session" ? this.session(of!) : this.list();
   }
 
   async #ofTurn(row: SessionRow, totals: Amounts): Promise<Amounts> {
-    const began = row.status === "idle" ? totals : await totalsBeforeTurn(this.#store.events, row.id);
+    const began = row.status === "idle" ? totals : await totalsBeforeTurn(this.#parts.store.events, row.id);
     return minus(totals, began);
   }
 
@@ -125,8 +122,8 @@ export class Budgets implements BudgetControl {
     accounts: readonly { scope: SharedScope; of: string }[],
     states: readonly AccountState[],
   ): Promise<BudgetGauge[]> {
-    const limits = await this.#book.of(accounts);
-    const payer = await this.#settings.payer();
+    const limits = await this.#parts.book.of(accounts);
+    const payer = await this.#parts.settings.payer();
     return accounts.flatMap(({ scope, of }, index) =>
       BUDGET_UNITS.flatMap((unit) => {
         const state = states.find((each) => each.scope === scope && each.of === of && each.unit === unit);

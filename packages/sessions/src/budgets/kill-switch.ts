@@ -2,6 +2,7 @@ import { RequestError } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import type { TurnHook } from "../hooks/turn-hook.ts";
+import { isoNow, systemClock, type Clock } from "../host/clock.ts";
 import { ENGINE_SPACE } from "./quota-registry.ts";
 
 const KIND = "switch";
@@ -16,10 +17,12 @@ export type Halt = z.infer<typeof halt>;
 /** Whether everything is stopped: kept in the store, so that it holds for all servers on it, and after a restart. */
 export class KillSwitch {
   readonly #records: Records;
+  readonly #clock: Clock;
   readonly #working = new Set<AbortController>();
 
-  constructor(records: Records) {
+  constructor(records: Records, clock: Clock = systemClock) {
     this.#records = records;
+    this.#clock = clock;
   }
 
   async state(): Promise<Halt | undefined> {
@@ -28,7 +31,7 @@ export class KillSwitch {
   }
 
   async engage(by: string, reason: string | null): Promise<Halt> {
-    const value: Halt = { at: new Date().toISOString(), by, reason };
+    const value: Halt = { at: isoNow(this.#clock), by, reason };
     await this.#records.write(ENGINE_SPACE, [{ type: "put", kind: KIND, key: KEY, value }]);
     for (const work of this.#working) work.abort();
     return value;
@@ -55,7 +58,7 @@ export class KillSwitch {
         (found) => found && stop.abort(),
         () => undefined,
       );
-    const timer = setInterval(look, LOOK_MS);
+    const stopLooking = this.#clock.every(LOOK_MS, look);
     try {
       await this.refuse();
       return await work(stop.signal);
@@ -63,7 +66,7 @@ export class KillSwitch {
       if (stop.signal.aborted) await this.refuse();
       throw error;
     } finally {
-      clearInterval(timer);
+      stopLooking();
       this.#working.delete(stop);
     }
   }

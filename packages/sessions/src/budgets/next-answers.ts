@@ -1,6 +1,7 @@
 import type { ConversationOutput } from "@tandem/claude-code";
 import { costOf, dearestCostOf, type EventOf, type ThreadId } from "@tandem/protocol";
 import { NOTHING, toAmount, type Amounts } from "./amounts.ts";
+import { systemClock, type Clock } from "../host/clock.ts";
 
 type OutputEvent = Extract<ConversationOutput, { type: "event" }>;
 type RequestEnd = Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">;
@@ -28,6 +29,7 @@ interface Seen {
  */
 export class NextAnswers {
   readonly #model: () => string;
+  readonly #clock: Clock;
   readonly #seen = new Map<ThreadId | null, Seen>();
   /** Subagents at work. */
   readonly #running = new Set<ThreadId>();
@@ -38,8 +40,9 @@ export class NextAnswers {
   /** The primary thread has said all it has to say, unless it calls a tool. */
   #expected = true;
 
-  constructor(model: () => string) {
+  constructor(model: () => string, clock: Clock = systemClock) {
     this.#model = model;
+    this.#clock = clock;
   }
 
   /** What is known from before, of the primary thread. */
@@ -74,7 +77,7 @@ export class NextAnswers {
         return;
       case "span.model_request_end":
         this.#unpriced.delete(event.model_request_start_id);
-        this.#learn(thread, event, Date.now());
+        this.#learn(thread, event, this.#clock.now());
         this.#assumed += assumedCost(event);
         return;
       default:
@@ -111,7 +114,7 @@ export class NextAnswers {
     const seen = this.#seen.get(thread);
     const prompt = seen?.context ?? FIRST_PROMPT;
     const output = Math.max(SHORTEST_ANSWER, seen?.output ?? 0);
-    const isCached = seen !== undefined && Date.now() - seen.at < CACHE_MS;
+    const isCached = seen !== undefined && this.#clock.now() - seen.at < CACHE_MS;
     const usage = {
       ...NO_USAGE,
       outputTokens: output,

@@ -1,6 +1,7 @@
 import type { EventId, SessionEventBody } from "@tandem/protocol";
 import type { Checkpoint, CheckpointShelf } from "@tandem/workspace";
 import type { TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
+import type { Clock } from "../host/clock.ts";
 import { errorDetail } from "../log/error-detail.ts";
 
 /** A folder that could not be kept is not looked through again with every turn: that takes time each time. */
@@ -13,12 +14,14 @@ const TRY_AGAIN_MS = 10 * 60 * 1_000;
 export class CheckpointHook implements TurnHook {
   readonly #control: TurnControl;
   readonly #shelf: CheckpointShelf;
+  readonly #clock: Clock;
   #last: Checkpoint | undefined;
   #message: EventId | null = null;
   #failedAt = 0;
   #failure = "";
 
-  constructor(control: TurnControl, shelf: CheckpointShelf) {
+  constructor(control: TurnControl, shelf: CheckpointShelf, clock: Clock) {
+    this.#clock = clock;
     this.#control = control;
     this.#shelf = shelf;
   }
@@ -35,7 +38,7 @@ export class CheckpointHook implements TurnHook {
 
   async #take(when: "before" | "after", message: EventId | null): Promise<SessionEventBody[]> {
     // Each turn says that it cannot be taken back; once is enough.
-    if (Date.now() - this.#failedAt < TRY_AGAIN_MS) return when === "before" ? [notice(this.#failure)] : [];
+    if (this.#clock.now() - this.#failedAt < TRY_AGAIN_MS) return when === "before" ? [notice(this.#failure)] : [];
     const { id, folder } = this.#control.row();
     try {
       const store = await this.#shelf.of(folder);
@@ -54,7 +57,7 @@ export class CheckpointHook implements TurnHook {
         },
       ];
     } catch (error) {
-      this.#failedAt = Date.now();
+      this.#failedAt = this.#clock.now();
       this.#failure = `The files are not kept, and cannot be rewound: ${errorDetail(error).message}`;
       return [notice(this.#failure)];
     }

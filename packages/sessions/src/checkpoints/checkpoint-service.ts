@@ -1,6 +1,7 @@
 import type { SessionId } from "@tandem/protocol";
 import { CheckpointShelf, type CheckpointLimits } from "@tandem/workspace";
 import { join } from "node:path";
+import { Timer } from "../host/timer.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
 import { CheckpointHook } from "./checkpoint-hook.ts";
@@ -13,7 +14,7 @@ export interface CheckpointSettings {
   compactAt?: number;
 }
 
-type Settings = CheckpointSettings & Pick<HostSettings, "log">;
+type Settings = CheckpointSettings & Pick<HostSettings, "log" | "clock">;
 
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 const FIRST_PRUNE_MS = 60 * 1_000;
@@ -23,12 +24,13 @@ export class CheckpointService {
   /** Undefined where checkpoints are off. */
   readonly shelf: CheckpointShelf | undefined;
   readonly #settings: Settings;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer: Timer;
   /** Told of sessions whose context is nearly full, once they are idle. */
   onFull: (session: SessionId) => Promise<void> = async () => undefined;
 
   constructor(settings: Settings, stateFolder: string) {
     this.#settings = settings;
+    this.#timer = new Timer(settings.clock);
     this.shelf = settings.checkpoints && new CheckpointShelf(join(stateFolder, "checkpoints"), settings.checkpoints);
   }
 
@@ -39,7 +41,7 @@ export class CheckpointService {
       this.onFull(id).catch((error: unknown) => log.warn({ session: id, error: String(error) }, "not compacted"));
     };
     return [
-      ...(this.shelf ? [new CheckpointHook(control, this.shelf)] : []),
+      ...(this.shelf ? [new CheckpointHook(control, this.shelf, this.#settings.clock)] : []),
       ...(compactAt === undefined ? [] : [new CompactionHook(compactAt, compact)]),
     ];
   }
@@ -49,12 +51,12 @@ export class CheckpointService {
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#timer.clear();
   }
 
   #pruneIn(ms: number): void {
     if (!this.shelf) return;
-    this.#timer = setTimeout(() => void this.#prune(), ms).unref();
+    this.#timer.set(ms, () => void this.#prune());
   }
 
   async #prune(): Promise<void> {

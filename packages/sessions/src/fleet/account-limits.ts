@@ -1,6 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
+import { isoNow, systemClock, type Clock } from "../host/clock.ts";
 import { FLEET_SPACE } from "./fleet-space.ts";
 
 const KIND = "account_limit";
@@ -28,9 +29,11 @@ export interface AccountLimit extends Omit<z.infer<typeof stored>, "triedAt"> {
  */
 export class AccountLimits {
   readonly #records: Records;
+  readonly #clock: Clock;
 
-  constructor(records: Records) {
+  constructor(records: Records, clock: Clock = systemClock) {
     this.#records = records;
+    this.#clock = clock;
   }
 
   /** What keeps this account from asking this model now: of several the one that lasts longest. */
@@ -40,7 +43,7 @@ export class AccountLimits {
   }
 
   async learn(account: string, { kind, resetsAt }: { kind: string; resetsAt: string }, by: string): Promise<void> {
-    const value = { kind, resetsAt, by, learnedAt: new Date().toISOString() };
+    const value = { kind, resetsAt, by, learnedAt: isoNow(this.#clock) };
     await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: `${account} ${kind}`, value }]);
   }
 
@@ -50,9 +53,9 @@ export class AccountLimits {
     const found = await this.#records.get(FLEET_SPACE, KIND, key);
     if (!found) return true;
     const value = stored.parse(found.value);
-    if (Date.now() - Date.parse(value.triedAt ?? value.learnedAt) < everyMs) return false;
+    if (this.#clock.now() - Date.parse(value.triedAt ?? value.learnedAt) < everyMs) return false;
     try {
-      const tried = { ...value, triedAt: new Date().toISOString() };
+      const tried = { ...value, triedAt: isoNow(this.#clock) };
       await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key, value: tried, version: found.version }]);
       return true;
     } catch (error) {
@@ -75,7 +78,7 @@ export class AccountLimits {
   async #read(prefix: string): Promise<AccountLimit[]> {
     const found = await this.#records.list(FLEET_SPACE, KIND, { prefix, limit: LISTED });
     const limits = found.map(({ key, value }) => ({ key, account: key.split(" ", 1)[0]!, ...stored.parse(value) }));
-    const now = Date.now();
+    const now = this.#clock.now();
     const old = limits.filter(({ resetsAt }) => Date.parse(resetsAt) + KEPT_MS <= now);
     if (old.length > 0) {
       // Nobody minds if it stays for another look.

@@ -10,7 +10,9 @@ const WORTH_TELLING_MS = 2_000;
 /** A limit that somebody has lifted would be believed in until its reset, for days perhaps, if nobody ever tried. */
 const TRY_EVERY_MS = 5 * 60_000;
 
-type Settings = Pick<HostSettings, "hostVariables" | "holder" | "log"> & { credential: () => Promise<Credential> };
+type Settings = Pick<HostSettings, "hostVariables" | "holder" | "log" | "clock"> & {
+  credential: () => Promise<Credential>;
+};
 
 /** The quotas of the account that this process runs its turns on, as all processes on that account know them. */
 export class OwnLimits {
@@ -54,7 +56,7 @@ export class OwnLimits {
 
   /** Tells the others. Never rejects: they would learn of it by themselves. */
   async learn(kind: string, resetsAt: string): Promise<void> {
-    if (Date.parse(resetsAt) - Date.now() < WORTH_TELLING_MS) return;
+    if (Date.parse(resetsAt) - this.#settings.clock.now() < WORTH_TELLING_MS) return;
     // Who has logged in since is known by another name.
     this.#account = undefined;
     try {
@@ -65,7 +67,7 @@ export class OwnLimits {
   }
 
   #name(): Promise<string> {
-    const now = Date.now();
+    const now = this.#settings.clock.now();
     if (!this.#account || now - this.#account.at > ACCOUNT_MS) this.#account = { name: this.#read(), at: now };
     return this.#account.name;
   }

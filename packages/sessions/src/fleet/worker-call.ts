@@ -1,6 +1,7 @@
 import { RequestError, type SessionEventBody, type SessionId } from "@tandem/protocol";
 import type { DeadRun } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
+import type { Clock } from "../host/clock.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
 import { ANYWHERE, describePlace, fits } from "./place.ts";
 
@@ -26,13 +27,15 @@ type Speak = (session: SessionId, work: (actor: MessageWriter) => Promise<unknow
 export class WorkerCall {
   readonly #store: Store;
   readonly #fleet: FleetSettings;
+  readonly #clock: Clock;
   readonly #speak: Speak;
   readonly #sent = new Map<SessionId, number>();
   /** Dead letters and missing workers that have been told of. */
   readonly #told = new Set<string>();
 
-  constructor(store: Store, fleet: FleetSettings, speak: Speak) {
+  constructor(store: Store, fleet: FleetSettings, clock: Clock, speak: Speak) {
     this.#store = store;
+    this.#clock = clock;
     this.#fleet = fleet;
     this.#speak = speak;
   }
@@ -55,7 +58,7 @@ export class WorkerCall {
   /** Sessions whose holder has died, and messages that nobody was called for. */
   async sweep(): Promise<void> {
     const wanted = await this.#store.leases.wanted();
-    const now = Date.now();
+    const now = this.#clock.now();
     for (const [session, at] of this.#sent) if (at + SENT_MS < now) this.#sent.delete(session);
     if (wanted.length === 0) return this.#told.clear();
     const [dead, workers] = await Promise.all([this.#fleet.queue.dead(), this.#store.workers.list()]);
@@ -78,7 +81,7 @@ export class WorkerCall {
 
   async #send(session: SessionId, place: string | null): Promise<void> {
     const { queue, tenant } = this.#fleet;
-    this.#sent.set(session, Date.now());
+    this.#sent.set(session, this.#clock.now());
     await queue.send({ kind: "session", key: session, tenant, place: place ?? ANYWHERE, priority: 0 });
   }
 

@@ -51,7 +51,7 @@ export class Notifier implements Notifications {
   readonly #clock: Clock;
   readonly #timer: Timer;
   readonly #stop = new AbortController();
-  #look: NodeJS.Timeout | undefined;
+  #stopLooking: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
   #work: Promise<void> = Promise.resolve();
   #isDesktopAbsent = false;
@@ -88,14 +88,13 @@ export class Notifier implements Notifications {
     });
     this.#later(() => this.#forget());
     this.#later(() => this.#deliverDue());
-    this.#look = setInterval(() => this.#later(() => this.#deliverDue()), LOOK_MS);
-    this.#look.unref();
+    this.#stopLooking = this.#clock.every(LOOK_MS, () => this.#later(() => this.#deliverDue()));
   }
 
   /** Resolves when nothing is being sent any more. What is due is sent after the next start. */
   async stop(): Promise<void> {
     this.#stopListening?.();
-    clearInterval(this.#look);
+    this.#stopLooking?.();
     this.#timer.clear();
     this.#stop.abort();
     await this.#work;

@@ -5,6 +5,7 @@ import { always, madeUpLogin, planLimit, text, toolUse, type Reply } from "@tand
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
+import { TestClock } from "../testing/test-clock.ts";
 
 // Plan limits are a login's: a made-up one, and the rehearsal as its proxy.
 let stage: EngineStage;
@@ -32,6 +33,7 @@ const free = {
     },
   ],
 };
+const HOUR = 3_600;
 const waits = { metadata: { "tandem.on_quota": "wait" } };
 const isParked = ({ event }: LoggedEvent) => event.type === "tandem.parked";
 const said = (events: readonly LoggedEvent[]) =>
@@ -41,8 +43,9 @@ const limited = (seconds: number) => (): Reply => planLimit({ resetsAt: new Date
 const rule = (answer: () => Reply, uses = 1) => ({ type: "rule" as const, predicate: undefined, answer, uses });
 
 test("a turn that meets a quota waits for its reset, and goes on where it was", async () => {
-  stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(3)), text("Done.")]);
-  const engine = await open();
+  stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(HOUR)), text("Done.")]);
+  const clock = new TestClock();
+  const engine = await open({ clock });
   const session = await engine.session(waits, free);
   await engine.say(session, "Do it.");
   await engine.until(session, ({ event }) => event.type === "session.status_rescheduled");
@@ -52,6 +55,7 @@ test("a turn that meets a quota waits for its reset, and goes on where it was", 
   // What is sent meanwhile is kept for after the turn.
   stage.rehearsal.use([text("Done."), text("Yes?")]);
   await engine.say(session, "And then?");
+  clock.advance(HOUR * 1_000);
   const events = await engine.until(session, isIdle);
   expect(the(events, "tandem.parked")).toMatchObject({ resumes: true, window: 1, kind: "five_hour" });
   expect(the(events, "session.error").error).toMatchObject({ retry_status: { type: "retrying" } });
@@ -117,14 +121,16 @@ test("a server that is killed while a turn waits: the next one goes on waiting, 
 });
 
 test("a server that stops leaves the turn waiting", async () => {
-  stage.rehearsal.use([rule(limited(5))]);
+  stage.rehearsal.use([rule(limited(HOUR))]);
   const first = await open();
   const session = await first.session(waits, free);
   await first.say(session, "Do it.");
   await first.until(session, ({ event }) => event.type === "session.status_rescheduled");
   await first.stop();
   stage.rehearsal.use([text("Done.")]);
-  const second = await open();
+  const clock = new TestClock();
+  const second = await open({ clock });
+  clock.advance(HOUR * 1_000);
   const events = await second.until(session, isIdle);
   expect(said(events)).toEqual(["Done."]);
 });

@@ -1,0 +1,25 @@
+import type { SessionRow, Store } from "@tandem/storage";
+import type { Halt } from "../budgets/kill-switch.ts";
+import type { SessionCommands } from "../commands/session-commands.ts";
+import type { OwnLimits } from "../fleet/own-limits.ts";
+import type { CreateTurnHooks } from "../hooks/turn-hook.ts";
+import type { PreviewSink } from "../log/outbox.ts";
+import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { ActorSettings } from "./actor-settings.ts";
+
+export interface ActorDependencies {
+  store: Store;
+  settings: ActorSettings;
+  previews: PreviewSink;
+  /** The kill switch, if it is engaged. */
+  halted: () => Promise<Halt | undefined>;
+  createTurnHooks: CreateTurnHooks;
+  commands: Pick<SessionCommands, "prepare">;
+  rules: Rules;
+  definitions: ToolDefinitions;
+  /** Whether this process may run turns of a session. If not, it only writes events that need no turn. */
+  mayRun: (row: SessionRow) => boolean;
+  /** Quotas of the account that pays for the turns. */
+  limits: OwnLimits;
+}
