@@ -56,7 +56,7 @@ function runSuites(folder: string, label: string): ReturnType<typeof testOutcome
     {
       cwd: folder,
       stdio: ["ignore", "ignore", "ignore"],
-      env: scratchVariables(scratch),
+      env: { ...scratchVariables(scratch), TANDEM_SOAK: "1" },
     },
   );
   try {

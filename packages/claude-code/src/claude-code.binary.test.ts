@@ -199,7 +199,9 @@ describe("typed errors", () => {
   });
 
   test("a missing first byte and a stalled answer time out", async () => {
-    const impatient = stage.claude({ deadlines: { firstByte: 1_500, idle: 1_000 } });
+    const impatient = stage.claude({
+      deadlines: { firstByte: 1_500 * inject("slowness"), idle: 1_000 * inject("slowness") },
+    });
     stage.rehearsal.use([text("warm")]);
     await impatient.text(call());
     stage.rehearsal.use([stallBeforeFirstByte()]);
@@ -371,19 +373,19 @@ describe("loops", () => {
   });
 
   test("let tools and callbacks take longer than the model's deadlines", async () => {
-    const patient = stage.claude({ deadlines: { idle: 1_500 } });
+    const patient = stage.claude({ deadlines: { idle: 1_500 * inject("slowness") } });
     stage.rehearsal.use([useLook(), text("done")]);
-    const slowDown = () => delay(2_500);
+    const slowDown = () => delay(2_500 * inject("slowness"));
     const tools = [{ ...look, execute: async () => (await slowDown(), { markdown: "slow" }) }];
     expect(await patient.loop(loop({ tools, onStepFinish: slowDown }))).toMatchObject({ stopReason: "natural" });
   });
 });
 
 test("apply the first-byte deadline to every request, not the shorter idle deadline", async () => {
-  const patient = stage.claude({ deadlines: { idle: 1_000 } });
+  const patient = stage.claude({ deadlines: { idle: 1_000 * inject("slowness") } });
   stage.rehearsal.use([
     toolUse("mcp__tandem__look", { at: "x" }),
-    slowly(text("slow to begin"), { firstByteMs: 2_200 }),
+    slowly(text("slow to begin"), { firstByteMs: 2_200 * inject("slowness") }),
   ]);
   const tools = [
     {

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { always, overloaded, slowly, stallBeforeFirstByte, stallMidStream, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { runningProcesses, setStage, type Stage } from "../testing/claude-stage.ts";
 import { openSession } from "./testing/open-session.ts";
 
@@ -23,7 +23,9 @@ test.each([
   ["that stops in the middle", stallMidStream("It begins"), "idle"],
 ] as const)("a model %s ends the turn and its process", async (_, answer, phase) => {
   stage.rehearsal.use([always(answer)]);
-  const session = openSession(stage, { deadlines: { firstByte: 1_000, idle: 1_000 } });
+  const session = openSession(stage, {
+    deadlines: { firstByte: 1_000 * inject("slowness"), idle: 1_000 * inject("slowness") },
+  });
   session.say("Go.");
   expect(await session.ended()).toMatchObject(timeout(phase));
   expect((await session.closed()).error).toMatchObject({ code: "timeout" });
@@ -38,9 +40,10 @@ test("a tool, a person and a custom tool may take longer than the model's deadli
     toolUse("mcp__tandem__ask", {}),
     text("Done."),
   ]);
-  const later = <T>(value: T): Promise<T> => new Promise((resolve) => setTimeout(resolve, 1_000, value));
+  const later = <T>(value: T): Promise<T> =>
+    new Promise((resolve) => setTimeout(resolve, 1_000 * inject("slowness"), value));
   await using session = openSession(stage, {
-    deadlines: { idle: 500 },
+    deadlines: { idle: 500 * inject("slowness") },
     customTools: [{ type: "custom", name: "ask", description: "Asks.", input_schema: { type: "object" } }],
     host: {
       decide: ({ name }) => ({ permission: name === "Write" ? "ask" : "allow" }),
@@ -53,7 +56,9 @@ test("a tool, a person and a custom tool may take longer than the model's deadli
 
 test("waiting for a retry counts as activity", async () => {
   stage.rehearsal.use([overloaded(), overloaded(), slowly(text("At last."), { tokenMs: 10 })]);
-  await using session = openSession(stage, { deadlines: { firstByte: 700, idle: 700 } });
+  await using session = openSession(stage, {
+    deadlines: { firstByte: 700 * inject("slowness"), idle: 700 * inject("slowness") },
+  });
   expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
   expect(session.events("tandem.retry")).toHaveLength(2);
 });

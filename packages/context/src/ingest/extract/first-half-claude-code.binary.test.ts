@@ -1,3 +1,0 @@
-import { firstHalfContract } from "./testing/first-half.contract.ts";
-
-firstHalfContract("claude-code");

@@ -1,3 +1,0 @@
-import { memoryContract } from "./testing/memory.contract.ts";
-
-memoryContract("claude-code");

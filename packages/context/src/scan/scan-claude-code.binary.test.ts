@@ -1,3 +1,0 @@
-import { scanContract } from "./testing/backend.contract.ts";
-
-scanContract("claude-code");
