@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config";
 import { measureSlowness } from "./scripts/machine-slowness.ts";
 
-// Pure tests share one context and take seconds. Tests named *.binary.test.ts start the real Claude Code, other
-// programs or servers: each file runs alone in a process.
+// Pure tests take seconds. Tests named *.binary.test.ts start the real Claude Code, other programs or servers. Files share
+// worker processes: loading the modules anew for each of 200 files would take minutes.
 const pure = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/**/*.test.ts"];
 const real = ["packages/*/src/**/*.binary.test.ts", "apps/*/src/**/*.binary.test.ts", "scripts/**/*.binary.test.ts"];
 
@@ -49,7 +49,9 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: real,
           pool: "forks",
-          maxWorkers: 2,
+          isolate: false,
+          // They often wait for other processes: two workers would leave two cores idle for part of the time.
+          maxWorkers: 3,
           ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 30_000 }),
         },
       },

@@ -15,7 +15,7 @@ import { RemotePreviews } from "../fleet/remote-previews.ts";
 import { createLogger } from "../http/create-logger.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 300_000;
 
 export interface StageMember {
   engine: Engine;

@@ -17,7 +17,7 @@ const MODELS = [
   { id: "claude-haiku-5-5", name: "Haiku 5.5", aliases: ["haiku"] },
 ];
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 300_000;
 const LEASE_MS = 3_000;
 /** Leases are longer on a slow machine, which renews them late. */
 export const SLOWNESS = Number(process.env["TANDEM_TEST_SLOWNESS"] ?? 1);

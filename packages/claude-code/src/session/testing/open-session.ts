@@ -60,7 +60,7 @@ export interface OpenSession extends AsyncDisposable {
   closed(): Promise<Extract<ConversationOutput, { type: "closed" }>>;
 }
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 export function openSession(stage: Stage, overrides: Overrides = {}): OpenSession {
   const { host: hostOverrides, transcripts = new MemoryTranscripts(), deadlines, recording, ...rest } = overrides;
