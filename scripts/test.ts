@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildPage } from "./build-page.ts";
+import { buildPackage } from "./build-package.ts";
 import { scratchVariables } from "./scratch-variables.ts";
 import { countOutcomes, slowestFiles, testOutcomes, type Counts } from "./test-report.ts";
 
@@ -14,6 +14,8 @@ const soak = process.argv.includes("--soak");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
 const report = join(scratch, "vitest.json");
 const SLOWEST = 10;
+/** Inside node_modules, where it finds the libraries that are installed beside it. */
+const built = join(root, "node_modules", ".cache", "tandem", "package");
 
 const bin = (name: string, file: string): string => join(root, "node_modules", name, file);
 /** Unchanged files are not checked again. */
@@ -39,7 +41,7 @@ await Promise.all(
     if (!ok) console.log(output);
   }),
 );
-if (!quick) buildPage();
+if (!quick) await buildPackage(built);
 const vitest = [
   bin("vitest", "vitest.mjs"),
   "run",
@@ -73,7 +75,11 @@ function run(
   const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", stdio, stdio],
-    env: { ...scratchVariables(scratch), ...(soak && { TANDEM_SOAK: "1" }) },
+    env: {
+      ...scratchVariables(scratch),
+      ...(soak && { TANDEM_SOAK: "1" }),
+      ...(!quick && { TANDEM_TEST_COMMAND: join(built, "bin", "tandem.mjs") }),
+    },
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {

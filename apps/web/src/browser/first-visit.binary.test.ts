@@ -50,7 +50,7 @@ describe.skipIf(browserPath === undefined)("somebody who is new here", () => {
     await tokens.filter({ hasText: "A browser" }).filter({ hasText: "of acme" }).waitFor();
     expect(await tokens.filter({ hasText: "this browser" }).getByText("of acme").count()).toBe(0);
     await page.goto(`${stage.url}/settings/tokens`);
-    await page.locator("#main").getByText("this browser").waitFor();
+    await page.locator("#main").getByText("this browser", { exact: true }).waitFor();
     expect(await page.locator("#main").getByText("of acme").count()).toBe(0);
   });
 });

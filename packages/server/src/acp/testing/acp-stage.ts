@@ -20,7 +20,10 @@ import {
 import { startRehearsal, type Rehearsal, type Script } from "@tandem/rehearsal";
 import { AcpSchema } from "./acp-schema.ts";
 
-export const TANDEM = fileURLToPath(new URL("../../../../../apps/cli/bin/tandem.mjs", import.meta.url));
+/** `npm test` builds the package once and tests that: it starts in half the time, and it is what users run. */
+export const TANDEM =
+  process.env["TANDEM_TEST_COMMAND"] ??
+  fileURLToPath(new URL("../../../../../apps/cli/bin/tandem.mjs", import.meta.url));
 
 interface EditorOptions {
   capabilities?: ClientCapabilities;
