@@ -6,10 +6,10 @@ import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.
 
 let stage: PageStage;
 const NOTHING = "There is nothing here";
-/** Addresses of what there is to see, by their names, and what says that it is there. */
+/** Pages to check: their path, and a text that shows that they have loaded. */
 let places: Record<string, [path: string, ready: string | RegExp]>;
 
-/** Sessions in every state, so that no page is empty. */
+/** Creates sessions in every state, so that no page is empty. */
 async function furnish(): Promise<void> {
   const page = await stage.open();
   const words = ["Change the notes", "Ask me", "Run something", "Look around", "Say hello"];
@@ -24,7 +24,7 @@ async function furnish(): Promise<void> {
   await isThere(archived, "Hello from the agent.");
   await stage.api(`/v1/sessions/${archived}/archive`, {});
   await isThere(looked, "const one = 1;");
-  // Both change the same line, and nobody is asked about a change to what is no more: first the one that waits.
+  // Both sessions edit the same line. Answer the pending edit first; the other edit would make its approval stale.
   await page.goto(`${stage.url}/sessions/${edit}`);
   await page.getByRole("button", { name: "Allow once" }).waitFor();
   const changed = await stage.start("Change the notes", "acceptEdits");
@@ -77,7 +77,7 @@ async function furnish(): Promise<void> {
   };
 }
 
-/** What lies over a page: where it is opened, how, and its name. */
+/** Dialogs and menus: the page, and the action that opens them. */
 const dialogs: Record<string, { at: string; open: (page: Page) => Promise<void> }> = {
   "new session": { at: "all sessions", open: (page) => page.keyboard.press("n") },
   palette: { at: "all sessions", open: (page) => page.keyboard.press("Control+k") },
@@ -103,35 +103,35 @@ async function choose(page: Page, item: string): Promise<void> {
   await page.getByRole("menuitem", { name: item }).click();
 }
 
-/** Panels of a card that is answered. */
+/** Panels of an approval card. */
 const panels: Record<string, string> = {
   "denied with words": "Deny …",
   "always, by a rule": "Always …",
   "with another input": "Edit …",
 };
 
-/** What is half-way between two colours has neither. */
+/** Contrast cannot be measured during a colour transition. */
 const STILL = { reducedMotion: "reduce" } as const;
 const screens = {
   "a desk, in light and dark": { ...STILL, colorScheme: "light" },
   "a phone": { ...STILL, viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
 } as const;
 
-describe.skipIf(browserPath === undefined)("nobody is kept out", () => {
+describe.skipIf(browserPath === undefined)("accessibility", () => {
   beforeAll(async () => {
     stage = await setPageStage({ context: true });
     await furnish();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  // Side by side: each waits much of its time for the browser.
+  // Run concurrently: each test mostly waits for the browser.
   test.concurrent.each(Object.entries(screens))(
     "every page and dialog can be used by all, and fits the screen: %s",
     async (_, options) => {
       const page = await stage.open(options);
       const found: Record<string, string[]> = {};
       const look = async (name: string): Promise<void> => {
-        // The rules that hold on every screen are checked on the desk; the long run checks them on the phone too.
+        // The desktop run checks all rules. The phone run adds them only in the soak suite.
         const isPhone = "isMobile" in options && !inject("soak");
         const here = await barriers(page, isPhone ? SMALL_SCREEN : undefined);
         if (options.colorScheme === "light") {
@@ -143,7 +143,7 @@ describe.skipIf(browserPath === undefined)("nobody is kept out", () => {
       };
       const go = async (name: string): Promise<void> => {
         const [path, ready] = places[name]!;
-        // As a link does it, by way of nowhere: a page that is loaded anew each time takes ten times as long.
+        // Navigate like a link, through an empty page. A full page load per path takes ten times as long.
         const nothing = page.getByText(NOTHING);
         await page.evaluate(`history.pushState(null, "", "/nowhere/at-all")`);
         await nothing.waitFor();
@@ -153,7 +153,7 @@ describe.skipIf(browserPath === undefined)("nobody is kept out", () => {
         await page.locator("#main").getByText(ready).filter({ visible: true }).first().waitFor();
       };
       for (const name of Object.keys(places)) {
-        // All that is wrong at once, and not only the first of it.
+        // Collect all violations instead of stopping at the first.
         const isThere = await go(name).then(
           () => true,
           () => false,
@@ -178,7 +178,7 @@ describe.skipIf(browserPath === undefined)("nobody is kept out", () => {
         await page.keyboard.press("Escape");
         await page.getByRole("button", { name: button }).waitFor();
       }
-      // A part of the page that is gone, as after an update of the server.
+      // Simulates a missing chunk, as after a server upgrade.
       await page.route("**/assets/inbox-page*", (route) => route.abort());
       await page.goto(`${stage.url}/inbox`);
       await page.getByText("The page has been updated").waitFor();
@@ -189,7 +189,7 @@ describe.skipIf(browserPath === undefined)("nobody is kept out", () => {
       await look("signing in");
 
       expect(found).toEqual({});
-      // What is not there, or not allowed, the server says by its status, which browsers log.
+      // Browsers log 4xx responses as errors; the page shows them itself.
       expect(
         stage.complaints().filter((text) => !/status of 40[14]|ERR_FAILED|dynamically imported/.test(text)),
       ).toEqual([]);

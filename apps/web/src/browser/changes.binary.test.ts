@@ -13,8 +13,8 @@ const notes = (): Promise<string> => readFile(join(stage.project, "notes.md"), "
 const view = (name: string): Promise<void> =>
   page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name }).first().click();
 
-describe.skipIf(browserPath === undefined)("what a session did to its files", () => {
-  // One session of two turns, which may edit, for all of them in their order.
+describe.skipIf(browserPath === undefined)("changes of a session", () => {
+  // The tests share one session with two turns and run in order.
   beforeAll(async () => {
     stage = await setPageStage();
     session = await stage.start("Change the notes", "acceptEdits");
@@ -27,7 +27,7 @@ describe.skipIf(browserPath === undefined)("what a session did to its files", ()
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("is shown by turn and in all, under each other and side by side", async () => {
+  test("shows changes per turn and in total, unified and side by side", async () => {
     await view("Changes");
     const file = page.getByRole("region", { name: "notes.md", exact: true });
     await file.getByText("One, two, three, four, five.").waitFor();
@@ -44,7 +44,7 @@ describe.skipIf(browserPath === undefined)("what a session did to its files", ()
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("lines are commented on, and the comments are put to the agent", async () => {
+  test("sends line comments to the agent", async () => {
     await page.locator(".diff-gutter-insert").last().click();
     await page.getByRole("textbox", { name: /^Comment on line/ }).fill("Why four?");
     await page.getByRole("button", { name: "Add the comment" }).click();
@@ -52,7 +52,7 @@ describe.skipIf(browserPath === undefined)("what a session did to its files", ()
     await bar.getByText("1 comment").waitFor();
     await bar.getByRole("button", { name: "Send to the agent" }).click();
     const talk = page.getByRole("log");
-    // The view goes to the talk by itself, where the place, the line and the words stand as one message.
+    // The page switches to the chat, which shows path, line and comment as one message.
     const sent = talk.locator("[data-index]", { hasText: "A comment on your changes." });
     await sent.getByText(/^notes\.md, line \d+:/).waitFor();
     await sent.getByText("One, two, three, four", { exact: false }).waitFor();
@@ -61,7 +61,7 @@ describe.skipIf(browserPath === undefined)("what a session did to its files", ()
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a rewind shows what it would do, does it, and is taken back", async () => {
+  test("previews a rewind, runs it and undoes it", async () => {
     await view("Changes");
     await page.getByRole("button", { name: /^Rewind …/ }).click();
     const dialog = page.getByRole("dialog", { name: "Rewind" });
@@ -86,7 +86,7 @@ describe.skipIf(browserPath === undefined)("what a session did to its files", ()
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("the past is gone through, with what was said, to do and in the files", async () => {
+  test("replays the history with messages, todos and files", async () => {
     await view("History");
     const track = page.getByRole("slider", { name: "Point of the session" });
     const then = page.getByRole("log", { name: "Conversation up to this point" });
@@ -106,7 +106,7 @@ describe.skipIf(browserPath === undefined)("what a session did to its files", ()
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a fork goes another way, and both are held side by side", async () => {
+  test("forks the session and compares both", async () => {
     await view("Changes");
     await page.getByRole("button", { name: /^Fork …/ }).click();
     const dialog = page.getByRole("dialog", { name: "Fork" });

@@ -19,7 +19,7 @@ async function openSession(): Promise<Page> {
   return page;
 }
 
-describe.skipIf(browserPath === undefined)("what goes with a message, and who is told", () => {
+describe.skipIf(browserPath === undefined)("composer and notifications", () => {
   beforeAll(async () => {
     stage = await setPageStage();
     const commands = join(stage.project, ".claude", "commands");
@@ -28,11 +28,11 @@ describe.skipIf(browserPath === undefined)("what goes with a message, and who is
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("files that are pasted and dropped reach the agent, and one that was taken out does not", async () => {
+  test("sends pasted and dropped files to the agent, but not a removed one", async () => {
     const page = await openSession();
     await giveFiles(message(page), "paste", [PICTURE, textFile("not-this.txt", "left out")]);
     await page.getByRole("button", { name: "Remove not-this.txt" }).click();
-    // Beside the field is as good as into it.
+    // Dropping next to the field works too.
     await giveFiles(talkOf(page), "drop", [textFile("words.txt", "alpha and omega")]);
     await page.getByText("words.txt").waitFor();
     await message(page).fill("What do you see");
@@ -46,7 +46,7 @@ describe.skipIf(browserPath === undefined)("what goes with a message, and who is
     await page.context().close();
   });
 
-  test("a new session begins with files; what lies below its dialog gets none of them", async () => {
+  test("attaches files to a new session; the page below the dialog gets none", async () => {
     const page = await openSession();
     await page.keyboard.press("n");
     const dialog = page.getByRole("dialog", { name: "New session" });
@@ -68,7 +68,7 @@ describe.skipIf(browserPath === undefined)("what goes with a message, and who is
     await page.context().close();
   });
 
-  test("`/` names commands, which act; `@` names files, which stay in the words", async () => {
+  test("completes commands after `/` and files after `@`", async () => {
     const page = await openSession();
     await message(page).pressSequentially("/gre");
     const command = page.getByRole("listbox", { name: "Commands" }).getByRole("option", { name: /greet/ });
@@ -79,14 +79,14 @@ describe.skipIf(browserPath === undefined)("what goes with a message, and who is
     await page.getByRole("listbox", { name: "Files" }).getByRole("option", { name: "@notes.md" }).waitFor();
     await page.keyboard.press("Enter");
     expect(await message(page).inputValue()).toBe("/greet see @notes.md ");
-    // The list is gone: the same key sends now.
+    // The list is closed, so Enter sends now.
     await page.keyboard.press("Enter");
     await talkOf(page).getByText("Then I do that.").waitFor();
     expect(stage.complaints()).toEqual([]);
     await page.context().close();
   });
 
-  test("what a command tells is a page; after a compaction the gauge says how little is left", async () => {
+  test("shows command output as a page, and the context gauge after a compaction", async () => {
     const page = await openSession();
     await message(page).fill("/context ");
     await message(page).press("Enter");
@@ -105,7 +105,7 @@ describe.skipIf(browserPath === undefined)("what goes with a message, and who is
     await page.context().close();
   });
 
-  test("who looks elsewhere is told by the browser that something waits, and not what it is", async () => {
+  test("notifies a user in another tab of a pending approval without its content", async () => {
     const page = await stage.open();
     await page.context().grantPermissions(["notifications"], { origin: stage.url });
     await page.addInitScript(`globalThis.told = [];
@@ -119,7 +119,7 @@ describe.skipIf(browserPath === undefined)("what goes with a message, and who is
     await page.goto(`${stage.url}/settings/appearance`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     const told = (): Promise<unknown> => page.evaluate("told.map(({ title, body }) => ({ title, body }))");
-    // Nobody is told of what they look at.
+    // A visible page sends no notification.
     await stage.start("Run something");
     await expect.poll(() => page.title()).toMatch(/^\(1\)/);
     expect(await told()).toEqual([]);

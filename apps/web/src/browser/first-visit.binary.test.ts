@@ -3,14 +3,14 @@ import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("somebody who is new here", () => {
+describe.skipIf(browserPath === undefined)("first visit", () => {
   beforeAll(async () => {
     stage = await setPageStage({ demo: true });
     await stage.api("/v1/tenants", { id: "acme", name: "Acme Ltd" });
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("sees that nobody pays for a demo, wherever money is shown", async () => {
+  test("labels demo costs as unpaid wherever costs are shown", async () => {
     const session = await stage.start("Say hello");
     const page = await stage.open();
     await page.goto(`${stage.url}/sessions/${session}`);
@@ -22,7 +22,7 @@ describe.skipIf(browserPath === undefined)("somebody who is new here", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("signs in as a tenant, sees its name and none of the operator's sessions, and nothing of the machine", async () => {
+  test("signs in as a tenant, who sees neither the operator's sessions nor the machine", async () => {
     const theirs = await stage.start("Say hello");
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", { tenant: "acme" });
     const page = await stage.openStrange();
@@ -44,7 +44,7 @@ describe.skipIf(browserPath === undefined)("somebody who is new here", () => {
     await operator.goto(`${stage.url}/settings`);
     await operator.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Status" }).waitFor();
     expect(await operator.getByText("Acme Ltd").count()).toBe(0);
-    // Who looks after all of them sees whose a token is.
+    // The operator sees the tenant of each token.
     await operator.goto(`${stage.url}/settings/tokens`);
     const tokens = operator.locator("#main").getByRole("listitem");
     await tokens.filter({ hasText: "A browser" }).filter({ hasText: "of acme" }).waitFor();

@@ -8,18 +8,21 @@ const press = async (page: Page, ...keys: string[]): Promise<void> => {
   for (const key of keys) await page.keyboard.press(key);
 };
 
-/** Keys of a card do nothing in its first moments, so that none that was meant for another answers it. */
+/**
+ * A new card ignores keys for a moment, so that a key meant for the previous card cannot answer it. Press again until
+ * it works.
+ */
 const pressUntil = async (page: Page, key: string, happened: () => Promise<boolean>): Promise<void> => {
   await expect.poll(async () => (await happened()) || (await page.keyboard.press(key), false)).toBe(true);
 };
 
-describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
+describe.skipIf(browserPath === undefined)("keyboard only", () => {
   beforeAll(async () => {
     stage = await setPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("a session is begun, answered, talked to, renamed and found again", async () => {
+  test("starts, answers, messages, renames and finds a session", async () => {
     const page = await stage.open();
     await press(page, "n");
     await page.getByRole("dialog").getByRole("textbox").first().waitFor();
@@ -30,7 +33,7 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
     const talk = page.getByRole("log");
     const card = page.getByRole("article", { name: "Bash: echo first-run" });
 
-    // Denied with words, by letters.
+    // Deny with a reason.
     await card.getByRole("button").first().waitFor();
     await pressUntil(page, "d", () => card.getByLabel("What should it do instead?").isVisible());
     await page.keyboard.type("Rather not");
@@ -38,7 +41,7 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
     await talk.getByText("Denied").waitFor();
     await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
 
-    // Once more, and allowed.
+    // Run it again and allow it.
     await press(page, "i");
     await page.keyboard.type("Run something");
     await press(page, "Enter");
@@ -68,7 +71,7 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a question is answered by digits, and a plan is agreed to", async () => {
+  test("answers a question with digits and approves a plan", async () => {
     const page = await stage.open();
     const talk = page.getByRole("log");
     await page.goto(`${stage.url}/sessions/${await stage.start("Ask me")}`);
@@ -90,7 +93,7 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("the inbox, the board, the changes and the sheet of keys are gone through", async () => {
+  test("navigates the inbox, the session list, the changes and the shortcuts sheet", async () => {
     const page = await stage.open();
     const first = await stage.start("Run something");
     await press(page, "g", "i");
@@ -119,7 +122,7 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
     await press(page, "Enter");
     await page.waitForURL(/\/sessions\/sesn_/);
 
-    // Where one has begun to write, Escape leaves the field.
+    // Escape leaves a field that has the focus.
     await page.getByRole("textbox", { name: "Message" }).waitFor();
     await press(page, "i", "Escape");
     const here = page.url();
@@ -140,7 +143,7 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("another key is chosen, kept, shown and taken back", async () => {
+  test("assigns a custom key, keeps it after a reload and resets it", async () => {
     const page = await stage.open();
     const sheet = page.getByRole("dialog", { name: "Keys" });
     const newSession = page.getByRole("dialog", { name: "New session" });

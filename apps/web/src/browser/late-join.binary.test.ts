@@ -7,13 +7,13 @@ import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("who comes late", () => {
+describe.skipIf(browserPath === undefined)("joining late", () => {
   beforeAll(async () => {
     stage = await setPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("in the middle of an answer, sees what there is of it, and then the rest, each word once", async () => {
+  test("joins in the middle of an answer and shows every word exactly once", async () => {
     const [first, second] = [await stage.open(), await stage.open()];
     const session = await stage.start("Count the words");
     await first.goto(`${stage.url}/sessions/${session}`);
@@ -21,7 +21,7 @@ describe.skipIf(browserPath === undefined)("who comes late", () => {
     await second.goto(`${stage.url}/sessions/${session}`);
     const talk = second.getByRole("log");
     await talk.getByText("word1 word2").waitFor();
-    // It was shown while it was being written.
+    // The answer was shown while it streamed.
     const shown = await talk.innerText();
     expect(shown).not.toContain("word120");
     await talk.getByText("word120").waitFor();
@@ -31,7 +31,7 @@ describe.skipIf(browserPath === undefined)("who comes late", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("lists that are late leave what was chosen as it was", async () => {
+  test("keeps the selected values while their lists are loading", async () => {
     const page = await stage.open();
     const begin = () =>
       page
@@ -58,7 +58,7 @@ describe.skipIf(browserPath === undefined)("who comes late", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("after it has happened, reads it in the same words, without how lists were kept", async () => {
+  test("shows a finished session with the same text and without todo bookkeeping", async () => {
     const session = await stage.start("Look around");
     const page = await stage.open();
     await page.goto(`${stage.url}/sessions/${session}`);
@@ -74,7 +74,7 @@ describe.skipIf(browserPath === undefined)("who comes late", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("by a link to what came first, and goes to the end before that is found, stays there", async () => {
+  test("stays at the end if the user scrolls there before a deep link has loaded", async () => {
     const session = await stage.start("Look around");
     const page = await stage.open();
     await page.goto(`${stage.url}/sessions/${session}`);
@@ -103,14 +103,14 @@ describe.skipIf(browserPath === undefined)("who comes late", () => {
     await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
     const found = page.locator("[aria-current=location]");
     expect(await found.count()).toBe(0);
-    // Who stays is shown what the link leads to.
+    // A user who does not scroll is taken to the linked part.
     await page.goto("about:blank");
     await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
     await found.getByText("Look around").waitFor();
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("after a session has ended, forks it from where it stood", async () => {
+  test("forks a session that has ended", async () => {
     const session = await stage.start("Change the notes", "acceptEdits");
     const page = await stage.open();
     await page.goto(`${stage.url}/sessions/${session}`);
@@ -130,7 +130,7 @@ describe.skipIf(browserPath === undefined)("who comes late", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("brings back what was done in a worktree, as a patch or by a merge, and takes it back", async () => {
+  test("brings back worktree changes as a patch or by a merge, and undoes it", async () => {
     const git = (...args: string[]) =>
       execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...args], { cwd: stage.project });
     git("init", "-q", "-b", "main");

@@ -6,7 +6,7 @@ import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.
 
 let stage: PageStage;
 
-/** A session in a window, at what it waits for first. */
+/** Starts a session and opens it at its first approval. */
 async function asked(
   words: string,
   card: string,
@@ -22,13 +22,13 @@ async function asked(
 const click = (place: Locator, name: string): Promise<void> =>
   place.getByRole("button", { name, exact: false }).click();
 
-describe.skipIf(browserPath === undefined)("what waits for a person", () => {
+describe.skipIf(browserPath === undefined)("approvals", () => {
   beforeAll(async () => {
     stage = await setPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("a call is allowed once, in place, and its output shows", async () => {
+  test("allows a call once and shows its output in place", async () => {
     const { card, talk } = await asked("Run something", "Bash: echo first-run");
     await card.getByText("echo first-run", { exact: true }).waitFor();
     await click(card, "Allow once");
@@ -38,7 +38,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("on a phone, too, nothing of a command is out of sight", async () => {
+  test("shows the whole command on a phone", async () => {
     const session = await stage.start("Run a long line");
     const page = await stage.open({ viewport: { width: 390, height: 844 } });
     await page.goto(`${stage.url}/sessions/${session}`);
@@ -50,7 +50,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     await page.context().close();
   });
 
-  test("a call is denied with words, which the agent is told", async () => {
+  test("denies a call with a reason that the agent receives", async () => {
     const { card, talk, page } = await asked("Run something", "Bash: echo first-run");
     await click(card, "Deny …");
     await card.getByLabel("What should it do instead?").fill("Rather not now");
@@ -61,7 +61,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
       .first()
       .waitFor();
 
-    // Who decided what is kept.
+    // The audit of decisions names the user.
     await page.goto(`${stage.url}/inbox?view=decided`);
     const decided = page.getByRole("listitem").filter({ has: page.getByLabel("Denied") });
     await decided.getByRole("button").click();
@@ -69,7 +69,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("an edit shows its lines, and what is allowed for the session is not asked again", async () => {
+  test('shows an edit as a diff, and does not ask again after "for the session"', async () => {
     const { card, talk } = await asked("Change the notes", "Edit: notes.md");
     await card.getByText("One, two, three, four.").waitFor();
     await click(card, "Allow once");
@@ -86,7 +86,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a rule is shown before it is saved, holds for other sessions, and stands among the rules", async () => {
+  test("previews a rule before saving it, applies it to other sessions and lists it", async () => {
     const { card, talk, page } = await asked("Run the same later", "Bash: echo again-3");
     await click(card, "Always …");
     await card.getByLabel("Which calls").fill("echo again-*");
@@ -102,7 +102,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a call is allowed with another input", async () => {
+  test("allows a call with an edited input", async () => {
     const { card, talk } = await asked("Run something", "Bash: echo first-run");
     await click(card, "Edit …");
     await card.getByLabel("command").fill("echo other-run");
@@ -112,7 +112,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("questions are answered: several, some of them, and in one's own words", async () => {
+  test("answers questions by one choice, several choices and free text", async () => {
     const { card, talk } = await asked("Ask me", "Question: Which colours? (and 1 more)");
     await card.getByRole("checkbox", { name: "Red" }).check();
     await card.getByRole("checkbox", { name: "Blue" }).check();
@@ -125,11 +125,11 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a plan is read in full, and carried out in the mode that was chosen", async () => {
+  test("shows a plan in full and runs it in the chosen mode", async () => {
     const { card, talk, page } = await asked("Make a plan", "Plan: The plan", "plan");
     await card.getByText("Touch a file.").waitFor();
     await card.getByText("touch files").waitFor();
-    // The file that it was written to is one line above it.
+    // The plan file is the line above.
     await talk.getByRole("button", { name: "Wrote the plan down", expanded: false }).waitFor();
     expect(await talk.getByText("Touch a file.").count()).toBe(1);
     await card.getByRole("radio", { name: "Let it edit" }).check();
@@ -140,7 +140,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("the inbox has all of them, and answers them", async () => {
+  test("lists and answers all approvals in the inbox", async () => {
     const page = await stage.open();
     await stage.start("Run something");
     await page
@@ -161,7 +161,7 @@ describe.skipIf(browserPath === undefined)("what waits for a person", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("what somebody decides who came by their own link stands under their name", async () => {
+  test("records a decision under the name of the user's own link", async () => {
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", { name: "Ana" });
     const session = await stage.start("Run something");
     const page = await stage.openStrange();

@@ -13,13 +13,13 @@ interface Decided {
 
 const wiki = (page: string): string => join(stage.project, "context", "wiki", page);
 
-describe.skipIf(browserPath === undefined)("proposals for the context", () => {
+describe.skipIf(browserPath === undefined)("context proposals", () => {
   beforeAll(async () => {
     stage = await setPageStage({ context: true });
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("are accepted and rejected in part, commented on, edited, accepted as a whole, and taken back", async () => {
+  test("accepts and rejects hunks, comments on them, edits them, accepts the rest, and undoes it", async () => {
     const page = await stage.open();
     await page.goto(`${stage.url}/context/proposals`);
     await page.getByRole("link", { name: /^Ingest of docs/ }).click();
@@ -42,7 +42,7 @@ describe.skipIf(browserPath === undefined)("proposals for the context", () => {
     expect((await decided())["4"]).toMatchObject({ state: "rejected", note: "Finance has another one" });
     expect(existsSync(wiki("metrics/revenue.md"))).toBe(false);
 
-    // Words on a line go to an agent, or with the rejection.
+    // A line comment goes to an agent or becomes the reason of a rejection.
     await hunk("5")
       .getByRole("button", { name: /^Comment on line \d+, added$/ })
       .nth(4)
@@ -61,7 +61,7 @@ describe.skipIf(browserPath === undefined)("proposals for the context", () => {
     await comments.waitFor({ state: "detached" });
     expect((await decided())["5"]).toMatchObject({ state: "rejected", note: "Nobody reads this" });
 
-    // One's own words take the place of the proposed ones; all that is left is accepted by a key.
+    // The user's text replaces the proposed text. A shortcut accepts the remaining hunks.
     await page
       .getByRole("region", { name: "wiki/how-to/monthly-revenue.md" })
       .getByRole("button", { name: "Edit" })

@@ -10,13 +10,13 @@ let stage: PageStage;
 
 const home = (page: Page) => page.getByRole("heading", { name: "Sessions", level: 1 });
 
-describe.skipIf(browserPath === undefined)("the page is safe", () => {
+describe.skipIf(browserPath === undefined)("page security", () => {
   beforeAll(async () => {
     stage = await setPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("a link signs in once; no code stays in the address, and no script can read the cookie", async () => {
+  test("a sign-in link works once; the code leaves the URL, and scripts cannot read the cookie", async () => {
     const page = await stage.open();
     expect(page.url()).toBe(`${stage.url}/`);
     expect(await page.evaluate("document.cookie + JSON.stringify({ ...localStorage })")).not.toMatch(/token|code/i);
@@ -36,7 +36,7 @@ describe.skipIf(browserPath === undefined)("the page is safe", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a server or a token in the address is nothing to it", async () => {
+  test("ignores a server or a token in the URL", async () => {
     const page = await stage.openStrange();
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", {});
     for (const query of [
@@ -50,7 +50,7 @@ describe.skipIf(browserPath === undefined)("the page is safe", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("who signs out is out, in every window of the browser", async () => {
+  test("signing out applies to every window of the browser", async () => {
     const page = await stage.open();
     const beside = await page.context().newPage();
     await beside.goto(stage.url);
@@ -63,10 +63,10 @@ describe.skipIf(browserPath === undefined)("the page is safe", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a page of another origin can neither read nor act, though the browser is signed in", async () => {
+  test("another origin can neither read nor write, although the browser is signed in", async () => {
     const page = await stage.open();
     const before = await stage.api<{ data: unknown[] }>("/v1/agents");
-    // Another port of the same machine: the cookie goes along, as it does to every port.
+    // Another port of the same host: browsers send the cookie to every port.
     await using foreign = await serve("<title>Elsewhere</title><iframe></iframe>");
     await page.goto(foreign.url);
     const body = JSON.stringify({ name: "intruder", model: "sonnet" });
@@ -94,14 +94,14 @@ describe.skipIf(browserPath === undefined)("the page is safe", () => {
     );
     expect(got).toEqual(got.map(() => "refused"));
 
-    // A form needs no script's leave to be sent.
+    // A form can be submitted without script (CSRF).
     await page.setContent(
       `<form method="post" enctype="text/plain" action="${stage.url}/v1/agents"><input name='{"name":"intruder","model":"sonnet","x":"' value='"}'><button>Go</button></form>`,
     );
     await Promise.all([page.waitForURL(`${stage.url}/**`), page.getByRole("button").click()]);
     expect(await page.locator("body").innerText()).toMatch(/not let in|application\/json/);
 
-    // Nor is the page shown within another.
+    // The page cannot be framed.
     await page.goto(foreign.url);
     const framed = page.waitForResponse(`${stage.url}/`);
     await page.setContent(`<iframe src="${stage.url}/"></iframe>`);
@@ -113,7 +113,7 @@ describe.skipIf(browserPath === undefined)("the page is safe", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("every address of the page has the policy, another nonce each time, and no way around it", async () => {
+  test("every path has the CSP with a fresh nonce and no bypass", async () => {
     const policies = new Set<string>();
     for (const path of [
       "/",
@@ -141,7 +141,7 @@ describe.skipIf(browserPath === undefined)("the page is safe", () => {
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("what an agent says and does is text: it runs nothing, loads nothing and leads nowhere unasked", async () => {
+  test("agent output is text: it runs, loads and opens nothing by itself", async () => {
     const page = await stage.open();
     const session = await stage.start("Be hostile");
     await page.goto(`${stage.url}/sessions/${session}`);
@@ -154,7 +154,7 @@ describe.skipIf(browserPath === undefined)("the page is safe", () => {
       .click();
 
     const look = async (): Promise<void> => {
-      // Words of an agent make no element that acts, and no link but to the web.
+      // Agent output creates no active elements, and only web links.
       for (const tag of ["script", "iframe", "style", "base", "form", "object", "embed", "meta"])
         expect([tag, await page.locator(`[role=log] ${tag}, article ${tag}`).count()]).toEqual([tag, 0]);
       expect(await page.locator("[role=log] img, article img").count()).toBe(0);
@@ -167,7 +167,7 @@ describe.skipIf(browserPath === undefined)("the page is safe", () => {
       expect(await page.evaluate("window.__acted")).toBeUndefined();
     };
     await look();
-    // What would turn the order of a command's letters is named in its place.
+    // Bidirectional control characters in a command are shown as escapes.
     await card.getByText("U+202E").first().waitFor();
     await card.getByRole("button", { name: "Allow once" }).click();
     await talk.getByText("That was all.").waitFor();

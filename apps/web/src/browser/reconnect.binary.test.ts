@@ -10,15 +10,15 @@ const talkOf = (page: Page) => page.getByRole("log");
 const lost = (page: Page) => page.getByText("The server cannot be reached; trying again.");
 const newer = (page: Page) => page.getByRole("button", { name: "Load it" });
 
-describe.skipIf(browserPath === undefined)("lines that break, and windows beside each other", () => {
+describe.skipIf(browserPath === undefined)("reconnecting and several windows", () => {
   beforeAll(async () => {
     stage = await setPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("an approval is answered after the server was killed while it waited, and the turn goes on; a newer page is offered", async () => {
+  test("answers an approval after the server was killed, resumes the turn, and offers the newer page", async () => {
     const page = await stage.open();
-    // As after an upgrade: whoever asks for the page is given that of another build.
+    // Simulates an upgrade: the server returns the page of another build.
     await page.route(`${stage.url}/`, async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, body: (await response.text()).replace(/index-[\w-]+\.js/, "index-newer.js") });
@@ -28,7 +28,7 @@ describe.skipIf(browserPath === undefined)("lines that break, and windows beside
     await card.getByRole("button", { name: "Allow once" }).waitFor();
     await stage.kill();
     await lost(page).waitFor();
-    // What is written meanwhile is not lost.
+    // The draft survives.
     await page.getByRole("textbox", { name: "Message" }).fill("And after that");
     await stage.revive();
     await lost(page).waitFor({ state: "detached" });
@@ -47,7 +47,7 @@ describe.skipIf(browserPath === undefined)("lines that break, and windows beside
     expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Not sent yet");
   });
 
-  test("two windows on one session show the same, and what is done in one is done in the other", async () => {
+  test("keeps two windows on one session in sync", async () => {
     const session = await stage.start("Run something");
     const windows = [await stage.open(), await stage.open()];
     const [one, other] = windows as [Page, Page];
@@ -69,7 +69,7 @@ describe.skipIf(browserPath === undefined)("lines that break, and windows beside
     }
   });
 
-  test("a browser with more tabs than it has lines shows each that is looked at as it is now", async () => {
+  test("updates each visible tab, even with more tabs than connections", async () => {
     const session = await stage.start("Say hello");
     const first = await stage.open();
     const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, () => first.context().newPage())))];
@@ -84,7 +84,7 @@ describe.skipIf(browserPath === undefined)("lines that break, and windows beside
     await talkOf(last).getByText("That came after.").waitFor();
     await turnTab(first, "visible");
     await talkOf(first).getByText("That came after.").waitFor();
-    // Whichever read for all: when it is closed, another one does.
+    // When the tab that reads the feed is closed, another tab takes over.
     for (const tab of tabs.slice(0, -1)) await tab.close();
     const other = await stage.start("Run something");
     await last.goto(stage.url);
@@ -96,7 +96,7 @@ describe.skipIf(browserPath === undefined)("lines that break, and windows beside
     await last.context().close();
   });
 
-  test("a line that breaks in the middle of an answer loses no word of it, and doubles none", async () => {
+  test("loses and repeats no word when the connection breaks during an answer", async () => {
     await using line = await startBreakableLine(stage.url);
     const page = await stage.open({ url: line.url });
     await page.goto(`${line.url}/sessions/${await stage.start("Count the words")}`);
@@ -120,7 +120,7 @@ describe.skipIf(browserPath === undefined)("lines that break, and windows beside
     expect(await talkOf(page).getByText("Count the words", { exact: true }).count()).toBe(1);
 
     await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
-    // What cannot be sent stays where it was written, with the reason.
+    // A message that could not be sent stays in the field, with the reason.
     line.cut();
     await page.getByRole("textbox", { name: "Message" }).fill("And after that");
     await page.getByRole("button", { name: "Send" }).click();

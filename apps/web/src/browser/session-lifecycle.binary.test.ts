@@ -4,13 +4,13 @@ import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("the life of a session, by mouse", () => {
+describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => {
   beforeAll(async () => {
     stage = await setPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("is started with all that can be chosen, and followed", async () => {
+  test("starts with every option and streams", async () => {
     const page = await stage.open();
     await page.getByRole("button", { name: "Start the first one" }).click();
     const dialog = page.getByRole("dialog", { name: "New session" });
@@ -27,7 +27,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
 
     const talk = page.getByRole("log");
     await talk.getByText("Look around", { exact: true }).waitFor();
-    // What was called at once stands side by side, what was thought and done is folded, lists are lists.
+    // Parallel calls are grouped, thoughts and calls are folded, and todo lists are shown as lists.
     await talk.getByRole("button", { name: /^Thought/ }).click();
     await talk.getByText("First I see what there is.").last().waitFor();
     await talk.getByRole("button", { name: /Read 1 file, listed once/ }).click();
@@ -45,7 +45,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("has subagents nested, with what they ask and do", async () => {
+  test("nests subagents with their approvals and calls", async () => {
     const page = await stage.open();
     await page.goto(`${stage.url}/sessions/${await stage.start("Send a scout")}`);
     await page
@@ -54,7 +54,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
       .click();
     const talk = page.getByRole("log");
     await talk.getByText("A river, it says.").waitFor();
-    // Once it was answered, its work stands where the subagent is, and nowhere else.
+    // After the answer, the work is shown only inside the subagent.
     await talk.getByRole("button", { name: /deep-water/ }).waitFor({ state: "detached" });
     await talk.getByRole("button", { name: /scout/ }).click();
     await talk.getByRole("button", { name: /Ran echo deep-water/ }).waitFor();
@@ -62,7 +62,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("is queued to, steered and stopped", async () => {
+  test("queues, steers and stops", async () => {
     const page = await stage.open();
     await page.goto(`${stage.url}/sessions/${await stage.start("Take your time")}`);
     const talk = page.getByRole("log");
@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
     await talk.getByText("Stopped here").waitFor();
     await stop.waitFor({ state: "detached" });
 
-    // It takes the message when the call that runs is over, which it is when the file says so.
+    // The agent receives the message when the running call ends. The call ends when the file exists.
     await send("Work until it is there", "Send");
     await page.getByRole("article").getByRole("button", { name: "Allow once" }).click();
     await talk.getByRole("button", { name: /until test.*Running/ }).waitFor();
@@ -101,7 +101,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("is renamed, pinned, exported and archived", async () => {
+  test("renames, pins, exports and archives", async () => {
     const page = await stage.open();
     const id = await stage.start("Say hello");
     await page.goto(`${stage.url}/sessions/${id}`);
@@ -141,7 +141,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("is renamed, pinned and archived where it stands: on its own page, and while it waits", async () => {
+  test("renames, pins and archives on the session's own page, also while an approval is pending", async () => {
     const page = await stage.open();
     const id = await stage.start("Run something");
     const choose = async (name: string, item: string): Promise<void> => {
@@ -149,7 +149,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
       await page.getByRole("menuitem", { name: item }).click();
     };
     const dialog = page.getByRole("dialog");
-    // It waits for somebody: on the board, that is a card.
+    // A session with a pending approval is a card on the session list.
     await page.getByRole("region", { name: "Waits for you" }).locator(`[data-session="${id}"]`).waitFor();
     await choose("Run something", "Rename");
     await dialog.getByLabel("Title").fill("Waits here");
@@ -167,13 +167,13 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", ()
     await page.keyboard.press("Escape");
     await choose("this session", "Archive …");
     await dialog.getByRole("button", { name: "Archive" }).click();
-    // What is over is left, and is among the sessions no more.
+    // Archiving leaves the page and removes the session from the list.
     await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Waits there" }).first().waitFor({ state: "detached" });
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("a turn that failed stands out on the board, and is tried again", async () => {
+  test("highlights a failed turn and retries it", async () => {
     const session = await stage.start("Go wrong at first");
     const page = await stage.open();
     const board = page.getByRole("region", { name: /^Stuck/ });

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
-/** Who is told of what happens. */
+/** Receives the webhooks. */
 let hook: Server;
 let told: string[];
 
-describe.skipIf(browserPath === undefined)("somebody who looks after the server", () => {
+describe.skipIf(browserPath === undefined)("settings", () => {
   beforeAll(async () => {
     told = [];
     hook = createServer((request, response) => {
@@ -27,7 +27,7 @@ describe.skipIf(browserPath === undefined)("somebody who looks after the server"
     hook.close();
   });
 
-  test("sees who is told of what, and tries it", async () => {
+  test("shows notification targets and sends a test", async () => {
     const page = await stage.open();
     await page.goto(`${stage.url}/settings/notifications`);
     const webhook = page.getByRole("listitem").filter({ hasText: "/hooks" });
@@ -37,7 +37,7 @@ describe.skipIf(browserPath === undefined)("somebody who looks after the server"
     await page.getByRole("button", { name: "Send a test" }).click();
     await webhook.getByText("delivered", { exact: true }).waitFor();
     expect(JSON.parse(told.join(""))).toMatchObject({ type: "test" });
-    // Nobody knows here whether this machine has a desktop, but the page does.
+    // The page knows whether this machine has a desktop; the test does not.
     await page
       .getByRole("listitem")
       .filter({ hasText: "Desktop of the server’s machine" })
@@ -46,7 +46,7 @@ describe.skipIf(browserPath === undefined)("somebody who looks after the server"
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("reads what models hold and cost, and which credential pays, but not what it is", async () => {
+  test("shows models, prices and the billed credential, but no secret", async () => {
     const page = await stage.open();
     await page.goto(`${stage.url}/settings/models`);
     const { data } = await stage.api<{ data: { id: string; tandem: { price: { input: number } | null } }[] }>(
@@ -62,7 +62,7 @@ describe.skipIf(browserPath === undefined)("somebody who looks after the server"
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("makes an environment, a token, a limit and another version of an agent, and finds it all in the audit", async () => {
+  test("creates an environment, a token, a limit and an agent version, and finds them in the audit", async () => {
     const page = await stage.open();
     const dialog = page.getByRole("dialog");
     const row = (words: string) => page.locator("#main").getByRole("listitem").filter({ hasText: words });
@@ -87,7 +87,7 @@ describe.skipIf(browserPath === undefined)("somebody who looks after the server"
     const secret = await dialog.locator("p.font-mono").innerText();
     const answer = async (path: string) =>
       (await fetch(`${stage.url}${path}`, { headers: { authorization: `Bearer ${secret}` } })).status;
-    // It may run sessions, and not look after the server.
+    // The token may run sessions, but not administer the server.
     expect([await answer("/v1/sessions"), await answer("/v1/tokens")]).toEqual([200, 403]);
     await dialog.getByRole("button", { name: "Done" }).click();
     await row("robot").getByRole("button", { name: "Revoke …" }).click();

@@ -8,7 +8,6 @@ import { LineCount } from "../diff/line-count.tsx";
 import type { DiffLayout } from "../diff/diff-view.tsx";
 import { turnLabel } from "./turn-list.tsx";
 
-/** Which changes these are, how many, and what can be done with them. */
 export function ChangesBar({
   turns,
   turn,

@@ -17,7 +17,7 @@ import { useComments } from "../diff/use-comments.ts";
 import { useDiffLayout } from "./use-diff-layout.ts";
 import { WorktreePanel } from "./actions/worktree-panel.tsx";
 
-/** What a session did to its files, by turn and in all; and going back or another way. */
+/** The file changes of a session, per turn and in total, with rewind and fork. */
 export default function ChangesView({ session }: { session: string }) {
   const [turn, setTurn] = useState<number>();
   const [dialog, setDialog] = useState<"rewind" | "fork">();

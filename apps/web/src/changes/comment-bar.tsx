@@ -7,7 +7,7 @@ import { Problem } from "../ui/problem.tsx";
 import { CommentSummary } from "../diff/comment-summary.tsx";
 import { type LineComment, promptOf } from "../diff/line-comments.ts";
 
-/** What was said about lines, on its way to the agent as one message. */
+/** Sends all line comments to the agent as one message. */
 export function CommentBar({
   session,
   comments,

@@ -21,7 +21,7 @@ export function StatusLetter({ status }: { status: FileChange["status"] }) {
   );
 }
 
-/** The changed files in their folders. */
+/** The changed files as a tree. */
 export function FileList({
   tree,
   current,
@@ -30,7 +30,7 @@ export function FileList({
 }: {
   tree: TreeFolder;
   current: string | undefined;
-  /** How many comments there are on a file. */
+  /** Comments per path. */
   notes: ReadonlyMap<string, number>;
   onOpen: (path: string) => void;
 }) {

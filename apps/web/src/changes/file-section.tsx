@@ -9,7 +9,7 @@ import type { LineComment } from "../diff/line-comments.ts";
 import type { DiffLayout } from "../diff/diff-view.tsx";
 import { PatchDiff } from "../diff/patch-diff.tsx";
 
-/** What is longer waits to be opened. */
+/** Longer diffs start collapsed. */
 const LONG = 500;
 
 interface Commenting {
@@ -18,7 +18,6 @@ interface Commenting {
   drop: (comment: Pick<LineComment, "path" | "key">) => void;
 }
 
-/** One file and what changed in it. */
 export function FileSection({
   file,
   layout,

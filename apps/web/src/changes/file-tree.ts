@@ -1,14 +1,14 @@
 import type { FileChange } from "./changes-api.ts";
 
 export interface TreeFolder {
-  /** Its name; of folders that hold nothing but one other, all of them. */
+  /** A chain of folders with nothing else in them is merged into one name, like `a/b/c`. */
   name: string;
   path: string;
   folders: TreeFolder[];
   files: { name: string; file: FileChange }[];
 }
 
-/** Files in their folders, each level by name, folders first. */
+/** Sorts each level by name, folders first. */
 export function fileTree(files: readonly FileChange[]): TreeFolder {
   const root: TreeFolder = { name: "", path: "", folders: [], files: [] };
   for (const file of files.toSorted((a, b) => a.path.localeCompare(b.path))) {
@@ -33,7 +33,7 @@ function joined(folder: TreeFolder): TreeFolder {
   return { ...folder, folders };
 }
 
-/** In the order of the tree. */
+/** In display order. */
 export const filesIn = ({ folders, files }: TreeFolder): FileChange[] => [
   ...folders.flatMap(filesIn),
   ...files.map(({ file }) => file),

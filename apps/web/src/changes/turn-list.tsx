@@ -1,6 +1,6 @@
 import type { Turn } from "./changes-api.ts";
 
-/** Which changes are shown: those of one turn, or of all. */
+/** Selects one turn or all turns. */
 export function TurnList({
   turns,
   selected,

@@ -8,7 +8,7 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => wide.removeEventListener("change", listener);
 };
 
-/** Side by side where there is room for it and somebody wants it so. */
+/** The split layout needs a wide screen and the user's choice. */
 export function useDiffLayout(): { layout: DiffLayout; canSplit: boolean; setLayout: (layout: DiffLayout) => void } {
   const canSplit = useSyncExternalStore(subscribe, () => wide.matches);
   const [wish, setWish] = useState<DiffLayout>(() => (localStorage.getItem(KEY) === "split" ? "split" : "unified"));

@@ -9,7 +9,6 @@ const LOOKS = {
 } as const;
 export type BadgeLook = keyof typeof LOOKS;
 
-/** A word about something, beside it. */
 export function Badge({ look = "plain", title, children }: { look?: BadgeLook; title?: string; children: ReactNode }) {
   return (
     <span

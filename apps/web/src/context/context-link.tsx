@@ -2,11 +2,11 @@ import { Link } from "@tanstack/react-router";
 import type { ComponentProps, ReactNode } from "react";
 import type { ContextSearch } from "./context-search-params.ts";
 
-/** One address lies under another here, and is not the same place for that. */
+/** Section paths are prefixes of detail paths, so a link is active only on an exact match. */
 const EXACTLY = { exact: true, includeSearch: true };
 const NO_SEARCH: ContextSearch = {};
 
-/** A link to somewhere in the context; `path` is what follows `/context/`. */
+/** A link into the context; `path` follows `/context/`. */
 export function ContextLink({
   path,
   search = NO_SEARCH,

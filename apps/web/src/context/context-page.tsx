@@ -18,7 +18,7 @@ const MemoryView = lazy(() => import("./memory/memory-view.tsx"));
 const JobsView = lazy(() => import("./jobs/jobs-view.tsx"));
 const SourcesView = lazy(() => import("./sources/sources-view.tsx"));
 
-/** What is known: found, read, traced to where it comes from, and reviewed before it is. */
+/** Search, wiki, tables, memory and proposals, each with its sources. */
 export function ContextPage() {
   const { _splat = "" } = useParams({ from: "/context/$" });
   const place = readPath(_splat);

@@ -11,7 +11,7 @@ test.each([
   ["other:x", undefined],
 ])("%s is at %s", (key, path) => expect(pathOfKey(key)).toBe(path));
 
-test("knows the column of a hit", () => {
+test("reads the column from the key of a hit", () => {
   expect(columnOfKey("value:shop/main.orders.status")).toBe("status");
   expect(columnOfKey("table:shop/main.orders")).toBeUndefined();
 });

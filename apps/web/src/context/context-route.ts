@@ -1,4 +1,4 @@
-/** Where something of the context is on the page: what follows `/context/`. Undefined for a key of another kind. */
+/** The path of a context key after `/context/`. Undefined for keys without a page. */
 export function pathOfKey(key: string): string | undefined {
   const [kind, name] = splitOnce(key, ":");
   switch (kind) {
@@ -10,7 +10,7 @@ export function pathOfKey(key: string): string | undefined {
       return `tables/${name}`;
     case "column":
     case "value":
-      // The column is the last part; a name with a dot in it leads to the table all the same.
+      // The column is the last part. A column name with a dot still leads to the table.
       return `tables/${name.replace(/\.[^.]*$/, "")}`;
     case "chunk":
       return `passages/${name}`;
@@ -22,7 +22,7 @@ export function pathOfKey(key: string): string | undefined {
 export const SECTIONS = ["search", "wiki", "tables", "proposals", "memory", "jobs", "sources"] as const;
 export type Section = (typeof SECTIONS)[number];
 
-/** What is shown: a section, and what of it. Passages are read in the wiki, the graph belongs to the tables. */
+/** Parses the path into section and view. Passages belong to the wiki, the graph to the tables. */
 export function readPath(splat: string): { section: Section; view: string; rest: string } | undefined {
   const [view, rest] = splitOnce(splat.replace(/\/+$/, ""), "/");
   if (view === "") return { section: "search", view: "search", rest: "" };
@@ -32,7 +32,6 @@ export function readPath(splat: string): { section: Section; view: string; rest:
   return section && { section, view, rest };
 }
 
-/** The column of a key, where it has one. */
 export const columnOfKey = (key: string): string | undefined =>
   /^(column|value):/.test(key) ? key.split(".").at(-1) : undefined;
 

@@ -1,6 +1,6 @@
 import { ShellCommand } from "./shell-command.tsx";
 
-/** The project knows nothing yet, and there is nothing to make it of. */
+/** Setup steps for a project without databases and documents. */
 export function EmptyContext() {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">

@@ -9,7 +9,7 @@ import { unwrapLines } from "./unwrap-lines.ts";
 const ICONS = { source: FileText, database: Database, event: MessageSquare, person: User, agent: Bot, model: Sparkles };
 const link = "text-accent hover:underline wrap-anywhere";
 
-/** What something rests on, with a way to it. What was quoted is data and shown as such. */
+/** One piece of evidence with a link to its source. Quotes are untrusted data and rendered as plain text. */
 export function EvidenceItem({ item }: { item: Evidence }) {
   const Icon = ICONS[item.type];
   const quote = "quote" in item ? item.quote : undefined;

@@ -1,6 +1,6 @@
 import type { LucideIcon } from "lucide-react";
 
-/** A sign that means something by itself, with the word for who does not see it. */
+/** An icon that carries meaning, with a text for screen readers. */
 export function LabelledIcon({ icon: Icon, words, className }: { icon: LucideIcon; words: string; className: string }) {
   return (
     <span title={words} className="inline-flex shrink-0">

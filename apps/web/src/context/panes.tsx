@@ -4,9 +4,7 @@ import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { ContextLink } from "./context-link.tsx";
 
-/**
- * A list and what was chosen of it, side by side; on a phone one of the two. J and K go through the links of the list.
- */
+/** List and detail side by side; on a phone one of them. J and K move through the links of the list. */
 export function Panes({
   list,
   label,
@@ -16,9 +14,9 @@ export function Panes({
 }: {
   list: ReactNode;
   label: string;
-  /** Where the list is, for who sees the other pane alone. */
+  /** Label of the link back to the list, for narrow screens. */
   back: string;
-  /** Undefined while nothing is chosen. */
+  /** Undefined while nothing is selected. */
   detail: ReactNode;
   width?: string;
 }) {
@@ -65,7 +63,6 @@ export function Panes({
   );
 }
 
-/** A row of the list. */
 export function PaneRow({
   path,
   isCurrent,

@@ -17,7 +17,7 @@ export const SECTION_WORDS: Readonly<Record<Section, string>> = {
 
 const WAITING = { states: ["open"], limit: 100 };
 
-/** The sections of the context, and how much there is in each; what waits for a decision stands out. */
+/** The sections with their counts. Open proposals are highlighted. */
 export function SectionBar({ section, overview }: { section: Section; overview: Overview | undefined }) {
   const waiting = useAnswer<Paged<{ id: string }>>("/v1/proposals", WAITING, {
     enabled: overview !== undefined,
@@ -32,7 +32,7 @@ export function SectionBar({ section, overview }: { section: Section; overview: 
   const isCounted = waiting.isFetched;
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On a phone not all of them fit; the one that is open is in sight, once the others have their figures.
+    // On a phone the bar scrolls. Bring the open section into view once the counts have set the widths.
     if (isCounted)
       bar.current
         ?.querySelector(`[data-section="${section}"]`)

@@ -1,6 +1,6 @@
 import { CopyButton } from "../text/code.tsx";
 
-/** Something to type into a terminal. */
+/** A terminal command with a copy button. */
 export function ShellCommand({ children }: { children: string }) {
   return (
     <div className="group/code relative overflow-hidden rounded-md border border-line bg-raised">

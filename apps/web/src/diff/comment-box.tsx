@@ -4,7 +4,7 @@ import { Button } from "../ui/button.tsx";
 import { TextArea } from "../ui/field.tsx";
 import type { LineComment } from "./line-comments.ts";
 
-/** What one has to say about a line: written, or still being written. */
+/** A comment on a line, saved or being edited. */
 export function CommentBox({
   comment,
   isNew,

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "../ui/button.tsx";
 
-/** How much was said about lines, the message that it becomes, and what can be done with it. */
+/** The number of comments, the message they become, and the actions for it. */
 export function CommentSummary({
   count,
   prompt,

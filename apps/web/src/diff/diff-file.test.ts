@@ -12,7 +12,7 @@ const patch = {
   ],
 };
 
-test("lines of a patch have their numbers on either side", () => {
+test("numbers the lines of a patch on both sides", () => {
   const [hunk] = hunksOfPatch(patch);
   expect(hunk?.changes.map(lineOf)).toEqual([
     { side: "new", line: 3, text: "same" },
@@ -22,14 +22,14 @@ test("lines of a patch have their numbers on either side", () => {
   ]);
 });
 
-test("there is always one hunk, and no more than fit", () => {
+test("returns at least one hunk, and otherwise only what fits", () => {
   const [hunk] = hunksOfPatch(patch);
   expect(firstHunks([hunk!, hunk!, hunk!], 8)).toHaveLength(2);
   expect(firstHunks([hunk!, hunk!], 1)).toHaveLength(1);
   expect(firstHunks([], 1)).toEqual([]);
 });
 
-test("a long hunk comes in pieces that go on where the one before ended", () => {
+test("splits a long hunk into consecutive pieces", () => {
   const pieces = cutHunks(hunksOfPatch(patch), 2);
   expect(pieces.map(({ oldStart, newStart, oldLines, newLines }) => [oldStart, newStart, oldLines, newLines])).toEqual([
     [3, 3, 2, 1],
@@ -38,7 +38,7 @@ test("a long hunk comes in pieces that go on where the one before ended", () => 
   expect(pieces.flatMap(({ changes }) => changes)).toEqual(hunksOfPatch(patch)[0]!.changes);
 });
 
-test("signs that cannot be seen are named in lines", () => {
+test("escapes hidden characters in lines", () => {
   const hunks = [{ ...patch.hunks[0]!, lines: ["+if (admin\u202E) {", " same"] }];
   const [hunk] = escapeHiddenInHunks(hunksOfPatch({ ...patch, hunks }));
   expect(hunk?.changes.map(({ content }) => content)).toEqual(["if (admin⟨U+202E⟩) {", "same"]);

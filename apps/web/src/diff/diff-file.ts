@@ -2,7 +2,7 @@ import type { FilePatch } from "@tandem/protocol";
 import type { ChangeData, HunkData } from "react-diff-view";
 import { escapeHidden } from "../text/escape-hidden.ts";
 
-/** The hunks of a patch as the log and the approvals have it. */
+/** Converts a patch of the log or of an approval to hunks. */
 export const hunksOfPatch = ({ hunks }: FilePatch): HunkData[] =>
   hunks.map(({ old_start, old_lines, new_start, new_lines, lines }) => ({
     content: `@@ -${old_start},${old_lines} +${new_start},${new_lines} @@`,
@@ -31,7 +31,7 @@ function changesOf(lines: readonly string[], oldStart: number, newStart: number)
   });
 }
 
-/** Names what cannot be seen in lines: who agrees to a change agrees to what it is. */
+/** Shows hidden characters as escapes: a user must approve the real change, not its appearance. */
 export const escapeHiddenInHunks = (hunks: readonly HunkData[]): HunkData[] =>
   hunks.map((hunk) => ({
     ...hunk,
@@ -42,7 +42,7 @@ export const escapeHiddenInHunks = (hunks: readonly HunkData[]): HunkData[] =>
 export const countLines = (hunks: readonly Pick<HunkData, "changes">[]): number =>
   hunks.reduce((sum, { changes }) => sum + changes.length, 0);
 
-/** A hunk of a file that is new is the whole file: what is longer comes in pieces, so that it can be shown in pieces. */
+/** The hunk of a new file is the whole file. Split it so that it can be rendered in steps. */
 export function cutHunks(hunks: readonly HunkData[], mostLines: number): HunkData[] {
   return hunks.flatMap((hunk) => {
     if (hunk.changes.length <= mostLines) return [hunk];
@@ -61,7 +61,7 @@ export function cutHunks(hunks: readonly HunkData[], mostLines: number): HunkDat
   });
 }
 
-/** As many hunks as have no more than that many lines together, one at least. */
+/** The first hunks with at most that many lines in total, but at least one hunk. */
 export function firstHunks<T extends Pick<HunkData, "changes">>(hunks: readonly T[], mostLines: number): T[] {
   let lines = 0;
   const beyond = hunks.findIndex(({ changes }, index) => (lines += changes.length) > mostLines && index > 0);
@@ -76,7 +76,7 @@ export interface DiffLine {
   text: string;
 }
 
-/** Where a change stands: in the file as it is now, unless it is only in the one from before. */
+/** The line of a change in the new file; for a removed line, in the old file. */
 export function lineOf(change: ChangeData): Omit<DiffLine, "key"> {
   const text = change.content;
   if (change.type === "normal") return { side: "new", line: change.newLineNumber, text };

@@ -17,22 +17,22 @@ import "./diff.css";
 export type DiffLayout = "split" | "unified";
 
 export interface PatchDiffProps {
-  /** As git writes it, or as the log has it. */
+  /** A git patch as text, or a patch of the log. */
   patch: string | FilePatch;
   layout?: DiffLayout;
   label: string;
-  /** What stands under a line, by its key. */
+  /** Content below a line, by the line's key. */
   notes?: Record<string, ReactNode>;
-  /** Somebody has something to say about a line. */
+  /** Called when the user picks a line to comment on it. */
   onPick?: (line: DiffLine) => void;
 }
 
-/** Words within lines are compared up to here; beyond, the lines have to do. */
+/** Above this number of lines, edits within a line are not highlighted, because that would block the page. */
 const MOST_COMPARED = 1_500;
 const FIRST_LINES = 400;
 const MORE_LINES = 2_000;
 
-/** A file's changes as a table. Up and down go from line to line, Enter takes the line to say something about it. */
+/** The diff of one file. Up and down move between lines, Enter picks a line for a comment. */
 export default function DiffView({ patch, layout = "unified", label, notes, onPick }: PatchDiffProps) {
   const all = useMemo(
     () =>
@@ -122,7 +122,7 @@ const pieces = (hunk: HunkData, index: number): React.ReactElement[] => [
   <Hunk key={hunk.content} hunk={hunk} />,
 ];
 
-/** What git says of where a hunk is, without its signs. */
+/** The function or section that git names for a hunk, without the `@@` range. */
 function Place({ hunk }: { hunk: HunkData }): ReactNode {
   const context = /^@@.*?@@\s*(.*)$/.exec(hunk.content)?.[1] ?? "";
   return (

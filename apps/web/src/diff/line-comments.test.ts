@@ -7,7 +7,7 @@ const comment = (path: string, line: number, words: string, text = "const a = 1;
   side: "new" as const,
 });
 
-test("comments are one message, in the order of files and lines", () => {
+test("joins comments into one message, by file and line", () => {
   const prompt = promptOf([comment("b.ts", 2, "Why?"), comment("a.ts", 9, " Later. "), comment("a.ts", 3, "Now.")]);
   expect(prompt).toBe(
     [
@@ -19,7 +19,7 @@ test("comments are one message, in the order of files and lines", () => {
   );
 });
 
-test("empty ones are left out, and lines keep their own backticks", () => {
+test("skips empty comments and keeps backticks of a line", () => {
   expect(promptOf([comment("a", 1, "  ")])).toBe("");
   expect(promptOf([comment("a", 1, "Hm", "```js")])).toContain("````\n```js\n````");
   expect(promptOf([{ ...comment("a", 1, "Hm", ""), side: "old" }])).toBe(

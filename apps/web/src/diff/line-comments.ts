@@ -1,6 +1,6 @@
 import type { DiffLine } from "./diff-file.ts";
 
-/** Words on a line of a file, before they are sent. */
+/** A comment on a line that was not sent yet. */
 export interface LineComment extends DiffLine {
   path: string;
   words: string;
@@ -8,7 +8,7 @@ export interface LineComment extends DiffLine {
 
 export const commentId = ({ path, key }: Pick<LineComment, "path" | "key">): string => `${path}\n${key}`;
 
-/** All comments as one message to the agent, each with its place and the line itself. */
+/** Joins all comments into one message, each with its path, line number and text of the line. */
 export function promptOf(comments: readonly LineComment[], about = "your changes"): string {
   const said = comments
     .filter(({ words }) => words.trim() !== "")
@@ -24,7 +24,7 @@ export function promptOf(comments: readonly LineComment[], about = "your changes
   return `${intro}\n\n${list.join("\n\n")}`;
 }
 
-/** Longer than any that the line has itself. */
+/** A fence longer than any backtick run in the text, so that the text cannot close it. */
 function fence(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
   const ticks = "`".repeat(longest + 1);

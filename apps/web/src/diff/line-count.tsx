@@ -1,4 +1,4 @@
-/** Lines that came and went; nothing of what has no lines. */
+/** Added and removed lines. Binary files have none. */
 export function LineCount({ added, removed }: { added: number | null; removed: number | null }) {
   if (added === null || removed === null) return <span className="text-xs text-ink-faint">binary</span>;
   return (

@@ -4,7 +4,7 @@ import type { PatchDiffProps } from "./diff-view.tsx";
 
 const DiffView = lazy(() => import("./diff-view.tsx"));
 
-/** The changes of one file. What draws them is loaded when there are some. */
+/** The diff of one file. The renderer is a lazy chunk. */
 export function PatchDiff(props: PatchDiffProps) {
   return (
     <Suspense fallback={<PlainPatch patch={props.patch} />}>
@@ -15,7 +15,7 @@ export function PatchDiff(props: PatchDiffProps) {
 
 const LOOKS: Readonly<Record<string, string>> = { "+": "bg-added", "-": "bg-removed" };
 
-/** Readable from the start, and in the same place: the same lines, without the colours of their language. */
+/** Placeholder while the renderer loads: the same lines at the same position, without highlighting. */
 function PlainPatch({ patch }: { patch: string | FilePatch }) {
   const lines =
     typeof patch === "string"

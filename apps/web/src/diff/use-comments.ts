@@ -3,7 +3,7 @@ import { commentId, type LineComment } from "./line-comments.ts";
 
 const keyOf = (session: string): string => `tandem.comments.${session}`;
 
-/** Comments of a session that were not sent yet. They are still there after a reload. */
+/** Unsent comments of a session. They survive a reload. */
 export function useComments(session: string) {
   const [comments, setComments] = useState<readonly LineComment[]>(() => read(session));
   const keep = (next: readonly LineComment[]): void => {
@@ -12,7 +12,7 @@ export function useComments(session: string) {
       if (next.length === 0) localStorage.removeItem(keyOf(session));
       else localStorage.setItem(keyOf(session), JSON.stringify(next));
     } catch {
-      // A browser that keeps nothing: they are there until the page is left.
+      // Storage is full or blocked: keep the comments in memory.
     }
   };
   return {

@@ -11,7 +11,7 @@ import { SessionRow } from "./session-card.tsx";
 
 const PAGE = 100;
 
-/** Sessions that have ended and are kept: they come from the list, the feed has them no more. */
+/** Archived sessions. The feed no longer has them, so they come from the list endpoint. */
 export function Archived({ search }: { search: HomeSearch }) {
   const list = useInfiniteQuery({
     queryKey: ["/v1/sessions", { include_archived: true }],

@@ -9,7 +9,7 @@ import { STATE_WORDS } from "../ui/state-dot.tsx";
 import { folderName } from "../text/path-labels.ts";
 import type { HomeSearch } from "./session-filter.ts";
 
-/** Narrows the board. All of it stands in the address, so that a view can be kept and sent. */
+/** Filters for the session list. They are kept in the URL, so that a view can be bookmarked and shared. */
 export function Filters({
   search,
   sessions,
@@ -28,14 +28,14 @@ export function Filters({
           Object.entries({ ...now, ...part }).filter(([, value]) => value !== undefined && value !== ""),
         ) as HomeSearch,
     });
-  // The address follows what is typed, never the other way round while somebody types.
+  // The URL follows the input. Writing the URL back while the user types would lose characters.
   const [words, setWords] = useState(search.q ?? "");
   const look = (q: string): void => {
     setWords(q);
     change({ q });
   };
   const agents = new Map(sessions.map(({ agent }) => [agent.id, agent.name]));
-  // Worktrees and scratch folders have one session each: to narrow to them narrows to nothing.
+  // Worktrees and scratch folders have exactly one session, so they are no useful filter.
   const folders = [...new Set(sessions.map(({ folder }) => folder))]
     .filter((path) => path.endsWith(folderName(path)))
     .sort();

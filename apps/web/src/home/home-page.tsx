@@ -21,7 +21,7 @@ import { Spend } from "./spend.tsx";
 
 const READING = ["w-24", "h-9", "h-9", "h-9", "h-9"];
 
-/** All sessions by what they are doing, those that wait for somebody first. */
+/** All sessions grouped by state, those that need the user first. */
 export function HomePage() {
   const search = useSearch({ from: "/" });
   const sessions = useLive(feed.sessions);
@@ -121,7 +121,7 @@ function Section({ group: { state, sessions }, pinned }: { group: Group; pinned:
   );
 }
 
-/** Up and down through the board, and what can be done with the one that has the focus. */
+/** Arrow-key navigation, and shortcuts for the focused session. */
 function useBoardKeys(search: () => void): void {
   const links = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("[data-session-link]")];
   const move = (by: number): void => {

@@ -14,21 +14,20 @@ interface Shown {
   isPinned: boolean;
 }
 
-/** What it waits for, in words. */
 function waitsFor({ type, name }: FeedSession["waiting_for"][number]): string {
   if (name === QUESTION_TOOL) return "has a question for you";
   if (name === "ExitPlanMode") return "has a plan for you to agree to";
   return type === "tool_confirmation" ? `asks to use ${name}` : `wants the result of ${name}`;
 }
 
-/** Why it does not go on by itself, in words. */
+/** Why the session does not continue by itself. */
 const CUT_SHORT: Readonly<Record<NonNullable<FeedSession["cut_short"]>, string>> = {
   retries_exhausted: "could not go on",
   budget_reached: "has reached its budget",
   refusal: "was declined by the model",
 };
 
-/** A session that is in the middle of something: what it waits for stands out. The link covers the card, the menu lies above it. */
+/** A session in progress, with its pending approvals. The link covers the card; the menu is above it. */
 export function SessionCard({ session, isUnread, isPinned }: Shown) {
   const state = stateOf(session);
   const [first, ...others] = session.waiting_for;
@@ -63,7 +62,7 @@ export function SessionCard({ session, isUnread, isPinned }: Shown) {
   );
 }
 
-/** One line for a session that rests. */
+/** One row for an idle session. */
 export function SessionRow({ session, isUnread, isPinned }: Shown) {
   const archived = session.archived_at !== null;
   return (

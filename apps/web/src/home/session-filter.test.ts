@@ -19,7 +19,7 @@ const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => (
   ...parts,
 });
 
-test("every word is looked for in the title, the agent and the folder", () => {
+test("every word must match the title, the agent or the folder", () => {
   expect(fits(session("a"), { q: "CODER shop" })).toBe(true);
   expect(fits(session("a"), { q: "coder garden" })).toBe(false);
   expect(fits(session("a", { title: null }), { q: "untitled" })).toBe(true);
@@ -28,7 +28,7 @@ test("every word is looked for in the title, the agent and the folder", () => {
   expect(fits(session("a"), {})).toBe(true);
 });
 
-test("what waits comes first; in a group the pinned ones, then the latest", () => {
+test("pending sessions come first; within a group pinned ones, then the latest", () => {
   const asks = { event_id: "e", type: "tool_confirmation" as const, name: "Bash" };
   const groups = groupByState(
     [
@@ -49,6 +49,6 @@ test("what waits comes first; in a group the pinned ones, then the latest", () =
   ]);
 });
 
-test("an address that nobody wrote is read as far as it makes sense", () => {
+test("ignores invalid search parameters", () => {
   expect(readHomeSearch({ q: 42, state: "asleep", archived: true, other: 1 })).toEqual({ q: "42", archived: true });
 });

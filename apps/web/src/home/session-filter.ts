@@ -1,7 +1,7 @@
 import type { FeedSession } from "../live/feed.ts";
 import { type SessionState, stateOf } from "../ui/state-dot.tsx";
 
-/** What the board is narrowed to; it stands in the address. */
+/** The filters of the session list, as search parameters. */
 export interface HomeSearch {
   q?: string;
   agent?: string;
@@ -30,7 +30,7 @@ export function readHomeSearch(search: Record<string, unknown>): HomeSearch {
 
 type Searched = Pick<FeedSession, "id" | "title" | "agent" | "folder" | "status" | "waiting_for" | "cut_short">;
 
-/** All words must be somewhere in the title, the agent, the folder or the id. */
+/** Every word must occur in the title, the agent, the folder or the id. */
 export function fits(session: Searched, { q = "", agent, folder, state }: HomeSearch): boolean {
   if (agent !== undefined && session.agent.id !== agent) return false;
   if (folder !== undefined && session.folder !== folder) return false;
@@ -47,7 +47,7 @@ export interface Group {
   sessions: FeedSession[];
 }
 
-/** By state, what wants somebody first; in each group the pinned ones, then the latest. */
+/** Groups by state in order of urgency. Within a group, pinned sessions come first, then the latest. */
 export function groupByState(sessions: Iterable<FeedSession>, pinned: ReadonlySet<string>): Group[] {
   const all = [...sessions].sort(
     (a, b) => Number(pinned.has(b.id)) - Number(pinned.has(a.id)) || b.updated_at.localeCompare(a.updated_at),

@@ -6,7 +6,7 @@ import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { pinnedSessions, togglePin } from "../state/pinned-sessions.ts";
 
-/** What can be done with a session without opening it. */
+/** Actions for a session without opening it. */
 export function SessionMenu({
   session,
   isArchived = false,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { spendFigures } from "./spend-figures.ts";
 
-test("days without a row cost nothing, and today is the last", () => {
+test("days without usage cost zero, and the last day is today", () => {
   const rows = [
     { day: "2026-03-10", agent_id: "a", usd: 1, sessions: 1 },
     { day: "2026-03-10", agent_id: "b", usd: 2, sessions: 1 },

@@ -9,14 +9,14 @@ export interface UsageOfDay {
 export interface Spend {
   today: number;
   total: number;
-  /** One entry for each day, also for those without a row; the last is today. */
+  /** One entry per day, also for days without usage; the last is today. */
   days: { day: string; usd: number }[];
   byAgent: { agent: string; usd: number }[];
 }
 
 const DAY_MS = 86_400_000;
 
-/** Days are UTC's, as the server counts them. */
+/** Days are UTC days, like the server's. */
 export function spendFigures(rows: readonly UsageOfDay[], now: Date, length = 30): Spend {
   const dayOf = (back: number): string => new Date(now.getTime() - back * DAY_MS).toISOString().slice(0, 10);
   const days = Array.from({ length }, (_, index) => {

@@ -11,7 +11,7 @@ import { type Spend as Figures, spendFigures, type UsageOfDay } from "./spend-fi
 const MINUTE_MS = 60_000;
 const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
 
-/** What was spent, at a glance: today, thirty days, who and where. */
+/** Spending today and in the last thirty days, by agent and folder. */
 export function Spend() {
   const usage = useQuery({
     queryKey: ["/v1/usage"],
@@ -72,7 +72,7 @@ function Figure({ label, usd, note }: { label: string; usd: number; note?: strin
   );
 }
 
-/** Thirty numbers want no library to be drawn: one bar for a day. */
+/** A bar chart without a chart library: thirty numbers, one bar per day. */
 function Bars({ days }: Pick<Figures, "days">) {
   const most = Math.max(...days.map(({ usd }) => usd));
   const words = `Spent by day; the most was ${money(most)}.`;
@@ -111,7 +111,7 @@ function Shares({ title, shares }: { title: string; shares: readonly (readonly [
       <h3 className="mt-3 mb-1 text-xs text-ink-faint">{title}</h3>
       <ul className="space-y-1">
         {spent.slice(0, MOST_SHARES).map(([name, usd], index) => (
-          // Two agents, or two folders, may bear the same name.
+          // The index is the key, because two agents or folders can have the same name.
           <li key={index} className="text-sm">
             <div className="flex items-baseline justify-between gap-2">
               <span className="truncate">{name}</span>

@@ -19,7 +19,6 @@ export interface AnswerBarProps {
 
 type Panel = "deny" | "edit" | "always" | "session";
 
-/** All the ways to answer a call. */
 export function AnswerBar({ approval, card, hasKeys, isBusy, onAnswer }: AnswerBarProps) {
   const [panel, setPanel] = useState<Panel>();
   const { suggestion } = approval;

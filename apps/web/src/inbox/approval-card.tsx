@@ -14,8 +14,8 @@ import { QuestionForm } from "./question-form.tsx";
 import { VerdictLine } from "./verdict-line.tsx";
 
 /**
- * A call, a plan or a question that waits for a person, with everything that is needed to answer it. `hasKeys` says whether
- * the letters work on it; in a session they do on what has waited longest.
+ * A pending call, plan or question with the controls to answer it. `hasKeys` enables its shortcuts; in a session only
+ * the oldest approval has them.
  */
 export function ApprovalCard({
   approvalId,
@@ -37,7 +37,7 @@ export function ApprovalCard({
   const bar = { approval, card, isBusy, onAnswer: answer, hasKeys: hasKeys ?? isNext };
   const isOpen = approval.status === "pending";
   const undo = undoWords(approval);
-  // Said and not taken yet: there is nothing to answer any more, and nothing has happened either.
+  // The answer was sent but is not confirmed yet: hide the controls, show no outcome.
   const isSaid = isOpen && said !== undefined;
   return (
     <CardFrame approval={approval} card={card} isInline={isInline}>

@@ -5,7 +5,7 @@ import { Markdown } from "../text/markdown.tsx";
 import { escapeHidden } from "../text/escape-hidden.ts";
 import { relativePath } from "../text/path-labels.ts";
 
-/** What will happen, in full: the plan, the change, the command, or whatever the tool is given. */
+/** The full effect of a call: the plan, the diff, the command, or the tool's input. */
 export function CallBody({ approval }: { approval: Approval }) {
   const { kind, plan, diff, input, tool, folder } = approval;
   if (kind === "plan") return <PlanBody plan={plan ?? ""} input={input} />;
@@ -61,12 +61,12 @@ function PlanBody({ plan, input }: { plan: string; input: Approval["input"] }) {
 
 const SHOWN_ABOVE = new Set(["command", "description", "file_path", "notebook_path", "plan", "allowedPrompts"]);
 
-/** Short values each in a line, and what is left as it is. */
+/** Short values take one line each; the rest is shown as JSON. */
 function restOf(input: Approval["input"], hidden: readonly string[]) {
   const others = Object.entries(input).filter(([key]) => !SHOWN_ABOVE.has(key) && !hidden.includes(key));
   const isShort = (value: unknown): boolean =>
     (typeof value === "string" && value.length < 400) || typeof value === "number" || typeof value === "boolean";
-  // What is off as long as nobody asks for it goes without saying.
+  // Flags that are false by default are left out.
   const shown = others
     .filter(([, value]) => isShort(value) && value !== false)
     .map(([key, value]) => [key, String(value)] as const);

@@ -10,7 +10,7 @@ const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCirc
 
 type Shown = Pick<Approval, "kind" | "tool" | "input" | "folder"> & Partial<Approval>;
 
-/** The frame of everything that waits for a person: what, where from, how long still; afterwards, how it ended. */
+/** Header of a pending approval with its session and expiry; afterwards its outcome. */
 export function CardFrame({
   approval,
   card,

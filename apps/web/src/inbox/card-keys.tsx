@@ -3,10 +3,10 @@ import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { type Shortcuts, useShortcuts } from "../ui/keyboard/shortcuts.ts";
 
-/** A key that was meant for what stood here just before must not answer this. */
+/** Ignore keys right after a card appears: they were meant for the previous card. */
 const SETTLE_MS = 250;
 
-/** The keys of the one card that has them. What nobody can see is not answered: it is brought into sight first. */
+/** The shortcuts of the active card. A card outside the viewport is scrolled into view instead of being answered. */
 export function CardKeys({
   card,
   title,
@@ -16,7 +16,7 @@ export function CardKeys({
   card: RefObject<HTMLElement | null>;
   title: string;
   keys: Shortcuts;
-  /** While something else has the keys. */
+  /** Disables the shortcuts while another element uses the keys. */
   isOff: boolean;
 }) {
   const since = useRef<number>(undefined);

@@ -27,7 +27,7 @@ const ICONS = {
   cancelled: <Ban aria-label="Cancelled" className="size-4 text-ink-faint" />,
 } as const;
 
-/** Who decided what, and when; the newest first. */
+/** Past decisions, newest first. */
 export function DecidedList() {
   const query = useInfiniteQuery({
     queryKey: [APPROVALS, { status: "resolved" }],

@@ -4,7 +4,7 @@ import { Field, TextArea } from "../ui/field.tsx";
 import type { Answer } from "./approvals-api.ts";
 import { useEscape } from "./use-escape.ts";
 
-/** A no, with the words that the agent is told. */
+/** Denies a call. The agent receives the reason. */
 export function DenyPanel({
   kind,
   isBusy,

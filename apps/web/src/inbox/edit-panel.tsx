@@ -6,7 +6,7 @@ import type { Answer } from "./approvals-api.ts";
 import { editedInput, fieldsOf } from "./edited-input.ts";
 import { useEscape } from "./use-escape.ts";
 
-/** The same call with another input. */
+/** Allows the call with an edited input. */
 export function EditPanel({
   approval: { input },
   isBusy,

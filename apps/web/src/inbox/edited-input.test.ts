@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { editedInput, fieldsOf } from "./edited-input.ts";
 
-test("an input comes back from its fields as it was", () => {
+test("unedited fields give back the same input", () => {
   const input = { command: "ls\n-la", timeout: 5, flags: ["a"], nothing: null, yes: true };
   expect(editedInput(fieldsOf(input))).toEqual({ input });
 });
 
-test("what cannot be read is named", () => {
+test("names the field that cannot be parsed", () => {
   const [command, timeout] = fieldsOf({ command: "{", timeout: 5 });
   expect(editedInput([command!, { ...timeout!, text: "5 s" }])).toEqual({ wrong: "timeout" });
 });

@@ -1,6 +1,6 @@
 export interface InputField {
   key: string;
-  /** What is no text is written as JSON. */
+  /** Values that are not strings are edited as JSON. */
   isJson: boolean;
   text: string;
 }
@@ -12,7 +12,7 @@ export const fieldsOf = (input: Record<string, unknown>): InputField[] =>
       : { key, isJson: true, text: JSON.stringify(value, null, 2) },
   );
 
-/** The input that the fields stand for, or the first of them that cannot be read. */
+/** The input built from the fields, or the first field that is not valid JSON. */
 export function editedInput(fields: readonly InputField[]): { input?: Record<string, unknown>; wrong?: string } {
   const input: Record<string, unknown> = {};
   for (const { key, isJson, text } of fields) {

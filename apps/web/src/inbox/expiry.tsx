@@ -5,7 +5,7 @@ import { ago, exactly } from "../text/format.ts";
 const HURRY_MS = 10 * 60_000;
 const NEAR_MS = 2 * 60_000;
 
-/** When it is denied by itself; by the second towards the end. */
+/** When the approval expires and is denied. Counts seconds near the end. */
 export function Expiry({ at }: { at: string | null }) {
   const left = useTimeLeft(at);
   if (at === null || left === undefined) return null;

@@ -6,7 +6,7 @@ import { DecidedList } from "./decided-list.tsx";
 import { NotifyButton } from "../ui/notify-button.tsx";
 import { WaitingList } from "./waiting-list.tsx";
 
-/** What waits for a person, over all sessions, and who decided what. */
+/** Pending approvals of all sessions, and past decisions. */
 export function InboxPage() {
   const { view = "waiting" } = useSearch({ from: "/inbox" });
   const navigate = useNavigate();

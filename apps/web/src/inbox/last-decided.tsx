@@ -10,7 +10,7 @@ interface Left {
   session: string;
 }
 
-/** What has just gone from the list: how it ended, and by whom, which need not be who looks at it. */
+/** The outcome of the approval that just left the list. It may have been decided by another user. */
 export function LastDecided({ waiting }: { waiting: readonly Left[] }) {
   const [seen, setSeen] = useState(waiting);
   const [left, setLeft] = useState<readonly Left[]>([]);

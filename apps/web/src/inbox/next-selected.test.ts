@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { nextSelected } from "./next-selected.ts";
 
-test("what is open stays open for as long as it is there", () => {
+test("keeps the selection while it exists", () => {
   expect(nextSelected(["a", "b"], ["z", "a", "b"], "b")).toBe("b");
 });
 
-test("what comes after the one that is gone is next", () => {
+test("selects the next item after the selected one is gone", () => {
   expect(nextSelected(["a", "b", "c"], ["a", "c"], "b")).toBe("c");
   expect(nextSelected(["a", "b", "c"], ["a", "b"], "c")).toBe("b");
   expect(nextSelected(["a"], [], "a")).toBeUndefined();
 });
 
-test("without one, the first is", () => {
+test("selects the first item by default", () => {
   expect(nextSelected([], ["a", "b"], undefined)).toBe("a");
   expect(nextSelected([], ["a"], "unknown")).toBe("a");
 });

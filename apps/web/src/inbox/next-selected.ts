@@ -1,4 +1,4 @@
-/** Which one is open: still the same; where that one is gone, the one that has come into its place; else the first. */
+/** Keeps the selection. If the item is gone, selects the one after it; otherwise the first. */
 export function nextSelected(
   before: readonly string[],
   now: readonly string[],

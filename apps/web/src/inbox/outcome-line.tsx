@@ -12,12 +12,12 @@ const LOOKS = {
   cancelled: { icon: Ban, words: "Cancelled: its turn ended first", look: "text-ink-soft" },
 } as const;
 
-/** What browsers come in with is called so. */
+/** The name of browser sign-ins without a user name. */
 const PAGE = "page";
 
 const REACHES = { once: "", session: "for the session", always: "always" } as const;
 
-/** How an approval ended, and who said so. */
+/** The outcome of an approval, and who decided it. */
 export function OutcomeLine({ resolved, kind }: { resolved: Resolved; kind: Approval["kind"] }) {
   const { outcome, by, at, scope, message, edited, mode, late } = resolved;
   const { icon: Icon, words, look } = LOOKS[outcome];

@@ -12,7 +12,7 @@ const MODES = [
   { mode: "bypassPermissions", label: "Ask nothing", hint: "Only what a rule denies is denied" },
 ] as const;
 
-/** A plan is agreed to together with how its execution is watched. */
+/** Approves a plan together with the permission mode for its execution. */
 export function PlanBar({ card, hasKeys, isBusy, onAnswer }: AnswerBarProps) {
   const [isDenying, setDenying] = useState(false);
   const [mode, setMode] = useState<(typeof MODES)[number]["mode"]>("default");

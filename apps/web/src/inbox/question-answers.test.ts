@@ -8,19 +8,19 @@ const [one, several] = questionsOf({
   ],
 });
 
-test("one of several, or some of them", () => {
+test("selects one option, or several", () => {
   expect(choose(choose(NO_CHOICE, "A", one!), "B", one!).labels).toEqual(["B"]);
   const both = choose(choose(NO_CHOICE, "C", several!), "D", several!);
   expect(both.labels).toEqual(["C", "D"]);
   expect(choose(both, "C", several!).labels).toEqual(["D"]);
 });
 
-test("words of one's own take the place of a choice, and stand beside several", () => {
+test("free text replaces a single choice and adds to several", () => {
   expect(write(choose(NO_CHOICE, "A", one!), "Neither", one!)).toEqual({ labels: [], words: "Neither" });
   expect(write(choose(NO_CHOICE, "C", several!), "and E", several!)).toEqual({ labels: ["C"], words: "and E" });
 });
 
-test("there are no answers until there are all", () => {
+test("returns no answers until all questions have one", () => {
   const first = choose(NO_CHOICE, "A", one!);
   expect(answersOf([one!, several!], [first])).toBeUndefined();
   expect(answersOf([one!, several!], [first, { labels: ["C"], words: " E " }])).toEqual({
@@ -29,6 +29,6 @@ test("there are no answers until there are all", () => {
   });
 });
 
-test("what is no question has none", () => {
+test("an input without questions gives none", () => {
   expect(questionsOf({ anything: 1 })).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Question } from "@tandem/protocol";
 
-/** What was chosen and written for one question. */
+/** The selected options and the free text for one question. */
 export interface Chosen {
   labels: readonly string[];
   words: string;
@@ -8,7 +8,7 @@ export interface Chosen {
 
 export const NO_CHOICE: Chosen = { labels: [], words: "" };
 
-/** The server has checked the call before anybody was asked: what is no question here is none there. */
+/** The server validates questions before it asks, so an invalid input is simply no question here. */
 export function questionsOf(input: unknown): Question[] {
   const asked = (input as { questions?: unknown } | null | undefined)?.questions;
   return Array.isArray(asked)
@@ -21,20 +21,20 @@ const isQuestion = (value: unknown): value is Question =>
 
 const withDefaults = (question: Question): Question => ({ ...question, options: question.options ?? [] });
 
-/** Of one, choosing another takes the first away; of several, it is added or taken away. */
+/** A single choice is replaced; multiple choices are toggled. */
 export function choose({ labels, words }: Chosen, label: string, { multiSelect }: Question): Chosen {
   if (!multiSelect) return { labels: [label], words: "" };
   const rest = labels.filter((other) => other !== label);
   return { words, labels: rest.length < labels.length ? rest : [...labels, label] };
 }
 
-/** Words of one's own stand in for a choice, and beside those of several. */
+/** Free text replaces a single choice and adds to multiple choices. */
 export const write = ({ labels }: Chosen, words: string, { multiSelect }: Question): Chosen => ({
   words,
   labels: multiSelect || words.trim() === "" ? labels : [],
 });
 
-/** Undefined until every question has an answer. */
+/** Undefined until every question is answered. */
 export function answersOf(
   questions: readonly Question[],
   choices: readonly Chosen[],

@@ -9,10 +9,10 @@ import { CardFrame } from "./card-frame.tsx";
 import { questionsOf } from "./question-answers.ts";
 import { QuestionForm } from "./question-form.tsx";
 
-/** A question of an agent's, in its session. */
+/** A question of the agent, inside its session. */
 export function QuestionCard({ callId, session, input }: { callId: string; session: string; input: unknown }) {
   const { error } = useApproval(callId, session);
-  // An agent may bring a tool of this name of its own: a client's program or a person answers that as any custom tool.
+  // An agent can define its own tool of this name. It is no approval then, and is answered like any custom tool.
   const isOwnTool = error instanceof ApiError && error.status === 404;
   if (isOwnTool && questionsOf(input).length > 0)
     return <OwnQuestion callId={callId} session={session} input={input as Record<string, unknown>} />;

@@ -10,7 +10,7 @@ import { Choice } from "../ui/choice.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
 import { answersOf, type Chosen, choose, NO_CHOICE, write } from "./question-answers.ts";
 
-/** What the agent wants to know. Digits choose in the first question that has no answer yet. */
+/** Questions of the agent. Digit keys choose in the first unanswered question. */
 export function QuestionForm({
   questions,
   card,

@@ -9,7 +9,7 @@ import { useEscape } from "./use-escape.ts";
 
 const PLACES = ["project", "user", "agent"] as const;
 
-/** The rule that will hold from now on, as it will be saved, and where. */
+/** Previews the rule that will be saved, and its scope. */
 export function RulePanel({
   approval,
   scope,

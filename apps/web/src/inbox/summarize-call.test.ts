@@ -6,7 +6,7 @@ const call = (tool: string, input: Record<string, unknown>, kind: "tool" | "plan
   folder: "/home/ada/shop",
 });
 
-test("a call is told by what it is about", () => {
+test("summarizes a call by its subject", () => {
   expect(summarizeCall(call("Bash", { command: "git push\n--force" }))).toBe("git push");
   expect(summarizeCall(call("Edit", { file_path: "/home/ada/shop/src/a.ts", old_string: "x" }))).toBe("src/a.ts");
   expect(summarizeCall(call("mcp__db__ask", { limit: 3, sql: "select 1" }))).toBe("select 1");
@@ -21,7 +21,7 @@ test("an MCP call is named by its server and tool", () => {
   expect(nameOfKind({ kind: "tool", tool: "mcp__db__ask", mcp_server_name: "db" })).toBe("db · ask");
 });
 
-test("whether a rewind undoes it is said of what changes something", () => {
+test("states for each changing call whether a rewind undoes it", () => {
   const folder = "/srv/shop";
   const undo = (tool: string, input: Record<string, unknown>) => undoWords({ tool, input, folder });
   expect(undo("Edit", { file_path: "/srv/shop/a.ts" })).toBe("A rewind undoes it, unless git ignores the file.");

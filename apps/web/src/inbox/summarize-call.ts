@@ -4,7 +4,7 @@ import { relativePath } from "../text/path-labels.ts";
 
 type Call = Pick<Approval, "kind" | "tool" | "input" | "folder"> & { plan?: string | undefined };
 
-/** What a call is about, in one line: what one would look at first. */
+/** The subject of a call in one line. */
 export function summarizeCall({ kind, tool, input, plan, folder }: Call): string {
   if (kind === "plan") return firstLine(plan ?? text(input["plan"]) ?? "").replace(/^#+\s*/, "");
   if (kind === "question") {
@@ -22,14 +22,13 @@ export function summarizeCall({ kind, tool, input, plan, folder }: Call): string
   return firstLine(typeof subject === "string" ? subject : tool);
 }
 
-/** What people call it. */
 export const nameOfKind = ({ kind, tool, mcp_server_name }: Pick<Approval, "kind" | "tool" | "mcp_server_name">) => {
   if (kind === "plan") return "Plan";
   if (kind === "question") return "Question";
   return mcp_server_name === undefined ? tool : `${mcp_server_name} · ${tool.split("__").at(-1)!}`;
 };
 
-/** Whether what a call does can be undone; undefined where it changes nothing. */
+/** Whether a rewind can undo the call; undefined for calls that change nothing. */
 export function undoWords({ tool, input, folder }: Pick<Approval, "tool" | "input" | "folder">): string | undefined {
   const path = text(input["file_path"]) ?? text(input["notebook_path"]);
   if (/^(Edit|MultiEdit|Write|NotebookEdit)$/.test(tool) && path !== undefined) {

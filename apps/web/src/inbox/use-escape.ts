@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Escape leaves it, also while somebody writes in it. */
+/** Escape closes the panel, also from within a text field. */
 export function useEscape(leave: () => void): void {
   const current = useRef(leave);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { ruleText } from "../text/rule-text.ts";
 
 const OF = { user: "yours", project: "of the project", agent: "of the agent", session: "of the session" } as const;
 
-/** Why it is asked about: the rule that says so, or what else does. */
+/** Why approval is needed: the rule or another reason. */
 export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
   if (!verdict) return null;
   const rule = verdict["rule"] as Verdict["rule"];
@@ -33,5 +33,5 @@ export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
   );
 }
 
-/** A server whose tools are not those that were accepted: what they were and are stands in the settings. */
+/** The tools of an MCP server changed since it was accepted. Settings shows the differences. */
 const isOfServer = (why: string): boolean => /^The MCP server \S+ is not what was accepted/.test(why);

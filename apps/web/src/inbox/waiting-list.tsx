@@ -20,7 +20,7 @@ import { nextSelected } from "./next-selected.ts";
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
 const QUERY = { status: "pending", limit: 100 };
 
-/** Everything that waits, the longest first, one of them open. */
+/** All pending approvals, oldest first, with one selected. */
 export function WaitingList() {
   const sessions = useLive(feed.sessions);
   const isKnown = useLive(feed.isKnown);
@@ -86,7 +86,7 @@ export function WaitingList() {
   );
 }
 
-/** Read again whenever the feed says that something else waits. */
+/** Refetches when the feed reports another pending approval. */
 function usePending(sessions: ReadonlyMap<string, FeedSession>) {
   const queries = useQueryClient();
   const waiting = [...sessions.values()].flatMap(({ waiting_for }) => waiting_for.map(({ event_id }) => event_id));
@@ -100,7 +100,7 @@ function usePending(sessions: ReadonlyMap<string, FeedSession>) {
       return page.data;
     },
   });
-  // The feed knows sooner what does not wait any more.
+  // The feed reports resolved approvals sooner than the list.
   const known = query.known;
   const approvals = useMemo(
     () => (data ?? []).filter(({ id }) => known.split(" ").includes(id)).toReversed(),
@@ -112,7 +112,7 @@ function usePending(sessions: ReadonlyMap<string, FeedSession>) {
 function OpenCard({ approval }: { approval: Approval }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // It gives back a promise in some browsers, which is no way to end an effect.
+    // Use a block body: some browsers return a promise here, which React would take for a cleanup function.
     place.current?.scrollIntoView({ block: "nearest" });
   }, []);
   return (
@@ -152,7 +152,7 @@ function ClosedRow({ approval, onOpen }: { approval: Approval; onOpen: () => voi
   );
 }
 
-/** Tools of clients wait for a program, not for a person; it is still good to know. */
+/** Custom tools wait for a client program, not for a user. They are listed for information. */
 function Programs({
   programs,
 }: {

@@ -10,7 +10,7 @@ import { setTheme, theme, THEMES } from "../state/theme.ts";
 
 const WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const;
 
-/** What only this browser has. */
+/** Settings stored in this browser. */
 export default function AppearancePage() {
   const current = useLive(theme);
   const leave = useMutation({ mutationFn: () => api.post("/v1/sign_out"), onSuccess: () => location.assign("/") });

@@ -15,7 +15,7 @@ import { PageHead, Panel, Rows } from "./panel.tsx";
 
 const SUBJECTS = [...new Set(AUDIT_KINDS.map((kind) => kind.split(".")[0] ?? kind))];
 
-/** Who did what, in a chain that shows when it was touched. */
+/** The audit log. Its hash chain shows tampering. */
 export default function AuditPage() {
   const [subject, setSubject] = useState("");
   const [actor, setActor] = useState("");
@@ -129,7 +129,7 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
   );
 }
 
-/** Ids, hashes and times say nothing at a glance. */
+/** Ids, hashes and times are shown small. */
 const OPAQUE = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32,}|\d{4}-\d\d-\d\dT.*)$/;
 
 const inShort = (details: AuditEntry["details"]): string =>

@@ -15,7 +15,7 @@ import { PageHead, Panel } from "./panel.tsx";
 const KEY = ["/v1/budgets"];
 const amount = (unit: BudgetUnit, value: number): string =>
   unit === "usd" ? money(value) : unit === "seconds" ? lasting(value * 1_000) : count(value);
-/** Of one turn, not of one turns. */
+/** Singular or plural of a unit. */
 const counting = (unit: BudgetUnit, value: number): string =>
   `${count(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
 const UNIT_WORDS: Readonly<Record<BudgetUnit, string>> = {
@@ -26,7 +26,7 @@ const UNIT_WORDS: Readonly<Record<BudgetUnit, string>> = {
   requests: "Model requests",
 };
 
-/** What may be spent, what is, and what is set aside for calls under way. */
+/** Limits, current spending, and amounts reserved for running calls. */
 export default function BudgetsPage() {
   const list = useQuery({
     queryKey: KEY,
@@ -66,7 +66,7 @@ export default function BudgetsPage() {
   );
 }
 
-/** Money and what has a limit in full; the rest is counted, and said in a line. */
+/** Shows money and limited units in full; other units are summarized in one line. */
 function Gauges({ gauges, name }: { gauges: readonly BudgetGauge[]; name: string }) {
   const shown = gauges.filter(({ unit, limit }) => unit === "usd" || limit !== null);
   const counted = gauges.filter((gauge) => !shown.includes(gauge) && gauge.spent > 0);

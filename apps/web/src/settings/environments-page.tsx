@@ -13,7 +13,7 @@ import { Select } from "../ui/select.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
 const { path, isolation, branch } = ENVIRONMENT_METADATA;
-/** A commit is known by its first letters. */
+/** Shortens a commit hash. */
 const shortly = (name = ""): string => (/^[0-9a-f]{40,}$/.test(name) ? name.slice(0, 10) : name);
 
 export default function EnvironmentsPage() {

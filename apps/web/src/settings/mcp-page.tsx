@@ -18,7 +18,7 @@ interface McpServer {
 
 const KEY = ["/v1/mcp_servers"];
 
-/** What servers say of their tools is read by the model: where it changes, a person reads it first. */
+/** Tool descriptions of MCP servers reach the model. A user must review them when they change. */
 export default function McpPage() {
   const list = useQuery({
     queryKey: KEY,
@@ -90,7 +90,7 @@ function Server({ server }: { server: McpServer }) {
                   {description ?? "It says nothing of itself."}
                 </p>
                 <pre
-                  // Long schemas scroll, also by keys.
+                  // Makes long schemas scrollable by keyboard.
                   tabIndex={0}
                   className="max-h-72 overflow-auto rounded-md bg-raised p-2 font-mono text-xs"
                 >

@@ -8,7 +8,7 @@ import { Badge, PageHead, Panel } from "./panel.tsx";
 
 type Rates = Record<"input" | "output" | "cache_read", number>;
 
-/** What `/v1/models` tells of one. What nobody knows is null. */
+/** A model of `/v1/models`. Unknown values are null. */
 interface ModelFacts {
   id: string;
   display_name: string;
@@ -24,10 +24,10 @@ interface ModelFacts {
 }
 
 const COLUMNS = ["Model", "Window", "Answer", "Input", "Output", "Cached"] as const;
-/** The unit stands below the table, once. */
+/** The unit is stated once, below the table. */
 const rateWords = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 3 });
 
-/** Which models agents may name, how much they hold, and what they cost. */
+/** Available models with their limits and prices. */
 export default function ModelsPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ["/v1/models", "facts"],

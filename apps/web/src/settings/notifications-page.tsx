@@ -19,7 +19,7 @@ const KEY = ["/v1/notifications"];
 const EVENTS = { approval: "what waits for somebody", completed: "turns that are done", failed: "failures" } as const;
 const listed = new Intl.ListFormat("en");
 
-/** Who hears of something, and whether they would. */
+/** Notification targets, and whether they work. */
 export default function NotificationsPage() {
   const queries = useQueryClient();
   const list = useQuery({

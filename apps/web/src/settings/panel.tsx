@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The head of a page of the settings: what it is about, and what can be made there. */
+/** Title, description and main action of a settings page. */
 export function PageHead({ title, children, action }: { title: string; children?: ReactNode; action?: ReactNode }) {
   return (
     <header className="mb-4 flex flex-wrap items-start gap-x-4 gap-y-2">
@@ -23,7 +23,7 @@ export function Panel({ title, children, note }: { title?: string; children: Rea
   );
 }
 
-/** A name and what stands there, one under the other. */
+/** A list of names and values. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode] | false)[] }) {
   return (
     <dl className="divide-y divide-line">

@@ -23,7 +23,7 @@ const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> 
   appearance: lazy(() => import("./appearance-page.tsx")),
 };
 
-/** What the server is set to, one page for each thing. On a phone, the list is a page of its own. */
+/** Settings with a list of pages. On a phone the list is its own page. */
 export function SettingsPage() {
   const { _splat: path = "" } = useParams({ from: "/settings/$" });
   const asked = path.split("/")[0] ?? "";

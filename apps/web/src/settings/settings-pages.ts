@@ -1,4 +1,4 @@
-/** The pages of the settings, in the order of the list; the first one opens by itself. */
+/** Settings pages in display order. The first is the default. */
 export const SETTINGS_PAGES = [
   { name: "status", label: "Status" },
   { name: "agents", label: "Agents" },
@@ -16,10 +16,9 @@ export const SETTINGS_PAGES = [
   { name: "appearance", label: "This browser" },
 ] as const;
 
-/** About the machine itself: other tenants have nothing there. */
+/** Pages about the machine itself, for the operator only. */
 const OPERATORS: ReadonlySet<string> = new Set(["status", "trust", "credentials", "fleet"]);
 
-/** Those that a tenant has. */
 export const settingsPagesOf = ({ is_operator }: { is_operator: boolean }) =>
   SETTINGS_PAGES.filter(({ name }) => is_operator || !OPERATORS.has(name));
 

@@ -16,7 +16,6 @@ interface Token {
   id: string;
   name: string;
   scopes: string[];
-  /** Whom it belongs to. */
   tenant: string;
   created_at: string;
   last_used_at: string | null;
@@ -30,7 +29,7 @@ const SCOPES = [
   { value: "admin", label: "admin: all, settings included" },
 ];
 
-/** Who may call the server. */
+/** Tokens for the server's API. */
 export default function TokensPage() {
   const tenant = useOwnTenant();
   const queries = useQueryClient();

@@ -25,14 +25,14 @@ const STATES: Readonly<Record<Trust["state"], { tone: Tone; label: string; words
   refused: { tone: "bad", label: "refused", words: "" },
 };
 
-/** Whether what a folder brings acts. It is granted on the machine itself, never from a browser. */
+/** Whether settings and hooks of a folder may run. Trust is granted on the machine, never from a browser. */
 export default function TrustPage() {
   const environments = useEnvironments();
   const sessions = useLive(feed.sessions);
   const folders = new Set([
     ...(environments.data ?? []).flatMap(({ metadata }) => metadata[ENVIRONMENT_METADATA.path] ?? []),
     ...[...sessions.values()]
-      // One that was made for a session has what the folder has that it came from, and its trust.
+      // A session's own folder has the trust of the folder it was created from.
       .filter(({ archived_at, folder }) => archived_at === null && folder !== "" && !isOwnFolder(folder))
       .map(({ folder }) => folder),
   ]);

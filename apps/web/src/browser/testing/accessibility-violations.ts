@@ -4,10 +4,12 @@ import type { Page } from "playwright-core";
 
 const source = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const ALL = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"];
-/** All that another theme can change. */
+/** Rules that depend on the theme. */
 export const COLOURS = ["color-contrast", "link-in-text-block"];
 
-/** A colour on its way to another one is neither: it passes from parents to children, frame by frame. */
+/**
+ * Waits for colour transitions. They pass from parents to children, frame by frame, and would fail the contrast check.
+ */
 const SETTLED = `new Promise((done) => {
   let still = 0;
   const look = () => {
@@ -18,17 +20,17 @@ const SETTLED = `new Promise((done) => {
   requestAnimationFrame(look);
 })`;
 
-/** What lies dimmed under a dialog is not there to be read. */
+/** Content behind a dialog is not reachable, so its dimmed colours do not count. */
 const REACHABLE = '{ exclude: ["#root[aria-hidden=true]"] }';
 
-/** All that a small touch screen can change. */
+/** Rules that depend on a small touch screen. */
 export const SMALL_SCREEN = ["target-size", "meta-viewport", "scrollable-region-focusable"];
 
-/** What stands in the way of people who cannot see, point or tell colours apart; and whether the page is wider than the screen. */
+/** Runs axe and checks for horizontal overflow. Returns one line per violation. */
 export async function barriers(page: Page, rules: readonly string[] = ALL): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source);
   await page.evaluate(SETTLED);
-  // What is in order is many times as much, and nobody asks where it stands.
+  // Passed checks would be many times as much output.
   const options = JSON.stringify({ runOnly: rules, resultTypes: ["violations"], selectors: false });
   const violations = (await page.evaluate(
     `axe.run(${rules === COLOURS ? REACHABLE : "document"}, ${options}).then(({ violations }) => violations)`,

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A way to the server that breaks when a test says so. */
+/** A proxy to the server that a test can cut. */
 export interface BreakableLine extends AsyncDisposable {
   url: string;
-  /** Ends every connection at once, in the middle of whatever is under way, and takes no other. */
+  /** Closes all open connections immediately and refuses new ones. */
   cut(): void;
   mend(): void;
 }

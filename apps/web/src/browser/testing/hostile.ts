@@ -1,9 +1,9 @@
-/** An address that nobody may ever ask: a request to it shows that words of an agent have acted. */
+/** No request may ever reach this address. A request shows that agent output became active. */
 export const ELSEWHERE = "http://127.0.0.1:9";
 
 const ACT = "window.__acted = true";
 
-/** What an agent could say that is more than words to a page that is careless. */
+/** Agent output that attacks a careless renderer. */
 export const HOSTILE_TEXT = [
   `<script>${ACT}</script>`,
   `<img src=x onerror="${ACT}"><svg onload="${ACT}"></svg><iframe src="javascript:${ACT}"></iframe>`,
@@ -17,5 +17,5 @@ export const HOSTILE_TEXT = [
   `| <script>${ACT}</script> | ![x](${ELSEWHERE}/cell.png) |\n| --- | --- |\n| a | b |`,
 ].join("\n\n");
 
-/** Reads as if it deleted nothing: the sign in it turns the order of what is shown after it. */
+/** Looks harmless: a bidirectional control character reverses the displayed order of the text after it. */
 export const HOSTILE_COMMAND = `printf '\\033[31mred\\033[0m\\033]8;;${ELSEWHERE}/\\033\\\\link\\033]8;;\\033\\\\ <img src=x onerror=${ACT}>\\n' # \u202Esevol\u202C`;

@@ -8,14 +8,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 
-/** A script of the browser: the tests read the page's errors. */
+/** Runs in the browser and logs CSP violations as errors, which the tests read. */
 const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
   console.error("Against the policy: " + event.violatedDirective + " " + event.blockedURI));`;
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
-/** Undefined where this machine has none. */
+/** Undefined if this machine has no Chromium. */
 export const browserPath = [process.env["TANDEM_CHROMIUM"] ?? "", ...PLACES, MAC].find(
   (path) => path && existsSync(path),
 );
@@ -24,41 +24,41 @@ const root = join(import.meta.dirname, "..", "..", "..", "..", "..");
 /** `npm test` builds the package once and tests that: it starts in half the time, and it is what users run. */
 const TANDEM = process.env["TANDEM_TEST_COMMAND"] ?? join(root, "apps", "cli", "bin", "tandem.mjs");
 const AGENT = fileURLToPath(import.meta.resolve("./scripted-agent.ts"));
-/** For one element to show. A busy machine is slow, not wrong. */
+/** Limit for one element to appear. It is long because a busy machine is slow, not broken. */
 const DEADLINE_MS = 180_000;
 const FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-crash-reporter"],
 ];
 
-/** The server with its rehearsed agent, and a real browser before it. */
+/** A server with a scripted agent, and a real browser. */
 export interface PageStage extends AsyncDisposable {
   url: string;
-  /** Where sessions work. */
+  /** The folder in which sessions work. */
   project: string;
-  /** A link that signs in, good once; at another address of the same server, if it is named. */
+  /** A single-use sign-in link, optionally for another address of the same server. */
   link(url?: string): Promise<string>;
-  /** A window of its own that is signed in. */
+  /** Opens a signed-in window with its own cookies. */
   open(options?: BrowserContextOptions & { url?: string }): Promise<Page>;
-  /** One that is not. */
+  /** Opens a window that is not signed in. */
   openStrange(): Promise<Page>;
-  /** What windows have logged as errors and asked of other servers since this was asked last. */
+  /** Errors logged by windows and their requests to other servers, since the last call. */
   complaints(): string[];
-  /** The API, with the token of who has started the server. */
+  /** Calls the API with the operator's token. */
   api<T>(path: string, body?: unknown): Promise<T>;
-  /** A session that was told something, in a permission mode. */
+  /** Starts a session with a message and a permission mode. Returns its id. */
   start(words: string, mode?: string): Promise<string>;
-  /** Lets the agent go on where it waits for that. */
+  /** Opens a gate that the scripted agent waits for. */
   release(gate: string): Promise<void>;
-  /** Ends the server as a crash does. */
+  /** Kills the server like a crash. */
   kill(): Promise<void>;
-  /** Starts it again, on the same state and port. */
+  /** Restarts the server with the same state and port. */
   revive(): Promise<void>;
 }
 
 /**
- * With `context`, the project is the shop of the demo: a catalogue, a wiki, and proposals to decide on. `settings` is what else
- * stands in tandem.yaml. With `demo`, the model is the demo's, and not `rehearsed-agent.ts`.
+ * With `context`, the project is the demo shop with a catalogue, a wiki and open proposals. `settings` is appended to
+ * tandem.yaml. With `demo`, the model is the demo's instead of `scripted-agent.ts`.
  */
 export async function setPageStage({ context = false, settings: own = "", demo = false } = {}): Promise<PageStage> {
   execFileSync(process.execPath, [join(root, "scripts", "build-page.ts")]);
@@ -70,7 +70,7 @@ export async function setPageStage({ context = false, settings: own = "", demo =
   const variables = {
     ...{ PATH: process.env["PATH"], HOME: home, TMPDIR: home, NO_PROXY: "127.0.0.1", LANG: "C.UTF-8" },
     TANDEM_HOME: state,
-    // Compiled code is kept from test to test.
+    // Share the compile cache between tests.
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
     CLAUDE_CONFIG_DIR: join(home, "claude"),
     ...{ TANDEM_TEST_PROJECT: project, TANDEM_TEST_GATES: gates, TANDEM_TEST_KEY: "sk-ant-made-up" },
@@ -86,7 +86,7 @@ export async function setPageStage({ context = false, settings: own = "", demo =
 
   if (context) {
     await finish(["demo", "context", project, "--json"], home);
-    // No session may work where the server keeps its own.
+    // The server refuses sessions whose folder contains its own state.
     await rename(join(project, ".tandem"), state);
   } else await mkdir(project);
   await writeFile(join(project, "notes.md"), "# Notes\n\nOne, two, three.\n");
@@ -129,7 +129,7 @@ export async function setPageStage({ context = false, settings: own = "", demo =
     room.setDefaultTimeout(DEADLINE_MS);
     await room.addInitScript({ content: TELL_VIOLATIONS });
     room.on("console", (message) => {
-      // Who is not signed in is told so by the page; the browser logs that besides.
+      // The page reports a missing sign-in itself; the browser's log entry for the 401 is expected.
       if (message.type() !== "error" || message.text().includes("status of 401")) return;
       complaints.push(`${message.text()} (${message.location().url})`);
     });
@@ -182,7 +182,7 @@ export async function setPageStage({ context = false, settings: own = "", demo =
   };
 }
 
-/** What a command with `--json` says when it is ready. */
+/** The first line that a command with `--json` prints when it is ready. */
 async function firstLine(child: ChildProcess): Promise<{ url: string }> {
   for await (const line of createInterface({ input: child.stdout! })) {
     if (line.startsWith("{")) {

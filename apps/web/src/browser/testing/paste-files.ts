@@ -3,11 +3,11 @@ import type { Locator } from "playwright-core";
 interface GivenFile {
   name: string;
   type: string;
-  /** In base64. */
+  /** Base64. */
   content: string;
 }
 
-/** The smallest picture there is. */
+/** The smallest valid PNG. */
 export const PICTURE: GivenFile = {
   name: "dot.png",
   type: "image/png",
@@ -19,7 +19,7 @@ export const textFile = (name: string, text: string): GivenFile => ({
   content: Buffer.from(text).toString("base64"),
 });
 
-/** What a browser does when somebody pastes files into a field, or drops them on it. */
+/** Dispatches the events of a paste or a drop of files. */
 export const giveFiles = (place: Locator, way: "paste" | "drop", files: readonly GivenFile[]): Promise<void> =>
   place.evaluate(
     (element, { way: how, files: given }) => {

@@ -1,5 +1,5 @@
-// What the model says in the tests of the page: `tandem rehearse serve` plays it to the real Claude Code. What somebody
-// writes to the agent names a scene, and each answer of the model is its next step. Replies are plain data.
+// The model's replies for the browser tests. `tandem rehearse serve` plays them to the real Claude Code. The user's
+// message selects a scene, and each model request plays its next step. Replies are plain data.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -41,7 +41,7 @@ const runs = (command: string, description = "Try it"): Reply => reply(call("Bas
 const slowly = (step: Reply, tokenMs: number): Reply => ({ ...step, options: { pace: { tokenMs } } });
 const file = (name: string): string => join(project, name);
 
-/** Goes on when the test lets it. */
+/** Waits until the test opens the gate. */
 const held =
   (gate: string, step: Reply): Step =>
   async () => {
@@ -77,7 +77,7 @@ const QUESTIONS = [
   },
 ];
 
-/** Each word with its number, so that one that is lost or comes twice is seen. */
+/** Numbered words make lost and repeated text visible. */
 const COUNTED = Array.from({ length: 120 }, (_, at) => `word${at + 1}`).join(" ");
 
 const SCENES: Readonly<Record<string, readonly Step[]>> = {
@@ -99,7 +99,7 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
     ),
   ],
   "Run something": [runs("echo first-run"), says("It ran.")],
-  // After a crash, the agent is told that it may, and makes its call again.
+  // After a crash the agent learns that the call is allowed and makes it again.
   "Run it in spite of all": [runs("echo after-all"), runs("echo after-all"), says("It ran after all.")],
   "Run it twice": [runs("echo again-1"), runs("echo again-1"), says("Twice it ran.")],
   "Run the same later": [runs("echo again-3"), says("Once more it ran.")],
@@ -158,7 +158,7 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
   "What do you see": [
     ({ body, messages }) => {
       const pictures = messages.flatMap(({ content }) => content).filter(({ type }) => type === "image").length;
-      // A file comes as a document of its own, or within the words.
+      // A file arrives as its own document or inside the text.
       const text = /alpha and omega/.exec(JSON.stringify(body))?.[0] ?? "none";
       return says(`${pictures} ${pictures === 1 ? "picture" : "pictures"}, the words ${text}.`);
     },
@@ -187,7 +187,7 @@ const sceneOf = (text: string): readonly Step[] | undefined =>
 
 export default async function rehearsedAgent(request: Request): Promise<Reply | Fault> {
   const { messages } = request;
-  // What steers a turn comes in the role of the system.
+  // Steering messages arrive with the role `system`.
   const from = messages.findLastIndex(
     ({ role, content }) => role !== "assistant" && sceneOf(textOf(content)) !== undefined,
   );

@@ -14,7 +14,7 @@ import { Select } from "../../ui/select.tsx";
 import { type Turn, useCheckpoints } from "../changes-api.ts";
 import { turnLabel } from "../turn-list.tsx";
 
-/** Another session that goes on from a point of this one. */
+/** Starts a new session from a point of this one. */
 export function ForkDialog({
   session,
   turns,
@@ -23,7 +23,7 @@ export function ForkDialog({
 }: {
   session: string;
   turns: readonly Turn[];
-  /** The one before which it begins; undefined for the end. */
+  /** The fork begins before this turn; undefined forks at the end. */
   turn: number | undefined;
   onClose: () => void;
 }) {

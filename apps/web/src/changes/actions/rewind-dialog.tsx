@@ -18,7 +18,7 @@ const SCOPES = [
 ] as const;
 type Scope = (typeof SCOPES)[number]["value"];
 
-/** Going back: what would change is shown before anything does. */
+/** Shows a dry run before the rewind changes anything. */
 export function RewindDialog({
   session,
   turns,

@@ -5,7 +5,9 @@ import { LineCount } from "../../diff/line-count.tsx";
 
 const SHOWN = 40;
 
-/** What a rewind would do, or has done: in the conversation, in the files, and to what others did. */
+/**
+ * The effect of a rewind, planned or done: on the conversation, on the files, and on changes made outside the session.
+ */
 export function RewindPreview({ outcome: { diff, foreign, turns } }: { outcome: RewindOutcome }) {
   return (
     <div className="space-y-3">

@@ -7,7 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import type { Turn } from "../changes-api.ts";
 
-/** The way back from a rewind, for as long as nothing was said since. */
+/** Offers to undo a rewind. This is possible until the next message. */
 export function UndoRewind({ session, turns }: { session: string; turns: readonly Turn[] }) {
   const queries = useQueryClient();
   const [isOver, setOver] = useState(false);

@@ -9,7 +9,7 @@ import { Problem } from "../../ui/problem.tsx";
 
 export type BackWay = "merge" | "apply";
 
-/** Bringing work back from a worktree, tried without a trace before it is done. */
+/** Merges or exports the changes of a worktree. A dry run comes first and leaves no trace. */
 export function WorktreeDialog({
   session,
   worktree,

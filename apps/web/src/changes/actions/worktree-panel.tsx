@@ -8,7 +8,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { useWorktree } from "../changes-api.ts";
 import { type BackWay, WorktreeDialog } from "./worktree-dialog.tsx";
 
-/** A session's own worktree: what is in it that is nowhere else, and the ways back. */
+/** The session's own worktree: its changes that exist nowhere else, and the ways to bring them back. */
 export function WorktreePanel({ session }: { session: string }) {
   const { data: worktree, error, refetch } = useWorktree(session);
   const [way, setWay] = useState<BackWay>();

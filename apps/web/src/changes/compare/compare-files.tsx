@@ -6,7 +6,7 @@ import { pairFiles } from "./pair-files.ts";
 import { LineCount } from "../../diff/line-count.tsx";
 import { PatchDiff } from "../../diff/patch-diff.tsx";
 
-/** Every file that one of them changed, and what each did to it. */
+/** Every file that either session changed, with both diffs. */
 export function CompareFiles({ a, b }: { a: string; b: string }) {
   const left = useDiff(a, {});
   const right = useDiff(b, {});

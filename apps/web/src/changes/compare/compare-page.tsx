@@ -10,7 +10,7 @@ import { Select } from "../../ui/select.tsx";
 import { CompareFiles } from "./compare-files.tsx";
 import { CompareSide } from "./compare-side.tsx";
 
-/** Two sessions side by side: what each cost, came to, and did to the files. */
+/** Compares the cost, the result and the file changes of two sessions. */
 export function ComparePage() {
   const { a, b } = useSearch({ from: "/compare" });
   const sessions = useLive(feed.sessions);

@@ -12,7 +12,7 @@ import { useCheckpoints, useDiff } from "../changes-api.ts";
 import { LineCount } from "../../diff/line-count.tsx";
 import { finalAnswer } from "./final-answer.ts";
 
-/** One of two: how it stands, what it cost, and what it said last. */
+/** One of the two sessions: its state, cost and final answer. */
 export function CompareSide({ session: id }: { session: string }) {
   const known = useLive(feed.sessions).get(id);
   const moment = known?.updated_at ?? "";

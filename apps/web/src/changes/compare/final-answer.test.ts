@@ -8,11 +8,11 @@ const message = (seq: number, text: string | undefined, more: Partial<Message> =
   ...more,
 });
 
-test("the outcome is what the agent said last", () => {
+test("the final answer is the agent's last text", () => {
   expect(finalAnswer([message(3, undefined), message(2, "Done."), message(1, "I begin.")])).toBe("Done.");
 });
 
-test("what was rewound, said by others, or in another thread does not count", () => {
+test("ignores rewound messages, user messages and other threads", () => {
   const others = [
     message(9, "Go on", { role: "user" }),
     message(8, "Sub", { thread: "sthr_1" }),

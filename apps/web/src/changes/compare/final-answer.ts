@@ -1,6 +1,6 @@
 import type { Message } from "@tandem/protocol";
 
-/** What the agent said last, of what it still knows; undefined where it has said nothing. */
+/** The agent's last text that was not rewound; undefined if there is none. */
 export function finalAnswer(messages: readonly Message[]): string | undefined {
   const latest = messages
     .filter(({ role, thread, rewound }) => role === "agent" && thread === null && rewound === undefined)

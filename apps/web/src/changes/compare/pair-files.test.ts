@@ -7,7 +7,7 @@ const file = (path: string, patch?: string): FileChange => ({
   ...(patch !== undefined && { patch }),
 });
 
-test("files stand beside each other, those that differ first", () => {
+test("pairs files by path, differing files first", () => {
   const pairs = pairFiles([file("a", "1"), file("b", "1")], [file("a", "1"), file("b", "2"), file("c", "3")]);
   expect(pairs.map(({ path, a, b, isSame }) => [path, a !== undefined, b !== undefined, isSame])).toEqual([
     ["b", true, true, false],
@@ -16,6 +16,6 @@ test("files stand beside each other, those that differ first", () => {
   ]);
 });
 
-test("what has no patch is not taken for the same", () => {
+test("files without a patch do not count as equal", () => {
   expect(pairFiles([file("x")], [file("x")])[0]?.isSame).toBe(false);
 });

@@ -7,7 +7,7 @@ interface FilePair {
   isSame: boolean;
 }
 
-/** Files of two sessions by path; those in which they differ first. */
+/** Pairs the files of two sessions by path. Pairs that differ come first. */
 export function pairFiles(left: readonly FileChange[], right: readonly FileChange[]): FilePair[] {
   const paths = new Set([...left, ...right].map(({ path }) => path));
   const pairs = [...paths].map((path) => {

@@ -15,7 +15,7 @@ import { PatchDiff } from "../../diff/patch-diff.tsx";
 
 const NO_NOTES: ReadonlyMap<string, number> = new Map();
 
-/** Cost, things to do and files, as they stood at a point. */
+/** Cost, todos and files at one point of the history. */
 export function HistorySidebar({
   session,
   state: { usd, todos, checkpoint, edited },

@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<HistoryPointKind, string>> = {
 
 export const wordsOf = ({ kind, turn }: HistoryPoint): string => `${WORDS[kind]}${turn > 0 ? `, turn ${turn}` : ""}`;
 
-/** The whole session in one line. Where one is moves by pointer, by arrow keys, by finger. */
+/** The whole session as a slider: mouse, touch and arrow keys. */
 export function HistorySlider({
   stops,
   position,

@@ -7,7 +7,7 @@ import { Markdown } from "../../text/markdown.tsx";
 
 const SHOWN = 60;
 
-/** What was to be read by then, its end in sight. */
+/** The transcript up to one point, scrolled to its end. */
 export function HistoryTranscript({ messages }: { messages: readonly Message[] }) {
   const scroller = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -95,7 +95,7 @@ function ToolLine({ part }: { part: PartOf<"tool"> }) {
   );
 }
 
-/** The list of what is to do stands beside, as it was: how it was kept is not worth a line. */
+/** The sidebar shows the todo list, so calls that only update it are left out. */
 function isShown(part: Part): boolean {
   if (part.type === "tool") return !isListKeeping(part) || part.state.type === "error";
   return part.type !== "step" && part.type !== "todo";

@@ -16,7 +16,7 @@ import { HistorySlider, wordsOf } from "./history-slider.tsx";
 
 const PLAY_MS = 450;
 
-/** A session at any point of its past: what was said, to do, in the files, and what it had cost. */
+/** A session at any point of its history: messages, todos, files and cost. */
 export default function HistoryView({ session }: { session: string }) {
   const log = useWholeLog(session);
   const checkpoints = useCheckpoints(session);

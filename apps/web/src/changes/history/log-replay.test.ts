@@ -22,7 +22,7 @@ const log = [
   at({ type: "tandem.checkpoint", checkpoint_id: "ckpt_2", when: "after", message_id: null }),
 ];
 
-test("the past is told as it stood then, forwards and backwards", () => {
+test("replays the state at any point, forwards and backwards", () => {
   const past = new LogReplay(log);
   expect(past.at(2)).toMatchObject({ todos: [], usd: 0, checkpoint: "ckpt_1" });
   expect(past.at(5)).toMatchObject({ todos: [{ content: "Do" }], usd: 0.5, checkpoint: "ckpt_1", edited: ["/a/b.ts"] });
@@ -32,7 +32,7 @@ test("the past is told as it stood then, forwards and backwards", () => {
   expect(early.messages).toHaveLength(1);
 });
 
-test("one stops at what one would notice", () => {
+test("history points are the events a user would notice", () => {
   const stops = historyPoints(log);
   expect(stops.map(({ kind, upTo, turn }) => [kind, upTo, turn])).toEqual([
     ["said", 1, 1],

@@ -2,17 +2,17 @@ import { type LoggedEvent, type Message, Projection, type Todo } from "@tandem/p
 
 export type HistoryPointKind = "said" | "answered" | "called" | "asked" | "checkpoint" | "rewound" | "error";
 
-/** A point of a session's past that one can go to. */
+/** A point of the log that the user can jump to. */
 export interface HistoryPoint {
-  /** How many events have happened by then. */
+  /** Number of events up to this point. */
   upTo: number;
   kind: HistoryPointKind;
   at: string | null;
-  /** The turn that it is in, from 1; 0 before the first. */
+  /** Counted from 1; 0 before the first turn. */
   turn: number;
 }
 
-/** The events that one would notice, in order. Two results in a row are two points; what belongs to a request is none. */
+/** The visible events in order. Each result is its own point; bookkeeping of model requests is none. */
 export function historyPoints(events: readonly LoggedEvent[]): HistoryPoint[] {
   const stops: HistoryPoint[] = [];
   let turn = 0;
@@ -49,18 +49,18 @@ function kindOf(event: LoggedEvent["event"]): HistoryPointKind | undefined {
   }
 }
 
-/** How a session stood at a point. */
+/** The state of a session at one point. */
 export interface ReplayedState {
   messages: readonly Message[];
   todos: readonly Todo[];
   usd: number;
-  /** The files as they were last kept by then; null before that. */
+  /** The latest checkpoint at that point; null if there is none yet. */
   checkpoint: string | null;
-  /** Those that tools have edited since. */
+  /** Files that tools edited since the checkpoint. */
   edited: readonly string[];
 }
 
-/** Folds a log up to any point; going forward only what is new is folded. */
+/** Projects the log up to any point. Moving forward applies only the new events; moving back starts over. */
 export class LogReplay {
   readonly #events: readonly LoggedEvent[];
   #projection = new Projection();
@@ -68,7 +68,7 @@ export class LogReplay {
   #todos: readonly Todo[] = [];
   #checkpoint: string | null = null;
   #edited: readonly string[] = [];
-  /** What the last account says, and what was spent since. */
+  /** The total of the last usage event, plus the cost of requests since then. */
   #counted = 0;
   #since = 0;
 

@@ -5,7 +5,7 @@ import { feed } from "../../live/feed.ts";
 import { useLive } from "../../live/live-value.ts";
 
 const PAGE = 2_000;
-/** Beyond this, the past is told from there on, and it says so. */
+/** A longer log is cut at its beginning, and the page says so. */
 const MOST = 40_000;
 
 interface WholeLog {
@@ -13,7 +13,7 @@ interface WholeLog {
   isWhole: boolean;
 }
 
-/** All that has happened in a session. When there is more, only that is read. */
+/** Reads all events of a session. Later reads fetch only new events. */
 export function useWholeLog(session: string) {
   const queries = useQueryClient();
   const moment = useLive(feed.sessions).get(session)?.updated_at ?? "";

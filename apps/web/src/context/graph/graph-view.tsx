@@ -9,11 +9,11 @@ import { JoinSteps } from "./join-steps.tsx";
 
 const JoinGraph = lazy(() => import("./join-graph.tsx"));
 
-/** More cannot be read. */
+/** A larger graph is unreadable. */
 const MOST = 40;
 const HOPS = ["1", "2"] as const;
 
-/** The tables around one, one or two joins away: as a picture, and as a list for who does not see it. */
+/** The tables within one or two joins, as a picture and as a list for screen readers. */
 export default function GraphView({ table }: { table: string }) {
   const { hops: wanted } = useSearch({ from: "/context/$" });
   const hops = HOPS.find((known) => known === wanted) ?? "1";

@@ -3,15 +3,15 @@ import type { Graph } from "../context-api.ts";
 
 export type JoinEdge = Edge<{ box: Graph["box"] }>;
 
-/** How far a line goes out of the column that it comes back to; the next column is farther away. */
+/** Distance that an edge bows out of its column. The next column is farther away. */
 const OUT = 56;
-/** Boxes of a column stand farther apart than a loop is high and a name is. */
+/** A loop must fit into the gap between two boxes of a column, with its label. */
 const LOOP = { left: 18, width: 34, height: 26 };
 const GAP = 16;
-/** Of a sign of a label, which is in a font of one width. */
+/** Width of a character of the monospaced label. */
 const SIGN = 7.2;
 
-/** Between two tables of one column: out at the side and back, with its name beside the table that it comes from. */
+/** An edge between two tables of one column: it bows out to the side, with its label next to the source. */
 function Bow({ sourceX: x, sourceY: y, targetX, targetY, label, markerEnd, data }: EdgeProps<JoinEdge>) {
   const down = Math.sign(targetY - y);
   return (
@@ -23,7 +23,7 @@ function Bow({ sourceX: x, sourceY: y, targetX, targetY, label, markerEnd, data 
   );
 }
 
-/** Of a table to itself: a loop on top of its box. */
+/** An edge from a table to itself: a loop on top of its box. */
 function Loop({ sourceX, sourceY, label, markerEnd, data }: EdgeProps<JoinEdge>) {
   const x = sourceX - (data?.box.width ?? 0) + LOOP.left;
   const y = sourceY - heightOf(data) / 2;

@@ -22,14 +22,14 @@ interface Shown extends Record<string, unknown> {
 }
 type TableNode = Node<Shown, "table">;
 
-/** The picture. Where each table stands was worked out by the server; here nothing is computed. */
+/** Draws the graph. The server computes the layout. */
 export default function JoinGraph({ graph, start }: { graph: Graph; start: string }) {
   const navigate = useNavigate();
   const nodes = useMemo(() => graph.nodes.map((node) => toNode(node, start, graph)), [graph, start]);
   const edges = useMemo(() => graph.edges.map((edge, at) => toEdge(edge, at, graph)), [graph]);
   return (
     <ReactFlow
-      // Another neighbourhood is another picture, and is seen as a whole.
+      // A new key resets the viewport, so that another neighbourhood is shown in full.
       key={graph.nodes.map(({ id }) => id).join()}
       nodes={nodes}
       edges={edges}
@@ -85,7 +85,7 @@ const toNode = (table: GraphNode, start: string, { box }: Graph): TableNode => (
   data: { table, isStart: table.id === start },
 });
 
-/** A line leaves and arrives at the sides that face each other; within a column both are at the right. */
+/** Edges connect the sides that face each other. Within a column both ends are on the right. */
 const toEdge = (edge: GraphEdge, at: number, { nodes, box }: Graph): JoinEdge => {
   const from = xOf(nodes, edge.from);
   const to = xOf(nodes, edge.to);

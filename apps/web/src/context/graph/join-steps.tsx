@@ -2,7 +2,7 @@ import type { Graph, GraphEdge } from "../context-api.ts";
 import { ContextLink } from "../context-link.tsx";
 import { Confidence } from "../tables/confidence.tsx";
 
-/** The same as the picture, in words: each table with its joins. */
+/** The graph as text: each table with its joins. */
 export function JoinSteps({ graph, start }: { graph: Graph; start: string }) {
   const nodes = graph.nodes.toSorted((a, b) => a.distance - b.distance);
   return (

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { foldJob } from "./fold-job.ts";
 
-test("follows stages, units, what was passed over, and the end", () => {
+test("tracks stages, units, skipped items and the end", () => {
   const story = foldJob([
     { type: "started", kind: "scan", resumed: false },
     { type: "stage_started", stage: "read", total: 3 },
@@ -27,7 +27,7 @@ test("follows stages, units, what was passed over, and the end", () => {
   });
 });
 
-test("begins again where a job was taken up", () => {
+test("starts over when a job is resumed", () => {
   const story = foldJob([
     { type: "started", kind: "scan", resumed: false },
     { type: "stage_started", stage: "read", total: 3 },

@@ -5,7 +5,7 @@ export interface Stage {
   done: number;
   total: number | null;
   item: string | null;
-  /** Null while it goes on. */
+  /** Null while the stage is running. */
   counts: Record<string, number> | null;
 }
 
@@ -34,7 +34,7 @@ const NOTHING: JobStory = {
   ...{ stages: [], units: [], skipped: [], waiting: null, spent: null, proposals: [], isResumed: false, end: null },
 };
 
-/** What a job has come to, by what it has said. A run that was taken up again says its stages once more. */
+/** Derives the state of a job from its events. A resumed run repeats its stages. */
 export const foldJob = (events: readonly RunEvent[]): JobStory => events.reduce(apply, NOTHING);
 
 function apply(story: JobStory, event: RunEvent): JobStory {

@@ -1,6 +1,6 @@
 import { reportRows } from "./report-rows.ts";
 
-/** What came of a job, as it reports it: numbers by name. */
+/** The result of a job as a list of named numbers. */
 export function JobReport({ result }: { result: Record<string, unknown> }) {
   const rows = reportRows(result);
   if (rows.length === 0) return null;

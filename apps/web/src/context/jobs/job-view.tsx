@@ -11,7 +11,7 @@ import { JobReport } from "./job-report.tsx";
 import { StageList } from "./stage-list.tsx";
 import { useJobProgress } from "./use-job-progress.ts";
 
-/** A job: what it does now, stage by stage, and in the end what came of it. */
+/** The stages of a job while it runs, and its result. */
 export function JobView({ id }: { id: string }) {
   const queries = useQueryClient();
   const refresh = () =>

@@ -12,7 +12,7 @@ const MOST = 50;
 const BUSY_MS = 2_000;
 const IDLE_MS = 15_000;
 
-/** Work in the background: begun here, by a command, or by itself. */
+/** Background jobs, started here, by a command or automatically. */
 export default function JobsView({ job }: { job: string }) {
   const overview = useOverview();
   const { data, error, refetch } = useAnswer<Paged<Job>>(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { reportRows } from "./report-rows.ts";
 
-test("says numbers by name, and nothing of what is nothing", () => {
+test("lists numbers by name and leaves out zeros", () => {
   const rows = reportRows({
     connection: "shop",
     tables: { seen: 10, added: 2, gone: 0 },

@@ -1,4 +1,4 @@
-/** The report of a job as rows of a name and words; what is nothing is left out, and so are proposals, which have links. */
+/** The report of a job as rows. Empty values are left out, and proposals too, because they have links. */
 export function reportRows(result: Record<string, unknown>): [name: string, words: string][] {
   return Object.entries(result).flatMap(([name, value]): [string, string][] => {
     if (name === "proposals") return [];

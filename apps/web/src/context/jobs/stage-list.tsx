@@ -3,7 +3,7 @@ import { LabelledIcon } from "../labelled-icon.tsx";
 import { count } from "../../text/format.ts";
 import type { JobStory, Stage } from "./fold-job.ts";
 
-/** The stages of a job in their order: done, under way with a bar, or cut off. */
+/** The stages in order: done, running with a progress bar, or interrupted. */
 export function StageList({ story, isOver }: { story: JobStory; isOver: boolean }) {
   if (story.stages.length === 0) return isOver ? null : <p className="mt-4 text-sm text-ink-soft">It begins …</p>;
   return (

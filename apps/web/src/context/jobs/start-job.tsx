@@ -8,7 +8,7 @@ import { Select } from "../../ui/select.tsx";
 import type { Overview } from "../context-api.ts";
 import { startJob } from "./job-api.ts";
 
-/** Has a database or documents read. */
+/** Starts a scan of a database or an ingest of documents. */
 export function StartJob({ overview: { connections, sources, job_kinds } }: { overview: Overview }) {
   const [connection, setConnection] = useState(connections[0]?.name ?? "");
   const navigate = useNavigate();

@@ -4,7 +4,7 @@ import { LiveValue, useLive } from "../../live/live-value.ts";
 import { foldJob, type JobStory } from "./fold-job.ts";
 import type { RunEvent } from "./job-api.ts";
 
-/** What a job has said, and says: it is followed until it has ended. */
+/** Follows the events of a job until it ends. */
 export function useJobProgress(id: string, onEnd: () => void): JobStory {
   const ended = useEffectEvent(onEnd);
   const [events] = useState(() => new LiveValue<readonly RunEvent[]>([]));

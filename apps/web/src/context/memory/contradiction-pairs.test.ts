@@ -4,7 +4,7 @@ import { contradictionPairs } from "./contradiction-pairs.ts";
 const ids = (memories: { id: string; contradicts: string[] }[]) =>
   contradictionPairs(memories).map((pair) => pair.map(({ id }) => id));
 
-test("has each two once, whichever says so", () => {
+test("lists each pair once, whichever side names it", () => {
   expect(
     ids([
       { id: "a", contradicts: ["b"] },
@@ -19,4 +19,4 @@ test("has each two once, whichever says so", () => {
   ).toEqual([["b", "a"]]);
 });
 
-test("passes over what is not there", () => expect(ids([{ id: "a", contradicts: ["gone"] }])).toEqual([]));
+test("ignores memories that no longer exist", () => expect(ids([{ id: "a", contradicts: ["gone"] }])).toEqual([]));

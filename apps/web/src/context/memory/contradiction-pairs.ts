@@ -2,13 +2,13 @@ import type { Memory } from "../context-api.ts";
 
 type Linked = Pick<Memory, "id" | "contradicts">;
 
-/** Memories that say otherwise of each other, each two once. */
+/** Pairs of contradicting memories, each pair once. */
 export function contradictionPairs<T extends Linked>(memories: readonly T[]): [T, T][] {
   const byId = new Map(memories.map((memory) => [memory.id, memory]));
   return memories.flatMap((memory) =>
     memory.contradicts.flatMap((id): [T, T][] => {
       const other = byId.get(id);
-      // From the other side it is the same pair.
+      // Both memories can name each other; keep the pair only once.
       const isSecond = other?.contradicts.includes(memory.id) === true && memory.id > id;
       return other && !isSecond ? [[memory, other]] : [];
     }),

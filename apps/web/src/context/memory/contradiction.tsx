@@ -1,7 +1,7 @@
 import type { Memory } from "../context-api.ts";
 import { MemoryCard } from "./memory-card.tsx";
 
-/** Two memories that cannot both hold, beside each other until one is forgotten. */
+/** Two contradicting memories side by side, until the user forgets one. */
 export function Contradiction({
   pair,
   chosen,

@@ -9,7 +9,7 @@ import { ContextLink } from "../context-link.tsx";
 import { EvidenceItem } from "../evidence-item.tsx";
 import { forget, keep, useMemoryChange } from "./memory-api.ts";
 
-/** A statement that is remembered: for whom, until when, and what it rests on. */
+/** A memory with its scope, expiry and evidence. */
 export function MemoryCard({
   memory,
   isChosen = false,
@@ -18,7 +18,7 @@ export function MemoryCard({
 }: {
   memory: Memory;
   isChosen?: boolean;
-  /** What contradicts it is shown beside it. */
+  /** The contradicting memory is shown next to it, so the card leaves it out. */
   isBeside?: boolean;
   onForgotten: (proposal: string | null) => void;
 }) {
@@ -26,7 +26,7 @@ export function MemoryCard({
   const keeping = useMemoryChange(keep);
   const { id, text, tags, created_at, expires_at, is_expired, sources, contradicts } = memory;
   const forgetNow = async (): Promise<void> => {
-    // The card is gone by then; whoever shows the list tells of it. What went wrong stands below.
+    // On success the card is unmounted and the list reports it. An error is shown below.
     const done = await forgetting.mutateAsync(id).catch(() => undefined);
     if (done) onForgotten(done.proposal);
   };

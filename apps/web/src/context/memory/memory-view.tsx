@@ -12,7 +12,7 @@ import { SessionMemoriesBar } from "./session-memories-bar.tsx";
 import { contradictionPairs } from "./contradiction-pairs.ts";
 import { RememberBox } from "./remember-box.tsx";
 
-/** What is remembered: contradictions first, then all of it, with where it comes from. */
+/** Contradictions first, then all memories with their sources. */
 export default function MemoryView({ memory: chosen }: { memory: string }) {
   const { session } = useSearch({ from: "/context/$" });
   const memories = useMemories(session);

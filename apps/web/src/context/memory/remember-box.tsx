@@ -21,7 +21,7 @@ const SPANS = [
   { value: "365", label: "For a year" },
 ];
 
-/** One statement in one's own words, kept at once. */
+/** Adds a memory in the user's own words. It takes effect immediately. */
 export function RememberBox() {
   const [text, setText] = useState("");
   const [scope, setScope] = useState<Memory["scope"]>("project");

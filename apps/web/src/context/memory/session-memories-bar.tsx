@@ -5,7 +5,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { startJob } from "../jobs/job-api.ts";
 
-/** Above what is remembered from one session: the way back, and having it read now. */
+/** Header for the memories of one session: a link to all memories, and a button to read the session now. */
 export function SessionMemoriesBar({ session }: { session: string }) {
   const navigate = useNavigate();
   const reading = useMutation({

@@ -2,7 +2,7 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { undo, useMemoryChange } from "./memory-api.ts";
 
-/** What was just forgotten, and the way back. */
+/** Offers to undo the last "forget". */
 export function UndoForget({ text, proposal, onClose }: { text: string; proposal: string; onClose: () => void }) {
   const undoing = useMemoryChange(undo);
   return (

@@ -9,7 +9,7 @@ import { HunkCard } from "./hunk-card.tsx";
 import type { LineNotes } from "./hunk-lines.tsx";
 import type { Change, Hunk, useVerdict } from "./proposal-api.ts";
 
-/** A file of a proposal with its hunks. */
+/** One file of a proposal with its hunks. */
 export function ChangeCard({
   change,
   hunks,

@@ -7,7 +7,7 @@ import { pathOfKey } from "../context-route.ts";
 import { EvidenceItem } from "../evidence-item.tsx";
 import type { Decision, useVerdict } from "./proposal-api.ts";
 
-/** A question that no line can show: both sides beside each other, and an answer in one's own words. */
+/** A decision that a diff cannot show: both sides, and a free-text answer. */
 export function DecisionCard({ decision, verdict }: { decision: Decision; verdict: ReturnType<typeof useVerdict> }) {
   const [text, setText] = useState("");
   const { id, kind, about, question, sides, answer, answered_by } = decision;

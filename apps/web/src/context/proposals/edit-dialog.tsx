@@ -5,7 +5,7 @@ import { TextArea } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import type { Change, useVerdict } from "./proposal-api.ts";
 
-/** One's own text of a file in the place of the proposed one. */
+/** Replaces the proposed text of a file by the user's own. */
 export function EditDialog({
   change,
   verdict,

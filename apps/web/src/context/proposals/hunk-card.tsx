@@ -17,7 +17,7 @@ const STATES: Readonly<Record<HunkState, { look: BadgeLook; word: string }>> = {
   conflict: { look: "bad", word: "conflict" },
 };
 
-/** A group of lines that is taken or turned down as one, with what each line rests on. */
+/** A hunk that is accepted or rejected as a whole, with the evidence for each line. */
 export function HunkCard({
   hunk,
   change,

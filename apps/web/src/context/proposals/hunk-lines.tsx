@@ -5,14 +5,14 @@ import type { LineComment } from "../../diff/line-comments.ts";
 import { Button } from "../../ui/button.tsx";
 import type { LineRow } from "./line-rows.ts";
 
-/** Longer ones are shown in part at first. */
+/** Longer hunks are cut at first. */
 const SHOWN = 60;
-/** So many numbers have room behind a line. */
+/** Number of evidence marks that fit behind a line. */
 const MARKS = 2;
 const SIGNS = { removed: "−", added: "+", kept: " " } as const;
 const LOOKS = { removed: "bg-removed", added: "bg-added", kept: "text-ink-faint" } as const;
 
-/** What somebody has to say about lines of a file. */
+/** The user's comments on lines of a file. */
 export interface LineNotes {
   path: string;
   of: (line: Pick<LineComment, "path" | "key">) => LineComment | undefined;
@@ -20,7 +20,7 @@ export interface LineNotes {
   drop: (comment: LineComment) => void;
 }
 
-/** The lines of a hunk; behind each the numbers of what it rests on. */
+/** The lines of a hunk with their evidence numbers. */
 export function HunkLines({
   rows,
   lit,

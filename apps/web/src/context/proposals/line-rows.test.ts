@@ -6,7 +6,7 @@ const hunk = {
   ...{ support: [[0, 1], [0, 1], [2]], removal: [1] },
 };
 
-test("says once what lines in a row rest on", () => {
+test("shows evidence once for consecutive lines that share it", () => {
   const rows = lineRows(hunk).map(({ type, number, text, marks }) => [type, number, text, marks]);
   expect(rows).toEqual([
     ["removed", 3, "c", [1]],
@@ -16,12 +16,12 @@ test("says once what lines in a row rest on", () => {
   ]);
 });
 
-test("knows the lines around it", () => {
+test("returns the lines around a hunk", () => {
   const { above, below } = around(hunk, "a\nb\nc\nd\ne\n", 1);
   expect(above.map(({ number, text }) => [number, text])).toEqual([[2, "b"]]);
   expect(below.map(({ number, text }) => [number, text])).toEqual([[4, "d"]]);
 });
 
-test("has nothing around it in a new file", () => {
+test("a new file has no lines around its hunk", () => {
   expect(around({ old_start: 1, old_lines: [] }, null, 3)).toEqual({ above: [], below: [] });
 });

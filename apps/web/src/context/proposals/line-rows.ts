@@ -4,13 +4,13 @@ export interface LineRow {
   type: "removed" | "added" | "kept";
   number: number;
   text: string;
-  /** What it rests on; empty where the line before rests on the same. */
+  /** Evidence numbers to show; empty if the line before has the same. */
   marks: number[];
-  /** All of what it rests on. */
+  /** All evidence numbers. */
   evidence: number[];
 }
 
-/** The lines of a hunk, with what each rests on. Said once where several lines in a row rest on the same. */
+/** The lines of a hunk with their evidence. Consecutive lines with the same evidence show it once. */
 export function lineRows(
   hunk: Pick<Hunk, "old_start" | "old_lines" | "new_start" | "new_lines" | "support" | "removal">,
 ): LineRow[] {
@@ -28,7 +28,7 @@ export function lineRows(
   return [...removed, ...added];
 }
 
-/** Up to so many lines of the file before and after a hunk, as it was. */
+/** Up to `lines` unchanged lines of the old file before and after a hunk. */
 export function around(hunk: Pick<Hunk, "old_start" | "old_lines">, before: string | null, lines: number) {
   const all = before === null ? [] : before.replace(/\n$/, "").split("\n");
   const from = hunk.old_start - 1;

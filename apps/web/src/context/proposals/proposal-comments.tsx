@@ -7,8 +7,8 @@ import { Button } from "../../ui/button.tsx";
 import type { Change, Hunk, ProposalSummary, useVerdict } from "./proposal-api.ts";
 
 /**
- * What becomes of words on lines of a proposal: an agent is asked to write it otherwise, or the changes that they are about
- * are turned down, with the words as the reason.
+ * Sends line comments to an agent to rewrite the proposal, or rejects the commented hunks with the comments as the
+ * reason.
  */
 export function ProposalComments({
   proposal,
@@ -25,7 +25,7 @@ export function ProposalComments({
   const prompt = promptOf(comments, `the proposal “${proposal.title}” (${proposal.id})`);
   const meant = hunksOf(comments, changes);
   const ask = (): void => {
-    // What was begun there before is not lost.
+    // Append to an existing draft instead of overwriting it.
     const begun = startDraft.current.trim();
     startDraft.set(begun === "" || begun === prompt ? prompt : `${begun}\n\n${prompt}`);
     openNewSession();
@@ -56,7 +56,7 @@ export function ProposalComments({
   );
 }
 
-/** The open changes that are spoken of, with what is said about each. */
+/** The open hunks that have comments, with those comments. */
 function hunksOf(comments: readonly LineComment[], changes: readonly Change[]): Map<Hunk, string[]> {
   const meant = new Map<Hunk, string[]>();
   for (const { path, line, side, words } of comments) {

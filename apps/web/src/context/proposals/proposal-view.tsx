@@ -13,7 +13,7 @@ import { type Hunk, useProposal, useVerdict } from "./proposal-api.ts";
 import { ProposalComments } from "./proposal-comments.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
-/** A proposal, reviewed like code: hunk by hunk, each with what it rests on. */
+/** Reviews a proposal hunk by hunk, each with its evidence. */
 export function ProposalView({ id }: { id: string }) {
   const query = useProposal(id);
   const verdict = useVerdict(id);
@@ -44,7 +44,7 @@ export function ProposalView({ id }: { id: string }) {
   };
   const decidedSoFar = (proposal?.counts.accepted ?? 0) + (proposal?.counts.rejected ?? 0);
   useEffect(() => {
-    // What was decided about may be shown no more: the next one takes its place, for who works through them.
+    // A decided hunk may leave the list. Focus the next one, so that a keyboard user can continue.
     if (decidedSoFar === 0 || last.current < 0 || document.activeElement !== document.body) return;
     cards()[Math.min(last.current, cards().length - 1)]?.focus();
   });

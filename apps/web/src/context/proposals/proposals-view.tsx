@@ -11,7 +11,7 @@ import { StateBadge } from "./state-badge.tsx";
 
 const MOST = 100;
 
-/** What is proposed for the context: what waits, or all of it. */
+/** Open proposals, or all of them. */
 export default function ProposalsView({ proposal }: { proposal: string }) {
   const { all } = useSearch({ from: "/context/$" });
   const isAll = all !== undefined;

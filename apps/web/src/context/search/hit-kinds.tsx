@@ -6,7 +6,7 @@ interface Kind {
   icon: LucideIcon;
 }
 
-/** What a search can find. Passages are found along with the rest, and cannot be asked for alone. */
+/** The kinds of search results. Passages are included, but are no filter of their own. */
 export const HIT_KINDS: Readonly<Record<string, Kind>> = {
   page: { one: "Page", many: "Pages", icon: BookOpen },
   memory: { one: "Memory", many: "Memories", icon: Brain },

@@ -5,7 +5,7 @@ import { pathOfKey } from "../context-route.ts";
 import { HIT_KINDS } from "./hit-kinds.tsx";
 import { splitMarks } from "./split-marks.ts";
 
-/** Of Markdown that was put on one line. */
+/** Heading marks of Markdown that was joined into one line. */
 const HEADING_MARKS = /(?<=^|\s)#{1,6}\s+/g;
 
 export function HitList({ hits }: { hits: readonly Hit[] }) {

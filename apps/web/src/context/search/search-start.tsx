@@ -6,7 +6,7 @@ import { ShellCommand } from "../shell-command.tsx";
 import type { ProposalSummary } from "../proposals/proposal-api.ts";
 import { StateBadge } from "../proposals/state-badge.tsx";
 
-/** Before anything was asked: what there is, or how it begins. */
+/** Shown before the first search: the contents of the context, or how to set it up. */
 export function SearchStart({ overview: { counts, connections, sources, problems } }: { overview: Overview }) {
   const isEmpty = counts.table + counts.page + counts.memory === 0;
   return (
@@ -58,7 +58,7 @@ export function SearchStart({ overview: { counts, connections, sources, problems
   );
 }
 
-/** What was proposed and waits for a decision. */
+/** Open proposals. */
 function Waiting() {
   const { data } = useAnswer<Paged<ProposalSummary>>("/v1/proposals", { states: ["open"], limit: 5 });
   if (!data || data.data.length === 0) return null;

@@ -15,7 +15,7 @@ import { SearchStart } from "./search-start.tsx";
 const MOST = 50;
 const TYPING_MS = 160;
 
-/** Everything that is known, by the words in it. */
+/** Full-text search over the whole context. */
 export function SearchView() {
   const { q = "", kind, connection } = useSearch({ from: "/context/$" });
   const navigate = useNavigate();
@@ -59,7 +59,7 @@ export function SearchView() {
     arrowup: ["The one before", () => walk(-1)],
   });
   useEffect(() => {
-    // Whoever comes here comes to look for something; on a phone, the keyboard would cover it.
+    // Not on touch devices: the on-screen keyboard would cover the page.
     if (matchMedia("(pointer: fine)").matches) input.current?.focus();
   }, []);
 

@@ -3,7 +3,7 @@ export interface Span {
   isMarked: boolean;
 }
 
-/** A snippet of a search in parts: what stands in «these» was looked for. One that is not closed is text. */
+/** Splits a search snippet at its «highlights». An unclosed mark is plain text. */
 export function splitMarks(snippet: string): Span[] {
   const spans: Span[] = [];
   let from = 0;

@@ -5,7 +5,7 @@ import { ShellCommand } from "../shell-command.tsx";
 import { useOverview } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 
-/** What the context is made of: databases and documents, as the config names them. */
+/** The databases and documents named in the config. */
 export default function SourcesView() {
   const { data } = useOverview();
   if (!data) return null;

@@ -48,7 +48,7 @@ export function ColumnList({ table }: { table: Table }) {
   );
 }
 
-/** What the values look like, made of a sample. */
+/** Statistics of a sample of values. */
 function Profile({ column: { profile } }: { column: Column }) {
   if (!profile) return <div />;
   const { nulls, distinct, min, max, samples = [] } = profile;

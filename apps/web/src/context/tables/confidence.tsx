@@ -1,6 +1,6 @@
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
 
-/** How sure something is, as a short bar and in figures. */
+/** A confidence value as a bar and a percentage. */
 export function Confidence({ value }: { value: number }) {
   const look = value >= 0.9 ? "bg-good" : value >= 0.7 ? "bg-wait" : "bg-bad";
   return (

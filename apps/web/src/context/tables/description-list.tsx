@@ -11,14 +11,14 @@ interface Writer {
   title: string;
 }
 
-/** Who says it, the one that counts first. */
+/** Authors in order of precedence. */
 const WRITERS: readonly Writer[] = [
   { who: "human", word: "person", look: "good", icon: User, title: "Written by a person: no run writes there." },
   { who: "ai", word: "model", look: "accent", icon: Sparkles, title: "Written by a model, and accepted." },
   { who: "db", word: "database", look: "plain", icon: Database, title: "The database's own comment." },
 ];
 
-/** What something is, and who says so. Of several the first counts; the others are there to compare. */
+/** Descriptions with their authors. The first one applies; the others are shown for comparison. */
 export function DescriptionList({
   descriptions,
   isLong = false,

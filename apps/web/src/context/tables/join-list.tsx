@@ -13,7 +13,7 @@ const ORIGINS: Readonly<Record<JoinOrigin, { word: string; title: string }>> = {
   human: { word: "written by a person", title: "Written by a person." },
 };
 
-/** What a table joins to, and what joins to it: how sure that is, and why. */
+/** Incoming and outgoing joins of a table, with confidence and evidence. */
 export function JoinList({ table }: { table: Table }) {
   const { connection, joins, joined_from } = table;
   return (

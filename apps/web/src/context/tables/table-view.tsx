@@ -13,7 +13,7 @@ import { ColumnList } from "./column-list.tsx";
 import { DescriptionList } from "./description-list.tsx";
 import { JoinList } from "./join-list.tsx";
 
-/** All that is known of a table. Values out of the database are shown as data. */
+/** A table of the catalogue. Values from the database are untrusted data and rendered as plain text. */
 export function TableView({ table: id }: { table: string }) {
   const { data: table, error, refetch } = useAnswer<Table>("/v1/context/table", { name: id });
   const pages = usePages();

@@ -9,10 +9,10 @@ import { type TableSummary, useOverview, useTables } from "../context-api.ts";
 import { Panes, PaneRow } from "../panes.tsx";
 import { TableView } from "./table-view.tsx";
 
-/** So many at once; a filter finds the others sooner than a longer list. */
+/** Longer lists are cut; the filter is faster than scrolling. */
 const ROWS = 400;
 
-/** The catalogue: tables by connection and schema, and the one that is looked at. */
+/** The catalogue by connection and schema, with the selected table. */
 export function TablesView({ table }: { table: string }) {
   const tables = useTables();
   const [filter, setFilter] = useState("");

@@ -1,10 +1,10 @@
-/** A citation in the text of a page: `[^docs/metrics#active-customer]`. */
+/** A citation in a page: `[^docs/metrics#active-customer]`. */
 const CITATION = /\[\^([^\]\s]+)\]/g;
 const FENCE = /^ {0,3}(```|~~~)/;
 
 /**
- * A page's text with its citations as numbered links (`cite:…`), and those citations in the order of their numbers. What
- * stands in code is left alone. The first heading is not in it: it is the title.
+ * Replaces citations by numbered links (`cite:…`) and returns them in order. Code stays unchanged. The first heading is
+ * dropped, because it is the title.
  */
 export function citeText(body: string): { text: string; citations: string[] } {
   const citations: string[] = [];

@@ -8,7 +8,7 @@ import { pathOfKey } from "../context-route.ts";
 import { citeText } from "./cite-text.ts";
 import { SourceList } from "./source-list.tsx";
 
-/** A page as it is read: its text, and at every paragraph the passages that it rests on. */
+/** A wiki page with the cited passages of each paragraph. */
 export function PageView({ pageKey }: { pageKey: string }) {
   const { data: page, error, refetch } = useAnswer<WikiPage>("/v1/context/page", { key: pageKey });
   const { text, citations } = useMemo(() => citeText(page?.body ?? ""), [page]);
@@ -65,7 +65,7 @@ function own(href: string, words: ReactNode): ReactNode | undefined {
       <a
         href={`#source-${encodeURIComponent(href.slice(5))}`}
         onClick={(event) => {
-          // The address of the page is the router's.
+          // Citation links must not change the URL, which belongs to the router.
           event.preventDefault();
           const source = document.getElementById(`source-${href.slice(5)}`);
           source?.focus({ preventScroll: true });

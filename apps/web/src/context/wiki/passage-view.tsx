@@ -4,7 +4,7 @@ import { type Passage, useAnswer, useOverview, usePages } from "../context-api.t
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { unwrapLines } from "../unwrap-lines.ts";
 
-/** A passage of a document, as it was read, among its neighbours. It is data: nothing in it is rendered. */
+/** A passage of a document with its neighbours. It is untrusted data and rendered as plain text. */
 export function PassageView({ citation }: { citation: string }) {
   const { data, error, refetch } = useAnswer<{ data: Passage[] }>("/v1/context/passages", { citation, around: 2 });
   const overview = useOverview();

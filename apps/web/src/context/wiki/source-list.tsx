@@ -3,7 +3,7 @@ import { ContextLink } from "../context-link.tsx";
 import { Badge } from "../badge.tsx";
 import { unwrapLines } from "../unwrap-lines.ts";
 
-/** What a page rests on, by the numbers in its text: the passages as they were read last. */
+/** The cited passages of a page by number, as last read. */
 export function SourceList({ sources, citations }: { sources: WikiPage["sources"]; citations: readonly string[] }) {
   const known = new Map(sources.map((source) => [source.citation, source]));
   const rest = sources.map(({ citation }) => citation).filter((citation) => !citations.includes(citation));

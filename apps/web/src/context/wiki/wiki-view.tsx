@@ -10,10 +10,10 @@ import { Panes, PaneRow } from "../panes.tsx";
 import { PageView } from "./page-view.tsx";
 import { PassageView } from "./passage-view.tsx";
 
-/** So many at once; a filter finds the others sooner than a longer list. */
+/** Longer lists are cut; the filter is faster than scrolling. */
 const ROWS = 400;
 
-/** Pages by their folders, and the one that is read. */
+/** Pages by folder, with the open page. */
 export function WikiView({ pageKey, citation }: { pageKey: string; citation?: string }) {
   const pages = usePages();
   const [filter, setFilter] = useState("");

@@ -3,7 +3,7 @@ import type { Option } from "../../ui/select.tsx";
 import { folderName } from "../../text/path-labels.ts";
 import type { Choices } from "./start-session.ts";
 
-/** Where a session can work: the environments there are, a worktree of each folder, and any other folder. */
+/** The existing environments, a worktree of each folder, and a free choice of folder. */
 export function environmentOptions(environments: readonly Environment[]): Option[] {
   const { path, isolation, branch } = ENVIRONMENT_METADATA;
   const present = environments.filter(({ archived_at }) => archived_at === null);
@@ -26,7 +26,7 @@ export function environmentOptions(environments: readonly Environment[]): Option
   return [...options, ...worktrees, { value: "folder", label: "Another folder …" }];
 }
 
-/** The folder that a choice comes to; undefined for one that will be made, or has not been named. */
+/** The folder of an option; undefined if it does not exist yet or was not entered. */
 export function folderOf(
   { place, folder }: Pick<Choices, "place" | "folder">,
   environments: readonly Environment[],

@@ -19,11 +19,11 @@ import { type Choices, lastChoices, readBudget, startSession } from "./start-ses
 
 const OWN: Option = { value: "", label: "The agent's" };
 
-/** A prompt, and whatever is to be other than last time. */
+/** Starts a session. All options default to those of the last session. */
 export default function NewSessionDialog() {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  // What is typed is shown at once; what is kept of it follows.
+  // Local state keeps typing fast; the stored draft follows.
   const [prompt, setPrompt] = useState(startDraft.current);
   const [kept, setKept] = useState(lastChoices.current);
   const [agents, environments, models] = [useAgents(), useEnvironments(), useModels()];
@@ -32,7 +32,7 @@ export default function NewSessionDialog() {
   const places = environmentOptions(environments.data ?? []);
   const choices: Choices = {
     ...kept,
-    // What was chosen last may be gone, which is not known before there is a list.
+    // The last choice may no longer exist. That is known only once the list has loaded.
     agent: agents.isPending ? kept.agent : lastOrFirst(agents.data ?? [], kept.agent, ({ id }) => id),
     place: environments.isPending ? kept.place : lastOrFirst(places, kept.place, ({ value }) => value),
   };
@@ -155,7 +155,7 @@ export default function NewSessionDialog() {
   );
 }
 
-/** What stands where a list is still being read. */
+/** Keeps the selected value visible while its list loads. */
 const notYet = (value: string): Option[] => [{ value, label: "Reading …" }];
 
 function lastOrFirst<T>(list: readonly T[], last: string, key: (one: T) => string): string {

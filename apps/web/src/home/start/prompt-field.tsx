@@ -7,7 +7,7 @@ import { useDroppedFiles } from "../../prompt/use-dropped-files.ts";
 import type { useCompletion } from "../../prompt/use-completion.ts";
 import { TextArea } from "../../ui/field.tsx";
 
-/** What is to be done, in words and with files; `/` names a command of the folder. */
+/** The first message, with attachments. `/` completes commands of the folder. */
 export function PromptField({
   input,
   value,

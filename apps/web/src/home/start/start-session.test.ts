@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-// What is kept by the browser is not there under test.
+// Node has no localStorage.
 const store = new Map<string, string>();
 Object.assign(globalThis, {
   localStorage: { getItem: (key: string) => store.get(key) ?? null, setItem: store.set.bind(store) },
@@ -9,14 +9,14 @@ Object.assign(globalThis, {
 });
 const { readBudget, titleOf } = await import("./start-session.ts");
 
-test("the first line of a prompt is its title, cut between words", () => {
+test("the title is the first line of the prompt, cut between words", () => {
   expect(titleOf("  Mend the login\n\nIt fails for long names.")).toBe("Mend the login");
   const long = titleOf("word ".repeat(40));
   expect(long.length).toBeLessThanOrEqual(82);
   expect(long).toMatch(/word …$/);
 });
 
-test("a budget is dollars and cents, or nothing", () => {
+test("a budget is an amount in dollars and cents, or empty", () => {
   expect(readBudget("")).toBeUndefined();
   expect(readBudget("2.50")).toBe(2.5);
   expect(readBudget("$ 3")).toBe(3);

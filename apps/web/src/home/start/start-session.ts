@@ -3,18 +3,21 @@ import { api } from "../../api/client.ts";
 import { type Attachment, blocksOf } from "../../prompt/use-attachments.ts";
 import { KeptValue } from "../../live/kept-value.ts";
 
-/** How a session is started. What is empty is as the agent or the config has it. */
+/**
+ * Options of a new session. Empty strings mean the default of the agent or the config. Stored in localStorage, so the
+ * field names are fixed.
+ */
 export interface Choices {
-  /** Empty: the one that is made where there is none. */
+  /** Empty: create a default agent. */
   agent: string;
-  /** An environment's id; `worktree:` and a folder; or `folder` for what stands in `folder`. */
+  /** The id of an environment, `worktree:FOLDER`, or `folder` to use the `folder` field. */
   place: string;
   folder: string;
   ownWorktree: boolean;
   model: string;
   effort: string;
   mode: string;
-  /** Dollars, as they were written. */
+  /** The amount in dollars, as typed. */
   budget: string;
 }
 
@@ -32,7 +35,7 @@ export const lastChoices = new KeptValue<Choices>("tandem.start", {
 const TITLE = 80;
 const FALLBACK_MODEL = "sonnet";
 
-/** The first line, as far as it makes a title. */
+/** The first line of the prompt, shortened between words. */
 export function titleOf(prompt: string): string {
   const line = prompt.trim().split("\n", 1)[0] ?? "";
   if (line.length <= TITLE) return line;
@@ -40,7 +43,7 @@ export function titleOf(prompt: string): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), TITLE / 2)).trimEnd()} …`;
 }
 
-/** What somebody has typed as money: undefined for nothing, NaN for what is none. */
+/** Undefined for an empty input, NaN for an invalid one. */
 export function readBudget(text: string): number | undefined {
   const trimmed = text
     .trim()
@@ -51,7 +54,6 @@ export function readBudget(text: string): number | undefined {
   return usd > 0 ? usd : Number.NaN;
 }
 
-/** What it begins with. */
 interface FirstWords {
   prompt: string;
   files: readonly Attachment[];
@@ -96,7 +98,7 @@ const createAgent = (model: string): Promise<Agent> =>
     tools: [{ type: "agent_toolset_20260401" }],
   });
 
-/** One that is there already, or a new one. */
+/** Reuses a matching environment or creates one. */
 async function environmentOf({ place, folder, ownWorktree }: Choices, known: readonly Environment[]): Promise<string> {
   const { path, isolation, branch } = ENVIRONMENT_METADATA;
   const isOther = place === "folder";

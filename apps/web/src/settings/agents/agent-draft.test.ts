@@ -19,7 +19,7 @@ const agent = {
   ],
 } as unknown as Agent;
 
-test("an agent that is not changed sends no tools, and the version it was read at", () => {
+test("an unchanged agent sends its version and no tools", () => {
   const params = paramsOf(draftOf(agent), agent);
   expect(params).toEqual({
     name: "coder",
@@ -30,7 +30,7 @@ test("an agent that is not changed sends no tools, and the version it was read a
   });
 });
 
-test("another policy leaves the tools that the form does not show", () => {
+test("changing the policy keeps tools that the form does not show", () => {
   const { tools } = paramsOf({ ...draftOf(agent), policy: "auto" }, agent);
   expect(tools).toEqual([
     { type: "agent_toolset_20260401", default_config: { permission_policy: { type: "auto" } } },

@@ -10,7 +10,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
 import { type AgentDraft, draftOf, paramsOf, POLICIES } from "./agent-draft.ts";
 
-/** A new agent, or another version of one. What the form does not show stays as it is. */
+/** Creates an agent or a new version. Fields that the form does not show stay unchanged. */
 export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClose: () => void }) {
   const queries = useQueryClient();
   const models = useModels();

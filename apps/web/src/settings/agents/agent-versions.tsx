@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../panel.tsx";
 
-/** How an agent came to be what it is, the newest first. */
+/** The versions of an agent, newest first. */
 export function AgentVersions({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   const path = `/v1/agents/${agent.id}/versions`;
   const list = useQuery({

@@ -14,7 +14,7 @@ import { AgentVersions } from "./agent-versions.tsx";
 
 type Open = { kind: "edit"; agent: Agent | undefined } | { kind: "versions" | "archive"; agent: Agent };
 
-/** The definitions that sessions are made of. A change is a new version; sessions keep the one they began with. */
+/** Agent definitions. A change creates a new version; running sessions keep theirs. */
 export default function AgentsPage() {
   const queries = useQueryClient();
   const list = useAgents();

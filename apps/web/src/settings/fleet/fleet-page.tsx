@@ -13,10 +13,10 @@ import { canDrain, WorkerRow } from "./worker-row.tsx";
 
 const KEY = ["/v1/fleet"];
 const DEAD_KEY = ["/v1/fleet/dead"];
-/** Workers say how they are every two seconds. */
+/** Workers send a heartbeat every two seconds. */
 const LOOK_EVERY_MS = 3_000;
 
-/** Which processes work on the database, what waits for them, and what needs somebody's attention. */
+/** The workers of the fleet, the queue, and problems that need attention. */
 export default function FleetPage() {
   const queries = useQueryClient();
   const fleet = useQuery({

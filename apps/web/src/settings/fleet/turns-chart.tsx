@@ -1,6 +1,6 @@
 import type { FleetStatus } from "@tandem/protocol";
 
-/** Turns of each of the last minutes, beside what that is per minute. */
+/** Turns per minute, with a bar for each of the last minutes. */
 export function TurnsChart({ throughput }: { throughput: FleetStatus["throughput"] }) {
   const { turns_per_minute: rate, minutes } = throughput;
   const most = Math.max(1, ...minutes);
@@ -11,7 +11,7 @@ export function TurnsChart({ throughput }: { throughput: FleetStatus["throughput
       <span aria-hidden className="flex h-5 items-end gap-0.5">
         {minutes.map((count, index) => (
           <span
-            // Their place is what they are.
+            // A minute is identified by its position.
             key={`${index}`}
             className={`w-2 rounded-sm ${count === 0 ? "bg-line" : "bg-accent"}`}
             style={{ height: count === 0 ? "2px" : `${Math.max(15, (count / most) * 100)}%` }}

@@ -17,7 +17,7 @@ const PAYERS: Readonly<Record<string, string>> = {
   anthropic_api_key: "an API key",
 };
 
-/** Where it keeps no row, it is this server itself, and nobody else is there to take over. */
+/** A server without a worker row runs alone; no other worker can take over. */
 const isAlone = ({ id }: FleetWorker): boolean => id === "wrk_here";
 
 export const canDrain = (worker: FleetWorker): boolean =>

@@ -16,7 +16,7 @@ import { ACTION_TONES, TestRule } from "./test-rule.tsx";
 
 const KEY = ["/v1/rules"];
 
-/** What agents may do without asking, must ask for, and may not do. */
+/** Rules that allow, ask for or deny calls. */
 export default function RulesPage() {
   const queries = useQueryClient();
   const agents = useAgents();

@@ -25,7 +25,7 @@ interface TestedCall {
   suggestion?: Rule;
 }
 
-/** What would become of a call, and why. Nothing is run. */
+/** Evaluates a call against the rules without running it. */
 export function TestRule() {
   const agents = useAgents();
   const [form, setForm] = useState({ call: "", agent: "", mode: "" });

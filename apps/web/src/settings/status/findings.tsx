@@ -10,7 +10,7 @@ const ICONS = {
   failure: <CircleX aria-label="failure" className="size-4 shrink-0 text-bad" />,
 } as const;
 
-/** What the doctor found, the worst first. */
+/** Findings of the doctor, worst first. */
 export function Findings({ findings }: { findings: readonly Finding[] }) {
   const order = { failure: 0, warning: 1, ok: 2 } as const;
   return (
@@ -39,5 +39,5 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
   );
 }
 
-/** What is nothing but a command is shown as one. */
+/** A fix that is just a command is shown as code. */
 const asCode = (fix: string): string => (/^tandem [a-z -]+$/.test(fix) ? `Run \`${fix}\`` : fix);

@@ -7,7 +7,7 @@ export interface AuthState {
   account?: { kind: string; plan?: string; email?: string; organization?: string };
 }
 
-/** What `/v1/status` tells. */
+/** The response of `/v1/status`. */
 export interface ServerStatus {
   version: string;
   node: string;

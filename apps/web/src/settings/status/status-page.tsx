@@ -9,7 +9,7 @@ import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { Findings } from "./findings.tsx";
 import { type AuthState, bytes, type Finding, PAYERS, type ServerStatus, toneOf } from "./server-status.ts";
 
-/** Who answers, who pays, whether it would work now; and a doctor that looks closer. */
+/** The model backend, billing, whether a call would work now, and the doctor's checks. */
 export default function StatusPage() {
   const status = useQuery({
     queryKey: ["/v1/status"],
