@@ -15,7 +15,7 @@ import { router } from "./router.tsx";
 import { SignInGate } from "./shell/sign-in-gate.tsx";
 import "./styles.css";
 
-/** Once, where that may help: what the server has refused, it refuses again. */
+/** Retry once, but not a request that the server has refused. */
 const mayRetry = (failed: number, error: Error): boolean =>
   failed < 1 && !(error instanceof ApiError && error.status < 500);
 
@@ -32,7 +32,7 @@ function App() {
   );
 }
 
-/** The feed runs for as long as somebody is signed in. */
+/** Follows the feed while the user is signed in. */
 function Follow() {
   useEffect(() => {
     const end = new AbortController();
@@ -43,7 +43,7 @@ function Follow() {
   const connection = useLive(feed.connection);
   const wasLost = useRef(false);
   useEffect(() => {
-    // What was asked for while the server was away has failed, and what was known before may be old.
+    // Requests failed during the outage, and cached data may be stale.
     if (connection === "live" && wasLost.current) {
       void queries.invalidateQueries();
       void lookForNewerPage();
@@ -63,6 +63,6 @@ const draw = (): void =>
       <App />
     </StrictMode>,
   );
-// The place that one comes to is drawn together with its frame, once, instead of the frame first and then both. What cannot
-// be loaded is for the router to tell.
+// Load the route before the first render, so that page and layout render once, together. The router reports loading
+// errors.
 void router.load().then(draw, draw);

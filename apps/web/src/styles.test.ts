@@ -5,14 +5,14 @@ const css = readFileSync(new URL("styles.css", import.meta.url), "utf8");
 
 type Theme = Readonly<Record<string, string>>;
 
-/** Each colour stands there once, as `light-dark(this, that)`. */
+/** Each colour is defined once, as `light-dark(light, dark)`. */
 const colours = [...css.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)];
 const themes: Readonly<Record<string, Theme>> = {
   light: Object.fromEntries(colours.map(([, name, light]) => [name!, light!])),
   dark: Object.fromEntries(colours.map(([, name, , dark]) => [name!, dark!])),
 };
 
-/** By the formula of WCAG 2. */
+/** The WCAG 2 formula. */
 function contrast(one: string, other: string): number {
   const [light, dark] = [one, other].map(luminance).sort((a, b) => b - a) as [number, number];
   return (light + 0.05) / (dark + 0.05);
@@ -26,7 +26,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** As `color-mix(in srgb, colour share, ground)`: an edit within a changed line. */
+/** Like `color-mix(in srgb, colour share, ground)`, which marks edits within a changed line. */
 const mixed = (colour: string, ground: string, share: number): string =>
   `#${[1, 3, 5]
     .map((at) => [colour, ground].map((each) => Number.parseInt(each.slice(at, at + 2), 16)) as [number, number])
@@ -45,7 +45,7 @@ const PAIRS: readonly (readonly [words: string, ground: string])[] = [
     [name, `${name}-soft`] as const,
     ["ink", `${name}-soft`] as const,
   ]),
-  // Code in a diff has the colours of its language.
+  // Diffs use syntax colours.
   ...["ink", "ink-soft", "accent", "wait", "good", "bad"].flatMap((words) => [
     [words, "added"] as const,
     [words, "removed"] as const,
@@ -57,7 +57,7 @@ const PAIRS: readonly (readonly [words: string, ground: string])[] = [
 const READABLE = 4.5;
 const VISIBLE = 3;
 
-test.each(Object.entries(themes))("words can be read on every ground: %s", (_, theme) => {
+test.each(Object.entries(themes))("text has enough contrast on every background: %s", (_, theme) => {
   const edited = { "an edit that adds": ["good", "added"], "an edit that takes away": ["bad", "removed"] } as const;
   const grounds: Theme = {
     ...theme,
@@ -72,20 +72,20 @@ test.each(Object.entries(themes))("words can be read on every ground: %s", (_, t
   expect(tooFaint).toEqual([]);
 });
 
-test.each(Object.entries(themes))("what is written into and what waits can be seen on every ground: %s", (_, theme) => {
+test.each(Object.entries(themes))("inputs and pending states are visible on every background: %s", (_, theme) => {
   const tooFaint = GROUNDS.flatMap((ground) =>
     ["edge", "wait-mark"].map((mark) => ({ mark, ground, contrast: contrast(theme[mark]!, theme[ground]!) })),
   ).filter((pair) => !(pair.contrast >= VISIBLE));
   expect(tooFaint).toEqual([]);
 });
 
-test("every colour that has a name has one in both themes", () => {
+test("every colour is defined in both themes", () => {
   const named = [...css.matchAll(/--color-[\w-]+: var\(--([\w-]+)\);/g)].map(([, name]) => name!);
   expect(named.length).toBeGreaterThan(15);
   expect(Object.keys(themes["dark"]!).toSorted()).toEqual(named.toSorted());
 });
 
-test("the formula is the one of WCAG", () => {
+test("implements the WCAG contrast formula", () => {
   expect(contrast("#000000", "#ffffff")).toBeCloseTo(21);
   expect(contrast("#777777", "#ffffff")).toBeCloseTo(4.48, 2);
 });

@@ -126,12 +126,12 @@ describe.skipIf(browserPath === undefined)("accessibility", () => {
 
   // Run concurrently: each test mostly waits for the browser.
   test.concurrent.each(Object.entries(screens))(
-    "every page and dialog can be used by all, and fits the screen: %s",
+    "every page and dialog is accessible and fits the screen: %s",
     async (_, options) => {
       const page = await stage.open(options);
       const found: Record<string, string[]> = {};
       const look = async (name: string): Promise<void> => {
-        // The desktop run checks all rules. The phone run adds them only in the soak suite.
+        // The phone run checks only the rules for small screens. The soak suite checks all rules on both.
         const isPhone = "isMobile" in options && !inject("soak");
         const here = await barriers(page, isPhone ? SMALL_SCREEN : undefined);
         if (options.colorScheme === "light") {

@@ -2,7 +2,7 @@ import { Paperclip } from "lucide-react";
 import { useRef } from "react";
 import { Button } from "../ui/button.tsx";
 
-/** Files from this machine, for who neither pastes nor drops them. */
+/** A file picker, as an alternative to paste and drop. */
 export function AttachButton({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
   const input = useRef<HTMLInputElement>(null);
   return (

@@ -1,7 +1,7 @@
-/** What is being named at the place of the caret: a command at the beginning, a file anywhere. */
+/** The completion at the caret: a command at the start of the text, a file anywhere. */
 export interface CompletionTarget {
   kind: "command" | "file";
-  /** As much of the name as has been typed. */
+  /** The part of the name typed so far. */
   query: string;
   from: number;
   to: number;
@@ -16,7 +16,7 @@ export function completionAt(text: string, caret: number): CompletionTarget | un
   return undefined;
 }
 
-/** The text with the name in it, and where the caret goes. */
+/** The text with the completed name, and the new caret position. */
 export function completed(
   text: string,
   { from, to, kind }: CompletionTarget,

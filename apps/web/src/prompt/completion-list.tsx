@@ -1,6 +1,6 @@
 import type { Choice } from "./use-suggestions.ts";
 
-/** What can be chosen by the arrow keys while one types; the focus stays where one types. */
+/** Suggestions, chosen with the arrow keys. The focus stays in the text field. */
 export function CompletionList({
   id,
   sign,
@@ -14,10 +14,10 @@ export function CompletionList({
   choices: readonly Choice[];
   current: number;
   onChoose: (choice: Choice) => void;
-  /** Of the field. */
+  /** Position relative to the field. */
   side?: "above" | "below";
 }) {
-  // A list beside a field that keeps the focus: no element of HTML is that.
+  // No HTML element is a list next to a field that keeps the focus.
   /* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
   return (
     <div

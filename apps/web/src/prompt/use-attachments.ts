@@ -2,14 +2,14 @@ import type { UserContent } from "@tandem/protocol";
 import { type ClipboardEvent, useState } from "react";
 import { refusal } from "../api/client.ts";
 
-/** What goes with the next message. It is sent ahead, so that the message itself is quick. */
+/** A file of the next message. It is uploaded in advance, so that sending is fast. */
 export interface Attachment {
   key: number;
   name: string;
   isImage: boolean;
-  /** For a look at it, while the page is there. */
+  /** Object URL for the preview. */
   address: string;
-  /** The server's name for it; undefined while it is under way. */
+  /** The id on the server; undefined while the upload runs. */
   fileId?: string;
   problem?: string;
 }
@@ -18,7 +18,6 @@ let next = 0;
 
 export function useAttachments(): {
   attachments: readonly Attachment[];
-  /** Whether some are not with the server yet. */
   isUploading: boolean;
   add: (files: Iterable<File>) => void;
   paste: (event: ClipboardEvent) => void;

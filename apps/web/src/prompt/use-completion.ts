@@ -2,7 +2,7 @@ import { type KeyboardEvent, useId, useState } from "react";
 import { completed, completionAt, type CompletionTarget } from "./completion-at.ts";
 import { type Choice, type CompletionScope, useSuggestions } from "./use-suggestions.ts";
 
-/** Names commands and files while one writes: the list, which of it is meant, and the keys that choose. */
+/** Completes commands and files while typing: suggestions, selection and keys. */
 export function useCompletion({
   text,
   place,
@@ -21,9 +21,9 @@ export function useCompletion({
   current: number;
   choose: (choice: Choice) => void;
   close: () => void;
-  /** Whether the key was the list's. */
+  /** Returns whether the key was handled. */
   onKey: (event: KeyboardEvent) => boolean;
-  /** After every change of what is written, and of where. */
+  /** To be called after every change of the text or the caret. */
   onCaret: (caret: number, isTyped: boolean) => void;
 } {
   const id = useId();

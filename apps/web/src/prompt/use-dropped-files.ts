@@ -1,9 +1,9 @@
 import { useEffect, useEffectEvent, useState } from "react";
 
-/** Who would have them, the latest last: what lies over a field takes what is dropped on it. */
+/** Registered drop targets. The last one wins, so that a dialog takes the files instead of the page below. */
 const takers: object[] = [];
 
-/** Files that are dropped anywhere on the page: beside the field is as good as into it. True while some hang over it. */
+/** Accepts files dropped anywhere on the page. True while files are dragged over it. */
 export function useDroppedFiles(add: (files: Iterable<File>) => void): boolean {
   const [isOver, setOver] = useState(false);
   const onDrop = useEffectEvent((event: DragEvent) => {
@@ -25,7 +25,7 @@ export function useDroppedFiles(add: (files: Iterable<File>) => void): boolean {
       setOver(false);
       if (isMine()) onDrop(event);
     };
-    // Out of the window, and not from one element of it to the next.
+    // Leaving the window, not just moving between elements.
     const leave = (event: DragEvent): void => {
       if (event.relatedTarget === null) setOver(false);
     };

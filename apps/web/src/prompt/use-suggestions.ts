@@ -17,10 +17,10 @@ interface SlashCommand {
   source: "project" | "user" | "built_in";
 }
 
-/** A session, or before there is one the folder where it will work; undefined where that is not known. */
+/** A session, or the folder of a session to be started; undefined if it is not known. */
 export type CompletionScope = { session: string } | { folder: string | undefined };
 
-/** What could be meant by what has been typed so far. */
+/** Suggestions for the typed text. */
 export function useSuggestions(place: CompletionScope, wanted: CompletionTarget | undefined): readonly Choice[] {
   const query = useDeferredValue(wanted?.query ?? "");
   const session = "session" in place ? place.session : undefined;

@@ -16,10 +16,10 @@ import { doneOf, TodoList } from "./transcript/todo-list.tsx";
 import { useNow } from "./use-now.ts";
 import { useTasks } from "./use-session-data.ts";
 
-/** Messages among which a call that waits must be, if it is the agent's own. */
+/** A pending call of the main agent is always among the last messages. */
 const RECENT = 50;
 
-/** What matters wherever one is in the conversation: what waits, what is to be done, what runs. */
+/** Pending approvals, todos and running tasks, visible at any scroll position. */
 export function Docks({ session, log, isRunning }: { session: string; log: SessionLog; isRunning: boolean }) {
   return (
     <div className="space-y-1.5 pb-1.5 empty:hidden">
@@ -32,7 +32,7 @@ export function Docks({ session, log, isRunning }: { session: string; log: Sessi
   );
 }
 
-/** What waits in a subagent is not among the rows; those of the agent itself stand in their place. */
+/** Pending approvals of subagents. Those of the main agent are shown in the transcript. */
 function SubagentApprovals({ session, log }: { session: string; log: SessionLog }) {
   const waiting = useLive(feed.sessions).get(session)?.waiting_for;
   const others = useLivePart(log.messages, (messages) => notShown(waiting ?? NONE, messages).join(" "));

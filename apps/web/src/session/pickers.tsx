@@ -8,7 +8,7 @@ import { useSessionResource } from "./use-session-data.ts";
 
 const MODES = PERMISSION_MODES.map((mode) => ({ value: mode, label: MODE_LABELS[mode] }));
 
-/** Model, effort and permission mode of what comes next. */
+/** Model, effort and permission mode of the next turn. */
 export function Pickers({ session }: { session: string }) {
   const queries = useQueryClient();
   const path = `/v1/sessions/${session}`;

@@ -21,7 +21,7 @@ const VIEWS = {
 
 export function SessionPage() {
   const { session } = useParams({ from: "/sessions/$session" });
-  // Another session is another page: nothing of the one before it stays.
+  // The key remounts the page, so that no state leaks from one session into the next.
   return <OpenSession key={session} session={session} />;
 }
 
@@ -30,7 +30,7 @@ function OpenSession({ session }: { session: string }) {
   const [log] = useState(() => new SessionLog(session));
   const { session: known, isMissing } = useSessionSummary(session);
   usePageTitle(known?.title);
-  // Before the first paint: what was read early is then on it.
+  // Before the first paint, so that the prefetched page is part of it.
   useLayoutEffect(() => {
     const end = new AbortController();
     void log.follow(end.signal);
@@ -40,7 +40,7 @@ function OpenSession({ session }: { session: string }) {
   const folder = known?.folder;
   const agent = known?.agent.name;
   const onScreen = useMemo(() => ({ id: session, folder, agent }), [session, folder, agent]);
-  // A session that waits for a person is in the middle of its turn.
+  // A session with a pending approval is in the middle of a turn.
   const isRunning =
     known !== undefined &&
     (known.status === "running" || known.status === "rescheduling" || known.waiting_for.length > 0);

@@ -1,4 +1,3 @@
-/** What there is to see of a session. */
 export const SESSION_VIEWS = ["talk", "changes", "history"] as const;
 export type SessionView = (typeof SESSION_VIEWS)[number];
 export const isSessionView = (value: unknown): value is SessionView => SESSION_VIEWS.some((view) => view === value);

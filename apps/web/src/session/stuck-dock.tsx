@@ -8,7 +8,7 @@ import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { sendMessage } from "./composer/send.ts";
 
-/** Where a turn has failed, the same words can be put to the agent again. */
+/** Offers to send the last message again after a failed turn. */
 export function StuckDock({ session, log }: { session: string; log: SessionLog }) {
   const isStuck = useLive(feed.sessions).get(session)?.cut_short === "retries_exhausted";
   return isStuck ? <TryAgain session={session} log={log} /> : null;
@@ -44,7 +44,7 @@ function TryAgain({ session, log }: { session: string; log: SessionLog }) {
   );
 }
 
-/** Undefined where files were part of it: those are in the conversation, and only to be gone on with. */
+/** Undefined if the message had attachments, which cannot be sent again from here. */
 function lastWords(messages: readonly Message[]): string | undefined {
   const last = messages.findLast(({ role, thread }) => role === "user" && thread === null);
   const texts = last?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) ?? [];

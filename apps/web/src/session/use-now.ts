@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The time, every so often, for as long as somebody needs it. */
+/** The current time, updated at an interval while needed. */
 export function useNow(isNeeded: boolean, everyMs = 1_000): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useNow(isNeeded: boolean, everyMs = 1_000): number {
   return now;
 }
 
-/** How long it is until then, in milliseconds; 0 from then on. */
+/** Milliseconds until `due`; 0 afterwards. */
 export function useLeft(due: number | undefined): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

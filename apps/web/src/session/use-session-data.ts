@@ -5,7 +5,7 @@ import { api } from "../api/client.ts";
 import type { SessionLog } from "../live/session-log.ts";
 
 const pathOf = (session: string): string => `/v1/sessions/${session}`;
-/** Usage comes with every answer of the model; the money is looked up when it has been quiet for a moment. */
+/** Every model response reports usage. Debounce the cost query. */
 const REST_MS = 400;
 
 export const useSessionResource = (session: string): UseQueryResult<Session> =>
@@ -43,7 +43,7 @@ const CHANGES: Readonly<Record<string, readonly ("" | "/budget" | "/tasks")[]>> 
   "tandem.background": ["/tasks"],
 };
 
-/** Asks again for what an event of the log says has changed. */
+/** Invalidates queries whose data an event has changed. */
 export function useFreshData(session: string, log: SessionLog): void {
   const queries = useQueryClient();
   const askAgain = useEffectEvent((paths: readonly string[]) => {

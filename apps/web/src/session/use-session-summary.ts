@@ -5,7 +5,7 @@ import { useLive } from "../live/live-value.ts";
 import { inShort } from "../live/session-in-short.ts";
 import { useSessionResource } from "./use-session-data.ts";
 
-/** The session as it is now; one that is archived as it was kept. */
+/** The session from the feed, or an archived one from the API. */
 export function useSessionSummary(id: string): { session: FeedSession | undefined; isMissing: boolean } {
   const present = useLive(feed.sessions).get(id);
   const { data, error } = useSessionResource(id);

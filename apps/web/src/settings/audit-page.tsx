@@ -129,7 +129,7 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
   );
 }
 
-/** Ids, hashes and times are shown small. */
+/** Ids, hashes and times are left out of the summary. */
 const OPAQUE = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32,}|\d{4}-\d\d-\d\dT.*)$/;
 
 const inShort = (details: AuditEntry["details"]): string =>

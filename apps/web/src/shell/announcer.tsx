@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 
-/** Says to who does not see the page what they would notice at a glance: states, never the words of an answer. */
+/** Announces state changes to screen readers, but never answer texts. */
 export function Announcer() {
   const sessions = useLive(feed.sessions);
   const connection = useLive(feed.connection);

@@ -4,7 +4,7 @@ import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { pageTitle } from "../state/page-title.ts";
 
-/** The tab says how much waits; who does not look at it is told by the browser, if they asked for that. */
+/** Shows the number of pending approvals in the tab title, and sends browser notifications if the user enabled them. */
 export function ApprovalNotifier() {
   const sessions = useLive(feed.sessions);
   const isKnown = useLive(feed.isKnown);
@@ -23,7 +23,7 @@ export function ApprovalNotifier() {
     const waiting = [...sessions.values()].flatMap((session) =>
       session.waiting_for.map(({ event_id, name }) => ({ id: event_id, name, session })),
     );
-    // What waited when the page was opened is no news.
+    // Approvals that were pending when the page opened are not new.
     const isNew = ({ id }: { id: string }): boolean => told.current !== undefined && !told.current.has(id);
     const news = waiting.filter(isNew);
     told.current = new Set(waiting.map(({ id }) => id));
@@ -36,7 +36,7 @@ export function ApprovalNotifier() {
 
 const mayNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
 
-/** It names the session and the tool, and never what the tool is given: others may see the screen. */
+/** Names the session and the tool, but never the tool's input: the screen may be visible to others. */
 function notify(id: string, name: string, session: FeedSession, open: () => void): void {
   const words =
     name === "ask_user_question" ? "has a question" : name === "ExitPlanMode" ? "has a plan" : `asks for ${name}`;

@@ -3,10 +3,10 @@ import { useEffect, useState } from "react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 
-/** A line that breaks for a moment is nobody's business. */
+/** Short interruptions show no banner. */
 const PATIENCE_MS = 2_000;
 
-/** Says that what is shown may be old. Nothing that was typed is lost, and nothing that happens is missed. */
+/** Warns that the data may be stale. Drafts are kept, and the stream resumes without a gap. */
 export function ConnectionBanner() {
   const connection = useLive(feed.connection);
   const [isLong, setLong] = useState(false);

@@ -2,10 +2,10 @@ import type { ErrorComponentProps } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import { Button } from "../ui/button.tsx";
 
-/** A page that broke: what it said, and what can be done about it. The rest of the page works on. */
+/** Error boundary of one page. The rest of the page keeps working. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const words = error instanceof Error ? error.message : "Nothing says why.";
-  // A file of an older build that is gone: the server was updated under an open page.
+  // The chunk belongs to an older build: the server was upgraded while the page was open.
   const isOutdated = /dynamically imported module|module script/i.test(words);
   return (
     <div role="alert" className="grid h-full place-items-center p-6">

@@ -11,7 +11,7 @@ export interface Stopped {
 export const STOP_KEY = ["/v1/stop"] as const;
 const LOOK_MS = 15_000;
 
-/** Says so while everything is stopped, on every page, and lets it go on. */
+/** A banner on every page while everything is stopped, with a button to resume. */
 export function KillSwitch() {
   const queries = useQueryClient();
   const { data } = useQuery({

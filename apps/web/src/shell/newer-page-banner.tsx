@@ -3,7 +3,7 @@ import { useLive } from "../live/live-value.ts";
 import { isPageOld } from "../live/newer-page.ts";
 import { Button } from "../ui/button.tsx";
 
-/** Offers the page that the server has now. The one that is open works on until somebody wants the other. */
+/** Offers to reload after a server upgrade. The open page keeps working. */
 export function NewerPageBanner() {
   if (!useLive(isPageOld)) return null;
   return (

@@ -11,13 +11,13 @@ const ShortcutsSheet = lazy(() => import("./shortcuts-sheet.tsx"));
 
 const IDLE_MS = 1_500;
 
-/** What lies over a page, loaded when it is wanted. */
+/** Dialogs over any page, as lazy chunks. */
 export function Overlays() {
   const isStarting = useLive(isNewSessionOpen);
   const act = useLive(sessionAction);
   const isStopping = useLive(isStopDialogOpen);
   const isSheet = useLive(isShortcutsSheetOpen);
-  // What is wanted most is fetched while nothing else is.
+  // Prefetch the most common dialog while the browser is idle.
   useEffect(() => {
     const timer = setTimeout(() => void loadNewSession().catch(() => undefined), IDLE_MS);
     return () => clearTimeout(timer);

@@ -15,7 +15,7 @@ import { sessionAction } from "../state/open-dialogs.ts";
 import { deeds, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
 import { useContextHits } from "./use-context-hits.ts";
 
-/** As many sessions as one would read through; further words narrow them. */
+/** Maximum number of sessions; typing narrows them. */
 const SHOWN = 30;
 
 interface Entry {
@@ -24,7 +24,7 @@ interface Entry {
   act: () => void;
 }
 
-/** Finds everything: what can be done here, sessions, pages, settings. */
+/** Command palette: actions, sessions, context pages and settings. */
 export default function Palette({
   isOpen,
   onOpenChange,
@@ -151,7 +151,7 @@ function Item({
 }: {
   value: string;
   onSelect: () => void;
-  /** Somebody else has looked for it: it fits, whatever its name is. */
+  /** The server matched this entry, so the palette must not filter it by its label. */
   isFound?: boolean;
   children: ReactNode;
 }) {

@@ -12,7 +12,7 @@ import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { type SessionAction, sessionAction } from "../state/open-dialogs.ts";
 
-/** Rename, archive and delete, asked for from anywhere. */
+/** Rename, archive and delete dialogs, opened from any page. */
 export default function SessionDialogs() {
   const act = useLive(sessionAction);
   const navigate = useNavigate();
@@ -48,7 +48,7 @@ function Rename({ session, onClose }: { session: SessionAction["session"]; onClo
   const save = async (): Promise<void> => {
     try {
       const body = { title: title.trim() === "" ? null : title.trim() };
-      // What one has done oneself is no news.
+      // The user's own change must not mark the session as unread.
       markSeen(await api.post<Session>(`/v1/sessions/${session.id}`, body));
       onClose();
     } catch (error) {

@@ -9,7 +9,7 @@ import { StateDot, stateOf } from "../ui/state-dot.tsx";
 
 const SHOWN = 40;
 
-/** The sessions of late: those that wait for somebody first, then those that work, those that are stuck, and what is pinned. */
+/** Recent sessions: pending first, then running, stuck and pinned ones. */
 export function SessionList() {
   const sessions = useLive(feed.sessions);
   const pinned = useLive(pinnedSessions);

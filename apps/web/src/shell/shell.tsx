@@ -19,7 +19,7 @@ import { useMarkSeen } from "../state/last-seen.ts";
 
 const Palette = lazy(() => import("./palette.tsx"));
 
-/** The frame around every page: where one is, what waits, and all sessions at hand. */
+/** The layout around every page: navigation, session list and banners. */
 export function Shell() {
   const navigate = useNavigate();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
@@ -95,7 +95,7 @@ export function Shell() {
   );
 }
 
-/** Whose sessions these are, where they are not the operator's. */
+/** The tenant's name, hidden for the operator. */
 function OwnName() {
   const { name, is_operator } = useOwnTenant();
   if (is_operator) return null;

@@ -8,7 +8,7 @@ import { deeds, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
 import { isShortcutsSheetOpen } from "../state/open-dialogs.ts";
 import { useKeyPress } from "../ui/keyboard/use-key-press.ts";
 
-/** Every key that works where one is; each can be another. */
+/** All active shortcuts, each of which can be reassigned. */
 export default function ShortcutsSheet() {
   const all = useLive(groups).filter(({ keys }) => Object.keys(keys).length > 0);
   const chosen = useLive(customKeys);
@@ -100,7 +100,7 @@ function Keys({ keys, label, onClick }: { keys: readonly string[]; label: string
   );
 }
 
-/** Takes the next key that is pressed, or two in a row. */
+/** Records the next key or sequence of two keys. */
 function Recorder({ onKey, onLeave }: { onKey: (key: string) => void; onLeave: () => void }) {
   const first = useKeyPress(onKey, onLeave);
   return (

@@ -4,12 +4,12 @@ import { KeptValue } from "../live/kept-value.ts";
 
 type State = "asking" | "in" | "out" | "unreachable";
 
-/** Whether this browser was let in before: then it is taken to be so still, until the server says that it is not. */
+/** Whether this browser was signed in before. The page then renders at once, until a request returns 401. */
 const wasIn = new KeptValue("tandem.signed-in", false);
 
 const isTakenIn = (): boolean => wasIn.current && location.hash === "";
 
-/** Lets in whoever has come by a link, or has before. */
+/** Renders the page for a signed-in browser, or exchanges the code of a sign-in link. */
 export function SignInGate({ children }: { children: ReactNode }) {
   const [state, setState] = useState<State>(() => (isTakenIn() ? "in" : "asking"));
   const [words, setWords] = useState<string>();
@@ -22,13 +22,13 @@ export function SignInGate({ children }: { children: ReactNode }) {
     const comeIn = (): void =>
       void signIn().then(({ next, message }) => {
         if (next === "in") wasIn.set(true);
-        // A page that is up already says by itself that the server is away.
+        // An open page already shows that the server is unreachable.
         setState((now) => (now === "in" && next === "unreachable" ? now : next));
         setWords(message);
       });
-    // Who was in before and has brought no code is told by the first thing that is asked for, should that be over.
+    // A returning browser without a code skips this check. Its first request shows whether the sign-in is still valid.
     if (!isTakenIn()) comeIn();
-    // A link that is followed where the page is open already changes nothing but what stands behind the `#`.
+    // Following a link to a page that is already open only changes the hash.
     const onLink = (): void => {
       if (location.hash.startsWith("#code=")) comeIn();
     };
@@ -69,7 +69,7 @@ export function SignInGate({ children }: { children: ReactNode }) {
   );
 }
 
-/** The code stands behind the `#`, where it is sent nowhere; it leaves the address before it is used. */
+/** The code is in the hash, which browsers never send to a server. It is removed from the URL before use. */
 async function signIn(): Promise<{ next: State; message?: string }> {
   const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
   try {

@@ -6,7 +6,6 @@ import { Field, TextInput } from "../ui/field.tsx";
 import { isStopDialogOpen } from "../state/open-dialogs.ts";
 import { STOP_KEY, type Stopped } from "./kill-switch.tsx";
 
-/** Asks before everything is stopped. */
 export default function StopDialog() {
   const queries = useQueryClient();
   const [reason, setReason] = useState("");

@@ -11,11 +11,11 @@ interface Known {
   key: string;
   title: string;
   kind: string;
-  /** What follows `/context/`. */
+  /** Follows `/context/`. */
   path: string;
 }
 
-/** Pages, tables and memories that go by these words; none where the project has no context. */
+/** Pages, tables and memories that match the text; empty if the project has no context. */
 export function useContextHits(words: string): readonly Known[] {
   const wanted = useDeferredValue(words.trim());
   const isAsked = wanted.length >= FEWEST;

@@ -5,16 +5,16 @@ import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 
 interface Seen {
-  /** What is older than the first visit is no news. */
+  /** Sessions older than the first visit are not unread. */
   since: string;
-  /** When each session was last looked at. */
+  /** Time of the last view per session. */
   at: Readonly<Record<string, string>>;
 }
 
 const MOST = 500;
 
 export const seen = new KeptValue<Seen>("tandem.seen", { since: new Date().toISOString(), at: {} });
-// The first visit itself is kept, or there would never be any news.
+// Store the time of the first visit, or it would restart with every page load and nothing would ever be unread.
 seen.set(seen.current);
 
 export function markSeen({ id, updated_at }: Pick<FeedSession, "id" | "updated_at">): void {
@@ -25,7 +25,7 @@ export function markSeen({ id, updated_at }: Pick<FeedSession, "id" | "updated_a
   });
 }
 
-/** Whether something has come of it that nobody has looked at. While it works, it is not news yet. */
+/** Whether the session changed since the user last viewed it. A running session is not unread yet. */
 export function isUnread(
   { id, updated_at, status }: Pick<FeedSession, "id" | "updated_at" | "status">,
   { since, at }: Seen,
@@ -33,7 +33,7 @@ export function isUnread(
   return status !== "running" && updated_at > (at[id] ?? since);
 }
 
-/** A session that is open, in a window that somebody looks at, is no news. */
+/** Marks the open session as seen while the window is visible. */
 export function useMarkSeen(): void {
   const { session: id } = useParams({ strict: false });
   const session = useLive(feed.sessions).get(id ?? "");

@@ -1,7 +1,7 @@
 import { KeptValue } from "../live/kept-value.ts";
 import { LiveValue } from "../live/live-value.ts";
 
-/** Whether somebody is about to start a session: from the board, by a key, or from the palette. */
+/** Whether the new-session dialog is open. The session list, a shortcut and the palette open it. */
 export const isNewSessionOpen = new LiveValue(false);
 
 /** The prompt draft survives closing the dialog and reloading the page. */
@@ -16,7 +16,7 @@ export function openNewSession(): void {
   isNewSessionOpen.set(true);
 }
 
-/** What was typed before the dialog was there to type into, once. */
+/** Returns and clears the keys typed before the dialog's chunk was loaded. */
 export function takeTyped(): string {
   removeEventListener("keydown", keep, { capture: true });
   const text = typed;

@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { LiveValue } from "../live/live-value.ts";
 
-/** What the page is about, without what waits elsewhere: that is put before it where the title is shown. */
+/** The title of the page, without the number of pending approvals that the tab shows before it. */
 export const pageTitle = new LiveValue<string | undefined>(undefined);
 
 export function usePageTitle(title: string | null | undefined): void {

@@ -1,6 +1,6 @@
 import { KeptValue } from "../live/kept-value.ts";
 
-/** Sessions that this person wants at the top, here. */
+/** Pinned sessions of this browser. */
 export const pinnedSessions = new KeptValue<readonly string[]>("tandem.pins", []);
 
 export const togglePin = (id: string): void =>

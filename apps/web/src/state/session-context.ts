@@ -1,9 +1,9 @@
 import { createContext, use } from "react";
 
-/** What the rows of a timeline need to know of the session that they are of. */
+/** The session that transcript rows belong to. */
 export interface SessionOnScreen {
   id: string;
-  /** Where it works; undefined until that is known. */
+  /** The session's folder; undefined until it is known. */
   folder: string | undefined;
   agent: string | undefined;
 }

@@ -6,7 +6,7 @@ export type Theme = (typeof THEMES)[number];
 const KEY = "tandem.theme";
 const kept = localStorage.getItem(KEY);
 
-/** As the system has it, unless somebody has said otherwise here. */
+/** Follows the system unless the user chose a theme. */
 export const theme = new LiveValue<Theme>(THEMES.find((name) => name === kept) ?? "system");
 
 export function setTheme(name: Theme): void {

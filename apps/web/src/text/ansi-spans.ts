@@ -1,10 +1,10 @@
-/** A stretch of a program's output that looks the same throughout. */
+/** A run of text with the same style. */
 export interface AnsiSpan {
   text: string;
   className: string;
 }
 
-// Colours by what they usually mean, so that they keep their contrast in both themes.
+// Maps colours by their usual meaning, so that they have enough contrast in both themes.
 const COLOURS: readonly string[] = [
   "text-ink-faint",
   "text-bad",
@@ -27,7 +27,7 @@ interface Look {
 // oxlint-disable-next-line no-control-regex -- these are control characters
 const SEQUENCE = /\u001b(?:\[([0-9;:]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 
-/** What a terminal would show, as far as a page can: colours and weights; what moves the cursor is left out. */
+/** Renders colours and weights. Cursor movements are dropped. */
 export function ansiSpans(input: string): AnsiSpan[] {
   const text = overwritten(input);
   if (!text.includes("\u001b")) return text === "" ? [] : [{ text, className: "" }];
@@ -50,7 +50,7 @@ export function ansiSpans(input: string): AnsiSpan[] {
   return spans;
 }
 
-/** Of a line that was written over again and again, as progress is, its last state. */
+/** Keeps the last state of a line that was overwritten with `\r`, like a progress bar. */
 const overwritten = (text: string): string =>
   text.includes("\r")
     ? text
@@ -93,7 +93,7 @@ function fromPalette(value: number): string {
   return fromRgb([Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map((part) => part * 51));
 }
 
-/** The colour of ours that is nearest in meaning. */
+/** The nearest colour by meaning. */
 function fromRgb([red = 0, green = 0, blue = 0]: readonly number[]): string {
   const most = Math.max(red, green, blue);
   if (most - Math.min(red, green, blue) < 40) return most < 140 ? "text-ink-faint" : "text-ink-soft";

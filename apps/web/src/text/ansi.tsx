@@ -1,7 +1,7 @@
 import { memo, useMemo } from "react";
 import { ansiSpans } from "./ansi-spans.ts";
 
-/** A program's output, in its colours. */
+/** Terminal output with its colours. */
 export const Ansi = memo(function Ansi({ text }: { text: string }) {
   const spans = useMemo(() => ansiSpans(text), [text]);
   return spans.map(({ text: piece, className }, index) =>

@@ -5,7 +5,7 @@ import { escapeHidden } from "./escape-hidden.ts";
 
 const LONGEST = 20_000;
 
-/** Code, in colours once the highlighter has come. */
+/** Code, highlighted once the highlighter has loaded. */
 export const Code = memo(function Code({
   text,
   language,
@@ -13,7 +13,7 @@ export const Code = memo(function Code({
 }: {
   text: string;
   language: string | undefined;
-  /** No line runs out of sight: for what somebody has to answer for. */
+  /** Wraps long lines, so that a user approves nothing that is out of view. */
   isWhole?: boolean;
 }) {
   const highlighter = useHighlighter(language);

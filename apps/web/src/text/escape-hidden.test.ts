@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { escapeHidden } from "./escape-hidden.ts";
 
-test("what turns or hides letters is named in its place; all else stays, in whatever script", () => {
+test("escapes bidirectional and invisible characters and keeps all scripts", () => {
   expect(escapeHidden("rm \u202Eevas\u202C \u200Bx")).toBe("rm ⟨U+202E⟩evas⟨U+202C⟩ ⟨U+200B⟩x");
   const plain = "echo שלום سلام 👩‍💻 naïve\n\ttab";
   expect(escapeHidden(plain)).toBe(plain);

@@ -1,6 +1,6 @@
-/** Signs that turn the order of what stands after them, or take no room at all: the marks of a command that reads as another one. */
+/** Bidirectional controls and invisible characters, which can make a command look like another one. */
 const HIDDEN = /[\u061C\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF]/g;
 
-/** Names what cannot be seen, in its place: who allows a command allows what it is, and not what it looks like. */
+/** Replaces them by escapes: a user must approve the real command, not its appearance. */
 export const escapeHidden = (text: string): string =>
   text.replaceAll(HIDDEN, (sign) => `⟨U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`);

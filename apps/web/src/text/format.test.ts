@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lasting } from "./format.ts";
 
-test("how long something lasts, as exactly as anybody wants to know", () => {
+test("formats durations with useful precision", () => {
   const [second, minute, hour] = [1_000, 60_000, 3_600_000];
   expect([420, 12 * second, 3 * minute + 5 * second, 2 * hour + 5 * minute, 50 * hour].map(lasting)).toEqual([
     "420 ms",

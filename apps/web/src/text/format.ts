@@ -1,4 +1,4 @@
-// Times and money as the reader's own place writes them.
+// Times and money in the user's locale.
 
 const relative = onceWanted(() => new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" }));
 const dateTime = onceWanted(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }));
@@ -10,7 +10,7 @@ const cents = onceWanted(
 const compact = onceWanted(() => new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }));
 const percent = onceWanted(() => new Intl.NumberFormat(undefined, { style: "percent" }));
 
-/** To learn how a place writes takes a browser long, the first time 30 ms and more: it is done where something is shown. */
+/** Creating an Intl formatter takes 30 ms or more the first time, so each is created on first use. */
 function onceWanted<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
@@ -29,22 +29,21 @@ export function ago(time: string, now = Date.now()): string {
   return relative().format(Math.round(seconds), "second");
 }
 
-/** For what is looked up later, where a minute holds much. */
+/** For logs, where several events share a minute. */
 export const toTheSecond = (time: string): string => seconds().format(new Date(time));
 
 export const exactly = (time: string): string => dateTime().format(new Date(time));
 
-/** Of what is worth less than a cent, a few places more. */
+/** Amounts below a cent get more digits. */
 export const money = (usd: number): string => (usd > 0 && usd < 0.01 ? cents() : dollars()).format(usd);
 
-/** Of a demo, it is money that nobody pays. */
+/** Demo costs are not billed. */
 export const isPlayed = ({ payer }: { payer: string | null }): boolean => payer === "nobody";
 
 export const listCost = ({ amount }: { amount: string }): string => money(Number(amount) / 100);
 
 export const count = (value: number): string => compact().format(value);
 
-/** Of a part of one. */
 export const share = (part: number): string => percent().format(part);
 
 export function lasting(ms: number): string {
@@ -52,7 +51,7 @@ export function lasting(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  // Of what lasts for hours, nobody counts the seconds.
+  // Durations of hours leave out the seconds.
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
@@ -60,5 +59,4 @@ export function lasting(ms: number): string {
 
 const DAY_MS = 86_400_000;
 
-/** The time so many days from now. */
 export const inDays = (days: number, now = Date.now()): string => new Date(now + days * DAY_MS).toISOString();

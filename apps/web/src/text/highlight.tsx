@@ -41,13 +41,13 @@ interface Node {
   children?: Node[];
 }
 
-/** Undefined for a language that is not known here. */
+/** Undefined for an unknown language. */
 export function highlight(text: string, language: string): ReactNode | undefined {
   const nodes = tokensOf(text, language);
   return nodes && render(nodes);
 }
 
-/** The same as a tree, for who draws it otherwise. */
+/** The syntax tree, for other renderers. */
 export function tokensOf(text: string, language: string): Node[] | undefined {
   const name = language.toLowerCase();
   return lowlight.registered(name) ? lowlight.highlight(name, text).children : undefined;

@@ -1,4 +1,4 @@
-/** A sentence in which what stands between backticks is code: words of the server, which are no Markdown. */
+/** Renders backticks as code in server messages, which are not Markdown. */
 export const InlineCode = ({ text }: { text: string }) =>
   text.split("`").map((piece, at) =>
     at % 2 === 0 ? (

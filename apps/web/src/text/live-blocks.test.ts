@@ -32,7 +32,7 @@ const y = 2;
 
 The end.`;
 
-test("a text that grows letter by letter has the blocks that it has at once", () => {
+test("streaming letter by letter gives the same blocks as parsing at once", () => {
   const live = new LiveBlocks();
   for (let length = 1; length <= TEXT.length; length += 1) live.read(TEXT.slice(0, length));
   expect(live.read(TEXT).map(({ type, raw }) => [type, raw])).toEqual(
@@ -40,7 +40,7 @@ test("a text that grows letter by letter has the blocks that it has at once", ()
   );
 });
 
-test("blocks that are done stay the same objects", () => {
+test("finished blocks stay the same objects", () => {
   const live = new LiveBlocks();
   const before = live.read("One.\n\nTwo.\n\nThree.\n\nFour");
   const after = live.read("One.\n\nTwo.\n\nThree.\n\nFour and more");
@@ -48,13 +48,13 @@ test("blocks that are done stay the same objects", () => {
   expect(after.at(-1)?.raw).toBe("Four and more");
 });
 
-test("another text is read from its beginning", () => {
+test("a different text is parsed from its start", () => {
   const live = new LiveBlocks();
   live.read("One.\n\nTwo.\n\nThree.");
   expect(live.read("Other.").map(({ raw }) => raw)).toEqual(["Other."]);
 });
 
-test("a long text that grows is kept once, not once for each of its blocks", () => {
+test("a long growing text is kept in memory once, not once per block", () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const paragraph = `${"word ".repeat(40)}\n\n`;

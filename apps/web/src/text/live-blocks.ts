@@ -1,14 +1,14 @@
 import { lexer, type Token } from "marked";
 import { QuickTokenizer } from "./quick-tokenizer.ts";
 
-/** The last blocks of a text that grows may still become something else: a paragraph a table, a list a longer one. */
+/** The last blocks of a growing text can still change: a paragraph may become a table, a list may grow. */
 const OPEN_BLOCKS = 2;
 
-/** The blocks of a text that is being written: those that cannot change any more are neither read nor made again. */
+/** Parses a streaming Markdown text incrementally. Finished blocks are neither parsed nor rendered again. */
 export class LiveBlocks {
   #text = "";
   #blocks: readonly Token[] = [];
-  /** How many blocks are done, and how long they are together. */
+  /** Number and total length of the finished blocks. */
   #done = 0;
   #length = 0;
 
@@ -34,7 +34,7 @@ export class LiveBlocks {
       .slice(this.#done, end)
       .map((block) => block.raw)
       .join("");
-    // Whoever changes what it read (tabs, say) cannot be cut by length: then it is read again.
+    // The parser may normalize its input (tabs, for example). Lengths do not match then, so parse everything again.
     if (!this.#text.startsWith(raw, this.#length)) return;
     this.#done = end;
     this.#length += raw.length;
@@ -42,7 +42,7 @@ export class LiveBlocks {
 }
 
 /**
- * What is cut out of a string keeps all of it in memory: blocks that were cut out of a text each time that it grew would keep
- * as many copies of it as there are blocks.
+ * Copies the string. A substring keeps its whole source string in memory, so the blocks would keep one copy of the text
+ * per update.
  */
 const ownCopy = (text: string): string => ` ${text}`.slice(1);

@@ -3,18 +3,18 @@ import { createContext, Fragment, memo, type ReactNode, use, useState } from "re
 import { Code } from "./code.tsx";
 import { LiveBlocks } from "./live-blocks.ts";
 
-/** How a page of its own reads, unlike an answer: with headings of the page, and with links to what is here. */
+/** Rendering options of a full page, with page headings and internal links. */
 export interface Reading {
-  /** The level of its largest headings; without it they are no headings of the page. */
+  /** The level of the largest heading. Without it, headings are plain text for the page outline. */
   heading?: number;
-  /** What becomes of an address that is not of the web; undefined leaves its text. */
+  /** Renders a link that is not a web address; undefined keeps only its text. */
   link?: (href: string, children: ReactNode) => ReactNode | undefined;
 }
 export const ReadingContext = createContext<Reading>({});
 
 /**
- * Markdown as elements of ours: what looks like HTML in it is text, so that nothing in an answer can act. Of a text that is
- * still being written, all blocks but the last ones are the same as before and are not made again.
+ * Renders Markdown with our own elements. HTML is shown as text, so agent output cannot run anything. While a text
+ * streams, finished blocks are not rendered again.
  */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   const [live] = useState(() => new LiveBlocks());
@@ -117,7 +117,7 @@ const Block = memo(
   (before, after) => before.raw === after.raw && before.token.type === after.token.type,
 );
 
-/** Headings of an answer are not headings of the page. */
+/** Headings of an answer are not part of the page outline. */
 const HEADING_SIZES = ["text-[1.125rem] font-semibold", "text-[1rem] font-semibold"];
 
 function Heading({ depth, children }: { depth: number; children: ReactNode }) {
@@ -132,7 +132,7 @@ function OwnLink({ href, children }: { href: string; children: ReactNode }) {
   return use(ReadingContext).link?.(href, children) ?? children;
 }
 
-/** What stands in an item of a list. The box of a task has been drawn already. */
+/** The content of a list item. The checkbox of a task is rendered already. */
 function ItemContent({ tokens, isTask }: { tokens: readonly Token[]; isTask: boolean }): ReactNode {
   const words = tokens.filter(({ type }) => type !== "checkbox");
   const content = words.map((token, place) =>
@@ -174,7 +174,7 @@ function span(token: Token): ReactNode {
         </a>
       );
     }
-    // A picture from elsewhere would tell its server who reads this.
+    // Loading an external image would reveal the reader to its server.
     case "image":
       return <span className="text-ink-faint">[{(token as Tokens.Image).text || "image"}]</span>;
     case "text":
@@ -189,7 +189,7 @@ function span(token: Token): ReactNode {
 
 const SIGNS: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** The signs that are written by their names because HTML has them for itself. */
+/** Decodes the entities for characters that HTML reserves. */
 const decoded = (text: string): string =>
   text.replaceAll(/&(?:#(\d{1,6})|(\w+));/g, (all, number: string | undefined, name: string | undefined) =>
     number === undefined ? (SIGNS[name ?? ""] ?? all) : String.fromCodePoint(Number(number)),

@@ -1,6 +1,5 @@
 import type { PERMISSION_MODES } from "@tandem/protocol";
 
-/** What an agent may do by itself, in words for people. */
 export const MODE_LABELS: Readonly<Record<(typeof PERMISSION_MODES)[number], string>> = {
   default: "Asks first",
   acceptEdits: "May edit files",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { plainLine } from "./plain-line.ts";
 
-test("marks go, words stay", () => {
+test("removes Markdown markup and keeps the text", () => {
   expect(plainLine("## **Two** remarks on `f(x)`, see [the page](https://example.com)")).toBe(
     "Two remarks on f(x), see the page",
   );

@@ -1,4 +1,4 @@
-/** A line of Markdown where there is room for its words alone. */
+/** The text of a Markdown line, for one-line previews. */
 export const plainLine = (line: string): string =>
   line
     .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+\.)\s+/, "")

@@ -4,12 +4,12 @@ import { useEffect, useState } from "react";
 type Highlighter = typeof highlighting;
 let loaded: Highlighter | undefined;
 
-/** What colours code, once it has come; it is loaded when the first code of a known kind is shown. */
+/** Loads the highlighter for the first code in a known language. */
 export function useHighlighter(language: string | undefined): Highlighter | undefined {
   const [highlighter, setHighlighter] = useState(() => loaded);
   useEffect(() => {
     if (highlighter || language === undefined) return;
-    // Without it, code stays as it is.
+    // If the chunk fails to load, code stays plain.
     void import("./highlight.tsx").then(
       (module) => {
         loaded = module;
@@ -21,5 +21,5 @@ export function useHighlighter(language: string | undefined): Highlighter | unde
   return language === undefined ? undefined : highlighter;
 }
 
-/** What a file is written in, as its name says it. */
+/** The language, by file extension. */
 export const languageOf = (path: string): string | undefined => /\.(\w{1,10})$/.exec(path)?.[1]?.toLowerCase();

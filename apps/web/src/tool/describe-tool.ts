@@ -16,13 +16,13 @@ export type ToolKind =
   | "mcp"
   | "other";
 
-/** A call in a few words: what is done, and to what. */
+/** The summary of a call. */
 export interface ToolWords {
   kind: ToolKind;
   verb: string;
-  /** In the font of code. */
+  /** Shown as code. */
   subject: string;
-  /** In plain words, behind it. */
+  /** Shown as plain text after the subject. */
   note?: string;
 }
 
@@ -98,7 +98,7 @@ function brief(input: Record<string, unknown>): string {
   return typeof first === "string" ? first : "";
 }
 
-/** The strings of a JSON object that is still being written, as far as they have come. */
+/** Reads the strings of incomplete, streaming JSON. */
 export function previewedInput(json: string): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const [, key, value] of json.matchAll(/"(\w+)"\s*:\s*"((?:[^"\\]|\\.)*)/gs)) {
@@ -112,13 +112,13 @@ export function previewedInput(json: string): Record<string, unknown> {
   return found;
 }
 
-/** Of a path in the session's folder, what comes after the folder. */
+/** Makes a path relative to the session's folder. */
 export function shortened(text: string, folder: string | undefined): string {
   if (!folder) return text;
   return text.startsWith(`${folder}/`) ? text.slice(folder.length + 1) : text;
 }
 
-/** How much a looking call found, in words. */
+/** The number of results of a search or read call. */
 export function findings(part: ToolPart): string | undefined {
   if (part.state.type !== "completed") return undefined;
   const text = textOf(part.state.output);

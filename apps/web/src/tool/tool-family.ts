@@ -6,10 +6,10 @@ const LOOKING = new Set(["Read", "Grep", "Glob", "LS", "NotebookRead", "ToolSear
 const WEB = new Set(["WebFetch", "WebSearch"]);
 const LISTS = new Set(["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"]);
 const CHANGES = new Set(["Edit", "Write", "MultiEdit"]);
-/** What each of these did is worth seeing by itself. */
+/** These calls are never grouped. */
 const ALONE = new Set([...CHANGES, "NotebookEdit", "ExitPlanMode", "Agent", "Task"]);
 
-/** Which other calls it may be put together with; undefined for one that has to stand by itself. */
+/** The group of similar calls; undefined for calls that are shown alone. */
 export function familyOf(part: ToolPart): { name: string; isLooking: boolean } | undefined {
   const { name, server, permission, state } = part;
   if (name === null || ALONE.has(name) || part.kind === "custom") return undefined;

@@ -2,11 +2,11 @@ import type { ComponentProps, ReactNode } from "react";
 import { Kbd } from "./kbd.tsx";
 
 const LOOKS = {
-  /** What one most likely wants; once in a group. */
+  /** The main action; at most one per group. */
   primary: "border border-transparent bg-accent text-on-accent hover:bg-accent/90",
   plain: "border border-line-strong bg-surface text-ink hover:bg-raised",
   quiet: "text-ink-soft hover:bg-raised hover:text-ink",
-  /** What cannot be taken back. */
+  /** An irreversible action. */
   danger: "border border-bad/50 bg-surface text-bad hover:bg-bad-soft",
 } as const;
 
@@ -16,7 +16,7 @@ const SIZES = {
   icon: "size-10 md:size-7",
 } as const;
 
-/** What a button looks like, for links that look like one. Under a finger it is large enough for it. */
+/** Button styles, also for links. Large enough for touch. */
 export const buttonClass = (look: keyof typeof LOOKS = "plain", size: keyof typeof SIZES = "normal"): string =>
   `inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-sm font-medium whitespace-nowrap transition-colors duration-100 disabled:cursor-not-allowed disabled:opacity-50 ${LOOKS[look]} ${SIZES[size]}`;
 
@@ -31,7 +31,7 @@ export function Button({
   ...rest
 }: ComponentProps<"button"> & {
   look?: keyof typeof LOOKS;
-  /** `icon` has no words, and wants an `aria-label`. */
+  /** `icon` has no text and needs an `aria-label`. */
   size?: keyof typeof SIZES;
   keys?: string | undefined;
   icon?: ReactNode;

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** One of several, or some of them: as large as what it says. */
+/** A radio button or checkbox; the whole label is clickable. */
 export function Choice({
   type = "radio",
   name,

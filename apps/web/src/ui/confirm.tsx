@@ -3,7 +3,7 @@ import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 
-/** Asks before something that cannot be taken back. Stays open, with the reason, where it did not work. */
+/** Confirms an irreversible action. Stays open with the error if the action fails. */
 export function Confirm({
   isOpen,
   onOpenChange,
@@ -16,7 +16,7 @@ export function Confirm({
   isOpen: boolean;
   onOpenChange: (isOpen: boolean) => void;
   title: ReactNode;
-  /** What will happen. */
+  /** Describes the effect. */
   children: ReactNode;
   verb: string;
   look?: "danger" | "primary";

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { exactly } from "../text/format.ts";
 
-/** The time until then, second by second; days are not counted that way. */
+/** Remaining time, updated every second. */
 export function Countdown({ to }: { to: string }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

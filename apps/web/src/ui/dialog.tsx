@@ -7,21 +7,20 @@ export interface DialogProps {
   isOpen: boolean;
   onOpenChange: (isOpen: boolean) => void;
   title: ReactNode;
-  /** What it is about, in a sentence. */
   description?: ReactNode;
-  /** What to do about it; stays in sight when the rest is long. */
+  /** Actions; always visible, also below long content. */
   footer?: ReactNode;
   size?: "narrow" | "normal" | "wide";
-  /** Otherwise the first field has the focus, or the dialog itself where there is none. */
+  /** By default the first field gets the focus, or else the dialog. */
   onOpenAutoFocus?: (event: Event) => void;
-  /** What lies over it may want the key for itself. */
+  /** For nested elements that handle Escape themselves. */
   onEscapeKeyDown?: (event: KeyboardEvent) => void;
   children?: ReactNode;
 }
 
 const WIDTHS = { narrow: "sm:max-w-md", normal: "sm:max-w-xl", wide: "sm:max-w-4xl" } as const;
 
-/** Over the page; on a phone it comes from below and is as wide as the screen. */
+/** A modal dialog; on a phone a bottom sheet. */
 export function Dialog({ isOpen, onOpenChange, title, description, footer, size = "normal", ...rest }: DialogProps) {
   return (
     <Radix.Root open={isOpen} onOpenChange={onOpenChange}>
@@ -58,7 +57,7 @@ export function Dialog({ isOpen, onOpenChange, title, description, footer, size 
   );
 }
 
-/** Radix would take the button that closes, which stands first. */
+/** Radix would focus the close button, which comes first in the DOM. */
 function focusField(event: Event): void {
   const content = event.currentTarget;
   if (!(content instanceof HTMLElement)) return;

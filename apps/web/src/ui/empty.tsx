@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Where there is nothing: that there is nothing, and what would be there. */
+/** An empty state: what is missing, and what would be shown. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="mx-auto max-w-md px-4 py-12 text-center">

@@ -1,10 +1,10 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 
-/** What everything that is written into looks like. Not smaller than 16 px under a finger: a phone would zoom in. */
+/** At least 16 px on touch devices: smaller text makes phones zoom in. */
 export const inputClass =
   "w-full rounded-md border border-edge bg-ground px-2.5 py-1.5 text-ink placeholder:text-ink-faint focus:border-accent focus:outline-none focus-visible:ring-2 focus-visible:ring-accent/40 disabled:opacity-50 aria-invalid:border-bad pointer-coarse:min-h-10 pointer-coarse:text-[1rem]";
 
-/** A label, what it is for, and where what was written is wrong: why. */
+/** A label, a hint and a validation error. */
 export function Field({
   label,
   hint,

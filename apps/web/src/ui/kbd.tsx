@@ -2,7 +2,7 @@ import { useLive } from "../live/live-value.ts";
 import { customKeys } from "./keyboard/custom-keys.ts";
 import { boundKey, groups, shownKey } from "./keyboard/shortcuts.ts";
 
-/** A key beside what it does. Who has no keyboard does not see it, and who listens is told by the shortcuts sheet. */
+/** A key next to its action. Hidden on touch devices and from screen readers, which have the shortcuts sheet. */
 export function Kbd({ keys }: { keys: string }) {
   useLive(groups);
   useLive(customKeys);

@@ -4,14 +4,14 @@ import type { ReactNode } from "react";
 export interface MenuItem {
   label: string;
   icon?: ReactNode;
-  /** As it is shown, see `shownKey`. */
+  /** Already formatted, see `shownKey`. */
   keys?: string;
   isBad?: boolean;
   isDisabled?: boolean;
   act: () => void;
 }
 
-/** What can be done with the thing whose button (the child) it hangs on; `"line"` divides. */
+/** A menu for the button given as child; `"line"` is a separator. */
 export function Menu({
   children,
   items,

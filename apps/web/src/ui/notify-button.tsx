@@ -2,7 +2,7 @@ import { Bell, BellOff, BellRing } from "lucide-react";
 import { useState } from "react";
 import { Button } from "./button.tsx";
 
-/** Asks the browser for notifications: only ever by a press, and only where there are some. */
+/** Requests the notification permission. Browsers require a click for it. */
 export function NotifyButton() {
   const [permission, setPermission] = useState(() =>
     "Notification" in globalThis ? Notification.permission : "unsupported",

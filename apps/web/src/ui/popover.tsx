@@ -1,7 +1,6 @@
 import { Popover as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 
-/** More about what its button (`trigger`) says in short. */
 export function Popover({
   trigger,
   label,

@@ -1,7 +1,7 @@
 import { TriangleAlert } from "lucide-react";
 import { Button } from "./button.tsx";
 
-/** What went wrong, in words, where it was asked for. Nothing while nothing did. */
+/** An error message next to the action that failed. Renders nothing without an error. */
 export function Problem({
   error,
   onRetry,

@@ -1,7 +1,7 @@
 import { Field } from "./field.tsx";
 import { type Option, Select } from "./select.tsx";
 
-/** A choice with its label, as wide as the form has room. */
+/** A labelled select at full width. */
 export function SelectField({
   label,
   ...rest

@@ -8,7 +8,7 @@ export interface Option {
   isDisabled?: boolean;
 }
 
-/** The browser's own: it is known to every keyboard, every reader and every phone. */
+/** The native select, which works with every keyboard, screen reader and phone. */
 export function Select({
   options,
   onChange,
@@ -18,7 +18,7 @@ export function Select({
 }: Omit<ComponentProps<"select">, "onChange"> & {
   options: readonly Option[];
   onChange: (value: string) => void;
-  /** Without a frame, in a bar among other things. */
+  /** Without a border, for toolbars. */
   isBare?: boolean;
 }) {
   const look = isBare

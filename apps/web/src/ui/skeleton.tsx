@@ -1,4 +1,4 @@
-/** Stands where something is being read, if that takes longer than one would notice. */
+/** A loading placeholder. It appears only after a short delay. */
 export function Skeleton({ rows, className = "" }: { rows: readonly string[]; className?: string }) {
   return (
     <div aria-hidden className={`animate-late space-y-3 ${className}`}>

@@ -32,13 +32,13 @@ const LOOKS: Readonly<Record<SessionState, string>> = {
   ended: "ring-1 ring-edge",
 };
 
-/** Colour is not all that tells: the words are there for who does not see it. */
+/** Colour alone must not carry the state, so screen readers get its label. */
 export function StateDot({
   state,
   isSilent = false,
 }: {
   state: SessionState;
-  /** The words stand beside it. */
+  /** For dots next to a visible label. */
   isSilent?: boolean;
 }) {
   return (

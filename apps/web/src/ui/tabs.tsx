@@ -4,12 +4,12 @@ import type { ReactNode } from "react";
 export interface Tab<Name extends string> {
   name: Name;
   label: ReactNode;
-  /** Behind the label. */
+  /** Shown after the label. */
   count?: number;
   content?: ReactNode;
 }
 
-/** Views of one thing, one at a time. Without `content` it is the bar alone, and who uses it shows the view. */
+/** Tabs. Without `content` only the bar is rendered, and the caller renders the view. */
 export function Tabs<Name extends string>({
   label,
   tabs,
@@ -33,7 +33,7 @@ export function Tabs<Name extends string>({
           <Radix.Trigger
             key={tab.name}
             value={tab.name}
-            // There is nothing here that it could point to.
+            // There is no panel that it could refer to.
             {...(tab.content === undefined && { "aria-controls": undefined })}
             className="flex items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm whitespace-nowrap text-ink-soft hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink pointer-coarse:min-h-10"
           >

@@ -21,7 +21,7 @@ import { useHistory } from "./use-history.ts";
 
 const MOST_ROWS = 12;
 
-/** Where one writes to the agent. What was typed is never lost: it goes when the server has it. */
+/** The message field. The text is cleared only after the server has accepted it, so a failed request loses nothing. */
 export function Composer({
   session,
   log,
@@ -33,7 +33,7 @@ export function Composer({
   log: SessionLog;
   isRunning: boolean;
   isEnded: boolean;
-  /** The pickers, in the bar below the text. */
+  /** The pickers in the bar below the text. */
   children: ReactNode;
 }) {
   const area = useRef<HTMLTextAreaElement>(null);

@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 
 const ForkFromEndDialog = lazy(() => import("../../changes/actions/fork-dialog.tsx"));
 
-/** In the place of the composer, where nothing can be sent any more: what can be done instead. */
+/** Replaces the composer of a session that has ended. */
 export function EndedNotice({ session }: { session: string }) {
   const [isForking, setForking] = useState(false);
   useShortcuts("Session", { f: ["Fork", () => setForking(true)] });

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useRef, useState } from "react";
 
 const ARMED_MS = 1_500;
 
-/** What the keys do while one writes. Stopping takes Escape twice: one alone is pressed too easily. */
+/** Keys of the message field. Stopping takes two presses of Escape, because one is easily pressed by accident. */
 export function useComposerKeys({
   text,
   completion,
@@ -26,7 +26,7 @@ export function useComposerKeys({
   const timer = useRef<number>(undefined);
 
   const escape = (area: HTMLTextAreaElement): void => {
-    // While somebody is asked, the next keys are for the answer.
+    // While an approval is pending, the next keys belong to it.
     if (!isRunning || isAsked) return area.blur();
     if (isStopArmed) stop();
     setStopArmed(!isStopArmed);
@@ -47,7 +47,7 @@ export function useComposerKeys({
     if (event.key === "Enter" && !event.shiftKey) {
       return done(() => send(event.metaKey || event.ctrlKey ? "steer" : undefined));
     }
-    // Up from the first line and down from the last go through what was sent before.
+    // Up in the first line and down in the last browse the sent messages.
     const step = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : undefined;
     if (step === undefined || event.shiftKey || event.altKey || area.selectionStart !== area.selectionEnd) return;
     const beyond = step === -1 ? text.slice(0, area.selectionStart) : text.slice(area.selectionStart);

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 const keyOf = (session: string): string => `tandem.draft.${session}`;
 const REST_MS = 250;
 
-/** What is being written to a session: still there after a reload, and when one comes back from another session. */
+/** The draft of a session. It survives a reload and switching sessions. */
 export function useDraft(session: string): [text: string, setText: (text: string) => void] {
   const [text, setText] = useState(() => read(keyOf(session)));
   const latest = useRef(text);
@@ -23,7 +23,7 @@ export function useDraft(session: string): [text: string, setText: (text: string
   return [text, setText];
 }
 
-// A browser that keeps nothing, as in a private window, refuses with an error.
+// Private windows may refuse storage with an error.
 
 function read(key: string): string {
   try {
@@ -38,6 +38,6 @@ function write(key: string, text: string): void {
     if (text === "") localStorage.removeItem(key);
     else localStorage.setItem(key, text);
   } catch {
-    // Then the draft lasts as long as the page.
+    // Keep the draft in memory.
   }
 }

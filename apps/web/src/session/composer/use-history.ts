@@ -2,7 +2,7 @@ import type { Message } from "@tandem/protocol";
 import { useRef } from "react";
 import type { SessionLog } from "../../live/session-log.ts";
 
-/** What was sent before, back and forth; what was being written is at its end. */
+/** Browses sent messages. The current draft is the last entry. */
 export function useHistory(log: SessionLog): {
   go: (step: -1 | 1, text: string) => string | undefined;
   leave: () => void;

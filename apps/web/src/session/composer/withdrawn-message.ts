@@ -2,10 +2,10 @@ import type { Message } from "@tandem/protocol";
 import { api } from "../../api/client.ts";
 import { LiveValue } from "../../live/live-value.ts";
 
-/** Words that come back to where they were written: those of a message that was taken back. */
+/** The text of a withdrawn message, to be put back into the field. */
 export const returned = new LiveValue<{ session: string; text: string } | undefined>(undefined);
 
-/** Takes back a message that no turn has taken. Its words go where they can be changed. */
+/** Withdraws a message that no turn has received yet, and puts its text back into the field. */
 export async function takeBack(session: string, { id, parts }: Message): Promise<void> {
   await api.delete(`/v1/sessions/${session}/events/${id}`);
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");

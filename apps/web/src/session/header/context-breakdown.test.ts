@@ -11,7 +11,7 @@ const compaction: Part = {
   ...{ type: "compaction", id: "c", at: null, trigger: "auto", tokens_before: null, tokens_after: null },
 };
 
-test("what is not words or calls is instructions", () => {
+test("tokens that are neither messages nor calls count as instructions", () => {
   const messages = [
     message("user", [words(100)]),
     message("agent", [words(300)]),
@@ -21,7 +21,7 @@ test("what is not words or calls is instructions", () => {
   expect(contextBreakdown(messages, 1_000)).toEqual({ said: 100, answered: 300, tools: 0, rest: 600 });
 });
 
-test("what was compacted is gone, and an estimate never exceeds what was measured", () => {
+test("ignores compacted messages, and never exceeds the measured total", () => {
   const messages = [message("user", [words(100)]), message("agent", [words(900), compaction, words(400)])];
   expect(contextBreakdown(messages, 200)).toEqual({ said: 0, answered: 200, tools: 0, rest: 0 });
 });

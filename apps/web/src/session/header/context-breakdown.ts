@@ -1,19 +1,19 @@
 import type { Message, Part } from "@tandem/protocol";
 
-/** What the window holds, by an estimate; the sum is what was measured. */
+/** An estimate of the contents of the context window. The parts add up to the measured total. */
 export interface ContextBreakdown {
   said: number;
   answered: number;
   tools: number;
-  /** Instructions and descriptions of tools, and what was not looked at. */
+  /** System prompt, tool descriptions and everything not counted otherwise. */
   rest: number;
 }
 
-/** Roughly, of English and code. */
+/** Rough average for English and code. */
 const SIGNS_PER_TOKEN = 4;
 const TOKENS_PER_FILE = 1_500;
 
-/** Of the session's own thread, since its last compaction. What was thought is not sent again. */
+/** Counts the main thread since its last compaction. Thinking is not sent again. */
 export function contextBreakdown(messages: readonly Message[], measured: number): ContextBreakdown {
   const from = messages.findLastIndex(({ thread, parts }) => thread === null && parts.some(isCompaction));
   const known = { said: 0, answered: 0, tools: 0 };
@@ -27,7 +27,7 @@ export function contextBreakdown(messages: readonly Message[], measured: number)
     }
   }
   const sum = known.said + known.answered + known.tools;
-  // An estimate that is too high is made to fit.
+  // Scale down an estimate that exceeds the measured total.
   const scale = sum > measured ? measured / sum : 1;
   const [said, answered, tools] = [known.said, known.answered, known.tools].map((tokens) => Math.round(tokens * scale));
   return { said: said!, answered: answered!, tools: tools!, rest: Math.max(0, measured - said! - answered! - tools!) };

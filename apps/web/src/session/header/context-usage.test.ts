@@ -29,7 +29,7 @@ const step = (id: string, read: number, thread: string | null = null, isAnswer =
   ],
 });
 
-test("the last request of the session's own thread counts", () => {
+test("uses the last request of the main thread", () => {
   expect(contextUsage(lastMeasured([step("a", 100), step("b", 900), step("c", 5_000, "thread")]))).toMatchObject({
     tokens: 915,
     window: 200_000,
@@ -37,7 +37,7 @@ test("the last request of the session's own thread counts", () => {
   expect(contextUsage(lastMeasured([]))).toBeUndefined();
 });
 
-test("the window is as large as the server says that the model's is", () => {
+test("takes the window size from the server's model list", () => {
   const models = [
     { id: "claude-y", max_input_tokens: 100 },
     { id: "claude-x", max_input_tokens: 1_000_000 },
@@ -47,7 +47,7 @@ test("the window is as large as the server says that the model's is", () => {
   expect(contextUsage(lastMeasured([step("a", 100)]), unknown)).toMatchObject({ window: 200_000 });
 });
 
-test("a compaction makes room", () => {
+test("a compaction frees space", () => {
   const compaction: Part = {
     type: "compaction",
     id: "d",
@@ -59,6 +59,6 @@ test("a compaction makes room", () => {
   const { parts, ...message } = step("a", 190_000);
   const compacted = { ...message, parts: [...parts, compaction] };
   expect(contextUsage(lastMeasured([compacted]))).toMatchObject({ tokens: 20_000, last: undefined });
-  // The request for the summary comes after it, and says nothing.
+  // The summary request comes after the compaction and does not count.
   expect(contextUsage(lastMeasured([compacted, step("b", 190_000, null, false)]))).toMatchObject({ tokens: 20_000 });
 });

@@ -3,16 +3,16 @@ import type { Message, ModelUsage, Part, PartOf } from "@tandem/protocol";
 const WINDOW = 200_000;
 const LARGE_WINDOW = 1_000_000;
 
-/** How full the model's window is, by the last that it was asked. */
+/** Context window usage according to the last model request. */
 export interface ContextUsage {
   tokens: number;
   window: number;
-  /** Undefined right after a compaction: nothing has been asked since. */
+  /** Undefined right after a compaction, before the next request. */
   last: ModelUsage | undefined;
   model: string | null;
 }
 
-/** What says last how full it is: a request that was answered, or a compaction. */
+/** The latest measurement: an answered request or a compaction. */
 export function lastMeasured(messages: readonly Message[]): PartOf<"step" | "compaction"> | undefined {
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     const { parts, thread } = messages[index]!;
@@ -28,11 +28,11 @@ const isMeasure = (part: Part): boolean =>
 
 const isCompacted = (part: Part): boolean => part.type === "compaction" && part.tokens_after !== null;
 
-/** A request of which nothing is shown, such as the one for a summary, is not the conversation. */
+/** Requests without visible output, like the one for a summary, are not part of the conversation. */
 const isAnswer = ({ type }: Part): boolean =>
   type === "text" || type === "tool" || type === "reasoning" || type === "redacted_reasoning";
 
-/** `models` are those of the server: most know how large their window is. */
+/** `models` is the server's list; most entries have a window size. */
 export function contextUsage(
   measured: PartOf<"step" | "compaction"> | undefined,
   models: readonly SizedModel[] = [],
@@ -53,13 +53,13 @@ interface SizedModel {
   max_input_tokens: number | null;
 }
 
-/** An answer may name its model with a date that the list leaves out. */
+/** A response may name the model with a date suffix that the list omits. */
 function windowIn(models: readonly SizedModel[], model: string | null): number | undefined {
   const plain = model?.replace(/-\d{8}$/, "");
   const known = models.find(({ id }) => id === model) ?? models.find(({ id }) => id === plain);
   return known?.max_input_tokens ?? undefined;
 }
 
-/** Where nobody tells how large a model's window is: one that holds more than the usual is of the large kind. */
+/** Fallback for models of unknown size: a context larger than the usual window implies the large one. */
 const windowOf = (model: string | null, tokens: number): number =>
   model?.includes("[1m]") === true || tokens > WINDOW ? LARGE_WINDOW : WINDOW;

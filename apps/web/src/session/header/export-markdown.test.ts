@@ -12,7 +12,7 @@ const message = (role: Message["role"], parts: Message["parts"]): Message => ({
   parts,
 });
 
-test("what was said and done, as Markdown", () => {
+test("exports messages and calls as Markdown", () => {
   const text = toMarkdown("A title", [
     message("user", [{ type: "text", id: "1", at: null, text: "Look." }]),
     message("agent", [

@@ -4,7 +4,6 @@ import { describeTool, textOf } from "../../tool/describe-tool.ts";
 
 const PAGE = 2_000;
 
-/** All of a session's log, from its beginning. */
 export async function readWholeLog(session: string): Promise<LoggedEvent[]> {
   const pages: LoggedEvent[][] = [];
   let before: number | undefined;
@@ -23,7 +22,6 @@ export async function exportMarkdown(session: string, title: string): Promise<st
   return toMarkdown(title, project(await readWholeLog(session)));
 }
 
-/** A session as a text that reads well anywhere. */
 export function toMarkdown(title: string, messages: readonly Message[]): string {
   const blocks = messages.flatMap((message) => {
     const words = message.parts.flatMap((part) => partText(part));
@@ -68,7 +66,7 @@ function partText(part: Part): string[] {
 
 const quoted = (text: string): string => text.replaceAll(/^/gm, "> ");
 
-/** With more ticks around it than there are in it. */
+/** Uses a longer fence than any in the text, so that the text cannot close it. */
 function fenced(text: string, isBlock = text.includes("\n")): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   if (!isBlock) {

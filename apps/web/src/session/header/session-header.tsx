@@ -15,7 +15,7 @@ const VIEW_WORDS: Readonly<Record<SessionView, string>> = { talk: "Talk", change
 
 const HEADER_LOOKS: Partial<Record<SessionState, string>> = { waiting: "text-wait", stuck: "text-bad" };
 
-/** Which session this is, how it stands, and what there is to see of it. */
+/** Title, state, usage and view tabs of a session. */
 export function SessionHeader({
   id,
   session,

@@ -9,7 +9,6 @@ import { Button } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { download, exportMarkdown, readWholeLog } from "./export-markdown.ts";
 
-/** What is done with a session as a whole. */
 export function SessionMenu({ session, title: named }: { session: string; title: string | null }) {
   const title = named ?? "Untitled";
   const known = { id: session, title: named };

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 
-/** The session's name, which is changed where it stands. */
+/** The title, editable in place. */
 export function SessionTitle({ session, title }: { session: string; title: string | null | undefined }) {
   const [draft, setDraft] = useState<string>();
   const input = useRef<HTMLInputElement>(null);

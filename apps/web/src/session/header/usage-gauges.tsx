@@ -14,7 +14,7 @@ import { useBudget } from "../use-session-data.ts";
 const TRIGGER =
   "flex min-h-7 items-center gap-1.5 rounded-md px-1.5 text-xs text-ink-soft tabular-nums hover:bg-raised hover:text-ink max-md:min-h-10";
 
-/** How full the window is, and what has been spent. */
+/** Context window usage and cost. */
 export function UsageGauges({ session, log }: { session: string; log: SessionLog }) {
   if (!useLive(isDrawn)) return null;
   return (

@@ -21,12 +21,12 @@ const turn = (...parts: Message["parts"]): Message[] => [
   { id: "a", role: "agent", thread: null, turn: "u", seq: 1, created_at: null, parts },
 ];
 
-test("what was cached needs no words, and neither does a first request", () => {
+test("no explanation for a cache hit or a first request", () => {
   expect(cacheMissOf(turn(step(0, 0)), undefined)).toBeUndefined();
   expect(cacheMissOf(turn(step(1, 19_000), step(2, 18_000)), step(0, 0))).toBeUndefined();
 });
 
-test("a request that reads all of it anew says why", () => {
+test("explains a request that reads everything again", () => {
   expect(cacheMissOf(turn(step(1, 0, "opus")), step(0, 0))).toBe("sonnet was asked before");
   expect(cacheMissOf(turn(step(12, 0)), step(0, 0))).toBe("the request before was 11 min 58 s ago");
   expect(cacheMissOf(turn(step(1, 0)), step(0, 0))).toMatch(/^tools, instructions/);
@@ -36,7 +36,7 @@ test("a request that reads all of it anew says why", () => {
   expect(cacheMissOf(turn(compaction, step(1, 0)), step(0, 0))).toBe("the conversation was compacted");
 });
 
-test("in the middle of a turn as well", () => {
+test("also in the middle of a turn", () => {
   const steps = turn(step(1, 19_000), step(9, 0));
   expect(cacheMissOf(steps, step(0, 0))).toMatch(/7 min 58 s ago/);
   expect(lastStepOf(steps)?.id).toBe("s9");

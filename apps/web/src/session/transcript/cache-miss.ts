@@ -3,16 +3,16 @@ import { lasting } from "../../text/format.ts";
 
 type Step = PartOf<"step">;
 
-/** What is shorter is not cached at all. */
+/** Shorter prompts are never cached. */
 const SHORTEST = 2_048;
-/** Of what both requests had, so much has to come from the cache to count as kept. */
+/** A request counts as a hit if at least this share of the common prefix came from the cache. */
 const KEPT = 0.5;
 const PAUSE_MS = 5 * 60_000;
 
-/** The last request that the model answered, of a turn. */
+/** The last answered request of a turn. */
 export const lastStepOf = (messages: readonly Message[]): Step | undefined => stepsOf(messages).at(-1)?.step;
 
-/** Why what the model had read before was read anew in this turn; undefined where it was not. */
+/** Why this turn missed the prompt cache; undefined if it did not. */
 export function cacheMissOf(messages: readonly Message[], before: Step | undefined): string | undefined {
   let last = before;
   for (const { step, isCompacted } of stepsOf(messages)) {
@@ -35,7 +35,9 @@ function stepsOf(messages: readonly Message[]): { step: Step; isCompacted: boole
   return steps;
 }
 
-/** The request that wrote a summary is known by what it took alone, afterwards: it has no time, and follows on nothing. */
+/**
+ * A summary request is only inferred from its usage afterwards. It has no real duration and continues no conversation.
+ */
 const isReckoned = ({ duration_ms }: Step): boolean => duration_ms !== null && duration_ms < 10;
 
 function missBetween(before: Step, now: Step, isCompacted: boolean): string | undefined {

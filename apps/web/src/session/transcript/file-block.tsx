@@ -1,7 +1,7 @@
 import type { PartOf } from "@tandem/protocol";
 import { FileText } from "lucide-react";
 
-/** A picture or a document that somebody sent or a tool gave. One from elsewhere is named, never fetched. */
+/** An image or a document. External files are named but never fetched, because a request would reveal the reader. */
 export function FileBlock({ file }: { file: PartOf<"file">["file"] }) {
   const { source } = file;
   const address =

@@ -2,7 +2,7 @@ import { createContext, type ReactNode, use, useState } from "react";
 
 const Folds = createContext(new Map<string, boolean>());
 
-/** What somebody has opened or closed stays so, also where its row leaves the screen and comes back. */
+/** Remembers opened and closed rows. Virtual scrolling unmounts rows, so they cannot keep it themselves. */
 export function FoldStateProvider({ children }: { children: ReactNode }) {
   const [folds] = useState(() => new Map<string, boolean>());
   return <Folds value={folds}>{children}</Folds>;

@@ -17,7 +17,7 @@ export const isQuestion = ({ kind, name, state }: ToolPart): boolean =>
 export const isAsked = ({ permission, state }: ToolPart): boolean =>
   permission?.type === "asked" && state.type === "pending";
 
-/** A call that a person has to answer, where it stands; until what shows it has come, the call as it is. */
+/** A pending call with its approval card. While the card's chunk loads, the plain call is shown. */
 export function InlineApproval({ part, fallback }: { part: ToolPart; fallback: ReactNode }) {
   const { id } = useSession();
   return (
@@ -31,7 +31,7 @@ export function InlineApproval({ part, fallback }: { part: ToolPart; fallback: R
   );
 }
 
-/** What waits by its id alone: that of a subagent, whose work is not on the screen. */
+/** An approval known only by its id, such as that of a subagent whose messages are not loaded. */
 export function ApprovalById({ approvalId }: { approvalId: string }) {
   const { id } = useSession();
   return (

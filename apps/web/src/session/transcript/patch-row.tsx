@@ -5,7 +5,9 @@ import { useSession } from "../../state/session-context.ts";
 import { many, shortened } from "../../tool/describe-tool.ts";
 import { PatchCount } from "./tool/patch-count.tsx";
 
-/** The files that a turn's tools edited, at its end; each leads to the call that did it. What commands changed is in the review. */
+/**
+ * The files edited by tools in a turn, each with a link to its call. Changes made by commands are in the changes view.
+ */
 export function PatchRow({ part }: { part: PartOf<"patch"> }) {
   const { id, folder } = useSession();
   const to = { to: "/sessions/$session", params: { session: id } } as const;

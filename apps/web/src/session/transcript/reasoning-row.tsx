@@ -4,7 +4,7 @@ import { plainLine } from "../../text/plain-line.ts";
 import { Markdown } from "../../text/markdown.tsx";
 import { useFold } from "./fold-state.tsx";
 
-/** What the model thought, closed: of what is being thought, the last line. */
+/** Thinking of the model, folded. While it streams, the last line is shown. */
 export function ReasoningRow({ part }: { part: PartOf<"reasoning"> }) {
   const [isOpen, toggle] = useFold(part.id, false);
   const glimpse = (part.preview ? part.text.trim().split("\n").at(-1) : part.text.trim().split("\n", 1)[0]) ?? "";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { Row } from "./rows.ts";
 import { useSession } from "../../state/session-context.ts";
 
-/** Copies what a row says, or a link that leads to it. They show where the pointer is. */
+/** Copies the text of a row or a link to it. Visible on hover. */
 export function RowActions({ row }: { row: Row }) {
   const { id } = useSession();
   const [done, setDone] = useState<"text" | "link">();

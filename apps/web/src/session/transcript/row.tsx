@@ -13,13 +13,13 @@ import { ToolGroup } from "./tool/tool-group.tsx";
 import { TurnFooter } from "./turn-footer.tsx";
 import { UserRow } from "./user-row.tsx";
 
-/** What the agent does not know any more loses its colours, and stays readable. */
+/** Rewound messages are greyed out but stay readable. */
 const REWOUND =
   "text-ink [--accent-soft:var(--raised)] [--accent:var(--ink-faint)] [--bad:var(--ink-faint)] [--good:var(--ink-faint)] [--ink-soft:var(--ink-faint)] [--ink:var(--ink-faint)] [--wait:var(--ink-faint)]";
 
 export const Row = memo(
   function Row({ row, isMarked = false, isNested = false }: { row: RowData; isMarked?: boolean; isNested?: boolean }) {
-    // What can be done with a row is drawn once somebody comes near: most rows are only read.
+    // Render the actions on first hover or focus only: most rows never need them.
     const [isNear, setNear] = useState(false);
     const near = isNested || isNear ? {} : { onPointerEnter: () => setNear(true), onFocus: () => setNear(true) };
     return (

@@ -37,7 +37,7 @@ const step = (id: string): PartOf<"step"> => ({
 const kinds = (rows: readonly { type: string }[]): string[] => rows.map(({ type }) => type);
 const user = message("u1", "user", [text("u1")]);
 
-test("looking calls in a row become one, across requests; edits stand alone", () => {
+test("groups consecutive read-only calls across requests; edits stay separate", () => {
   const rows = rowsOfTurn(
     [
       user,
@@ -51,13 +51,13 @@ test("looking calls in a row become one, across requests; edits stand alone", ()
   expect(rowOfPart(rows, "missing")).toBe(-1);
 });
 
-test("what waits for a person is never folded away", () => {
+test("never folds a pending call", () => {
   const asked = tool("2", "Read", { permission: { type: "asked", at: null }, state: { type: "pending" } });
   const rows = rowsOfTurn([user, message("a", "agent", [tool("1", "Read"), asked, tool("3", "Read")])], false);
   expect(kinds(rows)).toEqual(["user", "tool", "tool", "tool"]);
 });
 
-test("a subagent takes the place of the call that began it; a list that of the calls that kept it", () => {
+test("a subagent replaces the call that started it; a todo list replaces its update calls", () => {
   const subtask: Part = {
     type: "subtask",
     id: "thread",
@@ -76,7 +76,7 @@ test("a subagent takes the place of the call that began it; a list that of the c
   expect(rows[1]).toMatchObject({ call });
 });
 
-test("the file of a plan that is handed in below is passed over; one that is not, and other files, are not", () => {
+test("hides the file of a plan that follows below, but no other files", () => {
   const writes = (id: string, path: string): Part => tool(id, "Write", { input: { file_path: path, content: "1." } });
   const plan = tool("4", "ExitPlanMode", { input: { plan: "1.", planFilePath: "/plans/a.md" } });
   const written = ["/plans/a.md", "/notes.md", "/plans/a.md"].map((path, index) => writes(String(index), path));
@@ -90,7 +90,7 @@ test("the file of a plan that is handed in below is passed over; one that is not
   expect(isSameRow(before!, after!)).toBe(false);
 });
 
-test("a turn that is over has its sum, before what came after it", () => {
+test("a finished turn has its totals before later rows", () => {
   const notice: Part = { type: "notice", id: "n", at: null, level: "info", about: "x", text: "later" };
   const rows = rowsOfTurn(
     [user, message("a", "agent", [step("a"), text("t")]), message("n", "session", [notice], { turn: null })],
@@ -100,7 +100,7 @@ test("a turn that is over has its sum, before what came after it", () => {
   expect(rows[2]).toMatchObject({ sum: { requests: 1, cacheReadTokens: 90, lastedMs: 2_000, usd: 0.01 } });
 });
 
-test("of several tries in a row, the last stays", () => {
+test("shows only the last of consecutive retries", () => {
   const retry = (id: string): Part => ({
     ...{ type: "retry", id, at: null, attempt: 1, max_attempts: 3, delay_ms: 1, status: 529, reason: "busy" },
   });
@@ -111,7 +111,7 @@ test("of several tries in a row, the last stays", () => {
   expect(rows.map(({ key }) => key)).toEqual(["u1:user", "r2:retry"]);
 });
 
-test("turns in which nothing changed keep their rows", () => {
+test("unchanged turns keep their row objects", () => {
   const rows = new Rows();
   const first = [user, message("a", "agent", [step("a"), text("t")])];
   const next = message("u2", "user", [text("u2")], { turn: "u2" });
@@ -124,7 +124,7 @@ test("turns in which nothing changed keep their rows", () => {
   expect(isSameRow(before[4]!, after[4]!)).toBe(false);
 });
 
-test("a long conversation: what streams in touches its own turn, and keys are asked for again only where they change", () => {
+test("streaming into a long conversation rebuilds only its own turn, and keys change only where needed", () => {
   const turns = Array.from({ length: 50 }, (_, index) => [
     message(`u${index}`, "user", [text(`t${index}`)], { turn: `u${index}` }),
     message(`a${index}`, "agent", [text(`b${index}`)], { turn: `u${index}` }),
@@ -143,7 +143,7 @@ test("a long conversation: what streams in touches its own turn, and keys are as
   expect(rows.read(more, true).map(({ key }) => key)).toEqual(new Rows().read(more, true).map(({ key }) => key));
   expect(rows.keyOf).not.toBe(keyOf);
   expect(rows.keyOf(0)).toBe("u0:user");
-  // What came before is put in front, and a turn may end and vanish: always as if it were read for the first time.
+  // Prepending earlier messages and removing a turn gives the same rows as a fresh build.
   const earlier = [message("u-1", "user", [text("t-1")], { turn: "u-1" }), ...more];
   for (const [messages, isRunning] of [
     [earlier, true],
@@ -154,7 +154,7 @@ test("a long conversation: what streams in touches its own turn, and keys are as
   }
 });
 
-test("a turn that was stopped ends with that; what was taken back is not shown", () => {
+test("a stopped turn ends with the stop; withdrawn messages are hidden", () => {
   const interruption: Part = { type: "interruption", id: "i1", at: null };
   const rows = rowsOfTurn(
     [
@@ -168,7 +168,7 @@ test("a turn that was stopped ends with that; what was taken back is not shown",
   expect(rows.map(({ key }) => key)).toEqual(["u1:user", "a1", "i1:interruption"]);
 });
 
-test("a subagent's call stands here while it waits, and with the subagent afterwards", () => {
+test("a subagent's call is shown here while pending, and in the subagent afterwards", () => {
   const asked = tool("2", "Bash", { permission: { type: "asked", at: null }, state: { type: "pending" } });
   const running = tool("2", "Bash", { state: { type: "running", started_at: null } });
   const question = tool("3", "ask_user_question", { kind: "custom", state: { type: "running", started_at: null } });

@@ -5,26 +5,26 @@ import { turnTotals, type TurnTotals } from "./turn-totals.ts";
 
 type ToolPart = PartOf<"tool">;
 
-/** What one line of the timeline shows. Its key is that of its first part, wherever the line came to begin. */
+/** One row of the transcript. Its key is the id of its first part. */
 export type Row = { key: string; rewound: boolean } & (
   | { type: "user"; message: Message }
-  /** `isPassed`: a list of things to do that a later one of the same turn has taken the place of. */
+  /** `isPassed`: a todo list that a later one of the same turn replaces. */
   | { type: "part"; part: Exclude<Part, { type: "tool" | "step" | "subtask" }>; isPassed?: boolean }
-  /** `isPlan`: it writes down a plan that is handed in, and shown, below it. */
+  /** `isPlan`: writes the file of a plan that is shown below. */
   | { type: "tool"; part: ToolPart; thread: string | null; lane: Lane | undefined; isPlan?: boolean }
   | { type: "group"; parts: readonly ToolPart[] }
   | { type: "subtask"; part: PartOf<"subtask">; call: ToolPart | undefined }
-  /** `miss`: why the model had to read anew what it had read before. */
+  /** `miss`: why the prompt cache was missed. */
   | { type: "footer"; sum: TurnTotals; miss: string | undefined }
 );
 
 type PartRow = Extract<Row, { type: "part" }>;
 
-/** Where a call stands among those that were made at once. */
+/** Position of a call among parallel calls. */
 type Lane = "first" | "middle" | "last";
 
 const GROUP_FROM = 2;
-/** Of calls that are not mere looking, more must be alike before they are put together. */
+/** Minimum number of equal calls to group, for calls that are not read-only. */
 const OTHERS_FROM = 4;
 
 interface Turn {
@@ -34,8 +34,8 @@ interface Turn {
 }
 
 /**
- * The rows of a timeline. It is asked again at every change: turns of which nothing changed keep the rows that they had,
- * so that a word that streams in costs its own turn and no other, however many came before it.
+ * The rows of a transcript, rebuilt on every change. Unchanged turns keep their row objects, so that a streamed word
+ * costs only its own turn, however long the conversation is.
  */
 export class Rows {
   readonly #own: string | null;
@@ -45,7 +45,7 @@ export class Rows {
   #rows: readonly Row[] = [];
   #keyOf = (index: number): string => this.#rows[index]!.key;
 
-  /** Whose timeline it is: a subagent's thread, or the session's own. */
+  /** The thread of this transcript; null for the main thread. */
   constructor(own: string | null = null) {
     this.#own = own;
   }
@@ -69,12 +69,12 @@ export class Rows {
     return this.#rows;
   }
 
-  /** Which key a row has: another function only where a key is another one, since who asks for all of them keeps the answers. */
+  /** Returns the same function until a key changes, because the virtualizer caches keys by the function. */
   get keyOf(): (index: number) => string {
     return this.#keyOf;
   }
 
-  /** How many turns are as they were, with all of their messages; the last one may always grow. */
+  /** Counts the leading turns that are unchanged. The last turn may always grow. */
   #keep(messages: readonly Message[]): { kept: number; keptMessages: number } {
     let same = 0;
     while (same < messages.length && messages[same] === this.#messages[same]) same += 1;
@@ -97,7 +97,7 @@ export class Rows {
   }
 }
 
-/** By turn; what stands between turns goes with the one before it. */
+/** Splits by turn. Messages between turns belong to the turn before. */
 function split(messages: readonly Message[]): Message[][] {
   const turns: Message[][] = [];
   let turn: string | null | undefined;
@@ -117,14 +117,14 @@ export function rowsOfTurn(
   messages: readonly Message[],
   isOver: boolean,
   own: string | null = null,
-  /** Those of the turn before. */
+  /** Messages of the previous turn. */
   earlier: readonly Message[] = [],
 ): Row[] {
   const rows = stopLast(messages.flatMap((message) => rowsOfMessage(message, own)));
   const sum = isOver ? turnTotals(messages) : undefined;
   const grouped = group(passPlans(passLists(withoutRepetition(rows))));
   if (!sum) return grouped;
-  // What was said after the turn's end stands below its sum.
+  // Messages after the end of the turn come below its totals.
   const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
   const rewound = grouped[end - 1]?.rewound ?? false;
   const miss = cacheMissOf(messages, lastStepOf(earlier));
@@ -132,13 +132,13 @@ export function rowsOfTurn(
   return [...grouped.slice(0, end), footer, ...grouped.slice(end)];
 }
 
-/** A list is kept step by step, and repeated each time: only how it stood in the end is worth all its lines. */
+/** The agent repeats the whole todo list on every update. Only the last one is shown in full. */
 function passLists(rows: readonly Row[]): Row[] {
   const last = rows.findLastIndex((row) => isOf(row, "todo"));
   return rows.map((row, index) => (index < last && isOf(row, "todo") ? { ...row, isPassed: true } : row));
 }
 
-/** Claude Code writes a plan to a file, and then hands that in: the plan itself is worth seeing once. */
+/** Claude Code writes a plan to a file and then submits it. Show the plan once. */
 function passPlans(rows: readonly Row[]): Row[] {
   const handedIn = new Map(
     rows.flatMap((row, index): [file: unknown, index: number][] => {
@@ -154,7 +154,7 @@ function passPlans(rows: readonly Row[]): Row[] {
   );
 }
 
-/** What had been said when somebody stopped the turn is told after that: it stands above it all the same. */
+/** The log has the partial answer after the stop event. Show the stop last. */
 function stopLast(rows: readonly Row[]): Row[] {
   const isStop = (row: Row): boolean => isOf(row, "interruption");
   if (!rows.some(isStop)) return [...rows];
@@ -171,7 +171,7 @@ function isOfTurn(row: Row, messages: readonly Message[], turn: string): boolean
 
 function rowsOfMessage(message: Message, own: string | null): Row[] {
   const rewound = message.rewound !== undefined;
-  // Nothing came of it, and its words are with who wrote them.
+  // A withdrawn message had no effect, and its text is back in the field.
   if (message.delivery?.type === "dropped" && message.delivery.reason.startsWith("taken back")) return [];
   if (message.role === "user" && message.parts[0]?.type !== "interruption") {
     return [{ key: `${message.id}:user`, rewound, type: "user", message }];
@@ -186,7 +186,7 @@ function rowsOfMessage(message: Message, own: string | null): Row[] {
     switch (part.type) {
       case "step":
         return [];
-      // Of use to who looks for a fault in the counting, in the events; nobody else can do anything about it.
+      // Accounting notices help only with debugging; the exported events have them.
       case "notice":
         return part.about === "tandem.usage_mismatch" ? [] : [{ key, rewound, type: "part", part }];
       case "reasoning":
@@ -195,7 +195,7 @@ function rowsOfMessage(message: Message, own: string | null): Row[] {
         return [{ key, rewound, type: "subtask", part, call: callOf.get(part) }];
       case "tool": {
         if (!isShown(part, told)) return [];
-        // A subagent's call stands here for as long as somebody has to answer it; what came of it, where the subagent is.
+        // A subagent's call is shown here while it needs an answer. Its result is shown in the subagent.
         if (message.thread !== own && !isWaiting(part)) return [];
         const lane = laneOf(tools.indexOf(part), tools.length);
         return [{ key, rewound, type: "tool", part, thread: message.thread, lane }];
@@ -206,11 +206,11 @@ function rowsOfMessage(message: Message, own: string | null): Row[] {
   });
 }
 
-/** A list of things to do is shown as what it became; a call of a subagent as the subagent. */
+/** Hides calls that are shown in another form: todo updates as a list, subagent calls as the subagent. */
 const isShown = (part: ToolPart, told: ReadonlySet<ToolPart | undefined>): boolean =>
   !told.has(part) && !(isListKeeping(part) && part.state.type !== "error");
 
-/** For a person's leave, or for an answer. */
+/** Needs an approval or an answer. */
 const isWaiting = ({ kind, permission, state }: ToolPart): boolean =>
   (permission?.type === "asked" && state.type === "pending") || (kind === "custom" && state.type === "running");
 
@@ -226,7 +226,7 @@ function laneOf(index: number, count: number): Lane | undefined {
   return index === count - 1 ? "last" : "middle";
 }
 
-/** Of several tries in a row, the last says it all; and an error says why no more were made. */
+/** Of consecutive retries only the last is shown; an error replaces them. */
 const withoutRepetition = (rows: readonly Row[]): Row[] =>
   rows.filter((row, index) => {
     if (isOf(row, "retry")) return !isOf(rows[index + 1], "retry");
@@ -238,7 +238,7 @@ const isOf = <T extends PartRow["part"]["type"]>(
   type: T,
 ): row is PartRow & { part: Extract<PartRow["part"], { type: T }> } => row?.type === "part" && row.part.type === type;
 
-/** Like calls in a row become one, whichever model request they were made in. */
+/** Groups consecutive similar calls, also across model requests. */
 function group(rows: readonly Row[]): Row[] {
   const grouped: Row[] = [];
   for (let index = 0; index < rows.length;) {
@@ -260,7 +260,7 @@ function group(rows: readonly Row[]): Row[] {
 const isLike = (row: Row, first: Row, family: string): boolean =>
   row.type === "tool" && row.rewound === first.rewound && familyOf(row.part)?.name === family;
 
-/** Whether two rows look the same: what did not change is the same object. */
+/** Compares by identity: unchanged parts are the same objects. */
 export function isSameRow(before: Row, after: Row): boolean {
   if (before === after) return true;
   if (before.type !== after.type || before.rewound !== after.rewound || before.key !== after.key) return false;
@@ -286,7 +286,7 @@ export function isSameRow(before: Row, after: Row): boolean {
   }
 }
 
-/** The row that shows a part or a message; -1 if none does. */
+/** The index of the row with this part or message; -1 if there is none. */
 export const rowOfPart = (rows: readonly Row[], id: string): number =>
   rows.findIndex((row) => {
     switch (row.type) {
@@ -303,5 +303,5 @@ export const rowOfPart = (rows: readonly Row[], id: string): number =>
     }
   });
 
-/** Parts that come of one call share its id: the call itself goes by that alone, and so does what stands for itself. */
+/** Parts of one call share its id, so all but the call itself get their type as a suffix. */
 const keyOf = ({ id, type }: Part): string => (type === "tool" || type === "text" ? id : `${id}:${type}`);

@@ -8,7 +8,7 @@ import { InlineCode } from "../../text/inline-code.tsx";
 import { MODE_LABELS } from "../../text/mode-labels.ts";
 import { useLeft } from "../use-now.ts";
 
-/** What happened beside what was said and done. */
+/** A status row: retry, compaction, error, stop or notice. */
 export function StatusRow({
   part,
 }: {
@@ -155,11 +155,11 @@ const LEVELS = {
   error: ["text-bad", OctagonX],
 } as const;
 
-/** A time as the log has it, which nobody reads. */
+/** Timestamps of the log, shown in local time instead. */
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 function wordsOf({ about, text }: PartOf<"notice">): string {
-  // What a mode is called in a log, nobody has chosen.
+  // The log has the technical name of the mode; show its label.
   const said =
     about === "tandem.mode" ? text.replace(/\bis (\w+) now/, (_, mode) => `is “${modeWords(mode)}” now`) : text;
   return said.replaceAll(TIME, exactly);
@@ -169,7 +169,7 @@ const modeWords = (mode: string): string => (MODE_LABELS as Record<string, strin
 
 function NoticeRow({ part }: { part: PartOf<"notice"> }) {
   const [look, Icon] = LEVELS[part.level];
-  // What a command says is a page, not a line.
+  // Multi-line command output is rendered as Markdown.
   if (part.level === "info" && part.text.includes("\n")) {
     return (
       <div className="py-1.5">

@@ -13,10 +13,10 @@ import { ToolFrame } from "./tool/tool-frame.tsx";
 import { ToolState } from "./tool/tool-state.tsx";
 import { useNow } from "../use-now.ts";
 
-/** Of a long one, the end: a page within the page would be no place to read it. */
+/** A long transcript is cut at its beginning: nested scrolling would make it hard to read. */
 const SHOWN = 60;
 
-/** A subagent: what it was asked and what it answered; its own work is read when it is opened. */
+/** A subagent with its task and answer. Its own messages are loaded when the row is opened. */
 export function SubtaskRow({
   part,
   call,

@@ -12,16 +12,16 @@ import { usePartLink } from "./use-part-link.ts";
 import { useTurnJump } from "./use-turn-jump.ts";
 
 const AT_END_PX = 48;
-/** How near to the beginning what came before is read. */
+/** Distance from the top at which earlier messages are loaded. */
 const EARLIER_PX = 800;
 
-/** Of a row that was not drawn yet. Guessed too small, several times as many rows are drawn as there is room for. */
+/** Estimated height of a row. A low estimate would render several times the needed rows. */
 const ROW_PX = 120;
 
-/** Rows beyond the screen: those that are drawn with it, and those that are there for who scrolls. */
+/** Rows rendered outside the viewport: few at the first paint, more for smooth scrolling. */
 const OVERSCAN = { first: 1, later: 6 };
 
-/** About what a conversation looks like. */
+/** The outline of a typical conversation. */
 const READING = ["ml-auto h-9 w-1/3 rounded-2xl", "mt-8 w-3/4", "w-full", "w-2/3", "h-9 w-full", "w-1/2"];
 
 interface TimelineParts {
@@ -39,12 +39,12 @@ export function Timeline(parts: TimelineParts) {
         <Problem error={failure} onRetry={() => location.reload()} className="mx-auto max-w-xl" />
       </div>
     );
-  // The list begins with its rows: it is drawn once, at the end, instead of empty, at the beginning and at the end.
+  // Mount the list only once its rows are known. It is then rendered once, at its end.
   if (isKnown) return <Conversation {...parts} />;
   return <Skeleton rows={READING} className="mx-auto min-h-0 w-full max-w-[50rem] flex-1 px-5 pt-6" />;
 }
 
-/** The parts of a session, one row each; only those on the screen are there. It follows the end unless one scrolls away. */
+/** A virtual list of rows. It follows the end until the user scrolls up. */
 function Conversation({ log, isRunning, part }: TimelineParts) {
   const messages = useLive(log.messages);
   const hasEarlier = useLive(log.hasEarlier);
@@ -80,7 +80,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
   };
   useTurnJump({ rows, list, onLeave: leave, onEnd: goToEnd });
 
-  // A screen that is not full cannot be scrolled to read on.
+  // A list shorter than the screen cannot be scrolled, so load earlier messages until it is full.
   useEffect(() => {
     const element = scroller.current;
     if (hasEarlier && element && element.scrollHeight <= element.clientHeight + EARLIER_PX) void log.goBack();
@@ -92,7 +92,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
     const top = element.scrollTop;
     const isAtEnd = element.scrollHeight - top - element.clientHeight < AT_END_PX;
     if (isAtEnd) setFollowing(true);
-    // Only who scrolls up goes away: what grows below moves the end, and the end is followed.
+    // Only scrolling up stops following. New rows move the end, and the list keeps following it.
     else if (top < lastTop.current - 1) setFollowing(false);
     lastTop.current = top;
     if (top < EARLIER_PX && hasEarlier) void log.goBack();

@@ -31,7 +31,7 @@ export function TodoList({ todos }: { todos: readonly Todo[] }) {
 export const doneOf = (todos: readonly Todo[]): string =>
   `${todos.filter(({ status }) => status === "completed").length} of ${todos.length} done`;
 
-/** In one line: how far it was, and what was under way. */
+/** A replaced todo list in one line: progress and the current item. */
 export function PassedTodos({ todos }: { todos: readonly Todo[] }) {
   const current = todos.find(({ status }) => status === "in_progress");
   return (

@@ -4,7 +4,7 @@ import { count, lasting, money, share } from "../../text/format.ts";
 import { useSession } from "../../state/session-context.ts";
 import { cacheShare, type TurnTotals } from "./turn-totals.ts";
 
-/** What a turn took, in one quiet line. */
+/** Duration, tokens and cost of a turn. */
 export function TurnFooter({ sum, miss }: { sum: TurnTotals; miss: string | undefined }) {
   const { agent } = useSession();
   const cached = cacheShare(sum);

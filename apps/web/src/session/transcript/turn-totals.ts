@@ -1,21 +1,20 @@
 import type { Message } from "@tandem/protocol";
 
-/** What a turn came to. */
 export interface TurnTotals {
   turn: string;
   models: readonly string[];
-  /** From the message that began it to the last that is known of it. */
+  /** From the first message to the last known event of the turn. */
   lastedMs: number | undefined;
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
-  /** List price; undefined where it is not known of any request. */
+  /** List price; undefined if no request has a known price. */
   usd: number | undefined;
   requests: number;
 }
 
-/** Undefined where no model was asked. */
+/** Undefined if no model was called. */
 export function turnTotals(messages: readonly Message[]): TurnTotals | undefined {
   const own = messages.filter(({ turn }) => turn !== null);
   const turn = own[0]?.turn;
@@ -47,7 +46,7 @@ export function turnTotals(messages: readonly Message[]): TurnTotals | undefined
   };
 }
 
-/** How much of what the model read came from the cache; undefined where it read nothing. */
+/** The share of input tokens read from the cache; undefined without input. */
 export function cacheShare({
   inputTokens,
   cacheReadTokens,

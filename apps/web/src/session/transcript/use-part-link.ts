@@ -7,8 +7,8 @@ import { type Row, rowOfPart } from "./rows.ts";
 const MARKED_MS = 2_500;
 
 /**
- * Goes to the part that the address names, back through the log until it is there, unless one gives it up and goes elsewhere.
- * `marked` is the key of its row, for a while.
+ * Scrolls to the part named in the URL and loads earlier pages until it is found. Stops when the user scrolls
+ * elsewhere. `marked` is the key of the row to highlight for a moment.
  */
 export function usePartLink({
   log,

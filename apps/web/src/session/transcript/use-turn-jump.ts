@@ -2,7 +2,7 @@ import type { Virtualizer } from "@tanstack/react-virtual";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import type { Row } from "./rows.ts";
 
-/** Keys that go from turn to turn. */
+/** Shortcuts to jump between turns. */
 export function useTurnJump({
   rows,
   list,

@@ -9,7 +9,7 @@ import { takeBack } from "../composer/withdrawn-message.ts";
 import { FileBlock } from "./file-block.tsx";
 import { useSession } from "../../state/session-context.ts";
 
-/** What somebody put to the agent. It begins a turn, so it stands out from what follows. */
+/** A message of the user, which starts a turn. */
 export function UserRow({ message }: { message: Message }) {
   const { delivery, thread } = message;
   const files = message.parts.filter((part) => part.type === "file");
@@ -49,7 +49,7 @@ export function UserRow({ message }: { message: Message }) {
   );
 }
 
-/** As long as the agent does not have it, it can be changed: by taking it back. */
+/** A queued message can be withdrawn and edited. */
 function Waiting({ message }: { message: Message }) {
   const { id } = useSession();
   const back = useMutation({ mutationFn: () => takeBack(id, message) });

@@ -1,6 +1,6 @@
 import { KeptValue } from "../../live/kept-value.ts";
 
-/** Other keys than the usual ones, by the words for what they do: the same thing goes by the same key wherever it is done. */
+/** Custom keys by action label. Actions with the same label share a key on all pages. */
 export const customKeys = new KeptValue<Readonly<Record<string, string>>>("tandem.keys", {});
 
 export const setCustomKey = (label: string, key: string): void =>

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { LiveValue } from "../../live/live-value.ts";
 import { customKeys } from "./custom-keys.ts";
 
-/** Keys (`mod+k`, `g h`, `j`), and what each does. */
+/** Actions by key: `mod+k`, `g h` (a sequence), `j`. */
 export type Shortcuts = Readonly<Record<string, readonly [label: string, act: () => void]>>;
 
 interface Group {
@@ -10,17 +10,17 @@ interface Group {
   keys: Shortcuts;
 }
 
-/** Those that work now, the innermost last: what the sheet shows and the keys do. */
+/** The active groups, innermost last. */
 export const groups = new LiveValue<readonly Group[]>([]);
 
-/** The keys of the frame: those of a page go before them. */
+/** Global shortcuts. Those of a page take precedence. */
 export const EVERYWHERE = "Everywhere";
 
-/** Within which a second key belongs to the first. */
+/** Time limit between the keys of a sequence. */
 export const SEQUENCE_MS = 900;
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** Keys that work for as long as the component is there. While somebody writes, only those with a modifier do. */
+/** Registers shortcuts while the component is mounted. In text fields only those with a modifier are active. */
 export function useShortcuts(title: string, keys: Shortcuts): void {
   const current = useRef(keys);
   useEffect(() => {
@@ -36,7 +36,7 @@ export function useShortcuts(title: string, keys: Shortcuts): void {
       },
     );
     const group = { title, keys: live };
-    // What is inside is there before what is around it, when both come at once.
+    // Effects of children run first, so put the global group in front to keep it outermost.
     groups.change((all) => (title === EVERYWHERE ? [group, ...all] : [...all, group]));
     return () => groups.change((all) => all.filter((other) => other !== group));
   }, [title]);
@@ -54,7 +54,7 @@ addEventListener("keydown", (event) => {
   pressed = [...pressed, key].slice(-2);
   clearTimeout(timer);
   timer = window.setTimeout(() => (pressed = []), SEQUENCE_MS);
-  // Two keys in a row mean what they mean everywhere, also where the second alone means something else.
+  // A sequence takes precedence over a shortcut of its second key alone.
   const found = find(pressed.join(" ")) ?? find(key);
   if (!found) return;
   event.preventDefault();
@@ -62,7 +62,7 @@ addEventListener("keydown", (event) => {
   found[1]();
 });
 
-/** The innermost that has it, by the keys that somebody has chosen. */
+/** The innermost match, with custom keys applied. */
 function find(name: string): Shortcuts[string] | undefined {
   const chosen = customKeys.current;
   for (const { keys } of groups.current.toReversed()) {
@@ -72,7 +72,7 @@ function find(name: string): Shortcuts[string] | undefined {
   return undefined;
 }
 
-/** By which key that is done here which by itself goes by this one. */
+/** The key that currently triggers the action whose default key this is. */
 export function boundKey(key: string): string {
   const own = groups.current.findLast(({ keys }) => keys[key] !== undefined)?.keys[key];
   return (own && customKeys.current[own[0]]) ?? key;
@@ -89,21 +89,21 @@ export function nameOf(event: KeyboardEvent): string | undefined {
   return [...parts, event.key.toLowerCase()].join("+");
 }
 
-/** `?` is a key of its own, whatever has to be held for it; `A` is `a` with Shift. */
+/** `?` is its own key, although it needs Shift on some layouts; `A` is `a` with Shift. */
 const isLetter = (key: string): boolean => key.toLowerCase() !== key.toUpperCase();
 
 const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** What lies under a dialog or a menu is out of reach, for keys as well. */
+/** Content behind a dialog or a menu must not react to keys. */
 const isInDialog = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest("[role=dialog], [role=menu]") !== null;
 
-/** Enter and space belong to the button or link that has the focus. */
+/** Enter and space activate the focused button or link. */
 const isPressing = ({ key, target }: KeyboardEvent): boolean =>
   (key === "Enter" || key === " ") && target instanceof Element && target.closest("a, button, summary, label") !== null;
 
-/** One entry for each thing that can be done: some go by two keys, or by one that somebody has chosen. */
+/** One entry per action. An action can have several keys, or one custom key. */
 export function deeds(keys: Shortcuts): { label: string; keys: string[]; act: () => void }[] {
   const all = Object.entries(keys).map(([key, [label, act]]) => ({ key, label, act }));
   return [...Map.groupBy(all, ({ label }) => label)].map(([label, same]) => {
@@ -114,7 +114,7 @@ export function deeds(keys: Shortcuts): { label: string; keys: string[]; act: ()
 
 const ARROWS = { up: "↑", down: "↓", left: "←", right: "→" } as const;
 
-/** As it stands on the keyboard of who reads it. */
+/** Formats a key for the user's platform. */
 export const shownKey = (keys: string): string =>
   keys
     .split(" ")

@@ -1,16 +1,16 @@
 import { useEffect, useEffectEvent, useState } from "react";
 import { nameOf, SEQUENCE_MS } from "./shortcuts.ts";
 
-/** By these one goes through the page, leaves and presses what has the focus, whatever somebody chooses. */
+/** Reserved for navigation and activation; they cannot be reassigned. */
 const RESERVED = new Set(["escape", "tab", "shift+tab", "enter", " "]);
 
-/** Hands over the next key, or two that follow each other; what has been pressed of it so far. */
+/** Captures the next key or sequence of two keys. Returns the keys pressed so far. */
 export function useKeyPress(onKey: (key: string) => void, onLeave: () => void): string | undefined {
   const [first, setFirst] = useState<string>();
   const hear = useEffectEvent((event: KeyboardEvent) => {
     const key = nameOf(event);
     if (key === undefined) return;
-    // Nobody else is to act on it, not even what closes the dialog.
+    // No other handler may react, not even the dialog that closes on Escape.
     event.preventDefault();
     event.stopImmediatePropagation();
     if (key === "escape") return onLeave();

@@ -4,7 +4,7 @@ import { CopyButton } from "../../../text/code.tsx";
 
 const SHOWN = 14;
 
-/** Output of which the end is shown, where a program says what came of it, or the beginning. */
+/** Shows the end of a long output, where programs print their result, or its start. */
 export function Clamped({ text, keep = "end" }: { text: string; keep?: "start" | "end" }) {
   const [isAll, setAll] = useState(false);
   const trimmed = text.replace(/\n+$/, "");

@@ -1,4 +1,4 @@
-/** How many lines came and went. */
+/** Added and removed lines. */
 export function PatchCount({ added, removed }: { added: number | null; removed: number }) {
   return (
     <span className="text-xs tabular-nums">

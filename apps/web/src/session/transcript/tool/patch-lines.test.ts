@@ -13,7 +13,7 @@ const call = (input: Record<string, unknown>): PartOf<"tool"> => ({
   state: { type: "pending" },
 });
 
-test("hunks have the numbers of the file after the change, and of what is gone before it", () => {
+test("numbers added lines by the new file and removed lines by the old one", () => {
   const lines = fromHunks([
     { old_start: 3, old_lines: 2, new_start: 3, new_lines: 3, lines: [" a", "-b", "+c", "+d"] },
     { old_start: 20, old_lines: 1, new_start: 21, new_lines: 1, lines: [" z"] },
@@ -29,7 +29,7 @@ test("hunks have the numbers of the file after the change, and of what is gone b
   expect([countLines(lines, "+"), countLines(lines, "-")]).toEqual([2, 1]);
 });
 
-test("before a call has run, its input says what it would change", () => {
+test("derives the patch from the input before the call has run", () => {
   expect(patchLines(call({ file_path: "a", old_string: "x\n", new_string: "y\nz\n" })).map(({ sign }) => sign)).toEqual(
     ["-", "+", "+"],
   );

@@ -2,12 +2,12 @@ import type { FilePatch, PartOf } from "@tandem/protocol";
 
 export interface PatchLine {
   sign: "+" | "-" | " " | "…";
-  /** In the file as it is after the change; of a line that is gone, as it was before. */
+  /** The line number in the new file; for removed lines, in the old file. */
   number: number | null;
   text: string;
 }
 
-/** What a call changes, line by line: from what it did, or, before that, from what it says that it would do. */
+/** The changed lines of a call, from its result, or from its input before it has run. */
 export function patchLines(part: PartOf<"tool">): PatchLine[] {
   const patch = "patch" in part.state ? part.state.patch : undefined;
   if (patch && patch.hunks.length > 0) return fromHunks(patch.hunks);

@@ -6,11 +6,11 @@ const SHOWN = 24;
 const COLOURED = 400;
 const LOOKS = { "+": "bg-added", "-": "bg-removed", " ": "", "…": "" } as const;
 
-/** The lines that a call changes, a few of them at first. */
+/** The changed lines of a call, cut at first. */
 export const PatchView = memo(function PatchView({ lines, path }: { lines: readonly PatchLine[]; path: string }) {
   const language = languageOf(path);
   const highlighter = useHighlighter(language);
-  // Line by line: what began further up, as a long comment does, is seldom in a patch at all.
+  // Highlights each line on its own. Constructs that span lines, such as long comments, are rarely complete in a patch.
   const coloured = (text: string, index: number): ReactNode =>
     language !== undefined && index < COLOURED ? (highlighter?.highlight(text, language) ?? text) : text;
   const [isAll, setAll] = useState(false);

@@ -10,10 +10,10 @@ import { PatchView } from "./patch-view.tsx";
 
 type ToolPart = PartOf<"tool">;
 
-/** What Claude Code tells the model of a command that printed nothing. */
+/** Claude Code's result text for a command without output. */
 const SILENT = "(Bash completed with no output)";
 
-/** What a call was given and what came of it, in the shape that suits the tool. */
+/** Input and result of a call in the form that suits the tool. */
 export function ToolBody({ part, kind }: { part: ToolPart; kind: ToolKind }) {
   const { state } = part;
   const output = "output" in state ? state.output : [];
@@ -94,7 +94,7 @@ function pathOf(input: Record<string, unknown>): string {
   return typeof path === "string" ? path : "";
 }
 
-/** What was asked, and what somebody said to it. */
+/** Questions with their answers. */
 function Questions({ part }: { part: ToolPart }) {
   const questions = (part.input?.["questions"] ?? []) as { question: string }[];
   const said = "output" in part.state ? textOf(part.state.output) : "";
@@ -119,10 +119,10 @@ function answersOf(text: string): Record<string, string | string[]> | undefined 
   }
 }
 
-/** What these answer is only that it was done. */
+/** The result of these tools only confirms success, so the input is shown. */
 const isToldByInput = (kind: ToolKind): boolean =>
   kind === "edit" || kind === "write" || kind === "plan" || kind === "list" || kind === "question";
 
-/** Words that Claude Code puts behind a file for the model alone. */
+/** Claude Code appends reminders to files that are meant for the model only. */
 const withoutReminder = (text: string): string =>
   text.replace(/\n*<system-reminder>[\s\S]*<\/system-reminder>\s*$/, "");

@@ -13,7 +13,7 @@ import { ToolState } from "./tool-state.tsx";
 
 type ToolPart = PartOf<"tool">;
 
-/** One call of a tool: what matters of it at a glance, the rest when it is opened. */
+/** One tool call: a summary line, and details when opened. */
 export function ToolCard({ part, isPlan = false }: { part: ToolPart; isPlan?: boolean | undefined }) {
   const call = <Call part={part} isPlan={isPlan} />;
   return isAsked(part) || isQuestion(part) ? <InlineApproval part={part} fallback={call} /> : call;
@@ -41,7 +41,7 @@ function Call({ part, isPlan }: { part: ToolPart; isPlan: boolean }) {
 
 const PLAN_FILE: ToolWords = { kind: "write", verb: "Wrote the plan down", subject: "" };
 
-/** What was denied has not been done. */
+/** Verbs for denied calls, which had no effect. */
 const NOT_DONE: Readonly<Record<string, string>> = {
   Ran: "Wanted to run",
   Edited: "Wanted to edit",
@@ -50,7 +50,7 @@ const NOT_DONE: Readonly<Record<string, string>> = {
   Fetched: "Wanted to fetch",
 };
 
-/** That it was in the session's folder, nobody needs to be told. */
+/** Leaves out the session's own folder. */
 const placeIn = (note: string | undefined, folder: string | undefined): string | undefined =>
   note === `in ${folder}` || note === "in ." ? undefined : note?.replace(`in ${folder}/`, "in ");
 

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { ToolKind } from "../../../tool/describe-tool.ts";
 import { ToolIcon } from "./tool-icon.tsx";
 
-/** A line that says what was done, and what came of it below, where one wants to see it. */
+/** A summary line with collapsible details. */
 export function ToolFrame({
   kind,
   verb,

@@ -8,7 +8,7 @@ import { ToolState } from "./tool-state.tsx";
 
 type ToolPart = PartOf<"tool">;
 
-/** Like calls in a row, as one line that can be unfolded. */
+/** Consecutive similar calls as one expandable line. */
 export function ToolGroup({ parts }: { parts: readonly ToolPart[] }) {
   const { folder } = useSession();
   const [first] = parts;
@@ -39,7 +39,7 @@ const nameOf = (part: ToolPart, folder: string | undefined): string =>
 
 const often = (count: number): string => ["once", "twice"][count - 1] ?? `${count} times`;
 
-/** "Read 3 files, searched twice". */
+/** For example "Read 3 files, searched twice". */
 function groupWords(parts: readonly ToolPart[]): string {
   const counts = new Map<string, number>();
   for (const { name } of parts) counts.set(name ?? "", (counts.get(name ?? "") ?? 0) + 1);

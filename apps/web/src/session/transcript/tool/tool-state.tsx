@@ -9,7 +9,7 @@ const INTERRUPTED = {
   stopped: "Stopped",
 } as const;
 
-/** How a call stands, and how long it took or has been taking. */
+/** State and duration of a call. */
 export function ToolState({ part }: { part: PartOf<"tool"> }) {
   const { state, permission } = part;
   const now = useNow(state.type === "running");
