@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { SETTINGS_PAGES } from "../settings/settings-pages.ts";
-import { barriers, COLOURS, SMALL_SCREEN } from "./testing/accessibility-violations.ts";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { accessibilityViolations, COLOURS, SMALL_SCREEN } from "./testing/accessibility-violations.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 const NOTHING = "There is nothing here";
@@ -10,7 +10,7 @@ const NOTHING = "There is nothing here";
 let places: Record<string, [path: string, ready: string | RegExp]>;
 
 /** Creates sessions in every state, so that no page is empty. */
-async function furnish(): Promise<void> {
+async function createSessions(): Promise<void> {
   const page = await stage.open();
   const words = ["Change the notes", "Ask me", "Run something", "Look around", "Say hello"];
   const [edit, question, command, looked, archived] = (await Promise.all(
@@ -119,8 +119,8 @@ const screens = {
 
 describe.skipIf(browserPath === undefined)("accessibility", () => {
   beforeAll(async () => {
-    stage = await setPageStage({ context: true });
-    await furnish();
+    stage = await startPageStage({ context: true });
+    await createSessions();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
@@ -133,10 +133,10 @@ describe.skipIf(browserPath === undefined)("accessibility", () => {
       const look = async (name: string): Promise<void> => {
         // The phone run checks only the rules for small screens. The soak suite checks all rules on both.
         const isPhone = "isMobile" in options && !inject("soak");
-        const here = await barriers(page, isPhone ? SMALL_SCREEN : undefined);
+        const here = await accessibilityViolations(page, isPhone ? SMALL_SCREEN : undefined);
         if (options.colorScheme === "light") {
           await page.emulateMedia({ colorScheme: "dark" });
-          here.push(...(await barriers(page, COLOURS)).map((barrier) => `in the dark, ${barrier}`));
+          here.push(...(await accessibilityViolations(page, COLOURS)).map((barrier) => `in the dark, ${barrier}`));
           await page.emulateMedia({ colorScheme: "light" });
         }
         if (here.length > 0) found[name] = here;
@@ -191,7 +191,7 @@ describe.skipIf(browserPath === undefined)("accessibility", () => {
       expect(found).toEqual({});
       // Browsers log 4xx responses as errors; the page shows them itself.
       expect(
-        stage.complaints().filter((text) => !/status of 40[14]|ERR_FAILED|dynamically imported/.test(text)),
+        stage.pageErrors().filter((text) => !/status of 40[14]|ERR_FAILED|dynamically imported/.test(text)),
       ).toEqual([]);
     },
   );

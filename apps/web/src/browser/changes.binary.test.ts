@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 let session: string;
@@ -16,7 +16,7 @@ const view = (name: string): Promise<void> =>
 describe.skipIf(browserPath === undefined)("changes of a session", () => {
   // The tests share one session with two turns and run in order.
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await startPageStage();
     session = await stage.start("Change the notes", "acceptEdits");
     page = await stage.open();
     await page.goto(`${stage.url}/sessions/${session}`);
@@ -41,7 +41,7 @@ describe.skipIf(browserPath === undefined)("changes of a session", () => {
     await page.locator(".diff-split").first().waitFor();
     await page.getByRole("button", { name: /^One under the other/ }).click();
     await page.locator(".diff-unified").first().waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("sends line comments to the agent", async () => {
@@ -58,7 +58,7 @@ describe.skipIf(browserPath === undefined)("changes of a session", () => {
     await sent.getByText("One, two, three, four", { exact: false }).waitFor();
     await sent.getByText("Why four?").waitFor();
     await talk.getByText("I have read your comment.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("previews a rewind, runs it and undoes it", async () => {
@@ -83,7 +83,7 @@ describe.skipIf(browserPath === undefined)("changes of a session", () => {
     await page.getByText("The session was rewound.").waitFor({ state: "detached" });
     await page.getByRole("region", { name: "more.md", exact: true }).waitFor();
     expect(await notes()).toContain("five");
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("replays the history with messages, todos and files", async () => {
@@ -103,7 +103,7 @@ describe.skipIf(browserPath === undefined)("changes of a session", () => {
     await aside.getByRole("button", { name: /more\.md/ }).click();
     await page.getByRole("dialog").getByText("Six.").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("forks the session and compares both", async () => {
@@ -130,6 +130,6 @@ describe.skipIf(browserPath === undefined)("changes of a session", () => {
       .click();
     await page.getByRole("button", { name: "Swap the sides" }).click();
     await page.getByRole("article").nth(0).getByText("Then I do that.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 });

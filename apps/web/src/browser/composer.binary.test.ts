@@ -2,9 +2,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { giveFiles, PICTURE, textFile } from "./testing/paste-files.ts";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
-import { turnTab } from "./testing/set-tab-visibility.ts";
+import { insertFiles, PICTURE, textFile } from "./testing/insert-files.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { setTabVisibility } from "./testing/set-tab-visibility.ts";
 
 let stage: PageStage;
 
@@ -21,7 +21,7 @@ async function openSession(): Promise<Page> {
 
 describe.skipIf(browserPath === undefined)("composer and notifications", () => {
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await startPageStage();
     const commands = join(stage.project, ".claude", "commands");
     await mkdir(commands, { recursive: true });
     await writeFile(join(commands, "greet.md"), "---\ndescription: Says it\n---\nDo that instead, $ARGUMENTS.\n");
@@ -30,10 +30,10 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
 
   test("sends pasted and dropped files to the agent, but not a removed one", async () => {
     const page = await openSession();
-    await giveFiles(message(page), "paste", [PICTURE, textFile("not-this.txt", "left out")]);
+    await insertFiles(message(page), "paste", [PICTURE, textFile("not-this.txt", "left out")]);
     await page.getByRole("button", { name: "Remove not-this.txt" }).click();
     // Dropping next to the field works too.
-    await giveFiles(talkOf(page), "drop", [textFile("words.txt", "alpha and omega")]);
+    await insertFiles(talkOf(page), "drop", [textFile("words.txt", "alpha and omega")]);
     await page.getByText("words.txt").waitFor();
     await message(page).fill("What do you see");
     await page.getByRole("button", { name: "Send" }).click();
@@ -42,7 +42,7 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
     await talkOf(page).getByRole("link", { name: "words.txt" }).waitFor();
     expect(await page.getByText("not-this.txt").count()).toBe(0);
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
     await page.context().close();
   });
 
@@ -51,8 +51,8 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     await page.keyboard.press("n");
     const dialog = page.getByRole("dialog", { name: "New session" });
     const prompt = dialog.getByRole("textbox", { name: "What is to be done" });
-    await giveFiles(prompt, "drop", [PICTURE]);
-    await giveFiles(prompt, "paste", [textFile("words.txt", "alpha and omega")]);
+    await insertFiles(prompt, "drop", [PICTURE]);
+    await insertFiles(prompt, "paste", [textFile("words.txt", "alpha and omega")]);
     await dialog.getByRole("button", { name: "Remove words.txt" }).waitFor();
     await dialog.getByLabel("Agent").selectOption({ label: "Tester" });
     await prompt.fill("What do you see");
@@ -64,7 +64,7 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     await page.goBack();
     await talkOf(page).getByText("Hello from the agent.").waitFor();
     expect(await page.getByRole("button", { name: /^Remove / }).count()).toBe(0);
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
     await page.context().close();
   });
 
@@ -82,7 +82,7 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     // The list is closed, so Enter sends now.
     await page.keyboard.press("Enter");
     await talkOf(page).getByText("Then I do that.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
     await page.context().close();
   });
 
@@ -101,7 +101,7 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     const details = page.getByRole("dialog", { name: "Context" });
     await details.getByText("Instructions and tools").waitFor();
     expect(await details.getByText("The last request").count()).toBe(0);
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
     await page.context().close();
   });
 
@@ -124,14 +124,14 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     await expect.poll(() => page.title()).toMatch(/^\(1\)/);
     expect(await told()).toEqual([]);
 
-    await turnTab(page, "hidden");
+    await setTabVisibility(page, "hidden");
     await stage.start("Run it twice");
     await expect.poll(told).toEqual([{ title: "Run it twice", body: "Tester asks for Bash" }]);
     await page.evaluate(`told[0].made.dispatchEvent(new Event("click"))`);
     await page.getByRole("heading", { name: "Waiting for you", level: 1 }).waitFor();
     await page.getByText("echo again-1").first().waitFor();
     expect(new URL(page.url()).pathname).toBe("/inbox");
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
     await page.context().close();
   });
 });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
 describe.skipIf(browserPath === undefined)("first visit", () => {
   beforeAll(async () => {
-    stage = await setPageStage({ demo: true });
+    stage = await startPageStage({ demo: true });
     await stage.api("/v1/tenants", { id: "acme", name: "Acme Ltd" });
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
@@ -19,13 +19,13 @@ describe.skipIf(browserPath === undefined)("first visit", () => {
     await page.getByRole("dialog", { name: "Money" }).getByText("nobody pays").waitFor();
     await page.goto(stage.url);
     await page.getByRole("region", { name: "Spent at list prices" }).getByText("A demo: nobody pays").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("signs in as a tenant, who sees neither the operator's sessions nor the machine", async () => {
     const theirs = await stage.start("Say hello");
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", { tenant: "acme" });
-    const page = await stage.openStrange();
+    const page = await stage.openSignedOut();
     await page.goto(`${stage.url}/#code=${code}`);
     await page.getByRole("complementary").getByText("Acme Ltd").waitFor();
     await page.goto(`${stage.url}/sessions/${theirs}`);

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -18,7 +18,7 @@ const pressUntil = async (page: Page, key: string, happened: () => Promise<boole
 
 describe.skipIf(browserPath === undefined)("keyboard only", () => {
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await startPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
@@ -68,7 +68,7 @@ describe.skipIf(browserPath === undefined)("keyboard only", () => {
       .waitFor();
     await press(page, "Enter");
     await page.waitForURL(address);
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("answers a question with digits and approves a plan", async () => {
@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)("keyboard only", () => {
     await pressUntil(page, "m", () => plan.getByRole("radio", { name: "Let it edit" }).isChecked());
     await press(page, "a");
     await talk.getByText("Carried out.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("navigates the inbox, the session list, the changes and the shortcuts sheet", async () => {
@@ -140,7 +140,7 @@ describe.skipIf(browserPath === undefined)("keyboard only", () => {
     await sheet.getByText("Write a message").waitFor();
     await press(page, "Escape");
     await sheet.waitFor({ state: "detached" });
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("assigns a custom key, keeps it after a reload and resets it", async () => {
@@ -176,6 +176,6 @@ describe.skipIf(browserPath === undefined)("keyboard only", () => {
     await sheet.waitFor({ state: "detached" });
     await press(page, "n");
     await newSession.waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 });

@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
 describe.skipIf(browserPath === undefined)("joining late", () => {
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await startPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
@@ -28,7 +28,7 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
     await expect
       .poll(async () => (await talk.innerText()).match(/word\d+/g))
       .toEqual(Array.from({ length: 120 }, (_, at) => `word${at + 1}`));
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("keeps the selected values while their lists are loading", async () => {
@@ -55,7 +55,7 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
     gate.resolve();
     await expect.poll(() => where.locator("option:checked").innerText()).toContain("in a worktree of its own");
     expect(await where.inputValue()).toBe(place);
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("shows a finished session with the same text and without todo bookkeeping", async () => {
@@ -71,7 +71,7 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
     expect(told).not.toContain("Task");
     expect(told).not.toContain(stage.project);
     await page.getByRole("complementary", { name: "As it stood then" }).getByText("Write a summary").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("stays at the end if the user scrolls there before a deep link has loaded", async () => {
@@ -107,7 +107,7 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
     await page.goto("about:blank");
     await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
     await found.getByText("Look around").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("forks a session that has ended", async () => {
@@ -127,7 +127,7 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
     await page.getByRole("textbox", { name: "Message" }).fill("Do that instead");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("log").getByText("Then I do that.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("brings back worktree changes as a patch or by a merge, and undoes it", async () => {
@@ -194,6 +194,6 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
     expect(git("log", "-1", "--format=%s", "main").toString().trim()).toBe("Notes");
     expect(existsSync(made)).toBe(false);
     await rm(join(stage.project, ".git"), { recursive: true });
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 });

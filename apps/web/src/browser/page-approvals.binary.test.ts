@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
 /** Starts a session and opens it at its first approval. */
-async function asked(
+async function openAtApproval(
   words: string,
   card: string,
   mode?: string,
@@ -24,18 +24,18 @@ const click = (place: Locator, name: string): Promise<void> =>
 
 describe.skipIf(browserPath === undefined)("approvals", () => {
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await startPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("allows a call once and shows its output in place", async () => {
-    const { card, talk } = await asked("Run something", "Bash: echo first-run");
+    const { card, talk } = await openAtApproval("Run something", "Bash: echo first-run");
     await card.getByText("echo first-run", { exact: true }).waitFor();
     await click(card, "Allow once");
     await talk.getByText("It ran.").waitFor();
     await talk.getByRole("button", { name: /^Ran echo first-run/ }).waitFor();
     await talk.getByText("first-run", { exact: true }).waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("shows the whole command on a phone", async () => {
@@ -51,7 +51,7 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
   });
 
   test("denies a call with a reason that the agent receives", async () => {
-    const { card, talk, page } = await asked("Run something", "Bash: echo first-run");
+    const { card, talk, page } = await openAtApproval("Run something", "Bash: echo first-run");
     await click(card, "Deny …");
     await card.getByLabel("What should it do instead?").fill("Rather not now");
     await card.getByRole("button", { name: "Deny", exact: true }).click();
@@ -66,28 +66,28 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
     const decided = page.getByRole("listitem").filter({ has: page.getByLabel("Denied") });
     await decided.getByRole("button").click();
     await decided.getByText("Rather not now").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test('shows an edit as a diff, and does not ask again after "for the session"', async () => {
-    const { card, talk } = await asked("Change the notes", "Edit: notes.md");
+    const { card, talk } = await openAtApproval("Change the notes", "Edit: notes.md");
     await card.getByText("One, two, three, four.").waitFor();
     await click(card, "Allow once");
     await talk.getByText("Four.", { exact: true }).waitFor();
     expect(await readFile(join(stage.project, "notes.md"), "utf8")).toContain("three, four.");
 
-    const twice = await asked("Run it twice", "Bash: echo again-1");
+    const twice = await openAtApproval("Run it twice", "Bash: echo again-1");
     await click(twice.card, "For the session");
     await twice.talk.getByText("Twice it ran.").waitFor();
     await twice.talk
       .getByRole("button", { name: /^Ran echo again-1/ })
       .nth(1)
       .waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("previews a rule before saving it, applies it to other sessions and lists it", async () => {
-    const { card, talk, page } = await asked("Run the same later", "Bash: echo again-3");
+    const { card, talk, page } = await openAtApproval("Run the same later", "Bash: echo again-3");
     await click(card, "Always …");
     await card.getByLabel("Which calls").fill("echo again-*");
     await card.getByRole("radio", { name: "Everywhere" }).check();
@@ -99,21 +99,21 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
     await talk.getByText("Twice it ran.").waitFor();
     await page.goto(`${stage.url}/settings/rules`);
     await page.getByText("Bash(echo again-*)").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("allows a call with an edited input", async () => {
-    const { card, talk } = await asked("Run something", "Bash: echo first-run");
+    const { card, talk } = await openAtApproval("Run something", "Bash: echo first-run");
     await click(card, "Edit …");
     await card.getByLabel("command").fill("echo other-run");
     await click(card, "Allow with this input");
     await talk.getByText("other-run", { exact: true }).waitFor();
     await talk.getByText("It ran.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("answers questions by one choice, several choices and free text", async () => {
-    const { card, talk } = await asked("Ask me", "Question: Which colours? (and 1 more)");
+    const { card, talk } = await openAtApproval("Ask me", "Question: Which colours? (and 1 more)");
     await card.getByRole("checkbox", { name: "Red" }).check();
     await card.getByRole("checkbox", { name: "Blue" }).check();
     expect(await card.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
@@ -122,11 +122,11 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
     await talk.getByText("Noted.").waitFor();
     await talk.getByText("Red, Blue").waitFor();
     await talk.getByText("Grace, if I may").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("shows a plan in full and runs it in the chosen mode", async () => {
-    const { card, talk, page } = await asked("Make a plan", "Plan: The plan", "plan");
+    const { card, talk, page } = await openAtApproval("Make a plan", "Plan: The plan", "plan");
     await card.getByText("Touch a file.").waitFor();
     await card.getByText("touch files").waitFor();
     // The plan file is the line above.
@@ -137,7 +137,7 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
     await talk.getByText("Carried out.").waitFor();
     expect(await readFile(join(stage.project, "planned.md"), "utf8")).toBe("Planned.\n");
     await expect.poll(() => page.getByLabel("Permission mode").inputValue()).toBe("acceptEdits");
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("lists and answers all approvals in the inbox", async () => {
@@ -158,13 +158,13 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
     await click(question, "Leave it …");
     await click(question, "Leave it unanswered");
     await page.getByText("Nothing waits for you").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("records a decision under the name of the user's own link", async () => {
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", { name: "Ana" });
     const session = await stage.start("Run something");
-    const page = await stage.openStrange();
+    const page = await stage.openSignedOut();
     await page.goto(`${stage.url}/#code=${code}`);
     await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await page.goto(`${stage.url}/sessions/${session}`);
@@ -176,6 +176,6 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
     await newest.getByText("Ana").waitFor();
     await page.goto(`${stage.url}/settings/tokens`);
     await page.getByRole("listitem").filter({ hasText: "Ana" }).getByText("this browser").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -15,7 +15,7 @@ const wiki = (page: string): string => join(stage.project, "context", "wiki", pa
 
 describe.skipIf(browserPath === undefined)("context proposals", () => {
   beforeAll(async () => {
-    stage = await setPageStage({ context: true });
+    stage = await startPageStage({ context: true });
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
@@ -79,6 +79,6 @@ describe.skipIf(browserPath === undefined)("context proposals", () => {
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("dialog", { name: "Undo what was accepted?" }).getByRole("button", { name: "Undo" }).click();
     await expect.poll(() => existsSync(wiki("how-to/monthly-revenue.md"))).toBe(false);
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ELSEWHERE } from "./testing/hostile.ts";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -12,7 +12,7 @@ const home = (page: Page) => page.getByRole("heading", { name: "Sessions", level
 
 describe.skipIf(browserPath === undefined)("page security", () => {
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await startPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
@@ -23,7 +23,7 @@ describe.skipIf(browserPath === undefined)("page security", () => {
     await page.reload();
     await home(page).waitFor();
 
-    const other = await stage.openStrange();
+    const other = await stage.openSignedOut();
     const link = await stage.link();
     await other.goto(stage.url);
     await other.getByText("This browser is not signed in.").waitFor();
@@ -33,11 +33,11 @@ describe.skipIf(browserPath === undefined)("page security", () => {
     await other.goto("about:blank");
     await other.goto(link);
     await other.getByText("This link is not valid any more.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("ignores a server or a token in the URL", async () => {
-    const page = await stage.openStrange();
+    const page = await stage.openSignedOut();
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", {});
     for (const query of [
       `code=${code}`,
@@ -47,7 +47,7 @@ describe.skipIf(browserPath === undefined)("page security", () => {
       await page.goto(`${stage.url}/?${query}`);
       await page.getByText("This browser is not signed in.").waitFor();
     }
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("signing out applies to every window of the browser", async () => {
@@ -60,7 +60,7 @@ describe.skipIf(browserPath === undefined)("page security", () => {
     await page.getByText("This browser is not signed in.").waitFor();
     await beside.reload();
     await beside.getByText("This browser is not signed in.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("another origin can neither read nor write, although the browser is signed in", async () => {
@@ -107,10 +107,10 @@ describe.skipIf(browserPath === undefined)("page security", () => {
     await page.setContent(`<iframe src="${stage.url}/"></iframe>`);
     expect((await framed).status()).toBe(403);
     expect(await stage.api("/v1/agents")).toEqual(before);
-    stage.complaints();
+    stage.pageErrors();
     await page.goto(stage.url);
     await home(page).waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("every path has the CSP with a fresh nonce and no bypass", async () => {
@@ -138,7 +138,7 @@ describe.skipIf(browserPath === undefined)("page security", () => {
       policies.add(policy);
     }
     expect(policies.size).toBe(7);
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("agent output is text: it runs, loads and opens nothing by itself", async () => {
@@ -184,7 +184,7 @@ describe.skipIf(browserPath === undefined)("page security", () => {
       await page.getByRole("heading").first().waitFor();
       expect(await page.evaluate("window.__acted")).toBeUndefined();
     }
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startBreakableLine } from "./testing/breakable-proxy.ts";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
-import { turnTab } from "./testing/set-tab-visibility.ts";
+import { startBreakableProxy } from "./testing/breakable-proxy.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { setTabVisibility } from "./testing/set-tab-visibility.ts";
 
 let stage: PageStage;
 
@@ -12,7 +12,7 @@ const newer = (page: Page) => page.getByRole("button", { name: "Load it" });
 
 describe.skipIf(browserPath === undefined)("reconnecting and several windows", () => {
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await startPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
@@ -30,7 +30,7 @@ describe.skipIf(browserPath === undefined)("reconnecting and several windows", (
     await lost(page).waitFor();
     // The draft survives.
     await page.getByRole("textbox", { name: "Message" }).fill("And after that");
-    await stage.revive();
+    await stage.restart();
     await lost(page).waitFor({ state: "detached" });
     await card.getByRole("button", { name: "Allow once" }).click();
     await talkOf(page).getByText("It ran after all.").waitFor();
@@ -76,13 +76,13 @@ describe.skipIf(browserPath === undefined)("reconnecting and several windows", (
     for (const tab of tabs) {
       await tab.goto(`${stage.url}/sessions/${session}`);
       await talkOf(tab).getByText("Hello from the agent.").waitFor();
-      if (tab !== tabs.at(-1)) await turnTab(tab, "hidden");
+      if (tab !== tabs.at(-1)) await setTabVisibility(tab, "hidden");
     }
     const last = tabs.at(-1)!;
     await last.getByRole("textbox", { name: "Message" }).fill("And after that");
     await last.getByRole("button", { name: "Send" }).click();
     await talkOf(last).getByText("That came after.").waitFor();
-    await turnTab(first, "visible");
+    await setTabVisibility(first, "visible");
     await talkOf(first).getByText("That came after.").waitFor();
     // When the tab that reads the feed is closed, another tab takes over.
     for (const tab of tabs.slice(0, -1)) await tab.close();
@@ -92,12 +92,12 @@ describe.skipIf(browserPath === undefined)("reconnecting and several windows", (
     await last.goto(`${stage.url}/sessions/${other}`);
     await last.getByRole("button", { name: "Allow once" }).click();
     await talkOf(last).getByText("It ran.").waitFor();
-    expect(stage.complaints().filter((text) => !/ERR_/.test(text))).toEqual([]);
+    expect(stage.pageErrors().filter((text) => !/ERR_/.test(text))).toEqual([]);
     await last.context().close();
   });
 
   test("loses and repeats no word when the connection breaks during an answer", async () => {
-    await using line = await startBreakableLine(stage.url);
+    await using line = await startBreakableProxy(stage.url);
     const page = await stage.open({ url: line.url });
     await page.goto(`${line.url}/sessions/${await stage.start("Count the words")}`);
     await talkOf(page)

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
 describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => {
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await startPageStage();
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
@@ -42,7 +42,7 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
     expect(await page.getByLabel("Model").inputValue()).not.toBe("");
     await page.getByRole("button", { name: /of \$2\.50/ }).click();
     await page.getByRole("dialog", { name: "Money" }).getByText("This session").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("nests subagents with their approvals and calls", async () => {
@@ -59,7 +59,7 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
     await talk.getByRole("button", { name: /scout/ }).click();
     await talk.getByRole("button", { name: /Ran echo deep-water/ }).waitFor();
     await talk.getByText("There is a river.").last().waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("queues, steers and stops", async () => {
@@ -98,7 +98,7 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
     await stage.release("there");
     await talk.getByText("Then I do that.").waitFor();
     await stop.waitFor({ state: "detached" });
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("renames, pins, exports and archives", async () => {
@@ -138,7 +138,7 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
     await page.getByRole("link", { name: "Show archived sessions" }).click();
     await page.getByRole("region", { name: "Archived" }).getByRole("link", { name: "The best name" }).click();
     await page.getByText("This session has ended.").waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("renames, pins and archives on the session's own page, also while an approval is pending", async () => {
@@ -170,7 +170,7 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
     // Archiving leaves the page and removes the session from the list.
     await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Waits there" }).first().waitFor({ state: "detached" });
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("highlights a failed turn and retries it", async () => {
@@ -191,6 +191,6 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
     await page.keyboard.press("h");
     await page.getByRole("region", { name: /^Idle/ }).getByRole("link", { name: "Go wrong at first" }).waitFor();
     await board.waitFor({ state: "detached" });
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 });

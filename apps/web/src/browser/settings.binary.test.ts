@@ -2,23 +2,23 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 /** Receives the webhooks. */
 let hook: Server;
-let told: string[];
+let received: string[];
 
 describe.skipIf(browserPath === undefined)("settings", () => {
   beforeAll(async () => {
-    told = [];
+    received = [];
     hook = createServer((request, response) => {
-      request.on("data", (chunk: Buffer) => told.push(chunk.toString()));
+      request.on("data", (chunk: Buffer) => received.push(chunk.toString()));
       request.on("end", () => response.writeHead(204).end());
     }).listen(0, "127.0.0.1");
     await once(hook, "listening");
     const place = `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
-    stage = await setPageStage({
+    stage = await startPageStage({
       settings: `notify: { webhooks: [{ url: "${place}/hooks?key=secret", on: [failed] }], desktop: true }\n`,
     });
   });
@@ -36,14 +36,14 @@ describe.skipIf(browserPath === undefined)("settings", () => {
     expect(await page.getByText("secret").count()).toBe(0);
     await page.getByRole("button", { name: "Send a test" }).click();
     await webhook.getByText("delivered", { exact: true }).waitFor();
-    expect(JSON.parse(told.join(""))).toMatchObject({ type: "test" });
+    expect(JSON.parse(received.join(""))).toMatchObject({ type: "test" });
     // The page knows whether this machine has a desktop; the test does not.
     await page
       .getByRole("listitem")
       .filter({ hasText: "Desktop of the server’s machine" })
       .getByText(/delivered/)
       .waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("shows models, prices and the billed credential, but no secret", async () => {
@@ -59,7 +59,7 @@ describe.skipIf(browserPath === undefined)("settings", () => {
     const used = page.locator("section").filter({ has: page.getByRole("heading", { name: "Used" }) });
     await used.getByRole("listitem").filter({ hasText: "Sessions" }).getByText("TANDEM_TEST_KEY").waitFor();
     expect(await page.content()).not.toContain("sk-ant-made-up");
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 
   test("creates an environment, a token, a limit and an agent version, and finds them in the audit", async () => {
@@ -112,6 +112,6 @@ describe.skipIf(browserPath === undefined)("settings", () => {
     for (const words of ["token: created", "token: revoked", "budget: changed"]) await row(words).first().waitFor();
     await page.getByRole("button", { name: "Verify" }).click();
     await page.getByText(/All \d+ entries are as they were/).waitFor();
-    expect(stage.complaints()).toEqual([]);
+    expect(stage.pageErrors()).toEqual([]);
   });
 });

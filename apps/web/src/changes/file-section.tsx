@@ -12,7 +12,7 @@ import { PatchDiff } from "../diff/patch-diff.tsx";
 /** Longer diffs start collapsed. */
 const LONG = 500;
 
-interface Commenting {
+interface CommentHandlers {
   comments: readonly LineComment[];
   put: (comment: LineComment) => void;
   drop: (comment: Pick<LineComment, "path" | "key">) => void;
@@ -25,7 +25,7 @@ export function FileSection({
 }: {
   file: FileChange;
   layout: DiffLayout;
-  commenting?: Commenting | undefined;
+  commenting?: CommentHandlers | undefined;
 }) {
   const lines = (file.added ?? 0) + (file.removed ?? 0);
   const [isOpen, setOpen] = useState(lines <= LONG);

@@ -22,11 +22,11 @@ export function fileTree(files: readonly FileChange[]): TreeFolder {
     }
     folder.files.push({ name: names.at(-1)!, file });
   }
-  return { ...root, folders: root.folders.map(joined) };
+  return { ...root, folders: root.folders.map(mergeChain) };
 }
 
-function joined(folder: TreeFolder): TreeFolder {
-  const folders = folder.folders.map(joined);
+function mergeChain(folder: TreeFolder): TreeFolder {
+  const folders = folder.folders.map(mergeChain);
   const [only] = folders;
   if (only && folders.length === 1 && folder.files.length === 0)
     return { ...only, name: `${folder.name}/${only.name}` };

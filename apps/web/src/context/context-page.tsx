@@ -41,7 +41,7 @@ export function ContextPage() {
       ) : (
         <>
           <Problem error={overview.error} onRetry={() => void overview.refetch()} className="m-4" />
-          {/* Another place of the same view begins at its top, and with nothing of the one before it. */}
+          {/* The key remounts the view, so that scroll position and state do not leak into the next page. */}
           <div className="min-h-0 flex-1">
             <Suspense fallback={null}>
               <View view={place.view} rest={place.rest} />

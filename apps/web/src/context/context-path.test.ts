@@ -22,4 +22,4 @@ test.each([
   ["passages/docs/a#b", { section: "wiki", view: "passages", rest: "docs/a#b" }],
   ["graph/shop/main.orders/", { section: "tables", view: "graph", rest: "shop/main.orders" }],
   ["nothing", undefined],
-])("reads %j", (splat, wanted) => expect(readPath(splat)).toEqual(wanted));
+])("reads %j", (splat, expected) => expect(readPath(splat)).toEqual(expected));

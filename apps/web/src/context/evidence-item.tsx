@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Bot, Database, FileText, MessageSquare, Sparkles, User } from "lucide-react";
 import type { ReactNode } from "react";
-import { exactly } from "../text/format.ts";
+import { formatDateTime } from "../text/format.ts";
 import type { Evidence } from "./context-api.ts";
 import { ContextLink } from "./context-link.tsx";
 import { unwrapLines } from "./unwrap-lines.ts";
@@ -55,13 +55,13 @@ function words(item: Evidence): ReactNode {
     case "person":
       return (
         <>
-          {item.name}, in their own words, <time dateTime={item.at}>{exactly(item.at)}</time>
+          {item.name}, in their own words, <time dateTime={item.at}>{formatDateTime(item.at)}</time>
         </>
       );
     case "agent":
       return (
         <>
-          {item.name}: an agent's word, <time dateTime={item.at}>{exactly(item.at)}</time>
+          {item.name}: an agent's word, <time dateTime={item.at}>{formatDateTime(item.at)}</time>
         </>
       );
     case "model":

@@ -6,4 +6,4 @@ test.each([
   ["- a\n- b", "- a\n- b"],
   ["a:\n| x |\n| y |", "a:\n| x |\n| y |"],
   ["say\n  indented", "say\n  indented"],
-])("%j", (text, wanted) => expect(unwrapLines(text)).toBe(wanted));
+])("%j", (text, expected) => expect(unwrapLines(text)).toBe(expected));

@@ -40,7 +40,7 @@ export function CommentBox({
     <div className="max-w-2xl">
       <TextArea
         aria-label={`Comment on line ${comment.line}`}
-        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the line was just picked to write about it
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user picked the line to comment on it
         autoFocus
         rows={Math.min(8, Math.max(2, words.split("\n").length))}
         value={words}

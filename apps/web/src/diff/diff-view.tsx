@@ -79,7 +79,7 @@ export default function DiffView({ patch, layout = "unified", label, notes, onPi
   };
   const left = all.length - hunks.length;
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- lines are gone through by the arrow keys
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- arrow keys move between lines
     <section
       ref={table}
       aria-label={label}
@@ -116,14 +116,14 @@ const pieces = (hunk: HunkData, index: number): React.ReactElement[] => [
     ? []
     : [
         <Decoration key={`at-${hunk.content}`}>
-          <Place hunk={hunk} />
+          <HunkHeader hunk={hunk} />
         </Decoration>,
       ]),
   <Hunk key={hunk.content} hunk={hunk} />,
 ];
 
 /** The function or section that git names for a hunk, without the `@@` range. */
-function Place({ hunk }: { hunk: HunkData }): ReactNode {
+function HunkHeader({ hunk }: { hunk: HunkData }): ReactNode {
   const context = /^@@.*?@@\s*(.*)$/.exec(hunk.content)?.[1] ?? "";
   return (
     <span>

@@ -10,17 +10,17 @@ export const commentId = ({ path, key }: Pick<LineComment, "path" | "key">): str
 
 /** Joins all comments into one message, each with its path, line number and text of the line. */
 export function promptOf(comments: readonly LineComment[], about = "your changes"): string {
-  const said = comments
+  const written = comments
     .filter(({ words }) => words.trim() !== "")
     .toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line);
-  const [first] = said;
+  const [first] = written;
   if (!first) return "";
-  const list = said.map(({ path, line, side, text, words }) => {
+  const list = written.map(({ path, line, side, text, words }) => {
     const place = `\`${path}\`, line ${line}${side === "old" ? " (before the change)" : ""}`;
     const code = text.trim() === "" ? "" : `\n${fence(text)}`;
     return `${place}:${code}\n${words.trim()}`;
   });
-  const intro = said.length === 1 ? `A comment on ${about}.` : `${said.length} comments on ${about}.`;
+  const intro = written.length === 1 ? `A comment on ${about}.` : `${written.length} comments on ${about}.`;
   return `${intro}\n\n${list.join("\n\n")}`;
 }
 

@@ -27,8 +27,8 @@ export function useComments(session: string) {
 
 function read(session: string): readonly LineComment[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(keyOf(session)) ?? "[]");
-    return Array.isArray(kept) ? (kept as LineComment[]) : [];
+    const stored: unknown = JSON.parse(localStorage.getItem(keyOf(session)) ?? "[]");
+    return Array.isArray(stored) ? (stored as LineComment[]) : [];
   } catch {
     return [];
   }

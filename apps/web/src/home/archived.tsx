@@ -6,7 +6,7 @@ import { inShort } from "../live/session-in-short.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { fits, type HomeSearch } from "./session-filter.ts";
+import { matchesFilter, type HomeSearch } from "./session-filter.ts";
 import { SessionRow } from "./session-card.tsx";
 
 const PAGE = 100;
@@ -25,7 +25,7 @@ export function Archived({ search }: { search: HomeSearch }) {
     .flatMap(({ data }) => data)
     .filter(({ archived_at }) => archived_at !== null)
     .map((session) => inShort(session, environments.data))
-    .filter((session) => fits(session, search));
+    .filter((session) => matchesFilter(session, search));
   return (
     <section aria-labelledby="archived" className="mt-6">
       <h2 id="archived" className="mb-2 text-sm font-medium text-ink-soft">

@@ -13,7 +13,7 @@ import { Skeleton } from "../ui/skeleton.tsx";
 import { STATE_WORDS, StateDot } from "../ui/state-dot.tsx";
 import { Archived } from "./archived.tsx";
 import { Filters } from "./filters.tsx";
-import { fits, type Group, groupByState } from "./session-filter.ts";
+import { matchesFilter, type Group, groupByState } from "./session-filter.ts";
 import { pinnedSessions, togglePin } from "../state/pinned-sessions.ts";
 import { isUnread, seen } from "../state/last-seen.ts";
 import { SessionCard, SessionRow } from "./session-card.tsx";
@@ -30,7 +30,7 @@ export function HomePage() {
   const input = useRef<HTMLInputElement>(null);
   const present = [...sessions.values()].filter(({ archived_at }) => archived_at === null);
   const groups = groupByState(
-    present.filter((session) => fits(session, search)),
+    present.filter((session) => matchesFilter(session, search)),
     pinned,
   );
   usePageTitle("Sessions");

@@ -2,19 +2,19 @@ import { QUESTION_TOOL } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
 import { Folder, Pin } from "lucide-react";
 import type { FeedSession } from "../live/feed.ts";
-import { ago, exactly, listCost } from "../text/format.ts";
+import { ago, formatDateTime, listCost } from "../text/format.ts";
 import { Countdown } from "../ui/countdown.tsx";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 import { folderName } from "../text/path-labels.ts";
-import { SessionMenu } from "./session-row-menu.tsx";
+import { SessionRowMenu } from "./session-row-menu.tsx";
 
-interface Shown {
+interface SessionCardProps {
   session: FeedSession;
   isUnread: boolean;
   isPinned: boolean;
 }
 
-function waitsFor({ type, name }: FeedSession["waiting_for"][number]): string {
+function pendingLabel({ type, name }: FeedSession["waiting_for"][number]): string {
   if (name === QUESTION_TOOL) return "has a question for you";
   if (name === "ExitPlanMode") return "has a plan for you to agree to";
   return type === "tool_confirmation" ? `asks to use ${name}` : `wants the result of ${name}`;
@@ -28,7 +28,7 @@ const CUT_SHORT: Readonly<Record<NonNullable<FeedSession["cut_short"]>, string>>
 };
 
 /** A session in progress, with its pending approvals. The link covers the card; the menu is above it. */
-export function SessionCard({ session, isUnread, isPinned }: Shown) {
+export function SessionCard({ session, isUnread, isPinned }: SessionCardProps) {
   const state = stateOf(session);
   const [first, ...others] = session.waiting_for;
   const edge =
@@ -40,12 +40,12 @@ export function SessionCard({ session, isUnread, isPinned }: Shown) {
         <SessionLink session={session} isUnread={isUnread} />
         {isPinned && <Pinned />}
         <span className="relative -my-1 -mr-1.5 ml-auto">
-          <SessionMenu session={session} />
+          <SessionRowMenu session={session} />
         </span>
       </div>
       {first && (
         <p className="mt-1 truncate text-sm font-medium text-wait">
-          {waitsFor(first)}
+          {pendingLabel(first)}
           {others.length > 0 && ` and ${others.length} more`}
         </p>
       )}
@@ -63,7 +63,7 @@ export function SessionCard({ session, isUnread, isPinned }: Shown) {
 }
 
 /** One row for an idle session. */
-export function SessionRow({ session, isUnread, isPinned }: Shown) {
+export function SessionRow({ session, isUnread, isPinned }: SessionCardProps) {
   const archived = session.archived_at !== null;
   return (
     <li
@@ -82,7 +82,7 @@ export function SessionRow({ session, isUnread, isPinned }: Shown) {
       <time
         className="hidden w-20 shrink-0 truncate text-right text-sm text-ink-faint md:block"
         dateTime={session.updated_at}
-        title={exactly(session.updated_at)}
+        title={formatDateTime(session.updated_at)}
       >
         {ago(session.updated_at)}
       </time>
@@ -90,7 +90,7 @@ export function SessionRow({ session, isUnread, isPinned }: Shown) {
         {listCost(session.list_cost)}
       </span>
       <span className="relative -my-1 -mr-1.5 max-md:ml-auto">
-        <SessionMenu session={session} isArchived={archived} />
+        <SessionRowMenu session={session} isArchived={archived} />
       </span>
       <div className="basis-full pl-4 md:hidden">
         <Facts session={session} />
@@ -99,7 +99,7 @@ export function SessionRow({ session, isUnread, isPinned }: Shown) {
   );
 }
 
-function SessionLink({ session, isUnread }: Pick<Shown, "session" | "isUnread">) {
+function SessionLink({ session, isUnread }: Pick<SessionCardProps, "session" | "isUnread">) {
   return (
     <Link
       to="/sessions/$session"
@@ -124,7 +124,7 @@ const Pinned = () => (
   </>
 );
 
-function Facts({ session }: Pick<Shown, "session">) {
+function Facts({ session }: Pick<SessionCardProps, "session">) {
   return (
     <div className="mt-0.5 flex items-baseline gap-x-3 text-xs text-ink-faint">
       <span className="truncate">{session.agent.name}</span>
@@ -135,7 +135,7 @@ function Facts({ session }: Pick<Shown, "session">) {
         </span>
       )}
       <span className="ml-auto shrink-0 tabular-nums">{listCost(session.list_cost)}</span>
-      <time className="shrink-0" dateTime={session.updated_at} title={exactly(session.updated_at)}>
+      <time className="shrink-0" dateTime={session.updated_at} title={formatDateTime(session.updated_at)}>
         {ago(session.updated_at)}
       </time>
     </div>

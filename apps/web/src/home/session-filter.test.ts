@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FeedSession } from "../live/feed.ts";
-import { fits, groupByState, readHomeSearch } from "./session-filter.ts";
+import { matchesFilter, groupByState, readHomeSearch } from "./session-filter.ts";
 
 const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => ({
   id,
@@ -20,12 +20,12 @@ const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => (
 });
 
 test("every word must match the title, the agent or the folder", () => {
-  expect(fits(session("a"), { q: "CODER shop" })).toBe(true);
-  expect(fits(session("a"), { q: "coder garden" })).toBe(false);
-  expect(fits(session("a", { title: null }), { q: "untitled" })).toBe(true);
-  expect(fits(session("a"), { state: "running" })).toBe(false);
-  expect(fits(session("a"), { agent: "agent_2" })).toBe(false);
-  expect(fits(session("a"), {})).toBe(true);
+  expect(matchesFilter(session("a"), { q: "CODER shop" })).toBe(true);
+  expect(matchesFilter(session("a"), { q: "coder garden" })).toBe(false);
+  expect(matchesFilter(session("a", { title: null }), { q: "untitled" })).toBe(true);
+  expect(matchesFilter(session("a"), { state: "running" })).toBe(false);
+  expect(matchesFilter(session("a"), { agent: "agent_2" })).toBe(false);
+  expect(matchesFilter(session("a"), {})).toBe(true);
 });
 
 test("pending sessions come first; within a group pinned ones, then the latest", () => {

@@ -28,10 +28,13 @@ export function readHomeSearch(search: Record<string, unknown>): HomeSearch {
   };
 }
 
-type Searched = Pick<FeedSession, "id" | "title" | "agent" | "folder" | "status" | "waiting_for" | "cut_short">;
+type SearchableSession = Pick<
+  FeedSession,
+  "id" | "title" | "agent" | "folder" | "status" | "waiting_for" | "cut_short"
+>;
 
 /** Every word must occur in the title, the agent, the folder or the id. */
-export function fits(session: Searched, { q = "", agent, folder, state }: HomeSearch): boolean {
+export function matchesFilter(session: SearchableSession, { q = "", agent, folder, state }: HomeSearch): boolean {
   if (agent !== undefined && session.agent.id !== agent) return false;
   if (folder !== undefined && session.folder !== folder) return false;
   if (state !== undefined && stateOf(session) !== state) return false;

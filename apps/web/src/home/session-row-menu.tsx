@@ -7,7 +7,7 @@ import { Menu } from "../ui/menu.tsx";
 import { pinnedSessions, togglePin } from "../state/pinned-sessions.ts";
 
 /** Actions for a session without opening it. */
-export function SessionMenu({
+export function SessionRowMenu({
   session,
   isArchived = false,
 }: {

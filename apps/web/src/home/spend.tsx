@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
-import { isPlayed, money } from "../text/format.ts";
+import { isDemo, money } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
 import { folderName } from "../text/path-labels.ts";
 import { type Spend as Figures, spendFigures, type UsageOfDay } from "./spend-figures.ts";
@@ -36,7 +36,7 @@ export function Spend() {
       <h2 id="spend" className="text-sm font-medium text-ink-soft">
         Spent <span className="font-normal text-ink-faint">at list prices</span>
       </h2>
-      {gauges.some(isPlayed) && <p className="mt-0.5 text-xs text-ink-faint">A demo: nobody pays for it.</p>}
+      {gauges.some(isDemo) && <p className="mt-0.5 text-xs text-ink-faint">A demo: nobody pays for it.</p>}
       <Problem error={usage.error} onRetry={() => void usage.refetch()} className="mt-2" />
       {figures && (
         <>

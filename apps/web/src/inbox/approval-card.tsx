@@ -7,7 +7,7 @@ import { CallBody } from "./call-body.tsx";
 import { useHasKeys } from "./card-keys.tsx";
 import { CardFrame } from "./card-frame.tsx";
 import { ruleText } from "../text/rule-text.ts";
-import { undoWords } from "./summarize-call.ts";
+import { undoHint } from "./summarize-call.ts";
 import { PlanBar } from "./plan-bar.tsx";
 import { questionsOf } from "./question-answers.ts";
 import { QuestionForm } from "./question-form.tsx";
@@ -31,14 +31,14 @@ export function ApprovalCard({
   const card = useRef<HTMLElement>(null);
   const isNext = useHasKeys(session, approvalId);
   const { data: approval, error, refetch } = useApproval(approvalId, session);
-  const { mutate: answer, isPending: isBusy, error: refused, data: said } = useAnswer(approvalId);
+  const { mutate: answer, isPending: isBusy, error: refused, data: answered } = useAnswer(approvalId);
   if (!approval) return error ? <Problem error={error} onRetry={() => void refetch()} className="my-2" /> : <Loading />;
 
   const bar = { approval, card, isBusy, onAnswer: answer, hasKeys: hasKeys ?? isNext };
   const isOpen = approval.status === "pending";
-  const undo = undoWords(approval);
+  const undo = undoHint(approval);
   // The answer was sent but is not confirmed yet: hide the controls, show no outcome.
-  const isSaid = isOpen && said !== undefined;
+  const isAnswered = isOpen && answered !== undefined;
   return (
     <CardFrame approval={approval} card={card} isInline={isInline}>
       {approval.kind !== "question" && <CallBody approval={approval} />}
@@ -59,8 +59,8 @@ export function ApprovalCard({
         </div>
       )}
       <Problem error={refused} />
-      {isSaid && <p className="text-sm text-ink-soft">Answered; the session takes it up next.</p>}
-      {isOpen && !isSaid && (
+      {isAnswered && <p className="text-sm text-ink-soft">Answered; the session takes it up next.</p>}
+      {isOpen && !isAnswered && (
         <>
           {approval.kind === "tool" && <AnswerBar {...bar} />}
           {approval.kind === "plan" && <PlanBar {...bar} />}

@@ -8,7 +8,7 @@ import { OutcomeLine } from "./outcome-line.tsx";
 
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
 
-type Shown = Pick<Approval, "kind" | "tool" | "input" | "folder"> & Partial<Approval>;
+type CardApproval = Pick<Approval, "kind" | "tool" | "input" | "folder"> & Partial<Approval>;
 
 /** Header of a pending approval with its session and expiry; afterwards its outcome. */
 export function CardFrame({
@@ -17,7 +17,7 @@ export function CardFrame({
   isInline,
   children,
 }: {
-  approval: Shown;
+  approval: CardApproval;
   card: RefObject<HTMLElement | null>;
   isInline: boolean;
   children: ReactNode;
@@ -53,7 +53,7 @@ export function CardFrame({
   );
 }
 
-function Origin({ approval }: { approval: Shown }) {
+function Origin({ approval }: { approval: CardApproval }) {
   return (
     <p className="flex flex-wrap gap-x-2 text-sm text-ink-soft">
       <Link

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Ban, Check, ChevronRight, Hourglass, X } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/client.ts";
-import { ago, exactly } from "../text/format.ts";
+import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -50,7 +50,7 @@ export function DecidedList() {
     <>
       <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
         {decided.map((approval) => (
-          <Decided key={approval.id} approval={approval} />
+          <DecisionRow key={approval.id} approval={approval} />
         ))}
       </ul>
       {query.hasNextPage && (
@@ -65,7 +65,7 @@ export function DecidedList() {
   );
 }
 
-function Decided({ approval }: { approval: Approval }) {
+function DecisionRow({ approval }: { approval: Approval }) {
   const [isOpen, setOpen] = useState(false);
   const { resolved } = approval;
   if (!resolved) return null;
@@ -89,7 +89,7 @@ function Decided({ approval }: { approval: Approval }) {
         </span>
         <span className="flex shrink-0 flex-col items-end text-xs text-ink-faint sm:flex-row sm:gap-2">
           <span className="max-w-40 truncate text-ink-soft">{resolved.by}</span>
-          <time dateTime={resolved.at} title={exactly(resolved.at)}>
+          <time dateTime={resolved.at} title={formatDateTime(resolved.at)}>
             {ago(resolved.at)}
           </time>
         </span>
@@ -105,7 +105,7 @@ function Decided({ approval }: { approval: Approval }) {
             >
               {approval.session_title ?? "Untitled"}
             </Link>
-            , {approval.agent_name}, asked {exactly(approval.created_at)}
+            , {approval.agent_name}, asked {formatDateTime(approval.created_at)}
           </p>
           {approval.kind === "question" ? (
             <ul className="list-disc pl-5 text-sm">

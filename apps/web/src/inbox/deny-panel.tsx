@@ -34,7 +34,7 @@ export function DenyPanel({
         {(ids) => (
           <TextArea
             {...ids}
-            // oxlint-disable-next-line jsx-a11y/no-autofocus -- the panel was just opened to write here
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
             autoFocus
             rows={Math.min(8, Math.max(2, words.split("\n").length))}
             maxLength={10_000}

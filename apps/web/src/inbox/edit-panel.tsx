@@ -36,7 +36,7 @@ export function EditPanel({
           {(ids) => (
             <TextArea
               {...ids}
-              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the panel was just opened to write here
+              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
               autoFocus={index === 0}
               spellCheck={false}
               rows={Math.min(14, field.text.split("\n").length)}

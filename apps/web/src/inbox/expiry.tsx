@@ -1,6 +1,6 @@
 import { Hourglass } from "lucide-react";
 import { useEffect, useState } from "react";
-import { ago, exactly } from "../text/format.ts";
+import { ago, formatDateTime } from "../text/format.ts";
 
 const HURRY_MS = 10 * 60_000;
 const NEAR_MS = 2 * 60_000;
@@ -12,7 +12,7 @@ export function Expiry({ at }: { at: string | null }) {
   return (
     <time
       dateTime={at}
-      title={`Denied by itself at ${exactly(at)}`}
+      title={`Denied by itself at ${formatDateTime(at)}`}
       className={`flex shrink-0 items-center gap-1 text-xs tabular-nums ${left < HURRY_MS ? "font-medium text-bad" : "text-ink-soft"}`}
     >
       <Hourglass aria-hidden className="size-3" />

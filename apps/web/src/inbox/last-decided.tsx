@@ -5,15 +5,15 @@ import { OutcomeLine } from "./outcome-line.tsx";
 
 const SHOWN = 3;
 
-interface Left {
+interface DecidedApproval {
   id: string;
   session: string;
 }
 
 /** The outcome of the approval that just left the list. It may have been decided by another user. */
-export function LastDecided({ waiting }: { waiting: readonly Left[] }) {
+export function LastDecided({ waiting }: { waiting: readonly DecidedApproval[] }) {
   const [seen, setSeen] = useState(waiting);
-  const [left, setLeft] = useState<readonly Left[]>([]);
+  const [left, setLeft] = useState<readonly DecidedApproval[]>([]);
   if (seen !== waiting) {
     const gone = seen.filter(({ id }) => waiting.every((other) => other.id !== id));
     setSeen(waiting);
@@ -24,13 +24,13 @@ export function LastDecided({ waiting }: { waiting: readonly Left[] }) {
   return (
     <ul aria-label="Just decided" className="mb-3 space-y-1">
       {left.map(({ id, session }) => (
-        <Decided key={id} id={id} session={session} />
+        <LastDecision key={id} id={id} session={session} />
       ))}
     </ul>
   );
 }
 
-function Decided({ id, session }: Left) {
+function LastDecision({ id, session }: DecidedApproval) {
   const { data: approval, refetch } = useApproval(id, session);
   const isOpen = approval?.resolved === null;
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { Approval } from "@tandem/protocol";
 import { Ban, Check, Hourglass, X } from "lucide-react";
-import { ago, exactly } from "../text/format.ts";
+import { ago, formatDateTime } from "../text/format.ts";
 import { MODE_LABELS } from "../text/mode-labels.ts";
 
 type Resolved = NonNullable<Approval["resolved"]>;
@@ -38,7 +38,7 @@ export function OutcomeLine({ resolved, kind }: { resolved: Resolved; kind: Appr
         <span className="text-ink-soft">{by === PAGE ? "on the page" : `by ${by}`}</span>
       )}
       {more.length > 0 && <span className="text-ink-soft">{more.join(", ")}</span>}
-      <time dateTime={at} title={exactly(at)} className="text-xs text-ink-faint">
+      <time dateTime={at} title={formatDateTime(at)} className="text-xs text-ink-faint">
         {ago(at)}
       </time>
       {message !== undefined && message !== "" && <q className="basis-full text-ink-soft">{message}</q>}

@@ -15,11 +15,19 @@ export function QuestionCard({ callId, session, input }: { callId: string; sessi
   // An agent can define its own tool of this name. It is no approval then, and is answered like any custom tool.
   const isOwnTool = error instanceof ApiError && error.status === 404;
   if (isOwnTool && questionsOf(input).length > 0)
-    return <OwnQuestion callId={callId} session={session} input={input as Record<string, unknown>} />;
+    return <CustomToolQuestion callId={callId} session={session} input={input as Record<string, unknown>} />;
   return <ApprovalCard approvalId={callId} session={session} isInline />;
 }
 
-function OwnQuestion({ callId, session, input }: { callId: string; session: string; input: Record<string, unknown> }) {
+function CustomToolQuestion({
+  callId,
+  session,
+  input,
+}: {
+  callId: string;
+  session: string;
+  input: Record<string, unknown>;
+}) {
   const card = useRef<HTMLElement>(null);
   const hasKeys = useHasKeys(session, callId);
   const { mutate, isPending, error } = useMutation({

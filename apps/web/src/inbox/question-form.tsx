@@ -8,7 +8,7 @@ import type { Answer } from "./approvals-api.ts";
 import { CardKeys } from "./card-keys.tsx";
 import { Choice } from "../ui/choice.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
-import { answersOf, type Chosen, choose, NO_CHOICE, write } from "./question-answers.ts";
+import { answersOf, type QuestionAnswer, choose, NO_CHOICE, write } from "./question-answers.ts";
 
 /** Questions of the agent. Digit keys choose in the first unanswered question. */
 export function QuestionForm({
@@ -24,11 +24,11 @@ export function QuestionForm({
   isBusy: boolean;
   onAnswer: (answer: Answer) => void;
 }) {
-  const [choices, setChoices] = useState<readonly Chosen[]>(() => questions.map(() => NO_CHOICE));
+  const [choices, setChoices] = useState<readonly QuestionAnswer[]>(() => questions.map(() => NO_CHOICE));
   const [isLeaving, setLeaving] = useState(false);
   const [current, setCurrent] = useState(0);
   const answers = answersOf(questions, choices);
-  const set = (index: number, choice: Chosen): void => {
+  const set = (index: number, choice: QuestionAnswer): void => {
     setChoices(choices.map((other, at) => (at === index ? choice : other)));
   };
   const pick = (index: number, label: string): void => {
@@ -109,7 +109,7 @@ function QuestionFields({
   onWrite,
 }: {
   question: Question;
-  choice: Chosen;
+  choice: QuestionAnswer;
   hasDigits: boolean;
   onPick: (label: string) => void;
   onWrite: (words: string) => void;

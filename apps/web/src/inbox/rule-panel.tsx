@@ -59,7 +59,7 @@ export function RulePanel({
           {(ids) => (
             <TextInput
               {...ids}
-              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the panel was just opened to write here
+              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
               autoFocus
               value={pattern}
               onChange={(event) => setPattern(event.target.value)}

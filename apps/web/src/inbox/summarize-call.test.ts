@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nameOfKind, summarizeCall, undoWords } from "./summarize-call.ts";
+import { nameOfKind, summarizeCall, undoHint } from "./summarize-call.ts";
 
 const call = (tool: string, input: Record<string, unknown>, kind: "tool" | "plan" | "question" = "tool") => ({
   ...{ kind, tool, input },
@@ -23,7 +23,7 @@ test("an MCP call is named by its server and tool", () => {
 
 test("states for each changing call whether a rewind undoes it", () => {
   const folder = "/srv/shop";
-  const undo = (tool: string, input: Record<string, unknown>) => undoWords({ tool, input, folder });
+  const undo = (tool: string, input: Record<string, unknown>) => undoHint({ tool, input, folder });
   expect(undo("Edit", { file_path: "/srv/shop/a.ts" })).toBe("A rewind undoes it, unless git ignores the file.");
   expect(undo("Edit", { file_path: "/srv/shop/../b.ts" })).toContain("does not undo it");
   expect(undo("Write", { file_path: "/etc/passwd" })).toContain("does not undo");

@@ -29,7 +29,7 @@ export const nameOfKind = ({ kind, tool, mcp_server_name }: Pick<Approval, "kind
 };
 
 /** Whether a rewind can undo the call; undefined for calls that change nothing. */
-export function undoWords({ tool, input, folder }: Pick<Approval, "tool" | "input" | "folder">): string | undefined {
+export function undoHint({ tool, input, folder }: Pick<Approval, "tool" | "input" | "folder">): string | undefined {
   const path = text(input["file_path"]) ?? text(input["notebook_path"]);
   if (/^(Edit|MultiEdit|Write|NotebookEdit)$/.test(tool) && path !== undefined) {
     const isWithin = !path.split("/").includes("..") && (path.startsWith(`${folder}/`) || !path.startsWith("/"));

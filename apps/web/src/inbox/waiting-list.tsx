@@ -7,7 +7,7 @@ import { api } from "../api/client.ts";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
-import { ago, exactly } from "../text/format.ts";
+import { ago, formatDateTime } from "../text/format.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
@@ -76,12 +76,12 @@ export function WaitingList() {
             {approval.id === selected ? (
               <OpenCard approval={approval} />
             ) : (
-              <ClosedRow approval={approval} onOpen={() => setChosen(approval.id)} />
+              <CollapsedApproval approval={approval} onOpen={() => setChosen(approval.id)} />
             )}
           </li>
         ))}
       </ul>
-      {isRead && programs.length > 0 && <Programs programs={programs} />}
+      {isRead && programs.length > 0 && <CustomToolCalls programs={programs} />}
     </>
   );
 }
@@ -122,7 +122,7 @@ function OpenCard({ approval }: { approval: Approval }) {
   );
 }
 
-function ClosedRow({ approval, onOpen }: { approval: Approval; onOpen: () => void }) {
+function CollapsedApproval({ approval, onOpen }: { approval: Approval; onOpen: () => void }) {
   const Icon = ICONS[approval.kind];
   return (
     <button
@@ -143,7 +143,7 @@ function ClosedRow({ approval, onOpen }: { approval: Approval; onOpen: () => voi
       </span>
       <time
         dateTime={approval.created_at}
-        title={exactly(approval.created_at)}
+        title={formatDateTime(approval.created_at)}
         className="justify-self-end text-xs text-ink-faint"
       >
         {ago(approval.created_at)}
@@ -153,7 +153,7 @@ function ClosedRow({ approval, onOpen }: { approval: Approval; onOpen: () => voi
 }
 
 /** Custom tools wait for a client program, not for a user. They are listed for information. */
-function Programs({
+function CustomToolCalls({
   programs,
 }: {
   programs: readonly { session: FeedSession; call: FeedSession["waiting_for"][number] }[];

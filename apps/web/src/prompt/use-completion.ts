@@ -16,7 +16,7 @@ export function useCompletion({
 }): {
   id: string;
   isOpen: boolean;
-  wanted: CompletionTarget | undefined;
+  target: CompletionTarget | undefined;
   choices: readonly Choice[];
   current: number;
   choose: (choice: Choice) => void;
@@ -30,13 +30,13 @@ export function useCompletion({
   const [caret, setCaret] = useState(0);
   const [at, setAt] = useState(0);
   const [isClosed, setClosed] = useState(false);
-  const wanted = isClosed || isOff ? undefined : completionAt(text, caret);
-  const choices = useSuggestions(place, wanted);
-  const isOpen = wanted !== undefined && choices.length > 0;
+  const target = isClosed || isOff ? undefined : completionAt(text, caret);
+  const choices = useSuggestions(place, target);
+  const isOpen = target !== undefined && choices.length > 0;
   const current = Math.min(at, choices.length - 1);
   const choose = (choice: Choice): void => {
-    if (!wanted) return;
-    const next = completed(text, wanted, choice.name);
+    if (!target) return;
+    const next = completed(text, target, choice.name);
     write(next.text, next.caret);
     setCaret(next.caret);
     setAt(0);
@@ -52,7 +52,7 @@ export function useCompletion({
     return true;
   };
   return {
-    ...{ id, isOpen, wanted, choices, current, choose, onKey },
+    ...{ id, isOpen, target, choices, current, choose, onKey },
     close: () => setClosed(true),
     onCaret: (place, isTyped) => {
       setCaret(place);

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useState } from "react";
 
 /** Registered drop targets. The last one wins, so that a dialog takes the files instead of the page below. */
-const takers: object[] = [];
+const dropTargets: object[] = [];
 
 /** Accepts files dropped anywhere on the page. True while files are dragged over it. */
 export function useDroppedFiles(add: (files: Iterable<File>) => void): boolean {
@@ -14,8 +14,8 @@ export function useDroppedFiles(add: (files: Iterable<File>) => void): boolean {
   });
   useEffect(() => {
     const own = {};
-    takers.push(own);
-    const isMine = (): boolean => takers.at(-1) === own;
+    dropTargets.push(own);
+    const isMine = (): boolean => dropTargets.at(-1) === own;
     const allow = (event: DragEvent): void => {
       if (!isMine() || !event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
@@ -33,7 +33,7 @@ export function useDroppedFiles(add: (files: Iterable<File>) => void): boolean {
     addEventListener("dragleave", leave);
     addEventListener("drop", drop);
     return () => {
-      takers.splice(takers.indexOf(own), 1);
+      dropTargets.splice(dropTargets.indexOf(own), 1);
       removeEventListener("dragover", allow);
       removeEventListener("dragleave", leave);
       removeEventListener("drop", drop);

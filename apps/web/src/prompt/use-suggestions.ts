@@ -21,17 +21,17 @@ interface SlashCommand {
 export type CompletionScope = { session: string } | { folder: string | undefined };
 
 /** Suggestions for the typed text. */
-export function useSuggestions(place: CompletionScope, wanted: CompletionTarget | undefined): readonly Choice[] {
-  const query = useDeferredValue(wanted?.query ?? "");
-  const session = "session" in place ? place.session : undefined;
+export function useSuggestions(scope: CompletionScope, target: CompletionTarget | undefined): readonly Choice[] {
+  const query = useDeferredValue(target?.query ?? "");
+  const session = "session" in scope ? scope.session : undefined;
   const [path, of] =
-    "session" in place
-      ? ([`/v1/sessions/${place.session}/commands`, undefined] as const)
-      : (["/v1/commands", { folder: place.folder }] as const);
+    "session" in scope
+      ? ([`/v1/sessions/${scope.session}/commands`, undefined] as const)
+      : (["/v1/commands", { folder: scope.folder }] as const);
   const commands = useQuery({
     queryKey: of === undefined ? [path] : [path, of],
     queryFn: ({ signal }) => api.get<{ data: SlashCommand[] }>(path, of, signal),
-    enabled: wanted?.kind === "command" && (of === undefined || of.folder !== undefined),
+    enabled: target?.kind === "command" && (of === undefined || of.folder !== undefined),
     staleTime: 30_000,
     retry: false,
   });
@@ -43,26 +43,26 @@ export function useSuggestions(place: CompletionScope, wanted: CompletionTarget 
         { name: query, limit: SHOWN },
         signal,
       ),
-    enabled: session !== undefined && wanted?.kind === "file" && query !== "",
+    enabled: session !== undefined && target?.kind === "file" && query !== "",
     placeholderData: (before) => before,
   });
   const folder = useQuery({
     queryKey: [`/v1/sessions/${session}/files`],
     queryFn: ({ signal }) =>
       api.get<{ data: { path: string; type: string }[] }>(`/v1/sessions/${session}/files`, undefined, signal),
-    enabled: session !== undefined && wanted?.kind === "file" && query === "",
+    enabled: session !== undefined && target?.kind === "file" && query === "",
   });
-  if (wanted?.kind === "command") {
+  if (target?.kind === "command") {
     return (commands.data?.data ?? [])
-      .filter(({ name }) => name.toLowerCase().includes(wanted.query.toLowerCase()))
-      .sort((a, b) => Number(b.name.startsWith(wanted.query)) - Number(a.name.startsWith(wanted.query)))
+      .filter(({ name }) => name.toLowerCase().includes(target.query.toLowerCase()))
+      .sort((a, b) => Number(b.name.startsWith(target.query)) - Number(a.name.startsWith(target.query)))
       .slice(0, SHOWN)
       .map(({ name, description, argument_hint }) => ({
         name,
         note: [argument_hint, description].filter(Boolean).join("  "),
       }));
   }
-  if (wanted?.kind !== "file") return [];
+  if (target?.kind !== "file") return [];
   const found = query === "" ? folder.data?.data.filter(({ type }) => type === "file") : files.data?.data;
   return (found ?? []).slice(0, SHOWN).map(({ path }) => ({ name: path, note: "" }));
 }

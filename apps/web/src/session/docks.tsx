@@ -5,7 +5,7 @@ import { api } from "../api/client.ts";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive, useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
-import { lasting } from "../text/format.ts";
+import { duration } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Countdown } from "../ui/countdown.tsx";
 import { stateOf } from "../ui/state-dot.tsx";
@@ -27,7 +27,7 @@ export function Docks({ session, log, isRunning }: { session: string; log: Sessi
       <TodoDock log={log} />
       <Tasks session={session} />
       {!isRunning && <StuckDock session={session} log={log} />}
-      {isRunning && <Working log={log} session={session} />}
+      {isRunning && <RunningTasks log={log} session={session} />}
     </div>
   );
 }
@@ -35,7 +35,7 @@ export function Docks({ session, log, isRunning }: { session: string; log: Sessi
 /** Pending approvals of subagents. Those of the main agent are shown in the transcript. */
 function SubagentApprovals({ session, log }: { session: string; log: SessionLog }) {
   const waiting = useLive(feed.sessions).get(session)?.waiting_for;
-  const others = useLivePart(log.messages, (messages) => notShown(waiting ?? NONE, messages).join(" "));
+  const others = useLivePart(log.messages, (messages) => subagentApprovals(waiting ?? NONE, messages).join(" "));
   if (others === "") return null;
   return others.split(" ").map((id) => (
     <div key={id} className="max-h-[50vh] overflow-y-auto">
@@ -46,7 +46,7 @@ function SubagentApprovals({ session, log }: { session: string; log: SessionLog 
 
 const NONE: FeedSession["waiting_for"] = [];
 
-function notShown(waiting: FeedSession["waiting_for"], messages: readonly Message[]): string[] {
+function subagentApprovals(waiting: FeedSession["waiting_for"], messages: readonly Message[]): string[] {
   if (waiting.length === 0) return [];
   const shown = new Set(messages.slice(-RECENT).flatMap(({ parts }) => parts.map(({ id }) => id)));
   return waiting.map(({ event_id }) => event_id).filter((id) => !shown.has(id));
@@ -125,7 +125,7 @@ function Tasks({ session }: { session: string }) {
   );
 }
 
-function Working({ log, session }: { log: SessionLog; session: string }) {
+function RunningTasks({ log, session }: { log: SessionLog; session: string }) {
   const now = useNow(true);
   const known = useLive(feed.sessions).get(session);
   const words = known === undefined ? "working" : stateOf(known);
@@ -143,7 +143,7 @@ function Working({ log, session }: { log: SessionLog; session: string }) {
           A quota is used up; it goes on in <Countdown to={known.parked.resets_at} />
         </span>
       ) : (
-        lasted >= 1_000 && <span className="tabular-nums">{lasting(lasted)}</span>
+        lasted >= 1_000 && <span className="tabular-nums">{duration(lasted)}</span>
       )}
     </p>
   );

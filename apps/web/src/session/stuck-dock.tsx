@@ -11,13 +11,13 @@ import { sendMessage } from "./composer/send.ts";
 /** Offers to send the last message again after a failed turn. */
 export function StuckDock({ session, log }: { session: string; log: SessionLog }) {
   const isStuck = useLive(feed.sessions).get(session)?.cut_short === "retries_exhausted";
-  return isStuck ? <TryAgain session={session} log={log} /> : null;
+  return isStuck ? <RetryButton session={session} log={log} /> : null;
 }
 
-function TryAgain({ session, log }: { session: string; log: SessionLog }) {
+function RetryButton({ session, log }: { session: string; log: SessionLog }) {
   const again = useMutation({
     mutationFn: () =>
-      sendMessage(log, session, [{ type: "text", text: lastWords(log.messages.current) ?? "Go on." }], undefined),
+      sendMessage(log, session, [{ type: "text", text: lastMessageText(log.messages.current) ?? "Go on." }], undefined),
   });
   useShortcuts("The turn that failed", { t: ["Try again", () => again.mutate()] });
   return (
@@ -45,7 +45,7 @@ function TryAgain({ session, log }: { session: string; log: SessionLog }) {
 }
 
 /** Undefined if the message had attachments, which cannot be sent again from here. */
-function lastWords(messages: readonly Message[]): string | undefined {
+function lastMessageText(messages: readonly Message[]): string | undefined {
   const last = messages.findLast(({ role, thread }) => role === "user" && thread === null);
   const texts = last?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) ?? [];
   return texts.length > 0 && texts.length === last?.parts.length ? texts.join("\n\n") : undefined;

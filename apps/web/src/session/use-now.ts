@@ -13,7 +13,7 @@ export function useNow(isNeeded: boolean, everyMs = 1_000): number {
 }
 
 /** Milliseconds until `due`; 0 afterwards. */
-export function useLeft(due: number | undefined): number {
+export function useTimeUntil(due: number | undefined): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     if (due === undefined) return undefined;

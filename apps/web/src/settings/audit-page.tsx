@@ -5,7 +5,7 @@ import { Download, ShieldCheck } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { api } from "../api/client.ts";
 import type { Page } from "../api/lists.ts";
-import { toTheSecond } from "../text/format.ts";
+import { formatSeconds } from "../text/format.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { TextInput } from "../ui/field.tsx";
@@ -95,7 +95,7 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
       <details className="group">
         <summary className="grid cursor-pointer items-baseline gap-x-3 px-3 py-1.5 hover:bg-raised max-sm:grid-cols-[1fr_auto] sm:grid-cols-[10.5rem_9rem_6.5rem_minmax(0,1fr)]">
           <time dateTime={at} className="text-sm text-ink-faint">
-            {toTheSecond(at)}
+            {formatSeconds(at)}
           </time>
           <span className="font-medium max-sm:order-1 max-sm:col-span-2">
             {kind.replace(".", ": ").replaceAll("_", " ")}
@@ -104,7 +104,7 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
             {actor.replace(/^agent:/, "")}
           </span>
           <span className="min-w-0 truncate text-sm text-ink-faint max-sm:order-2 max-sm:col-span-2">
-            {inShort(details)}
+            {detailsSummary(details)}
           </span>
         </summary>
         <div className="px-3 pb-2">
@@ -132,7 +132,7 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
 /** Ids, hashes and times are left out of the summary. */
 const OPAQUE = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32,}|\d{4}-\d\d-\d\dT.*)$/;
 
-const inShort = (details: AuditEntry["details"]): string =>
+const detailsSummary = (details: AuditEntry["details"]): string =>
   Object.entries(details)
     .filter(([, value]) => typeof value === "number" || (typeof value === "string" && !OPAQUE.test(value)))
     .slice(0, 3)

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
 import { folderName } from "../text/path-labels.ts";
-import { count, isPlayed, lasting, money } from "../text/format.ts";
+import { count, isDemo, duration, money } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
@@ -14,9 +14,9 @@ import { PageHead, Panel } from "./panel.tsx";
 
 const KEY = ["/v1/budgets"];
 const amount = (unit: BudgetUnit, value: number): string =>
-  unit === "usd" ? money(value) : unit === "seconds" ? lasting(value * 1_000) : count(value);
+  unit === "usd" ? money(value) : unit === "seconds" ? duration(value * 1_000) : count(value);
 /** Singular or plural of a unit. */
-const counting = (unit: BudgetUnit, value: number): string =>
+const unitLabel = (unit: BudgetUnit, value: number): string =>
   `${count(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
 const UNIT_WORDS: Readonly<Record<BudgetUnit, string>> = {
   usd: "Dollars",
@@ -79,7 +79,7 @@ function Gauges({ gauges, name }: { gauges: readonly BudgetGauge[]; name: string
         <p className="mt-0.5 text-sm text-ink-faint">
           {shown.length === 0 && `${name}: `}
           {counted
-            .map(({ unit, spent }) => (unit === "seconds" ? `${amount(unit, spent)} of work` : counting(unit, spent)))
+            .map(({ unit, spent }) => (unit === "seconds" ? `${amount(unit, spent)} of work` : unitLabel(unit, spent)))
             .join(", ")}
         </p>
       )}
@@ -95,10 +95,10 @@ function Gauge({ gauge: { unit, spent, reserved, limit, payer }, name }: { gauge
       <div className="flex flex-wrap items-baseline gap-x-3">
         <span className="min-w-0 font-medium break-all">{name}</span>
         <span className="text-xs text-ink-faint">
-          {payer !== null && (isPlayed({ payer }) ? "a demo: nobody pays" : `paid by ${payer.replaceAll("_", " ")}`)}
+          {payer !== null && (isDemo({ payer }) ? "a demo: nobody pays" : `paid by ${payer.replaceAll("_", " ")}`)}
         </span>
         <span className="ml-auto tabular-nums">
-          {unit === "usd" || unit === "seconds" ? amount(unit, spent) : counting(unit, spent)}
+          {unit === "usd" || unit === "seconds" ? amount(unit, spent) : unitLabel(unit, spent)}
           <span className="text-ink-faint">{limit === null ? " spent, no limit" : ` of ${amount(unit, limit)}`}</span>
           {reserved > 0 && <span className="text-wait"> + {amount(unit, reserved)} reserved</span>}
         </span>

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
-import { exactly } from "../text/format.ts";
+import { formatDateTime } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows, type Tone } from "./panel.tsx";
 import { PAYERS } from "./status/server-status.ts";
 
-interface Place {
+interface CredentialSource {
   id: string;
   kind: string;
   state: "found" | "unreadable" | "malformed";
@@ -14,7 +14,7 @@ interface Place {
   login?: { expires_at: string | null; expired: boolean; renewable: boolean; plan: string | null };
 }
 
-interface Use {
+interface CredentialUse {
   for: "calls" | "sessions";
   backend: string;
   source: string | null;
@@ -25,13 +25,13 @@ interface Use {
 
 interface Report {
   config_dir: { path: string };
-  places: Place[];
-  tandem: Use[];
+  places: CredentialSource[];
+  tandem: CredentialUse[];
   notices: { about: string; text: string; fix?: string }[];
 }
 
-const USES: Readonly<Record<Use["for"], string>> = { sessions: "Sessions", calls: "Single calls" };
-const STATES: Readonly<Record<Use["state"], { tone: Tone; label: string }>> = {
+const USES: Readonly<Record<CredentialUse["for"], string>> = { sessions: "Sessions", calls: "Single calls" };
+const STATES: Readonly<Record<CredentialUse["state"], { tone: Tone; label: string }>> = {
   found: { tone: "good", label: "there" },
   absent: { tone: "bad", label: "missing" },
   expired: { tone: "bad", label: "expired" },
@@ -82,7 +82,7 @@ export default function CredentialsPage() {
             <Panel title="Found">
               <Rows>
                 {data.places.map((place) => (
-                  <PlaceRow key={place.id} place={place} />
+                  <SourceRow key={place.id} place={place} />
                 ))}
               </Rows>
             </Panel>
@@ -94,7 +94,7 @@ export default function CredentialsPage() {
   );
 }
 
-function UsedRow({ use: { for: purpose, backend, source, state, payer, because } }: { use: Use }) {
+function UsedRow({ use: { for: purpose, backend, source, state, payer, because } }: { use: CredentialUse }) {
   const { tone, label } = STATES[state];
   return (
     <Row>
@@ -111,14 +111,14 @@ function UsedRow({ use: { for: purpose, backend, source, state, payer, because }
   );
 }
 
-function PlaceRow({ place: { id, kind, state, detail, login } }: { place: Place }) {
+function SourceRow({ place: { id, kind, state, detail, login } }: { place: CredentialSource }) {
   const isBroken = state === "unreadable" || state === "malformed";
   const isOver = login?.expired === true && !login.renewable;
   return (
     <Row>
       <span className="min-w-0 flex-1">
         <Mono>{id}</Mono>
-        <span className="block text-xs text-ink-faint">{login ? loginWords(login) : detail}</span>
+        <span className="block text-xs text-ink-faint">{login ? loginSummary(login) : detail}</span>
       </span>
       <Badge>{kind.replaceAll("_", " ")}</Badge>
       {(isBroken || isOver) && <Badge tone="bad">{isOver ? "expired" : state}</Badge>}
@@ -126,8 +126,8 @@ function PlaceRow({ place: { id, kind, state, detail, login } }: { place: Place 
   );
 }
 
-function loginWords({ expires_at, expired, renewable, plan }: NonNullable<Place["login"]>): string {
-  const until = expires_at === null ? undefined : `${expired ? "since" : "until"} ${exactly(expires_at)}`;
+function loginSummary({ expires_at, expired, renewable, plan }: NonNullable<CredentialSource["login"]>): string {
+  const until = expires_at === null ? undefined : `${expired ? "since" : "until"} ${formatDateTime(expires_at)}`;
   return [plan ?? "unknown plan", until, renewable ? "renews itself" : "does not renew itself"]
     .filter((word) => word !== undefined)
     .join(", ");

@@ -14,7 +14,7 @@ import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
 const { path, isolation, branch } = ENVIRONMENT_METADATA;
 /** Shortens a commit hash. */
-const shortly = (name = ""): string => (/^[0-9a-f]{40,}$/.test(name) ? name.slice(0, 10) : name);
+const shortCommit = (name = ""): string => (/^[0-9a-f]{40,}$/.test(name) ? name.slice(0, 10) : name);
 
 export default function EnvironmentsPage() {
   const list = useEnvironments();
@@ -52,7 +52,8 @@ export default function EnvironmentsPage() {
                 {environment.metadata[isolation] === "worktree" && (
                   <Badge>
                     worktree for each
-                    {environment.metadata[branch] !== undefined && `, from ${shortly(environment.metadata[branch])}`}
+                    {environment.metadata[branch] !== undefined &&
+                      `, from ${shortCommit(environment.metadata[branch])}`}
                   </Badge>
                 )}
                 {environment.id === LOCAL_ENVIRONMENT ? (

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
-import { ago, exactly } from "../text/format.ts";
+import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -57,7 +57,7 @@ function Server({ server }: { server: McpServer }) {
       <div className="flex flex-wrap items-center gap-2 px-3 pt-2.5 pb-2">
         <h2 className="font-medium">{server.name}</h2>
         <Badge tone={hasChanged ? "wait" : "good"}>{hasChanged ? "has changed" : "accepted"}</Badge>
-        <span className="text-sm text-ink-faint" title={exactly(server.accepted.at)}>
+        <span className="text-sm text-ink-faint" title={formatDateTime(server.accepted.at)}>
           by {server.accepted.by}, {ago(server.accepted.at)}
         </span>
         {hasChanged && (

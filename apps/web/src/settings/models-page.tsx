@@ -25,7 +25,7 @@ interface ModelFacts {
 
 const COLUMNS = ["Model", "Window", "Answer", "Input", "Output", "Cached"] as const;
 /** The unit is stated once, below the table. */
-const rateWords = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 3 });
+const rateFormat = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 3 });
 
 /** Available models with their limits and prices. */
 export default function ModelsPage() {
@@ -94,10 +94,10 @@ function ModelRow({
       <Figure>{max_tokens === null ? null : count(max_tokens)}</Figure>
       {(["input", "output", "cache_read"] as const).map((rate) => (
         <Figure key={rate}>
-          {price && rateWords.format(price[rate])}
+          {price && rateFormat.format(price[rate])}
           {price?.long_prompt && (
             <span className="block text-xs text-ink-faint">
-              {rateWords.format(price.long_prompt[rate])} over {count(price.long_prompt.over_tokens)}
+              {rateFormat.format(price.long_prompt[rate])} over {count(price.long_prompt.over_tokens)}
             </span>
           )}
         </Figure>

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { BellRing, Monitor, Webhook } from "lucide-react";
 import { api } from "../api/client.ts";
 import { NotifyButton } from "../ui/notify-button.tsx";
-import { ago, exactly } from "../text/format.ts";
+import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
@@ -63,7 +63,7 @@ export default function NotificationsPage() {
             )
           }
         >
-          {targets.length === 0 ? <Nobody /> : <Targets targets={targets} />}
+          {targets.length === 0 ? <NoTargets /> : <Targets targets={targets} />}
         </Panel>
       )}
       <Panel title="This browser">
@@ -84,7 +84,7 @@ const EXAMPLE = `notify:
       secret: env:TANDEM_HOOK_KEY
   desktop: true`;
 
-function Nobody() {
+function NoTargets() {
   return (
     <div className="p-3 text-ink-soft">
       <p>Nobody. A webhook, or the desktop of the server’s machine, is named in tandem.yaml; then start it again:</p>
@@ -112,7 +112,7 @@ function Targets({ targets }: { targets: readonly Target[] }) {
               </p>
             </div>
             <output className="ml-auto flex flex-wrap items-center justify-end gap-x-2 gap-y-1 text-sm text-ink-faint">
-              {last && <span title={exactly(last.at)}>{ago(last.at)}</span>}
+              {last && <span title={formatDateTime(last.at)}>{ago(last.at)}</span>}
               {last ? (
                 <Badge tone={last.delivered ? "good" : "bad"}>{last.delivered ? "delivered" : "not delivered"}</Badge>
               ) : (

@@ -3,7 +3,7 @@ import { Copy, Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
-import { ago, exactly } from "../text/format.ts";
+import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -65,7 +65,7 @@ export default function TokensPage() {
                   </p>
                   <p className="text-sm text-ink-faint">
                     made{" "}
-                    <time dateTime={token.created_at} title={exactly(token.created_at)}>
+                    <time dateTime={token.created_at} title={formatDateTime(token.created_at)}>
                       {ago(token.created_at)}
                     </time>
                     {token.last_used_at === null ? ", never used" : `, used ${ago(token.last_used_at)}`}

@@ -10,7 +10,7 @@ export function ApprovalNotifier() {
   const isKnown = useLive(feed.isKnown);
   const title = useLive(pageTitle);
   const navigate = useNavigate();
-  const told = useRef<Set<string>>(undefined);
+  const notified = useRef<Set<string>>(undefined);
   const count = [...sessions.values()].reduce((sum, { waiting_for }) => sum + waiting_for.length, 0);
 
   useEffect(() => {
@@ -24,9 +24,9 @@ export function ApprovalNotifier() {
       session.waiting_for.map(({ event_id, name }) => ({ id: event_id, name, session })),
     );
     // Approvals that were pending when the page opened are not new.
-    const isNew = ({ id }: { id: string }): boolean => told.current !== undefined && !told.current.has(id);
+    const isNew = ({ id }: { id: string }): boolean => notified.current !== undefined && !notified.current.has(id);
     const news = waiting.filter(isNew);
-    told.current = new Set(waiting.map(({ id }) => id));
+    notified.current = new Set(waiting.map(({ id }) => id));
     if (document.visibilityState !== "hidden" || !mayNotify()) return;
     for (const { id, name, session } of news.slice(0, 3))
       notify(id, name, session, () => void navigate({ to: "/inbox" }));

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { OctagonX } from "lucide-react";
 import { api } from "../api/client.ts";
-import { ago, exactly } from "../text/format.ts";
+import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 
 export interface Stopped {
@@ -30,7 +30,7 @@ export function KillSwitch() {
       <OctagonX aria-hidden className="size-4 shrink-0" />
       <output className="min-w-52 flex-1">
         <strong>Everything is stopped.</strong> By {stopped.by},{" "}
-        <time dateTime={stopped.at} title={exactly(stopped.at)}>
+        <time dateTime={stopped.at} title={formatDateTime(stopped.at)}>
           {ago(stopped.at)}
         </time>
         {stopped.reason !== null && `: ${stopped.reason}`}. Nothing begins until you let it go on.

@@ -2,7 +2,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command } from "cmdk";
 import { BookOpen } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { fits } from "../home/session-filter.ts";
+import { matchesFilter } from "../home/session-filter.ts";
 import { togglePin } from "../state/pinned-sessions.ts";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
@@ -12,7 +12,7 @@ import { setTheme, THEMES } from "../state/theme.ts";
 import { ago } from "../text/format.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 import { sessionAction } from "../state/open-dialogs.ts";
-import { deeds, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
+import { shortcutActions, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
 import { useContextHits } from "./use-context-hits.ts";
 
 /** Maximum number of sessions; typing narrows them. */
@@ -41,13 +41,13 @@ export default function Palette({
   const tenant = useOwnTenant();
   const open = sessions.get(openId ?? "");
   const found = [...sessions.values()]
-    .filter((session) => fits(session, { q: words }))
+    .filter((session) => matchesFilter(session, { q: words }))
     .sort((a, b) => b.updated_at.localeCompare(a.updated_at))
     .slice(0, SHOWN);
   const actions: [title: string, entries: Entry[]][] = [
     ...shortcuts.toReversed().map(({ title, keys }): [string, Entry[]] => [
       title,
-      deeds(keys).map(({ label, keys: [first], act }) => ({
+      shortcutActions(keys).map(({ label, keys: [first], act }) => ({
         label,
         ...(first !== undefined && { keys: first }),
         act,

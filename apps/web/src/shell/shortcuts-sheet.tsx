@@ -4,7 +4,7 @@ import { useLive } from "../live/live-value.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { setCustomKey, customKeys, resetCustomKey } from "../ui/keyboard/custom-keys.ts";
-import { deeds, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
+import { shortcutActions, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
 import { isShortcutsSheetOpen } from "../state/open-dialogs.ts";
 import { useKeyPress } from "../ui/keyboard/use-key-press.ts";
 
@@ -20,7 +20,7 @@ export default function ShortcutsSheet() {
   };
   const take = (label: string, key: string): void => {
     const other = all
-      .flatMap(({ keys }) => deeds(keys))
+      .flatMap(({ keys }) => shortcutActions(keys))
       .find((deed) => deed.label !== label && deed.keys.includes(key));
     if (other) return setTaken(`${shownKey(key)} does something here already: “${other.label}”.`);
     setCustomKey(label, key);
@@ -49,7 +49,7 @@ export default function ShortcutsSheet() {
           <section key={`${title}-${index}`} className="mb-5 break-inside-avoid">
             <h3 className="mb-1 text-xs font-medium text-ink-faint">{title}</h3>
             <ul>
-              {deeds(keys).map(({ label, keys: own }) => (
+              {shortcutActions(keys).map(({ label, keys: own }) => (
                 <li key={label} className="flex items-center gap-2 border-b border-line py-0.5 last:border-0">
                   <span className="min-w-0 flex-1">{label}</span>
                   {chosen[label] !== undefined && changing !== label && (

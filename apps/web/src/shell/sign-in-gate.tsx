@@ -5,32 +5,32 @@ import { KeptValue } from "../live/kept-value.ts";
 type State = "asking" | "in" | "out" | "unreachable";
 
 /** Whether this browser was signed in before. The page then renders at once, until a request returns 401. */
-const wasIn = new KeptValue("tandem.signed-in", false);
+const wasSignedIn = new KeptValue("tandem.signed-in", false);
 
-const isTakenIn = (): boolean => wasIn.current && location.hash === "";
+const isAssumedSignedIn = (): boolean => wasSignedIn.current && location.hash === "";
 
 /** Renders the page for a signed-in browser, or exchanges the code of a sign-in link. */
 export function SignInGate({ children }: { children: ReactNode }) {
-  const [state, setState] = useState<State>(() => (isTakenIn() ? "in" : "asking"));
+  const [state, setState] = useState<State>(() => (isAssumedSignedIn() ? "in" : "asking"));
   const [words, setWords] = useState<string>();
 
   useEffect(() => {
     whenSignedOut(() => {
-      wasIn.set(false);
+      wasSignedIn.set(false);
       setState("out");
     });
-    const comeIn = (): void =>
+    const startSignIn = (): void =>
       void signIn().then(({ next, message }) => {
-        if (next === "in") wasIn.set(true);
+        if (next === "in") wasSignedIn.set(true);
         // An open page already shows that the server is unreachable.
         setState((now) => (now === "in" && next === "unreachable" ? now : next));
         setWords(message);
       });
     // A returning browser without a code skips this check. Its first request shows whether the sign-in is still valid.
-    if (!isTakenIn()) comeIn();
+    if (!isAssumedSignedIn()) startSignIn();
     // Following a link to a page that is already open only changes the hash.
     const onLink = (): void => {
-      if (location.hash.startsWith("#code=")) comeIn();
+      if (location.hash.startsWith("#code=")) startSignIn();
     };
     addEventListener("hashchange", onLink);
     return () => removeEventListener("hashchange", onLink);

@@ -7,7 +7,7 @@ import { capitalised } from "../text/mode-labels.ts";
 const SHOWN = 6;
 const FEWEST = 2;
 
-interface Known {
+interface ContextHit {
   key: string;
   title: string;
   kind: string;
@@ -16,10 +16,10 @@ interface Known {
 }
 
 /** Pages, tables and memories that match the text; empty if the project has no context. */
-export function useContextHits(words: string): readonly Known[] {
-  const wanted = useDeferredValue(words.trim());
-  const isAsked = wanted.length >= FEWEST;
-  const query = { query: wanted, limit: SHOWN, kinds: ["page", "table", "memory"] };
+export function useContextHits(words: string): readonly ContextHit[] {
+  const term = useDeferredValue(words.trim());
+  const isAsked = term.length >= FEWEST;
+  const query = { query: term, limit: SHOWN, kinds: ["page", "table", "memory"] };
   const { data } = useQuery({
     queryKey: ["/v1/context/search", query],
     queryFn: ({ signal }) =>

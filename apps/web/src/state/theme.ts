@@ -4,10 +4,10 @@ export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 const KEY = "tandem.theme";
-const kept = localStorage.getItem(KEY);
+const stored = localStorage.getItem(KEY);
 
 /** Follows the system unless the user chose a theme. */
-export const theme = new LiveValue<Theme>(THEMES.find((name) => name === kept) ?? "system");
+export const theme = new LiveValue<Theme>(THEMES.find((name) => name === stored) ?? "system");
 
 export function setTheme(name: Theme): void {
   theme.set(name);

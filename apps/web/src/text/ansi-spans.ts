@@ -16,7 +16,7 @@ const COLOURS: readonly string[] = [
   "text-ink-soft",
 ];
 
-interface Look {
+interface TextStyle {
   colour?: string;
   isBold?: boolean;
   isDim?: boolean;
@@ -32,7 +32,7 @@ export function ansiSpans(input: string): AnsiSpan[] {
   const text = overwritten(input);
   if (!text.includes("\u001b")) return text === "" ? [] : [{ text, className: "" }];
   const spans: AnsiSpan[] = [];
-  let look: Look = {};
+  let look: TextStyle = {};
   let from = 0;
   const add = (piece: string): void => {
     const className = classOf(look);
@@ -60,7 +60,7 @@ const overwritten = (text: string): string =>
         .join("\n")
     : text;
 
-function changed(before: Look, codes: string): Look {
+function changed(before: TextStyle, codes: string): TextStyle {
   let look = { ...before };
   const numbers = codes.split(/[;:]/).map(Number);
   for (let index = 0; index < numbers.length; index += 1) {
@@ -102,7 +102,7 @@ function fromRgb([red = 0, green = 0, blue = 0]: readonly number[]): string {
   return red > green * 0.8 ? "text-wait" : "text-good";
 }
 
-const classOf = ({ colour, isBold, isDim, isItalic, isUnderlined }: Look): string =>
+const classOf = ({ colour, isBold, isDim, isItalic, isUnderlined }: TextStyle): string =>
   [
     colour ?? (isDim ? "text-ink-faint" : ""),
     isBold ? "font-semibold" : "",

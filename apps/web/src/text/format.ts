@@ -1,17 +1,19 @@
 // Times and money in the user's locale.
 
-const relative = onceWanted(() => new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" }));
-const dateTime = onceWanted(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }));
-const seconds = onceWanted(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
-const dollars = onceWanted(() => new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" }));
-const cents = onceWanted(
+const relative = lazyFormatter(() => new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" }));
+const dateTime = lazyFormatter(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }));
+const seconds = lazyFormatter(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
+const dollars = lazyFormatter(() => new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" }));
+const cents = lazyFormatter(
   () => new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumFractionDigits: 4 }),
 );
-const compact = onceWanted(() => new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }));
-const percent = onceWanted(() => new Intl.NumberFormat(undefined, { style: "percent" }));
+const compact = lazyFormatter(
+  () => new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }),
+);
+const percent = lazyFormatter(() => new Intl.NumberFormat(undefined, { style: "percent" }));
 
 /** Creating an Intl formatter takes 30 ms or more the first time, so each is created on first use. */
-function onceWanted<T>(make: () => T): () => T {
+function lazyFormatter<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
 }
@@ -30,15 +32,15 @@ export function ago(time: string, now = Date.now()): string {
 }
 
 /** For logs, where several events share a minute. */
-export const toTheSecond = (time: string): string => seconds().format(new Date(time));
+export const formatSeconds = (time: string): string => seconds().format(new Date(time));
 
-export const exactly = (time: string): string => dateTime().format(new Date(time));
+export const formatDateTime = (time: string): string => dateTime().format(new Date(time));
 
 /** Amounts below a cent get more digits. */
 export const money = (usd: number): string => (usd > 0 && usd < 0.01 ? cents() : dollars()).format(usd);
 
 /** Demo costs are not billed. */
-export const isPlayed = ({ payer }: { payer: string | null }): boolean => payer === "nobody";
+export const isDemo = ({ payer }: { payer: string | null }): boolean => payer === "nobody";
 
 export const listCost = ({ amount }: { amount: string }): string => money(Number(amount) / 100);
 
@@ -46,7 +48,7 @@ export const count = (value: number): string => compact().format(value);
 
 export const share = (part: number): string => percent().format(part);
 
-export function lasting(ms: number): string {
+export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds} s`;

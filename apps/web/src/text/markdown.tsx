@@ -4,13 +4,13 @@ import { Code } from "./code.tsx";
 import { LiveBlocks } from "./live-blocks.ts";
 
 /** Rendering options of a full page, with page headings and internal links. */
-export interface Reading {
+export interface MarkdownOptions {
   /** The level of the largest heading. Without it, headings are plain text for the page outline. */
   heading?: number;
   /** Renders a link that is not a web address; undefined keeps only its text. */
   link?: (href: string, children: ReactNode) => ReactNode | undefined;
 }
-export const ReadingContext = createContext<Reading>({});
+export const MarkdownOptionsContext = createContext<MarkdownOptions>({});
 
 /**
  * Renders Markdown with our own elements. HTML is shown as text, so agent output cannot run anything. While a text
@@ -109,7 +109,7 @@ const Block = memo(
       case "hr":
         return <hr className="border-line" />;
       case "paragraph":
-        return <p>{inline(wordsOf((token as Tokens.Paragraph).tokens))}</p>;
+        return <p>{inline(itemTokens((token as Tokens.Paragraph).tokens))}</p>;
       default:
         return <p className="whitespace-pre-wrap">{token.raw}</p>;
     }
@@ -121,15 +121,15 @@ const Block = memo(
 const HEADING_SIZES = ["text-[1.125rem] font-semibold", "text-[1rem] font-semibold"];
 
 function Heading({ depth, children }: { depth: number; children: ReactNode }) {
-  const { heading } = use(ReadingContext);
+  const { heading } = use(MarkdownOptionsContext);
   const size = HEADING_SIZES[depth - 1] ?? "font-semibold";
   if (heading === undefined) return <p className={size}>{children}</p>;
   const Tag = `h${Math.min(6, heading + depth - 1)}` as "h2";
   return <Tag className={`pt-2 ${size}`}>{children}</Tag>;
 }
 
-function OwnLink({ href, children }: { href: string; children: ReactNode }) {
-  return use(ReadingContext).link?.(href, children) ?? children;
+function InternalLink({ href, children }: { href: string; children: ReactNode }) {
+  return use(MarkdownOptionsContext).link?.(href, children) ?? children;
 }
 
 /** The content of a list item. The checkbox of a task is rendered already. */
@@ -137,7 +137,7 @@ function ItemContent({ tokens, isTask }: { tokens: readonly Token[]; isTask: boo
   const words = tokens.filter(({ type }) => type !== "checkbox");
   const content = words.map((token, place) =>
     token.type === "text" ? (
-      <Fragment key={place}>{inline(wordsOf((token as Tokens.Text).tokens ?? [token]))}</Fragment>
+      <Fragment key={place}>{inline(itemTokens((token as Tokens.Text).tokens ?? [token]))}</Fragment>
     ) : (
       <Block key={place} raw={token.raw} token={token} />
     ),
@@ -145,7 +145,7 @@ function ItemContent({ tokens, isTask }: { tokens: readonly Token[]; isTask: boo
   return isTask ? <div className="min-w-0">{content}</div> : content;
 }
 
-const wordsOf = (tokens: readonly Token[]): Token[] => tokens.filter(({ type }) => type !== "checkbox");
+const itemTokens = (tokens: readonly Token[]): Token[] => tokens.filter(({ type }) => type !== "checkbox");
 
 function inline(tokens: readonly Token[] | undefined): ReactNode {
   return tokens?.map((token, index) => <Fragment key={index}>{span(token)}</Fragment>);
@@ -167,7 +167,7 @@ function span(token: Token): ReactNode {
       return <br />;
     case "link": {
       const { href, tokens } = token as Tokens.Link;
-      if (!/^(https?:|mailto:)/i.test(href)) return <OwnLink href={href}>{inline(tokens)}</OwnLink>;
+      if (!/^(https?:|mailto:)/i.test(href)) return <InternalLink href={href}>{inline(tokens)}</InternalLink>;
       return (
         <a href={href} target="_blank" rel="noreferrer noopener" className="text-accent underline underline-offset-2">
           {inline(tokens)}

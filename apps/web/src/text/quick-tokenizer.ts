@@ -19,11 +19,11 @@ export class QuickTokenizer extends Tokenizer {
 
   /** Tables and underlined headings need a second line of only these characters. */
   override table(source: string): Tokens.Table | undefined {
-    return hasRuler(source) ? super.table(source) : undefined;
+    return hasUnderline(source) ? super.table(source) : undefined;
   }
 
   override lheading(source: string): Tokens.Heading | undefined {
-    return hasRuler(source) ? super.lheading(source) : undefined;
+    return hasUnderline(source) ? super.lheading(source) : undefined;
   }
 
   /** No other block starts with a letter, so a paragraph ends at a blank line. */
@@ -34,4 +34,4 @@ export class QuickTokenizer extends Tokenizer {
   }
 }
 
-const hasRuler = (source: string): boolean => /\n {0,3}[-:=|][-:=| \t]*(?:\n|$)/.test(source);
+const hasUnderline = (source: string): boolean => /\n {0,3}[-:=|][-:=| \t]*(?:\n|$)/.test(source);

@@ -28,58 +28,58 @@ export interface ToolWords {
 
 export function describeTool(part: ToolPart): ToolWords {
   const input = part.input ?? previewedInput(part.input_preview ?? "");
-  const said = (key: string): string => (typeof input[key] === "string" ? input[key] : "");
+  const field = (key: string): string => (typeof input[key] === "string" ? input[key] : "");
   const name = part.name ?? "Tool";
   if (part.kind === "mcp" || part.server !== undefined) {
     return { kind: "mcp", verb: `${part.server ?? "MCP"} · ${name}`, subject: brief(input) };
   }
   switch (name) {
     case "Bash":
-      return { kind: "shell", verb: "Ran", subject: said("command"), ...note(said("description")) };
+      return { kind: "shell", verb: "Ran", subject: field("command"), ...note(field("description")) };
     case "BashOutput":
-      return { kind: "shell", verb: "Output of", subject: said("bash_id") || said("shell_id") };
+      return { kind: "shell", verb: "Output of", subject: field("bash_id") || field("shell_id") };
     case "KillShell":
-      return { kind: "shell", verb: "Stopped", subject: said("shell_id") };
+      return { kind: "shell", verb: "Stopped", subject: field("shell_id") };
     case "Edit":
     case "MultiEdit":
-      return { kind: "edit", verb: "Edited", subject: said("file_path") };
+      return { kind: "edit", verb: "Edited", subject: field("file_path") };
     case "NotebookEdit":
-      return { kind: "edit", verb: "Edited", subject: said("notebook_path") };
+      return { kind: "edit", verb: "Edited", subject: field("notebook_path") };
     case "Write":
-      return { kind: "write", verb: "Wrote", subject: said("file_path") };
+      return { kind: "write", verb: "Wrote", subject: field("file_path") };
     case "Read":
-      return { kind: "read", verb: "Read", subject: said("file_path"), ...note(span(input)) };
+      return { kind: "read", verb: "Read", subject: field("file_path"), ...note(span(input)) };
     case "NotebookRead":
-      return { kind: "read", verb: "Read", subject: said("notebook_path") };
+      return { kind: "read", verb: "Read", subject: field("notebook_path") };
     case "LS":
-      return { kind: "search", verb: "Listed", subject: said("path") };
+      return { kind: "search", verb: "Listed", subject: field("path") };
     case "Glob":
-      return { kind: "search", verb: "Looked for", subject: said("pattern"), ...note(within(said("path"))) };
+      return { kind: "search", verb: "Looked for", subject: field("pattern"), ...note(within(field("path"))) };
     case "Grep":
       return {
         kind: "search",
         verb: "Searched",
-        subject: said("pattern"),
-        ...note(within(said("path") || said("glob"))),
+        subject: field("pattern"),
+        ...note(within(field("path") || field("glob"))),
       };
     case "WebFetch":
-      return { kind: "web", verb: "Fetched", subject: said("url") };
+      return { kind: "web", verb: "Fetched", subject: field("url") };
     case "WebSearch":
-      return { kind: "web", verb: "Searched the web", subject: said("query") };
+      return { kind: "web", verb: "Searched the web", subject: field("query") };
     case "Agent":
     case "Task":
-      return { kind: "agent", verb: said("subagent_type") || "Subagent", subject: said("description") };
+      return { kind: "agent", verb: field("subagent_type") || "Subagent", subject: field("description") };
     case "TodoWrite":
     case "TaskCreate":
     case "TaskUpdate":
-      return { kind: "list", verb: "List", subject: said("subject") };
+      return { kind: "list", verb: "List", subject: field("subject") };
     case "ExitPlanMode":
       return { kind: "plan", verb: "Plan", subject: "" };
     case "ask_user_question":
     case "AskUserQuestion":
       return { kind: "question", verb: "Asked you", subject: "" };
     case "Skill":
-      return { kind: "other", verb: "Skill", subject: said("skill") || said("command") };
+      return { kind: "other", verb: "Skill", subject: field("skill") || field("command") };
     default:
       return { kind: "other", verb: name, subject: brief(input) };
   }
@@ -126,22 +126,22 @@ export function findings(part: ToolPart): string | undefined {
   switch (part.name) {
     case "Read":
     case "NotebookRead":
-      return part.state.output.some(({ type }) => type !== "text") ? "a picture" : many(lines.length, "line");
+      return part.state.output.some(({ type }) => type !== "text") ? "a picture" : plural(lines.length, "line");
     case "Glob":
     case "LS":
-      return text.startsWith("No files found") ? "nothing" : many(lines.length, "file");
+      return text.startsWith("No files found") ? "nothing" : plural(lines.length, "file");
     case "Grep": {
       if (/^(No matches|No files|Found 0)/.test(text)) return "nothing";
-      const told = /^Found (\d+) /.exec(text)?.[1];
-      if (told !== undefined) return many(Number(told), "file");
-      return many(lines.length, "hit");
+      const found = /^Found (\d+) /.exec(text)?.[1];
+      if (found !== undefined) return plural(Number(found), "file");
+      return plural(lines.length, "hit");
     }
     default:
       return undefined;
   }
 }
 
-export const many = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 export const textOf = (output: readonly { type: string; text?: string }[]): string =>
   output.map((block) => (block.type === "text" ? (block.text ?? "") : `[${block.type}]`)).join("\n");

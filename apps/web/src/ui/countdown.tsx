@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { exactly } from "../text/format.ts";
+import { formatDateTime } from "../text/format.ts";
 
 /** Remaining time, updated every second. */
 export function Countdown({ to }: { to: string }) {
@@ -9,7 +9,7 @@ export function Countdown({ to }: { to: string }) {
     return () => clearInterval(timer);
   }, []);
   return (
-    <time dateTime={to} title={exactly(to)} className="tabular-nums">
+    <time dateTime={to} title={formatDateTime(to)} className="tabular-nums">
       {remaining(Date.parse(to) - now)}
     </time>
   );

@@ -26,7 +26,7 @@ export function Menu({
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
-      {/* Within the page's main part, so that who goes from landmark to landmark finds it. */}
+      {/* Rendered inside the main landmark, so that screen reader users find it there. */}
       <DropdownMenu.Portal container={document.getElementById("main")}>
         <DropdownMenu.Content
           aria-label={label}

@@ -27,7 +27,7 @@ const REACHABLE = '{ exclude: ["#root[aria-hidden=true]"] }';
 export const SMALL_SCREEN = ["target-size", "meta-viewport", "scrollable-region-focusable"];
 
 /** Runs axe and checks for horizontal overflow. Returns one line per violation. */
-export async function barriers(page: Page, rules: readonly string[] = ALL): Promise<string[]> {
+export async function accessibilityViolations(page: Page, rules: readonly string[] = ALL): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source);
   await page.evaluate(SETTLED);
   // Passed checks would be many times as much output.

@@ -2,14 +2,14 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 /** A proxy to the server that a test can cut. */
-export interface BreakableLine extends AsyncDisposable {
+export interface BreakableProxy extends AsyncDisposable {
   url: string;
   /** Closes all open connections immediately and refuses new ones. */
   cut(): void;
   mend(): void;
 }
 
-export async function startBreakableLine(to: string): Promise<BreakableLine> {
+export async function startBreakableProxy(to: string): Promise<BreakableProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
   const proxy = createServer((client) => {

@@ -41,9 +41,9 @@ export interface PageStage extends AsyncDisposable {
   /** Opens a signed-in window with its own cookies. */
   open(options?: BrowserContextOptions & { url?: string }): Promise<Page>;
   /** Opens a window that is not signed in. */
-  openStrange(): Promise<Page>;
+  openSignedOut(): Promise<Page>;
   /** Errors logged by windows and their requests to other servers, since the last call. */
-  complaints(): string[];
+  pageErrors(): string[];
   /** Calls the API with the operator's token. */
   api<T>(path: string, body?: unknown): Promise<T>;
   /** Starts a session with a message and a permission mode. Returns its id. */
@@ -53,14 +53,14 @@ export interface PageStage extends AsyncDisposable {
   /** Kills the server like a crash. */
   kill(): Promise<void>;
   /** Restarts the server with the same state and port. */
-  revive(): Promise<void>;
+  restart(): Promise<void>;
 }
 
 /**
  * With `context`, the project is the demo shop with a catalogue, a wiki and open proposals. `settings` is appended to
  * tandem.yaml. With `demo`, the model is the demo's instead of `scripted-agent.ts`.
  */
-export async function setPageStage({ context = false, settings: own = "", demo = false } = {}): Promise<PageStage> {
+export async function startPageStage({ context = false, settings: own = "", demo = false } = {}): Promise<PageStage> {
   execFileSync(process.execPath, [join(root, "scripts", "build-page.ts")]);
   const home = await realpath(await mkdtemp(join(tmpdir(), "tandem-page-")));
   const project = join(home, "project");
@@ -123,34 +123,34 @@ export async function setPageStage({ context = false, settings: own = "", demo =
     const { code } = await api<{ code: string }>("/v1/sign_in/codes", {});
     return `${at}/#code=${code}`;
   };
-  let complaints: string[] = [];
-  const openStrange = async (options: BrowserContextOptions = {}, own = url): Promise<Page> => {
+  let pageErrors: string[] = [];
+  const openSignedOut = async (options: BrowserContextOptions = {}, own = url): Promise<Page> => {
     const room = await browser.newContext({ viewport: { width: 1280, height: 850 }, locale: "en-US", ...options });
     room.setDefaultTimeout(DEADLINE_MS);
     await room.addInitScript({ content: TELL_VIOLATIONS });
     room.on("console", (message) => {
       // The page reports a missing sign-in itself; the browser's log entry for the 401 is expected.
       if (message.type() !== "error" || message.text().includes("status of 401")) return;
-      complaints.push(`${message.text()} (${message.location().url})`);
+      pageErrors.push(`${message.text()} (${message.location().url})`);
     });
-    room.on("weberror", (error) => complaints.push(error.error().message));
+    room.on("weberror", (error) => pageErrors.push(error.error().message));
     room.on("request", (request) => {
       const isOwn = request.url().startsWith(`${own}/`) || /^(data|blob):/.test(request.url());
-      if (!isOwn) complaints.push(`Asked ${request.url()}`);
+      if (!isOwn) pageErrors.push(`Asked ${request.url()}`);
     });
     return room.newPage();
   };
   return {
-    ...{ url, project, link, api, openStrange: () => openStrange() },
+    ...{ url, project, link, api, openSignedOut: () => openSignedOut() },
     async open({ url: at = url, ...options } = {}) {
-      const page = await openStrange(options, at);
+      const page = await openSignedOut(options, at);
       await page.goto(await link(at));
       await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
       return page;
     },
-    complaints() {
-      const before = complaints;
-      complaints = [];
+    pageErrors() {
+      const before = pageErrors;
+      pageErrors = [];
       return before;
     },
     async start(words, mode) {
@@ -166,7 +166,7 @@ export async function setPageStage({ context = false, settings: own = "", demo =
       server.kill("SIGKILL");
       await once(server, "exit");
     },
-    async revive() {
+    async restart() {
       server = up(Number(new URL(url).port));
       await firstLine(server);
     },

@@ -185,7 +185,7 @@ const textOf = (content: Request["messages"][number]["content"]): string =>
 const sceneOf = (text: string): readonly Step[] | undefined =>
   Object.entries(SCENES).find(([name]) => text.includes(name))?.[1];
 
-export default async function rehearsedAgent(request: Request): Promise<Reply | Fault> {
+export default async function scriptedAgent(request: Request): Promise<Reply | Fault> {
   const { messages } = request;
   // Steering messages arrive with the role `system`.
   const from = messages.findLastIndex(

@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 
-export type BackWay = "merge" | "apply";
+export type WorktreeAction = "merge" | "apply";
 
 /** Merges or exports the changes of a worktree. A dry run comes first and leaves no trace. */
 export function WorktreeDialog({
@@ -18,7 +18,7 @@ export function WorktreeDialog({
 }: {
   session: string;
   worktree: WorktreeStatus;
-  way: BackWay;
+  way: WorktreeAction;
   onClose: () => void;
 }) {
   const queries = useQueryClient();
@@ -73,13 +73,13 @@ export function WorktreeDialog({
         )}
         {trial.isLoading && <p className="text-sm text-ink-faint">Trying …</p>}
         <Problem error={act.error ?? trial.error} onRetry={() => void trial.refetch()} />
-        {trial.data && <Trial outcome={trial.data} />}
+        {trial.data && <DryRunResult outcome={trial.data} />}
       </div>
     </Dialog>
   );
 }
 
-function Trial({ outcome }: { outcome: WorktreeMerge | WorktreeApply }) {
+function DryRunResult({ outcome }: { outcome: WorktreeMerge | WorktreeApply }) {
   const paths = "kind" in outcome ? outcome.left : outcome.files;
   const words = (): string => {
     if (!("kind" in outcome)) return `Changes ${count(outcome.files.length, "file")} in ${outcome.folder}.`;

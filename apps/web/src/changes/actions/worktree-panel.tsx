@@ -6,12 +6,12 @@ import { api } from "../../api/client.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useWorktree } from "../changes-api.ts";
-import { type BackWay, WorktreeDialog } from "./worktree-dialog.tsx";
+import { type WorktreeAction, WorktreeDialog } from "./worktree-dialog.tsx";
 
 /** The session's own worktree: its changes that exist nowhere else, and the ways to bring them back. */
 export function WorktreePanel({ session }: { session: string }) {
   const { data: worktree, error, refetch } = useWorktree(session);
-  const [way, setWay] = useState<BackWay>();
+  const [way, setWay] = useState<WorktreeAction>();
   if (error) return <Problem error={error} onRetry={() => void refetch()} className="mx-4 mt-2" />;
   if (!worktree) return null;
   return (
@@ -65,7 +65,7 @@ function unsaved({ commits, unsaved: { uncommitted }, files, merged }: WorktreeS
   return words.join(", ");
 }
 
-function UndoButton({ session, way, label }: { session: string; way: BackWay; label: string }) {
+function UndoButton({ session, way, label }: { session: string; way: WorktreeAction; label: string }) {
   const queries = useQueryClient();
   const undo = useMutation({
     mutationFn: () => api.post(`/v1/sessions/${session}/worktree/${way}`, { undo: true }),

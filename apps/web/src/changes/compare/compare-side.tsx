@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { feed } from "../../live/feed.ts";
 import { useLive } from "../../live/live-value.ts";
-import { count, lasting, listCost } from "../../text/format.ts";
+import { count, duration, listCost } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { STATE_WORDS, StateDot, stateOf } from "../../ui/state-dot.tsx";
@@ -15,14 +15,14 @@ import { finalAnswer } from "./final-answer.ts";
 /** One of the two sessions: its state, cost and final answer. */
 export function CompareSide({ session: id }: { session: string }) {
   const known = useLive(feed.sessions).get(id);
-  const moment = known?.updated_at ?? "";
+  const updatedAt = known?.updated_at ?? "";
   const session = useQuery({
-    queryKey: [`/v1/sessions/${id}`, moment],
+    queryKey: [`/v1/sessions/${id}`, updatedAt],
     queryFn: ({ signal }) => api.get<Session>(`/v1/sessions/${id}`, {}, signal),
     placeholderData: (before) => before,
   });
   const messages = useQuery({
-    queryKey: [`/v1/sessions/${id}/messages`, { limit: 30 }, moment],
+    queryKey: [`/v1/sessions/${id}/messages`, { limit: 30 }, updatedAt],
     queryFn: ({ signal }) => api.get<{ data: Message[] }>(`/v1/sessions/${id}/messages`, { limit: 30 }, signal),
     placeholderData: (before) => before,
   });
@@ -33,7 +33,7 @@ export function CompareSide({ session: id }: { session: string }) {
   const facts = [
     ["Cost", known ? listCost(known.list_cost) : "…"],
     ["Turns", checkpoints?.turns.filter(({ rewound }) => !rewound).length ?? "…"],
-    ["At work", stats?.active_seconds === undefined ? "…" : lasting(stats.active_seconds * 1_000)],
+    ["At work", stats?.active_seconds === undefined ? "…" : duration(stats.active_seconds * 1_000)],
     ["Tokens out", session.data?.usage.output_tokens === undefined ? "…" : count(session.data.usage.output_tokens)],
   ];
   return (

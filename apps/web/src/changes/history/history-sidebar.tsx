@@ -52,12 +52,12 @@ export function HistorySidebar({
           ))}
         </ul>
       </section>
-      <FilesThen {...{ session, checkpoint, edited, checkpoints }} />
+      <FilesAtPoint {...{ session, checkpoint, edited, checkpoints }} />
     </aside>
   );
 }
 
-function FilesThen({
+function FilesAtPoint({
   session,
   checkpoint,
   edited,

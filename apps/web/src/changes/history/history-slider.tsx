@@ -1,5 +1,5 @@
 import { useId } from "react";
-import { exactly } from "../../text/format.ts";
+import { formatDateTime } from "../../text/format.ts";
 import type { HistoryPoint, HistoryPointKind } from "./log-replay.ts";
 
 const MARKS: Readonly<Partial<Record<HistoryPointKind, string>>> = {
@@ -19,27 +19,27 @@ const WORDS: Readonly<Record<HistoryPointKind, string>> = {
   error: "An error",
 };
 
-export const wordsOf = ({ kind, turn }: HistoryPoint): string => `${WORDS[kind]}${turn > 0 ? `, turn ${turn}` : ""}`;
+export const pointLabel = ({ kind, turn }: HistoryPoint): string => `${WORDS[kind]}${turn > 0 ? `, turn ${turn}` : ""}`;
 
 /** The whole session as a slider: mouse, touch and arrow keys. */
 export function HistorySlider({
-  stops,
+  points,
   position,
   onMove,
 }: {
-  stops: readonly HistoryPoint[];
+  points: readonly HistoryPoint[];
   position: number;
   onMove: (position: number) => void;
 }) {
   const marks = useId();
-  const last = Math.max(1, stops.length - 1);
-  const here = stops[position];
+  const last = Math.max(1, points.length - 1);
+  const here = points[position];
   return (
     <div className="relative">
       <input
         type="range"
         aria-label="Point of the session"
-        aria-valuetext={here ? `${wordsOf(here)}${here.at === null ? "" : `, ${exactly(here.at)}`}` : ""}
+        aria-valuetext={here ? `${pointLabel(here)}${here.at === null ? "" : `, ${formatDateTime(here.at)}`}` : ""}
         aria-describedby={marks}
         min={0}
         max={last}
@@ -48,20 +48,20 @@ export function HistorySlider({
         className="block h-10 w-full cursor-pointer accent-accent"
       />
       <div aria-hidden className="pointer-events-none absolute inset-x-2 top-6 h-5">
-        {stops.map((stop, index) =>
-          MARKS[stop.kind] === undefined ? null : (
+        {points.map((point, index) =>
+          MARKS[point.kind] === undefined ? null : (
             <span
-              key={stop.upTo}
-              title={wordsOf(stop)}
-              className={`absolute ${MARKS[stop.kind]!}`}
+              key={point.upTo}
+              title={pointLabel(point)}
+              className={`absolute ${MARKS[point.kind]!}`}
               style={{ left: `${(index / last) * 100}%` }}
             />
           ),
         )}
       </div>
       <p id={marks} className="sr-only">
-        {stops.filter(({ kind }) => kind === "said").length} messages,{" "}
-        {stops.filter(({ kind }) => kind === "checkpoint").length} checkpoints
+        {points.filter(({ kind }) => kind === "said").length} messages,{" "}
+        {points.filter(({ kind }) => kind === "checkpoint").length} checkpoints
       </p>
     </div>
   );

@@ -2,7 +2,7 @@ import type { Message, Part, PartOf } from "@tandem/protocol";
 import { useLayoutEffect, useRef } from "react";
 import { useSession } from "../../state/session-context.ts";
 import { describeTool, shortened } from "../../tool/describe-tool.ts";
-import { isListKeeping } from "../../tool/tool-family.ts";
+import { isTodoUpdate } from "../../tool/tool-family.ts";
 import { Markdown } from "../../text/markdown.tsx";
 
 const SHOWN = 60;
@@ -25,7 +25,7 @@ export function HistoryTranscript({ messages }: { messages: readonly Message[] }
       role="log"
       aria-live="off"
       aria-label="Conversation up to this point"
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by the keyboard
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- makes the scroll area reachable by keyboard
       tabIndex={0}
       className="relative min-h-0 overflow-y-auto px-4 py-3"
     >
@@ -97,7 +97,7 @@ function ToolLine({ part }: { part: PartOf<"tool"> }) {
 
 /** The sidebar shows the todo list, so calls that only update it are left out. */
 function isShown(part: Part): boolean {
-  if (part.type === "tool") return !isListKeeping(part) || part.state.type === "error";
+  if (part.type === "tool") return !isTodoUpdate(part) || part.state.type === "error";
   return part.type !== "step" && part.type !== "todo";
 }
 

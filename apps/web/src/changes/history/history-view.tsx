@@ -1,7 +1,7 @@
 import { ChevronLeft, ChevronRight, GitFork, History, Pause, Play } from "lucide-react";
 import { useDeferredValue, useEffect, useMemo, useState } from "react";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
-import { exactly } from "../../text/format.ts";
+import { formatDateTime } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -12,7 +12,7 @@ import { HistoryTranscript } from "./history-transcript.tsx";
 import { LogReplay, type HistoryPoint, historyPoints } from "./log-replay.ts";
 import { useWholeLog } from "./use-whole-log.ts";
 import { RewindDialog } from "../actions/rewind-dialog.tsx";
-import { HistorySlider, wordsOf } from "./history-slider.tsx";
+import { HistorySlider, pointLabel } from "./history-slider.tsx";
 
 const PLAY_MS = 450;
 
@@ -21,15 +21,15 @@ export default function HistoryView({ session }: { session: string }) {
   const log = useWholeLog(session);
   const checkpoints = useCheckpoints(session);
   const events = log.data?.events;
-  const stops = useMemo(() => historyPoints(events ?? []), [events]);
-  const past = useMemo(() => new LogReplay(events ?? []), [events]);
+  const points = useMemo(() => historyPoints(events ?? []), [events]);
+  const replay = useMemo(() => new LogReplay(events ?? []), [events]);
   const [wish, setWish] = useState<number>();
   const [isPlaying, setPlaying] = useState(false);
   const [dialog, setDialog] = useState<"rewind" | "fork">();
-  const last = Math.max(0, stops.length - 1);
+  const last = Math.max(0, points.length - 1);
   const position = Math.min(wish ?? last, last);
   const shown = useDeferredValue(position);
-  const state = past.at(stops[shown]?.upTo ?? 0);
+  const state = replay.at(points[shown]?.upTo ?? 0);
 
   const go = (next: number): void => setWish(Math.min(Math.max(next, 0), last));
   const move = (next: number): void => {
@@ -50,8 +50,8 @@ export default function HistoryView({ session }: { session: string }) {
   useShortcuts("History", {
     arrowleft: ["A step back", () => move(position - 1)],
     arrowright: ["A step on", () => move(position + 1)],
-    "shift+arrowleft": ["To the message before", () => move(otherMessage(stops, position, -1))],
-    "shift+arrowright": ["To the next message", () => move(otherMessage(stops, position, 1))],
+    "shift+arrowleft": ["To the message before", () => move(otherMessage(points, position, -1))],
+    "shift+arrowright": ["To the next message", () => move(otherMessage(points, position, 1))],
     home: ["To the beginning", () => move(0)],
     end: ["To the end", () => move(last)],
     p: ["Play or pause", togglePlaying],
@@ -60,15 +60,15 @@ export default function HistoryView({ session }: { session: string }) {
   });
 
   if (log.error && !log.data) return <Problem error={log.error} onRetry={() => void log.refetch()} className="m-4" />;
-  if (log.data && stops.length === 0)
+  if (log.data && points.length === 0)
     return <Empty title="Nothing has happened yet">Once something has, one can go back and forth in it here.</Empty>;
-  const here = stops[position];
+  const here = points[position];
   const turns = checkpoints.data?.turns ?? [];
   const turn = turns.find((one) => one.turn === here?.turn && !one.rewound)?.turn;
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="border-b border-line bg-surface px-4 pt-1 pb-2">
-        <HistorySlider stops={stops} position={position} onMove={move} />
+        <HistorySlider points={points} position={position} onMove={move} />
         <div className="mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1">
           <div className="flex items-center gap-1">
             <Button size="icon" look="quiet" aria-label="A step back" onClick={() => move(position - 1)}>
@@ -85,14 +85,14 @@ export default function HistoryView({ session }: { session: string }) {
               <ChevronRight aria-hidden className="size-4" />
             </Button>
           </div>
-          <h2 className="text-sm font-medium">{here ? wordsOf(here) : "…"}</h2>
+          <h2 className="text-sm font-medium">{here ? pointLabel(here) : "…"}</h2>
           {here?.at !== null && here?.at !== undefined && (
             <time dateTime={here.at} className="text-xs text-ink-faint">
-              {exactly(here.at)}
+              {formatDateTime(here.at)}
             </time>
           )}
           <span className="text-xs text-ink-faint tabular-nums">
-            {position + 1} of {stops.length}
+            {position + 1} of {points.length}
           </span>
           {log.data?.isWhole === false && <span className="text-xs text-wait">The beginning is not shown.</span>}
           <div className="ml-auto flex gap-1.5">
@@ -124,7 +124,7 @@ export default function HistoryView({ session }: { session: string }) {
   );
 }
 
-function otherMessage(stops: readonly HistoryPoint[], position: number, by: 1 | -1): number {
-  for (let at = position + by; at >= 0 && at < stops.length; at += by) if (stops[at]!.kind === "said") return at;
-  return by === 1 ? stops.length - 1 : 0;
+function otherMessage(points: readonly HistoryPoint[], position: number, by: 1 | -1): number {
+  for (let at = position + by; at >= 0 && at < points.length; at += by) if (points[at]!.kind === "said") return at;
+  return by === 1 ? points.length - 1 : 0;
 }

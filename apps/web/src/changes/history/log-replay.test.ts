@@ -23,18 +23,23 @@ const log = [
 ];
 
 test("replays the state at any point, forwards and backwards", () => {
-  const past = new LogReplay(log);
-  expect(past.at(2)).toMatchObject({ todos: [], usd: 0, checkpoint: "ckpt_1" });
-  expect(past.at(5)).toMatchObject({ todos: [{ content: "Do" }], usd: 0.5, checkpoint: "ckpt_1", edited: ["/a/b.ts"] });
-  expect(past.at(99)).toMatchObject({ usd: 0.75, checkpoint: "ckpt_2", edited: [] });
-  const early = past.at(1);
+  const replay = new LogReplay(log);
+  expect(replay.at(2)).toMatchObject({ todos: [], usd: 0, checkpoint: "ckpt_1" });
+  expect(replay.at(5)).toMatchObject({
+    todos: [{ content: "Do" }],
+    usd: 0.5,
+    checkpoint: "ckpt_1",
+    edited: ["/a/b.ts"],
+  });
+  expect(replay.at(99)).toMatchObject({ usd: 0.75, checkpoint: "ckpt_2", edited: [] });
+  const early = replay.at(1);
   expect(early).toMatchObject({ todos: [], usd: 0, checkpoint: null });
   expect(early.messages).toHaveLength(1);
 });
 
 test("history points are the events a user would notice", () => {
-  const stops = historyPoints(log);
-  expect(stops.map(({ kind, upTo, turn }) => [kind, upTo, turn])).toEqual([
+  const points = historyPoints(log);
+  expect(points.map(({ kind, upTo, turn }) => [kind, upTo, turn])).toEqual([
     ["said", 1, 1],
     ["called", 3, 1],
     ["called", 4, 1],

@@ -14,14 +14,14 @@ export interface HistoryPoint {
 
 /** The visible events in order. Each result is its own point; bookkeeping of model requests is none. */
 export function historyPoints(events: readonly LoggedEvent[]): HistoryPoint[] {
-  const stops: HistoryPoint[] = [];
+  const points: HistoryPoint[] = [];
   let turn = 0;
   for (const [index, { event, thread }] of events.entries()) {
     const kind = thread === null ? kindOf(event) : undefined;
     if (kind === "said") turn += 1;
-    if (kind) stops.push({ upTo: index + 1, kind, at: event.processed_at, turn });
+    if (kind) points.push({ upTo: index + 1, kind, at: event.processed_at, turn });
   }
-  return stops;
+  return points;
 }
 
 function kindOf(event: LoggedEvent["event"]): HistoryPointKind | undefined {

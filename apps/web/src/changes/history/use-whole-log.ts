@@ -16,10 +16,10 @@ interface WholeLog {
 /** Reads all events of a session. Later reads fetch only new events. */
 export function useWholeLog(session: string) {
   const queries = useQueryClient();
-  const moment = useLive(feed.sessions).get(session)?.updated_at ?? "";
+  const updatedAt = useLive(feed.sessions).get(session)?.updated_at ?? "";
   const key = [`/v1/sessions/${session}/log`, "whole"];
   return useQuery({
-    queryKey: [...key, moment],
+    queryKey: [...key, updatedAt],
     queryFn: async ({ signal }) => {
       const known = queries.getQueryData<WholeLog>(key);
       const log = await readBack(session, known?.events.at(-1)?.seq ?? 0, signal);

@@ -12,7 +12,7 @@ const GAP = 16;
 const SIGN = 7.2;
 
 /** An edge between two tables of one column: it bows out to the side, with its label next to the source. */
-function Bow({ sourceX: x, sourceY: y, targetX, targetY, label, markerEnd, data }: EdgeProps<JoinEdge>) {
+function BowEdge({ sourceX: x, sourceY: y, targetX, targetY, label, markerEnd, data }: EdgeProps<JoinEdge>) {
   const down = Math.sign(targetY - y);
   return (
     <BaseEdge
@@ -24,7 +24,7 @@ function Bow({ sourceX: x, sourceY: y, targetX, targetY, label, markerEnd, data 
 }
 
 /** An edge from a table to itself: a loop on top of its box. */
-function Loop({ sourceX, sourceY, label, markerEnd, data }: EdgeProps<JoinEdge>) {
+function LoopEdge({ sourceX, sourceY, label, markerEnd, data }: EdgeProps<JoinEdge>) {
   const x = sourceX - (data?.box.width ?? 0) + LOOP.left;
   const y = sourceY - heightOf(data) / 2;
   const end = x + LOOP.width;
@@ -42,4 +42,4 @@ const widthOf = (label: unknown): number => String(label).length * SIGN;
 const named = (label: EdgeProps["label"], labelX: number, labelY: number) => ({ label, labelX, labelY });
 const marked = (markerEnd: string | undefined) => (markerEnd === undefined ? {} : { markerEnd });
 
-export const EDGE_TYPES = { bow: Bow, loop: Loop };
+export const EDGE_TYPES = { bow: BowEdge, loop: LoopEdge };

@@ -16,11 +16,11 @@ import { count } from "../../text/format.ts";
 import type { Graph, GraphEdge, GraphNode } from "../context-api.ts";
 import { EDGE_TYPES, type JoinEdge } from "./join-edges.tsx";
 
-interface Shown extends Record<string, unknown> {
+interface TableNodeData extends Record<string, unknown> {
   table: GraphNode;
   isStart: boolean;
 }
-type TableNode = Node<Shown, "table">;
+type TableNode = Node<TableNodeData, "table">;
 
 /** Draws the graph. The server computes the layout. */
 export default function JoinGraph({ graph, start }: { graph: Graph; start: string }) {

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
-import { exactly, lasting, money } from "../../text/format.ts";
+import { formatDateTime, duration, money } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useAnswer } from "../context-api.ts";
@@ -43,10 +43,10 @@ export function JobView({ id }: { id: string }) {
         )}
       </div>
       <p className="mt-1 text-sm text-ink-faint">
-        {job.started_at === null ? "Not begun yet" : exactly(job.started_at)}
+        {job.started_at === null ? "Not begun yet" : formatDateTime(job.started_at)}
         {job.started_at !== null &&
           job.ended_at !== null &&
-          `, ${lasting(Date.parse(job.ended_at) - Date.parse(job.started_at))}`}
+          `, ${duration(Date.parse(job.ended_at) - Date.parse(job.started_at))}`}
         {story.isResumed && ", taken up again"}
         {spent && `, ${spent.requests} requests`}
         {spent && spent.usd !== null && `, ${money(spent.usd)} at list price`}
@@ -62,7 +62,7 @@ export function JobView({ id }: { id: string }) {
       {waiting && job.ended_at === null && (
         <p className="mt-3 rounded-md bg-wait-soft px-3 py-2 text-sm text-wait">
           Waits: {waiting.reason}
-          {waiting.until !== null && `, until ${exactly(waiting.until)}`}
+          {waiting.until !== null && `, until ${formatDateTime(waiting.until)}`}
         </p>
       )}
       <StageList story={story} isOver={job.ended_at !== null} />

@@ -1,9 +1,9 @@
 import type { Memory } from "../context-api.ts";
 
-type Linked = Pick<Memory, "id" | "contradicts">;
+type MemoryLinks = Pick<Memory, "id" | "contradicts">;
 
 /** Pairs of contradicting memories, each pair once. */
-export function contradictionPairs<T extends Linked>(memories: readonly T[]): [T, T][] {
+export function contradictionPairs<T extends MemoryLinks>(memories: readonly T[]): [T, T][] {
   const byId = new Map(memories.map((memory) => [memory.id, memory]));
   return memories.flatMap((memory) =>
     memory.contradicts.flatMap((id): [T, T][] => {

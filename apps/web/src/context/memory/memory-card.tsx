@@ -1,5 +1,5 @@
 import { Ellipsis } from "lucide-react";
-import { ago, exactly, inDays } from "../../text/format.ts";
+import { ago, formatDateTime, inDays } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -59,11 +59,11 @@ export function MemoryCard({
         </Menu>
       </div>
       <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-faint">
-        <Badge look={memory.scope === "project" ? "plain" : "accent"}>{forWhom(memory)}</Badge>
+        <Badge look={memory.scope === "project" ? "plain" : "accent"}>{scopeLabel(memory)}</Badge>
         {tags.map((tag) => (
           <Badge key={tag}>{tag}</Badge>
         ))}
-        <time dateTime={created_at} title={exactly(created_at)}>
+        <time dateTime={created_at} title={formatDateTime(created_at)}>
           {ago(created_at)}
         </time>
         <span>
@@ -71,7 +71,7 @@ export function MemoryCard({
             ? "holds for good"
             : is_expired
               ? `ran out ${ago(expires_at)}`
-              : `holds until ${exactly(expires_at)}`}
+              : `holds until ${formatDateTime(expires_at)}`}
         </span>
       </div>
       {contradicts.length > 0 && !isBeside && (
@@ -95,5 +95,5 @@ export function MemoryCard({
   );
 }
 
-const forWhom = ({ scope, agent, user }: Memory): string =>
+const scopeLabel = ({ scope, agent, user }: Memory): string =>
   scope === "project" ? "everybody" : scope === "agent" ? `agent ${agent ?? "?"}` : (user ?? "every user");

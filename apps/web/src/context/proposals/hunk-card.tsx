@@ -6,7 +6,7 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { Badge, type BadgeLook } from "../badge.tsx";
 import { EvidenceItem } from "../evidence-item.tsx";
 import { HunkLines, type LineNotes } from "./hunk-lines.tsx";
-import { around, lineRows } from "./line-rows.ts";
+import { surroundingLines, lineRows } from "./line-rows.ts";
 import type { Change, Hunk, HunkState, useVerdict } from "./proposal-api.ts";
 
 const AROUND = 2;
@@ -35,7 +35,7 @@ export function HunkCard({
   const [isRejecting, setRejecting] = useState(false);
   const [reason, setReason] = useState("");
   const rows = useMemo(() => {
-    const { above, below } = around(hunk, change.before, AROUND);
+    const { above, below } = surroundingLines(hunk, change.before, AROUND);
     return [...above, ...lineRows(hunk), ...below];
   }, [hunk, change.before]);
   const used = [...new Set(rows.flatMap(({ evidence }) => evidence))].sort((a, b) => a - b);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { around, lineRows } from "./line-rows.ts";
+import { surroundingLines, lineRows } from "./line-rows.ts";
 
 const hunk = {
   ...{ old_start: 3, old_lines: ["c"], new_start: 3, new_lines: ["C", "D", "E"] },
@@ -17,11 +17,11 @@ test("shows evidence once for consecutive lines that share it", () => {
 });
 
 test("returns the lines around a hunk", () => {
-  const { above, below } = around(hunk, "a\nb\nc\nd\ne\n", 1);
+  const { above, below } = surroundingLines(hunk, "a\nb\nc\nd\ne\n", 1);
   expect(above.map(({ number, text }) => [number, text])).toEqual([[2, "b"]]);
   expect(below.map(({ number, text }) => [number, text])).toEqual([[4, "d"]]);
 });
 
 test("a new file has no lines around its hunk", () => {
-  expect(around({ old_start: 1, old_lines: [] }, null, 3)).toEqual({ above: [], below: [] });
+  expect(surroundingLines({ old_start: 1, old_lines: [] }, null, 3)).toEqual({ above: [], below: [] });
 });

@@ -29,7 +29,7 @@ export function lineRows(
 }
 
 /** Up to `lines` unchanged lines of the old file before and after a hunk. */
-export function around(hunk: Pick<Hunk, "old_start" | "old_lines">, before: string | null, lines: number) {
+export function surroundingLines(hunk: Pick<Hunk, "old_start" | "old_lines">, before: string | null, lines: number) {
   const all = before === null ? [] : before.replace(/\n$/, "").split("\n");
   const from = hunk.old_start - 1;
   const to = from + hunk.old_lines.length;

@@ -23,15 +23,15 @@ export function ProposalComments({
 }) {
   if (comments.length === 0) return null;
   const prompt = promptOf(comments, `the proposal “${proposal.title}” (${proposal.id})`);
-  const meant = hunksOf(comments, changes);
+  const commented = hunksOf(comments, changes);
   const ask = (): void => {
     // Append to an existing draft instead of overwriting it.
-    const begun = startDraft.current.trim();
-    startDraft.set(begun === "" || begun === prompt ? prompt : `${begun}\n\n${prompt}`);
+    const draft = startDraft.current.trim();
+    startDraft.set(draft === "" || draft === prompt ? prompt : `${draft}\n\n${prompt}`);
     openNewSession();
   };
   const reject = async (): Promise<void> => {
-    for (const [hunk, words] of meant) {
+    for (const [hunk, words] of commented) {
       await verdict.mutateAsync({ action: "reject", hunks: [hunk.id], reason: words.join("\n\n") });
     }
     clear();
@@ -43,9 +43,9 @@ export function ProposalComments({
       className="sticky bottom-3 mt-4 rounded-lg border border-line-strong bg-surface px-3 py-2 shadow-float"
     >
       <span className="ml-auto flex flex-wrap gap-2">
-        {meant.size > 0 && (
+        {commented.size > 0 && (
           <Button size="small" disabled={verdict.isPending} onClick={() => void reject().catch(() => undefined)}>
-            Reject {meant.size === 1 ? "that change" : `those ${meant.size} changes`} with them
+            Reject {commented.size === 1 ? "that change" : `those ${commented.size} changes`} with them
           </Button>
         )}
         <Button look="primary" size="small" icon={<Bot aria-hidden className="size-4" />} onClick={ask}>
@@ -58,14 +58,14 @@ export function ProposalComments({
 
 /** The open hunks that have comments, with those comments. */
 function hunksOf(comments: readonly LineComment[], changes: readonly Change[]): Map<Hunk, string[]> {
-  const meant = new Map<Hunk, string[]>();
+  const commented = new Map<Hunk, string[]>();
   for (const { path, line, side, words } of comments) {
     const hunks = changes.find((change) => change.path === path)?.hunks ?? [];
     const hunk = hunks.find(({ old_start, old_lines, new_start, new_lines }) => {
       const [from, count] = side === "old" ? [old_start, old_lines.length] : [new_start, new_lines.length];
       return line >= from && line < from + count;
     });
-    if (hunk?.state === "open") meant.set(hunk, [...(meant.get(hunk) ?? []), words]);
+    if (hunk?.state === "open") commented.set(hunk, [...(commented.get(hunk) ?? []), words]);
   }
-  return meant;
+  return commented;
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
-import { ago, exactly } from "../../text/format.ts";
+import { ago, formatDateTime } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -96,7 +96,7 @@ export function ProposalView({ id }: { id: string }) {
       </header>
       <p className="mt-3 text-sm text-ink-soft">
         {proposal.summary}{" "}
-        <time dateTime={proposal.created_at} title={exactly(proposal.created_at)}>
+        <time dateTime={proposal.created_at} title={formatDateTime(proposal.created_at)}>
           {ago(proposal.created_at)}
         </time>
         {proposal.job !== null && (

@@ -24,12 +24,12 @@ export default function ProposalsView({ proposal }: { proposal: string }) {
   const list = (
     <>
       <nav aria-label="Which proposals" className="sticky top-0 z-10 flex gap-1 border-b border-line bg-surface p-2">
-        <Which isCurrent={!isAll} proposal={proposal}>
+        <ProposalFilter isCurrent={!isAll} proposal={proposal}>
           To decide
-        </Which>
-        <Which isCurrent={isAll} isAll proposal={proposal}>
+        </ProposalFilter>
+        <ProposalFilter isCurrent={isAll} isAll proposal={proposal}>
           All
-        </Which>
+        </ProposalFilter>
       </nav>
       <Problem error={error} onRetry={() => void refetch()} className="m-3" />
       {data?.data.length === 0 && (
@@ -72,7 +72,7 @@ export default function ProposalsView({ proposal }: { proposal: string }) {
   );
 }
 
-function Which({
+function ProposalFilter({
   isAll = false,
   isCurrent,
   proposal,

@@ -36,7 +36,7 @@ function HitRow({ hit: { key, kind, title, snippet } }: { hit: Hit }) {
       <span className="min-w-0 flex-1">
         <span className="flex items-baseline gap-2">
           <span className={`truncate font-medium ${isCode ? "font-mono text-sm" : ""}`}>
-            <Marked text={title} />
+            <Highlighted text={title} />
           </span>
           <span className="ml-auto shrink-0 text-xs text-ink-faint">{one}</span>
         </span>
@@ -44,7 +44,7 @@ function HitRow({ hit: { key, kind, title, snippet } }: { hit: Hit }) {
           <span
             className={`line-clamp-2 text-sm text-ink-soft wrap-anywhere ${kind === "value" ? "font-mono text-xs" : ""}`}
           >
-            <Marked text={snippet.replaceAll(HEADING_MARKS, "")} />
+            <Highlighted text={snippet.replaceAll(HEADING_MARKS, "")} />
           </span>
         )}
         <span className="block truncate font-mono text-xs text-ink-faint">{key.slice(key.indexOf(":") + 1)}</span>
@@ -53,7 +53,7 @@ function HitRow({ hit: { key, kind, title, snippet } }: { hit: Hit }) {
   );
 }
 
-function Marked({ text }: { text: string }) {
+function Highlighted({ text }: { text: string }) {
   return splitMarks(text).map((span, at) =>
     span.isMarked ? (
       <mark key={at} className="rounded-sm bg-wait-soft px-px text-ink">

@@ -39,7 +39,7 @@ export function SearchStart({ overview: { counts, connections, sources, problems
           <Count path="memory" value={counts.memory} words="memories" />
         </ul>
       )}
-      <Waiting />
+      <OpenProposals />
       {problems.length > 0 && (
         <section aria-labelledby="unreadable" className="rounded-lg border border-bad bg-bad-soft p-3">
           <h2 id="unreadable" className="font-medium text-bad">
@@ -59,7 +59,7 @@ export function SearchStart({ overview: { counts, connections, sources, problems
 }
 
 /** Open proposals. */
-function Waiting() {
+function OpenProposals() {
   const { data } = useAnswer<Paged<ProposalSummary>>("/v1/proposals", { states: ["open"], limit: 5 });
   if (!data || data.data.length === 0) return null;
   return (

@@ -40,10 +40,10 @@ export function SearchView() {
     return () => clearTimeout(timer);
   });
 
-  const wanted = useDeferredValue(q.trim());
-  const query = { query: wanted, limit: MOST, connection, ...(kind !== undefined && { kinds: [kind] }) };
+  const term = useDeferredValue(q.trim());
+  const query = { query: term, limit: MOST, connection, ...(kind !== undefined && { kinds: [kind] }) };
   const found = useAnswer<{ data: Hit[]; degraded?: string }>("/v1/context/search", query, {
-    enabled: wanted !== "",
+    enabled: term !== "",
     placeholderData: (before) => before,
   });
 
@@ -135,17 +135,17 @@ export function SearchView() {
           )}
         </fieldset>
         <Problem error={found.error} onRetry={() => void found.refetch()} className="mt-4" />
-        {found.data?.degraded !== undefined && wanted !== "" && (
+        {found.data?.degraded !== undefined && term !== "" && (
           <p className="mt-3 text-sm text-wait">Looked for by words alone: {found.data.degraded}</p>
         )}
         <div ref={results} className="mt-4">
-          {wanted === "" && overview.data && <SearchStart overview={overview.data} />}
-          {wanted !== "" && found.data?.data.length === 0 && !found.isPlaceholderData && (
+          {term === "" && overview.data && <SearchStart overview={overview.data} />}
+          {term !== "" && found.data?.data.length === 0 && !found.isPlaceholderData && (
             <Empty title="Nothing was found">
               Try other or fewer words{kind ? ", or look through everything" : ""}.
             </Empty>
           )}
-          {wanted !== "" && found.data && <HitList hits={found.data.data} />}
+          {term !== "" && found.data && <HitList hits={found.data.data} />}
         </div>
       </div>
     </div>

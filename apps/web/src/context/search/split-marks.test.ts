@@ -10,4 +10,4 @@ test.each([
   ["", []],
   ["left «open", ["left «open"]],
   ["<b>«x»</b>", ["<b>", ["x"], "</b>"]],
-])("%j", (snippet, wanted) => expect(shown(snippet)).toEqual(wanted));
+])("%j", (snippet, expected) => expect(shown(snippet)).toEqual(expected));

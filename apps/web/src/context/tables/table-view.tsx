@@ -39,17 +39,17 @@ export function TableView({ table: id }: { table: string }) {
       </div>
       <DescriptionList descriptions={table.descriptions} isLong />
       <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
-        <Fact name="Connection">{table.connection}</Fact>
-        {table.rows !== null && <Fact name="Rows">about {count(table.rows)}</Fact>}
+        <TableFact name="Connection">{table.connection}</TableFact>
+        {table.rows !== null && <TableFact name="Rows">about {count(table.rows)}</TableFact>}
         {table.primary_key.length > 0 && (
-          <Fact name="Primary key" isCode>
+          <TableFact name="Primary key" isCode>
             {table.primary_key.join(", ")}
-          </Fact>
+          </TableFact>
         )}
         {table.unique_keys?.map((key) => (
-          <Fact key={key.join()} name="Unique" isCode>
+          <TableFact key={key.join()} name="Unique" isCode>
             {key.join(", ")}
-          </Fact>
+          </TableFact>
         ))}
       </dl>
       {table.notes !== undefined && (
@@ -76,7 +76,7 @@ export function TableView({ table: id }: { table: string }) {
   );
 }
 
-function Fact({ name, isCode = false, children }: { name: string; isCode?: boolean; children: ReactNode }) {
+function TableFact({ name, isCode = false, children }: { name: string; isCode?: boolean; children: ReactNode }) {
   return (
     <div className="flex gap-1.5">
       <dt className="text-ink-faint">{name}</dt>

@@ -68,8 +68,8 @@ export function TablesView({ table }: { table: string }) {
 }
 
 const matching = (tables: readonly TableSummary[], filter: string): TableSummary[] => {
-  const wanted = filter.trim().toLowerCase();
-  return tables.filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(wanted));
+  const term = filter.trim().toLowerCase();
+  return tables.filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(term));
 };
 
 const bySchema = (tables: readonly TableSummary[]): [place: string, tables: TableSummary[]][] => [

@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from "react";
-import { Markdown, ReadingContext } from "../../text/markdown.tsx";
+import { Markdown, MarkdownOptionsContext } from "../../text/markdown.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
 import { useAnswer, type WikiPage } from "../context-api.ts";
@@ -31,9 +31,9 @@ export function PageView({ pageKey }: { pageKey: string }) {
         </p>
       )}
       <div className="mt-5 text-[0.9375rem] leading-relaxed">
-        <ReadingContext value={reading}>
+        <MarkdownOptionsContext value={reading}>
           <Markdown text={text} />
-        </ReadingContext>
+        </MarkdownOptionsContext>
       </div>
       {page.refs.length > 0 && (
         <section aria-labelledby="refs" className="mt-6">

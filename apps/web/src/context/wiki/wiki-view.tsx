@@ -61,9 +61,9 @@ export function WikiView({ pageKey, citation }: { pageKey: string; citation?: st
 }
 
 const matching = (pages: readonly PageSummary[], filter: string): PageSummary[] => {
-  const wanted = filter.trim().toLowerCase();
+  const term = filter.trim().toLowerCase();
   return pages.filter(({ key, title, summary, tags }) =>
-    [key, title, summary, ...tags].some((text) => text.toLowerCase().includes(wanted)),
+    [key, title, summary, ...tags].some((text) => text.toLowerCase().includes(term)),
   );
 };
 

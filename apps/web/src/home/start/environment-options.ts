@@ -1,7 +1,7 @@
 import { type Environment, ENVIRONMENT_METADATA } from "@tandem/protocol";
 import type { Option } from "../../ui/select.tsx";
 import { folderName } from "../../text/path-labels.ts";
-import type { Choices } from "./start-session.ts";
+import type { SessionOptions } from "./start-session.ts";
 
 /** The existing environments, a worktree of each folder, and a free choice of folder. */
 export function environmentOptions(environments: readonly Environment[]): Option[] {
@@ -28,7 +28,7 @@ export function environmentOptions(environments: readonly Environment[]): Option
 
 /** The folder of an option; undefined if it does not exist yet or was not entered. */
 export function folderOf(
-  { place, folder }: Pick<Choices, "place" | "folder">,
+  { place, folder }: Pick<SessionOptions, "place" | "folder">,
   environments: readonly Environment[],
 ): string | undefined {
   if (place === "folder") return folder.trim() === "" ? undefined : folder.trim();

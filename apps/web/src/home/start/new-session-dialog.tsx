@@ -15,7 +15,7 @@ import type { Option } from "../../ui/select.tsx";
 import { SelectField } from "../../ui/select-field.tsx";
 import { folderOf, environmentOptions } from "./environment-options.ts";
 import { PromptField } from "./prompt-field.tsx";
-import { type Choices, lastChoices, readBudget, startSession } from "./start-session.ts";
+import { type SessionOptions, lastOptions, readBudget, startSession } from "./start-session.ts";
 
 const OWN: Option = { value: "", label: "The agent's" };
 
@@ -25,20 +25,20 @@ export default function NewSessionDialog() {
   const queries = useQueryClient();
   // Local state keeps typing fast; the stored draft follows.
   const [prompt, setPrompt] = useState(startDraft.current);
-  const [kept, setKept] = useState(lastChoices.current);
+  const [saved, setSaved] = useState(lastOptions.current);
   const [agents, environments, models] = [useAgents(), useEnvironments(), useModels()];
   const files = useAttachments();
   const input = useRef<HTMLTextAreaElement>(null);
   const places = environmentOptions(environments.data ?? []);
-  const choices: Choices = {
-    ...kept,
+  const choices: SessionOptions = {
+    ...saved,
     // The last choice may no longer exist. That is known only once the list has loaded.
-    agent: agents.isPending ? kept.agent : lastOrFirst(agents.data ?? [], kept.agent, ({ id }) => id),
-    place: environments.isPending ? kept.place : lastOrFirst(places, kept.place, ({ value }) => value),
+    agent: agents.isPending ? saved.agent : lastOrFirst(agents.data ?? [], saved.agent, ({ id }) => id),
+    place: environments.isPending ? saved.place : lastOrFirst(places, saved.place, ({ value }) => value),
   };
-  const set = (part: Partial<Choices>): void => {
-    setKept({ ...choices, ...part });
-    lastChoices.set({ ...choices, ...part });
+  const set = (part: Partial<SessionOptions>): void => {
+    setSaved({ ...choices, ...part });
+    lastOptions.set({ ...choices, ...part });
   };
   const hasBadBudget = Number.isNaN(readBudget(choices.budget));
   const isReady = agents.isSuccess && environments.isSuccess && !hasBadBudget && !files.isUploading;
@@ -47,7 +47,7 @@ export default function NewSessionDialog() {
     onSuccess: async (session) => {
       startDraft.set("");
       files.clear();
-      lastChoices.set({ ...choices, agent: session.agent.id });
+      lastOptions.set({ ...choices, agent: session.agent.id });
       isNewSessionOpen.set(false);
       await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
       await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
@@ -110,14 +110,14 @@ export default function NewSessionDialog() {
             options={
               agents.data?.length === 0
                 ? [{ value: "", label: "Claude Code (will be made)" }]
-                : (agents.data?.map(({ id, name }) => ({ value: id, label: name })) ?? notYet(choices.agent))
+                : (agents.data?.map(({ id, name }) => ({ value: id, label: name })) ?? loadingOption(choices.agent))
             }
           />
           <SelectField
             label="Where"
             value={choices.place}
             onChange={(place) => set({ place })}
-            options={environments.isPending && choices.place !== "folder" ? notYet(choices.place) : places}
+            options={environments.isPending && choices.place !== "folder" ? loadingOption(choices.place) : places}
           />
           {choices.place === "folder" && <OtherFolder choices={choices} set={set} />}
           <SelectField
@@ -156,14 +156,14 @@ export default function NewSessionDialog() {
 }
 
 /** Keeps the selected value visible while its list loads. */
-const notYet = (value: string): Option[] => [{ value, label: "Reading …" }];
+const loadingOption = (value: string): Option[] => [{ value, label: "Reading …" }];
 
 function lastOrFirst<T>(list: readonly T[], last: string, key: (one: T) => string): string {
   const first = list[0];
   return list.some((one) => key(one) === last) ? last : first === undefined ? "" : key(first);
 }
 
-function OtherFolder({ choices, set }: { choices: Choices; set: (part: Partial<Choices>) => void }) {
+function OtherFolder({ choices, set }: { choices: SessionOptions; set: (part: Partial<SessionOptions>) => void }) {
   return (
     <div className="sm:col-span-2">
       <Field label="Folder" hint="Its whole path, below a folder that the server may work in.">

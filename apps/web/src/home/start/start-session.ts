@@ -7,7 +7,7 @@ import { KeptValue } from "../../live/kept-value.ts";
  * Options of a new session. Empty strings mean the default of the agent or the config. Stored in localStorage, so the
  * field names are fixed.
  */
-export interface Choices {
+export interface SessionOptions {
   /** Empty: create a default agent. */
   agent: string;
   /** The id of an environment, `worktree:FOLDER`, or `folder` to use the `folder` field. */
@@ -21,7 +21,7 @@ export interface Choices {
   budget: string;
 }
 
-export const lastChoices = new KeptValue<Choices>("tandem.start", {
+export const lastOptions = new KeptValue<SessionOptions>("tandem.start", {
   agent: "",
   place: "",
   folder: "",
@@ -54,14 +54,14 @@ export function readBudget(text: string): number | undefined {
   return usd > 0 ? usd : Number.NaN;
 }
 
-interface FirstWords {
+interface FirstMessage {
   prompt: string;
   files: readonly Attachment[];
 }
 
 export async function startSession(
-  { prompt, files }: FirstWords,
-  choices: Choices,
+  { prompt, files }: FirstMessage,
+  choices: SessionOptions,
   known: readonly Environment[],
 ): Promise<Session> {
   const agent = choices.agent === "" ? (await createAgent(choices.model)).id : choices.agent;
@@ -99,7 +99,10 @@ const createAgent = (model: string): Promise<Agent> =>
   });
 
 /** Reuses a matching environment or creates one. */
-async function environmentOf({ place, folder, ownWorktree }: Choices, known: readonly Environment[]): Promise<string> {
+async function environmentOf(
+  { place, folder, ownWorktree }: SessionOptions,
+  known: readonly Environment[],
+): Promise<string> {
   const { path, isolation, branch } = ENVIRONMENT_METADATA;
   const isOther = place === "folder";
   if (!isOther && !place.startsWith("worktree:")) return place;

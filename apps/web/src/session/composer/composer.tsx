@@ -10,7 +10,7 @@ import { AttachButton } from "../../prompt/attach-button.tsx";
 import { AttachmentList } from "../../prompt/attachment-list.tsx";
 import { CompletionList } from "../../prompt/completion-list.tsx";
 import { EndedNotice } from "./ended-notice.tsx";
-import { isWaiting, returned, takeBack } from "./withdrawn-message.ts";
+import { isWaiting, withdrawnMessage, withdrawMessage } from "./withdrawn-message.ts";
 import { runShell, sendMessage, stopTurn } from "./send.ts";
 import { blocksOf, useAttachments } from "../../prompt/use-attachments.ts";
 import { useCompletion } from "../../prompt/use-completion.ts";
@@ -88,12 +88,14 @@ export function Composer({
   useShortcuts("Message", {
     i: ["Write a message", () => area.current?.focus()],
     ...(isRunning && { "mod+.": ["Stop the turn", stop] as const }),
-    ...(waiting && { u: ["Take back what waits", () => void attempt(() => takeBack(session, waiting))] as const }),
+    ...(waiting && {
+      u: ["Take back what waits", () => void attempt(() => withdrawMessage(session, waiting))] as const,
+    }),
   });
 
-  const back = useLive(returned);
+  const back = useLive(withdrawnMessage);
   const takeIn = useEffectEvent((words: string) => {
-    returned.set(undefined);
+    withdrawnMessage.set(undefined);
     write(text.trim() === "" ? words : `${text}\n\n${words}`);
     area.current?.focus();
   });
@@ -121,7 +123,7 @@ export function Composer({
       {completion.isOpen && (
         <CompletionList
           id={completion.id}
-          sign={completion.wanted?.kind === "command" ? "/" : "@"}
+          sign={completion.target?.kind === "command" ? "/" : "@"}
           choices={completion.choices}
           current={completion.current}
           onChoose={completion.choose}

@@ -11,7 +11,7 @@ export function useHistory(log: SessionLog): {
   const unsent = useRef("");
   return {
     go: (step, text) => {
-      const sent = textsOf(log.messages.current);
+      const sent = sentTexts(log.messages.current);
       const from = place.current ?? sent.length;
       const to = from + step;
       if (to < 0 || to > sent.length || sent.length === 0) return undefined;
@@ -25,7 +25,7 @@ export function useHistory(log: SessionLog): {
   };
 }
 
-const textsOf = (messages: readonly Message[]): string[] =>
+const sentTexts = (messages: readonly Message[]): string[] =>
   messages
     .filter(({ role, thread }) => role === "user" && thread === null)
     .map(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"))

@@ -3,13 +3,13 @@ import { api } from "../../api/client.ts";
 import { LiveValue } from "../../live/live-value.ts";
 
 /** The text of a withdrawn message, to be put back into the field. */
-export const returned = new LiveValue<{ session: string; text: string } | undefined>(undefined);
+export const withdrawnMessage = new LiveValue<{ session: string; text: string } | undefined>(undefined);
 
 /** Withdraws a message that no turn has received yet, and puts its text back into the field. */
-export async function takeBack(session: string, { id, parts }: Message): Promise<void> {
+export async function withdrawMessage(session: string, { id, parts }: Message): Promise<void> {
   await api.delete(`/v1/sessions/${session}/events/${id}`);
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
-  returned.set({ session, text });
+  withdrawnMessage.set({ session, text });
 }
 
 export const isWaiting = ({ delivery, thread }: Message): boolean => delivery?.type === "waiting" && thread === null;

@@ -58,21 +58,21 @@ export function SessionHeader({
           </span>
         )}
         <span className="ml-auto flex min-w-0 shrink-0 items-center gap-1">
-          {/* Where the whole server is away, the banner says so. */}
+          {/* If the whole server is unreachable, the banner reports it. */}
           {connection === "lost" && isServerThere && (
             <span className="text-xs text-bad">Connection lost, trying again …</span>
           )}
-          <Views session={id} view={view} className="max-md:hidden" />
+          <ViewTabs session={id} view={view} className="max-md:hidden" />
           <UsageGauges session={id} log={log} />
           <SessionMenu session={id} title={session?.title ?? null} />
         </span>
       </div>
-      <Views session={id} view={view} className="px-2 pb-1 md:hidden" />
+      <ViewTabs session={id} view={view} className="px-2 pb-1 md:hidden" />
     </header>
   );
 }
 
-function Views({ session, view, className }: { session: string; view: SessionView; className: string }) {
+function ViewTabs({ session, view, className }: { session: string; view: SessionView; className: string }) {
   return (
     <nav aria-label="Views of the session" className={`flex gap-0.5 ${className}`}>
       {SESSION_VIEWS.map((name) => (

@@ -4,7 +4,7 @@ import { useModels } from "../../api/lists.ts";
 import { isDrawn } from "../../live/is-drawn.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
 import type { SessionLog } from "../../live/session-log.ts";
-import { count, isPlayed, lasting, money, share } from "../../text/format.ts";
+import { count, isDemo, duration, money, share } from "../../text/format.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { contextBreakdown } from "./context-breakdown.ts";
 import { contextUsage, type ContextUsage, lastMeasured } from "./context-usage.ts";
@@ -137,7 +137,7 @@ function MoneyGauge({ session }: { session: string }) {
         <button type="button" className={`${TRIGGER} ${isNear ? "text-bad" : ""}`}>
           {money(own.spent)}
           {own.limit !== null && <span className="text-ink-faint max-md:hidden">of {money(own.limit)}</span>}
-          {isPlayed(own) && <span className="text-ink-faint max-md:hidden">in a demo</span>}
+          {isDemo(own) && <span className="text-ink-faint max-md:hidden">in a demo</span>}
           <span className="sr-only">spent</span>
         </button>
       }
@@ -151,7 +151,7 @@ function MoneyGauge({ session }: { session: string }) {
       </ul>
       {own.payer !== null && (
         <p className="mt-3 border-t border-line pt-2 text-xs text-ink-faint">
-          {isPlayed(own)
+          {isDemo(own)
             ? "List prices of a demo: no model is asked, and nobody pays."
             : `Paid by ${own.payer.replaceAll("_", " ")}`}
         </p>
@@ -162,7 +162,7 @@ function MoneyGauge({ session }: { session: string }) {
 
 function Gauge({ gauge: { scope, unit, spent, reserved, limit } }: { gauge: BudgetGauge }) {
   const shown = (value: number): string =>
-    unit === "usd" ? money(value) : unit === "seconds" ? lasting(value * 1_000) : `${count(value)} ${unit}`;
+    unit === "usd" ? money(value) : unit === "seconds" ? duration(value * 1_000) : `${count(value)} ${unit}`;
   return (
     <li>
       <p className="flex justify-between gap-3">

@@ -1,5 +1,5 @@
 import type { Message, PartOf } from "@tandem/protocol";
-import { lasting } from "../../text/format.ts";
+import { duration } from "../../text/format.ts";
 
 type Step = PartOf<"step">;
 
@@ -28,7 +28,7 @@ function stepsOf(messages: readonly Message[]): { step: Step; isCompacted: boole
   let isCompacted = false;
   for (const part of messages.flatMap(({ parts, thread }) => (thread === null ? parts : []))) {
     if (part.type === "compaction") isCompacted = true;
-    if (part.type !== "step" || part.state !== "completed" || !part.usage || isReckoned(part)) continue;
+    if (part.type !== "step" || part.state !== "completed" || !part.usage || isInferred(part)) continue;
     steps.push({ step: part, isCompacted });
     isCompacted = false;
   }
@@ -38,19 +38,19 @@ function stepsOf(messages: readonly Message[]): { step: Step; isCompacted: boole
 /**
  * A summary request is only inferred from its usage afterwards. It has no real duration and continues no conversation.
  */
-const isReckoned = ({ duration_ms }: Step): boolean => duration_ms !== null && duration_ms < 10;
+const isInferred = ({ duration_ms }: Step): boolean => duration_ms !== null && duration_ms < 10;
 
 function missBetween(before: Step, now: Step, isCompacted: boolean): string | undefined {
-  const shared = Math.min(readBy(before), readBy(now));
+  const shared = Math.min(inputTokens(before), inputTokens(now));
   if (shared < SHORTEST || (now.usage?.cache_read_input_tokens ?? 0) >= shared * KEPT) return undefined;
   if (before.model !== null && now.model !== before.model) return `${before.model} was asked before`;
   if (isCompacted) return "the conversation was compacted";
   const pause = before.at === null || now.at === null ? 0 : Date.parse(now.at) - endOf(before);
-  if (pause >= PAUSE_MS) return `the request before was ${lasting(pause)} ago`;
+  if (pause >= PAUSE_MS) return `the request before was ${duration(pause)} ago`;
   return "tools, instructions or the beginning were others than before";
 }
 
-const readBy = ({ usage }: Step): number =>
+const inputTokens = ({ usage }: Step): number =>
   usage ? usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens : 0;
 
 const endOf = ({ at, duration_ms }: Step): number => Date.parse(at ?? "") + (duration_ms ?? 0);

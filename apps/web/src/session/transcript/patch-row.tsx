@@ -2,7 +2,7 @@ import type { PartOf } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
 import { FileDiff } from "lucide-react";
 import { useSession } from "../../state/session-context.ts";
-import { many, shortened } from "../../tool/describe-tool.ts";
+import { plural, shortened } from "../../tool/describe-tool.ts";
 import { PatchCount } from "./tool/patch-count.tsx";
 
 /**
@@ -15,7 +15,7 @@ export function PatchRow({ part }: { part: PartOf<"patch"> }) {
     <figure aria-label="Changed files" className="my-2 rounded-lg border border-line bg-surface text-sm">
       <div className="flex items-center gap-2 border-b border-line px-3 py-1.5">
         <FileDiff aria-hidden className="size-4 text-ink-faint" />
-        <span className="font-medium">{many(part.files.length, "file")} edited</span>
+        <span className="font-medium">{plural(part.files.length, "file")} edited</span>
         <Link {...to} search={{ view: "changes" }} className="ml-auto text-accent hover:underline">
           Review all changes
         </Link>

@@ -7,7 +7,7 @@ import { useFold } from "./fold-state.tsx";
 /** Thinking of the model, folded. While it streams, the last line is shown. */
 export function ReasoningRow({ part }: { part: PartOf<"reasoning"> }) {
   const [isOpen, toggle] = useFold(part.id, false);
-  const glimpse = (part.preview ? part.text.trim().split("\n").at(-1) : part.text.trim().split("\n", 1)[0]) ?? "";
+  const preview = (part.preview ? part.text.trim().split("\n").at(-1) : part.text.trim().split("\n", 1)[0]) ?? "";
   return (
     <div className="py-0.5 text-sm text-ink-faint">
       <button
@@ -18,7 +18,7 @@ export function ReasoningRow({ part }: { part: PartOf<"reasoning"> }) {
       >
         <Brain aria-hidden className={`size-4 shrink-0 ${part.preview ? "animate-pulse text-accent" : ""}`} />
         <span className="shrink-0">{part.preview ? "Thinking" : "Thought"}</span>
-        {!isOpen && <span className="min-w-0 truncate text-xs">{plainLine(glimpse)}</span>}
+        {!isOpen && <span className="min-w-0 truncate text-xs">{plainLine(preview)}</span>}
         <ChevronRight
           aria-hidden
           className={`ml-auto size-3.5 shrink-0 transition-transform ${isOpen ? "rotate-90" : ""}`}

@@ -7,7 +7,7 @@ import { ReasoningRow, RedactedRow } from "./reasoning-row.tsx";
 import { RowActions } from "./row-actions.tsx";
 import { isSameRow, type Row as RowData } from "./rows.ts";
 import { SubtaskRow } from "./subtask-row.tsx";
-import { doneOf, PassedTodos, TodoList } from "./todo-list.tsx";
+import { doneOf, CollapsedTodos, TodoList } from "./todo-list.tsx";
 import { ToolCard } from "./tool/tool-card.tsx";
 import { ToolGroup } from "./tool/tool-group.tsx";
 import { TurnFooter } from "./turn-footer.tsx";
@@ -62,7 +62,11 @@ function content(row: RowData): ReactNode {
     case "footer":
       return <TurnFooter sum={row.sum} miss={row.miss} />;
     case "part":
-      return row.isPassed && row.part.type === "todo" ? <PassedTodos todos={row.part.todos} /> : partContent(row.part);
+      return row.isReplaced && row.part.type === "todo" ? (
+        <CollapsedTodos todos={row.part.todos} />
+      ) : (
+        partContent(row.part)
+      );
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Message, Part, PartOf } from "@tandem/protocol";
-import { familyOf, isFileChange, isListKeeping, isSubagentCall } from "../../tool/tool-family.ts";
+import { familyOf, isFileChange, isTodoUpdate, isSubagentCall } from "../../tool/tool-family.ts";
 import { cacheMissOf, lastStepOf } from "./cache-miss.ts";
 import { turnTotals, type TurnTotals } from "./turn-totals.ts";
 
@@ -9,7 +9,7 @@ type ToolPart = PartOf<"tool">;
 export type Row = { key: string; rewound: boolean } & (
   | { type: "user"; message: Message }
   /** `isPassed`: a todo list that a later one of the same turn replaces. */
-  | { type: "part"; part: Exclude<Part, { type: "tool" | "step" | "subtask" }>; isPassed?: boolean }
+  | { type: "part"; part: Exclude<Part, { type: "tool" | "step" | "subtask" }>; isReplaced?: boolean }
   /** `isPlan`: writes the file of a plan that is shown below. */
   | { type: "tool"; part: ToolPart; thread: string | null; lane: Lane | undefined; isPlan?: boolean }
   | { type: "group"; parts: readonly ToolPart[] }
@@ -120,9 +120,9 @@ export function rowsOfTurn(
   /** Messages of the previous turn. */
   earlier: readonly Message[] = [],
 ): Row[] {
-  const rows = stopLast(messages.flatMap((message) => rowsOfMessage(message, own)));
+  const rows = moveStopToEnd(messages.flatMap((message) => rowsOfMessage(message, own)));
   const sum = isOver ? turnTotals(messages) : undefined;
-  const grouped = group(passPlans(passLists(withoutRepetition(rows))));
+  const grouped = group(collapsePlanFiles(collapseTodoLists(collapseRetries(rows))));
   if (!sum) return grouped;
   // Messages after the end of the turn come below its totals.
   const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
@@ -133,13 +133,13 @@ export function rowsOfTurn(
 }
 
 /** The agent repeats the whole todo list on every update. Only the last one is shown in full. */
-function passLists(rows: readonly Row[]): Row[] {
+function collapseTodoLists(rows: readonly Row[]): Row[] {
   const last = rows.findLastIndex((row) => isOf(row, "todo"));
-  return rows.map((row, index) => (index < last && isOf(row, "todo") ? { ...row, isPassed: true } : row));
+  return rows.map((row, index) => (index < last && isOf(row, "todo") ? { ...row, isReplaced: true } : row));
 }
 
 /** Claude Code writes a plan to a file and then submits it. Show the plan once. */
-function passPlans(rows: readonly Row[]): Row[] {
+function collapsePlanFiles(rows: readonly Row[]): Row[] {
   const handedIn = new Map(
     rows.flatMap((row, index): [file: unknown, index: number][] => {
       const file = row.type === "tool" && row.part.name === "ExitPlanMode" && row.part.input?.["planFilePath"];
@@ -155,7 +155,7 @@ function passPlans(rows: readonly Row[]): Row[] {
 }
 
 /** The log has the partial answer after the stop event. Show the stop last. */
-function stopLast(rows: readonly Row[]): Row[] {
+function moveStopToEnd(rows: readonly Row[]): Row[] {
   const isStop = (row: Row): boolean => isOf(row, "interruption");
   if (!rows.some(isStop)) return [...rows];
   const last = rows.findLastIndex((row) => row.type !== "user" && !isStop(row));
@@ -179,8 +179,8 @@ function rowsOfMessage(message: Message, own: string | null): Row[] {
   const calls = message.parts.filter((part): part is ToolPart => part.type === "tool" && isSubagentCall(part));
   const subtasks = message.parts.filter((part) => part.type === "subtask");
   const callOf = new Map(subtasks.map((subtask) => [subtask, calls.find((call) => isCallOf(call, subtask))]));
-  const told = new Set(callOf.values());
-  const tools = message.parts.filter((part) => part.type === "tool" && isShown(part, told));
+  const replaced = new Set(callOf.values());
+  const tools = message.parts.filter((part) => part.type === "tool" && isShown(part, replaced));
   return message.parts.flatMap((part): Row[] => {
     const key = keyOf(part);
     switch (part.type) {
@@ -194,7 +194,7 @@ function rowsOfMessage(message: Message, own: string | null): Row[] {
       case "subtask":
         return [{ key, rewound, type: "subtask", part, call: callOf.get(part) }];
       case "tool": {
-        if (!isShown(part, told)) return [];
+        if (!isShown(part, replaced)) return [];
         // A subagent's call is shown here while it needs an answer. Its result is shown in the subagent.
         if (message.thread !== own && !isWaiting(part)) return [];
         const lane = laneOf(tools.indexOf(part), tools.length);
@@ -207,8 +207,8 @@ function rowsOfMessage(message: Message, own: string | null): Row[] {
 }
 
 /** Hides calls that are shown in another form: todo updates as a list, subagent calls as the subagent. */
-const isShown = (part: ToolPart, told: ReadonlySet<ToolPart | undefined>): boolean =>
-  !told.has(part) && !(isListKeeping(part) && part.state.type !== "error");
+const isShown = (part: ToolPart, replaced: ReadonlySet<ToolPart | undefined>): boolean =>
+  !replaced.has(part) && !(isTodoUpdate(part) && part.state.type !== "error");
 
 /** Needs an approval or an answer. */
 const isWaiting = ({ kind, permission, state }: ToolPart): boolean =>
@@ -227,7 +227,7 @@ function laneOf(index: number, count: number): Lane | undefined {
 }
 
 /** Of consecutive retries only the last is shown; an error replaces them. */
-const withoutRepetition = (rows: readonly Row[]): Row[] =>
+const collapseRetries = (rows: readonly Row[]): Row[] =>
   rows.filter((row, index) => {
     if (isOf(row, "retry")) return !isOf(rows[index + 1], "retry");
     return !(isOf(row, "stop") && row.part.reason === "retries_exhausted" && isOf(rows[index - 1], "error"));
@@ -245,9 +245,9 @@ function group(rows: readonly Row[]): Row[] {
     const row = rows[index]!;
     const family = row.type === "tool" ? familyOf(row.part) : undefined;
     let end = index + 1;
-    if (family) while (end < rows.length && isLike(rows[end]!, row, family.name)) end += 1;
+    if (family) while (end < rows.length && isGroupable(rows[end]!, row, family.name)) end += 1;
     const parts = rows.slice(index, end).flatMap((one) => (one.type === "tool" ? [one.part] : []));
-    if (family && parts.length >= (family.isLooking ? GROUP_FROM : OTHERS_FROM)) {
+    if (family && parts.length >= (family.isReadOnly ? GROUP_FROM : OTHERS_FROM)) {
       grouped.push({ key: row.key, rewound: row.rewound, type: "group", parts });
     } else {
       grouped.push(...rows.slice(index, end));
@@ -257,7 +257,7 @@ function group(rows: readonly Row[]): Row[] {
   return grouped;
 }
 
-const isLike = (row: Row, first: Row, family: string): boolean =>
+const isGroupable = (row: Row, first: Row, family: string): boolean =>
   row.type === "tool" && row.rewound === first.rewound && familyOf(row.part)?.name === family;
 
 /** Compares by identity: unchanged parts are the same objects. */
@@ -268,7 +268,7 @@ export function isSameRow(before: Row, after: Row): boolean {
     case "user":
       return (before as typeof after).message === after.message;
     case "part":
-      return (before as typeof after).part === after.part && (before as typeof after).isPassed === after.isPassed;
+      return (before as typeof after).part === after.part && (before as typeof after).isReplaced === after.isReplaced;
     case "tool":
       return (
         (before as typeof after).part === after.part &&

@@ -2,11 +2,11 @@ import type { PartOf } from "@tandem/protocol";
 import { CircleAlert, Info, OctagonX, RotateCw, Square, TriangleAlert, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
 import { Code } from "../../text/code.tsx";
-import { count, exactly, lasting } from "../../text/format.ts";
+import { count, formatDateTime, duration } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";
 import { InlineCode } from "../../text/inline-code.tsx";
 import { MODE_LABELS } from "../../text/mode-labels.ts";
-import { useLeft } from "../use-now.ts";
+import { useTimeUntil } from "../use-now.ts";
 
 /** A status row: retry, compaction, error, stop or notice. */
 export function StatusRow({
@@ -72,7 +72,7 @@ function Banner({
 
 function RetryRow({ part }: { part: PartOf<"retry"> }) {
   const due = part.at !== null && part.delay_ms !== null ? Date.parse(part.at) + part.delay_ms : undefined;
-  const left = useLeft(due);
+  const left = useTimeUntil(due);
   const tries =
     part.attempt === null ? "" : `, try ${part.attempt}${part.max_attempts ? ` of ${part.max_attempts}` : ""}`;
   return (
@@ -82,7 +82,7 @@ function RetryRow({ part }: { part: PartOf<"retry"> }) {
         {part.error?.message ?? part.reason}
       </span>
       <span className="shrink-0 tabular-nums">
-        {left > 0 ? `again in ${lasting(Math.ceil(left / 1_000) * 1_000)}${tries}` : `tried again${tries}`}
+        {left > 0 ? `again in ${duration(Math.ceil(left / 1_000) * 1_000)}${tries}` : `tried again${tries}`}
       </span>
     </p>
   );
@@ -127,7 +127,7 @@ function ErrorRow({ part: { error } }: { part: PartOf<"error"> }) {
         </p>
       )}
       {error.tandem?.resets_at !== undefined && (
-        <p className="mt-1 text-ink-soft">It resets at {exactly(error.tandem.resets_at)}.</p>
+        <p className="mt-1 text-ink-soft">It resets at {formatDateTime(error.tandem.resets_at)}.</p>
       )}
     </Banner>
   );
@@ -158,14 +158,14 @@ const LEVELS = {
 /** Timestamps of the log, shown in local time instead. */
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
-function wordsOf({ about, text }: PartOf<"notice">): string {
+function noticeText({ about, text }: PartOf<"notice">): string {
   // The log has the technical name of the mode; show its label.
-  const said =
-    about === "tandem.mode" ? text.replace(/\bis (\w+) now/, (_, mode) => `is “${modeWords(mode)}” now`) : text;
-  return said.replaceAll(TIME, exactly);
+  const localized =
+    about === "tandem.mode" ? text.replace(/\bis (\w+) now/, (_, mode) => `is “${modeLabel(mode)}” now`) : text;
+  return localized.replaceAll(TIME, formatDateTime);
 }
 
-const modeWords = (mode: string): string => (MODE_LABELS as Record<string, string>)[mode] ?? mode;
+const modeLabel = (mode: string): string => (MODE_LABELS as Record<string, string>)[mode] ?? mode;
 
 function NoticeRow({ part }: { part: PartOf<"notice"> }) {
   const [look, Icon] = LEVELS[part.level];
@@ -173,14 +173,14 @@ function NoticeRow({ part }: { part: PartOf<"notice"> }) {
   if (part.level === "info" && part.text.includes("\n")) {
     return (
       <div className="py-1.5">
-        <Markdown text={wordsOf(part)} />
+        <Markdown text={noticeText(part)} />
       </div>
     );
   }
   return (
     <p className={`flex gap-2 py-1 text-sm ${look}`}>
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
-      <span className="min-w-0 wrap-anywhere">{wordsOf(part)}</span>
+      <span className="min-w-0 wrap-anywhere">{noticeText(part)}</span>
     </p>
   );
 }

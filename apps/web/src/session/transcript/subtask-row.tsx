@@ -2,7 +2,7 @@ import type { PartOf } from "@tandem/protocol";
 import { type ReactNode, useEffect, useState } from "react";
 import { useLive } from "../../live/live-value.ts";
 import { SessionLog } from "../../live/session-log.ts";
-import { lasting } from "../../text/format.ts";
+import { duration } from "../../text/format.ts";
 import { plainLine } from "../../text/plain-line.ts";
 import { Markdown } from "../../text/markdown.tsx";
 import { useFold } from "./fold-state.tsx";
@@ -46,7 +46,7 @@ export function SubtaskRow({
         ) : (
           <span className="ml-auto shrink-0 pl-2 text-xs text-ink-faint tabular-nums">
             {part.stop_reason === "retries_exhausted" && <span className="text-bad">failed · </span>}
-            {since !== undefined && since >= 0 && lasting(since)}
+            {since !== undefined && since >= 0 && duration(since)}
           </span>
         )
       }
@@ -54,13 +54,13 @@ export function SubtaskRow({
       onToggle={toggle}
     >
       <div className="max-h-[70vh] overflow-y-auto border-l-2 border-line px-4 pb-2">
-        <Work thread={part.thread} isRunning={isRunning} answer={words} renderRow={renderRow} />
+        <SubagentMessages thread={part.thread} isRunning={isRunning} answer={words} renderRow={renderRow} />
       </div>
     </ToolFrame>
   );
 }
 
-function Work({
+function SubagentMessages({
   thread,
   isRunning,
   answer,

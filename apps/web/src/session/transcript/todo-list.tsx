@@ -32,7 +32,7 @@ export const doneOf = (todos: readonly Todo[]): string =>
   `${todos.filter(({ status }) => status === "completed").length} of ${todos.length} done`;
 
 /** A replaced todo list in one line: progress and the current item. */
-export function PassedTodos({ todos }: { todos: readonly Todo[] }) {
+export function CollapsedTodos({ todos }: { todos: readonly Todo[] }) {
   const current = todos.find(({ status }) => status === "in_progress");
   return (
     <p className="flex min-h-7 items-center gap-2 text-sm text-ink-faint">

@@ -1,6 +1,6 @@
 import { isDrawn } from "../../live/is-drawn.ts";
 import { useLive } from "../../live/live-value.ts";
-import { count, lasting, money, share } from "../../text/format.ts";
+import { count, duration, money, share } from "../../text/format.ts";
 import { useSession } from "../../state/session-context.ts";
 import { cacheShare, type TurnTotals } from "./turn-totals.ts";
 
@@ -12,7 +12,7 @@ export function TurnFooter({ sum, miss }: { sum: TurnTotals; miss: string | unde
   const words = [
     agent,
     sum.models.join(", "),
-    sum.lastedMs === undefined ? undefined : lasting(sum.lastedMs),
+    sum.lastedMs === undefined ? undefined : duration(sum.lastedMs),
     ...(useLive(isDrawn)
       ? [
           `${count(read)} in, ${count(sum.outputTokens)} out`,

@@ -3,9 +3,9 @@ import { useMutation } from "@tanstack/react-query";
 import { Clock3, CornerDownRight, Undo2 } from "lucide-react";
 import { isDrawn } from "../../live/is-drawn.ts";
 import { useLive } from "../../live/live-value.ts";
-import { exactly } from "../../text/format.ts";
+import { formatDateTime } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";
-import { takeBack } from "../composer/withdrawn-message.ts";
+import { withdrawMessage } from "../composer/withdrawn-message.ts";
 import { FileBlock } from "./file-block.tsx";
 import { useSession } from "../../state/session-context.ts";
 
@@ -20,7 +20,7 @@ export function UserRow({ message }: { message: Message }) {
   return (
     <div
       className="flex flex-col items-end gap-1.5 pt-5 pb-2"
-      title={useLive(isDrawn) && message.created_at ? exactly(message.created_at) : ""}
+      title={useLive(isDrawn) && message.created_at ? formatDateTime(message.created_at) : ""}
     >
       {files.map(({ id, file }) => (
         <FileBlock key={id} file={file} />
@@ -34,11 +34,11 @@ export function UserRow({ message }: { message: Message }) {
               <CornerDownRight aria-hidden className="size-3" /> from the agent that called it
             </span>
           )}
-          {/* What is sent is shown as it was typed; code in it as code. */}
+          {/* Shows the text as typed; only code blocks are rendered. */}
           {text.includes("```") ? <Markdown text={text} /> : text}
         </div>
       )}
-      {isWaiting && <Waiting message={message} />}
+      {isWaiting && <QueuedMessage message={message} />}
       {isDropped && <p className="text-xs text-wait">Not put to the agent: {delivery.reason}</p>}
       {message.rewound !== undefined && (
         <p className="flex items-center gap-1 text-xs text-ink-faint">
@@ -50,9 +50,9 @@ export function UserRow({ message }: { message: Message }) {
 }
 
 /** A queued message can be withdrawn and edited. */
-function Waiting({ message }: { message: Message }) {
+function QueuedMessage({ message }: { message: Message }) {
   const { id } = useSession();
-  const back = useMutation({ mutationFn: () => takeBack(id, message) });
+  const back = useMutation({ mutationFn: () => withdrawMessage(id, message) });
   return (
     <p className="flex items-center gap-2 text-xs text-ink-faint">
       {back.error ? (

@@ -2,7 +2,7 @@ import type { Agent } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import type { Page } from "../../api/lists.ts";
-import { exactly } from "../../text/format.ts";
+import { formatDateTime } from "../../text/format.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../panel.tsx";
@@ -23,7 +23,7 @@ export function AgentVersions({ agent, onClose }: { agent: Agent; onClose: () =>
           <li key={version.version} className="rounded-lg border border-line p-3">
             <p className="flex items-center gap-2">
               <Badge tone={index === 0 ? "good" : "plain"}>version {version.version}</Badge>
-              <span className="text-sm text-ink-faint">{exactly(version.updated_at)}</span>
+              <span className="text-sm text-ink-faint">{formatDateTime(version.updated_at)}</span>
               <span className="ml-auto text-sm text-ink-soft">{version.model.id}</span>
             </p>
             <p className="mt-1 text-sm text-ink-soft">Changed: {changed(versions[index + 1], version)}</p>

@@ -3,7 +3,7 @@ import type { DeadLetter, FleetLimit, FleetQueue, FleetStatus } from "@tandem/pr
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { ago, exactly, lasting } from "../../text/format.ts";
+import { ago, formatDateTime, duration } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -43,7 +43,7 @@ export default function FleetPage() {
                     ? `${status.leases.held}, and ${status.leases.abandoned} to be taken over`
                     : status.leases.held,
                 ],
-                ["Waiting", <Waiting key="waiting" queue={status.queue} />],
+                ["Waiting", <QueueTable key="waiting" queue={status.queue} />],
               ]}
             />
           </Panel>
@@ -60,7 +60,7 @@ export default function FleetPage() {
             </Rows>
           </Panel>
           {status.limits.length > 0 && <Limits limits={status.limits} />}
-          {status.dead > 0 && <GivenUp count={status.dead} />}
+          {status.dead > 0 && <FailedJobs count={status.dead} />}
         </>
       )}
       <Confirm
@@ -80,7 +80,7 @@ export default function FleetPage() {
   );
 }
 
-function Waiting({ queue }: { queue: readonly FleetQueue[] }) {
+function QueueTable({ queue }: { queue: readonly FleetQueue[] }) {
   const waiting = queue.filter((place) => place.waiting > 0);
   if (waiting.length === 0) return "nothing";
   return (
@@ -90,7 +90,7 @@ function Waiting({ queue }: { queue: readonly FleetQueue[] }) {
           <span className="tabular-nums">{count}</span>
           <span className="text-ink-soft">for</span>
           {place === "any" ? "any worker" : <Mono>{place}</Mono>}
-          {oldest !== null && <span className="text-ink-faint">the oldest since {lasting(oldest)}</span>}
+          {oldest !== null && <span className="text-ink-faint">the oldest since {duration(oldest)}</span>}
           {!served && <Badge tone="bad">no worker can take it</Badge>}
         </li>
       ))}
@@ -111,7 +111,7 @@ function Limits({ limits }: { limits: readonly FleetLimit[] }) {
               <p className="text-sm break-words text-ink-faint">as {by} has learned</p>
             </div>
             <Badge tone="wait">
-              resets <time dateTime={resets}>{exactly(resets)}</time>
+              resets <time dateTime={resets}>{formatDateTime(resets)}</time>
             </Badge>
           </Row>
         ))}
@@ -120,7 +120,7 @@ function Limits({ limits }: { limits: readonly FleetLimit[] }) {
   );
 }
 
-function GivenUp({ count }: { count: number }) {
+function FailedJobs({ count }: { count: number }) {
   const queries = useQueryClient();
   const letters = useQuery({
     queryKey: [...DEAD_KEY, count],
@@ -144,7 +144,7 @@ function GivenUp({ count }: { count: number }) {
               <p className="text-sm break-words text-bad">{error}</p>
               <p className="text-sm text-ink-faint">
                 after {attempts} {attempts === 1 ? "attempt" : "attempts"},{" "}
-                <time dateTime={at} title={exactly(at)}>
+                <time dateTime={at} title={formatDateTime(at)}>
                   {ago(at)}
                 </time>
               </p>

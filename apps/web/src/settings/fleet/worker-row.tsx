@@ -1,5 +1,5 @@
 import type { FleetWorker } from "@tandem/protocol";
-import { ago, lasting } from "../../text/format.ts";
+import { ago, duration } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge, Row, type Tone } from "../panel.tsx";
 
@@ -38,7 +38,7 @@ export function WorkerRow({ worker, onDrain }: { worker: FleetWorker; onDrain: (
       <div className="min-w-52 flex-1">
         <p className="flex flex-wrap items-center gap-2 font-medium" title={name}>
           {machine}{" "}
-          <Badge tone={TONES[state]}>{state === "gone" ? `gone for ${lasting(worker.silent_ms)}` : state}</Badge>
+          <Badge tone={TONES[state]}>{state === "gone" ? `gone for ${duration(worker.silent_ms)}` : state}</Badge>
           <span className="font-normal text-ink-soft">{ROLES[role]}</span>
         </p>
         {role !== "server" && (

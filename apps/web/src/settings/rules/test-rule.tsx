@@ -106,10 +106,10 @@ function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall
         .filter(({ considered, what }) => considered.length > 0 || (parts.length > 1 && what !== ""))
         .map((part, index) => (
           <div key={index} className="rounded-md bg-raised px-2.5 py-1.5 text-sm">
-            {/* Of a call that is one thing, that has been said above. */}
+            {/* A call with a single part shows its verdict above. */}
             {parts.length > 1 && (
               <p className="mb-1">
-                {/* Why it is so names it. */}
+                {/* The reason already names the part. */}
                 {part.verdict?.why.includes(part.what) !== true && <InlineCode text={part.what} />}{" "}
                 <span className="text-ink-soft">
                   <InlineCode text={part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")} />

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Stethoscope } from "lucide-react";
 import { api } from "../../api/client.ts";
-import { ago, exactly } from "../../text/format.ts";
+import { ago, formatDateTime } from "../../text/format.ts";
 import { isStopDialogOpen } from "../../state/open-dialogs.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -37,7 +37,7 @@ export default function StatusPage() {
       {doctor.data && <Findings findings={doctor.data.data} />}
       <Problem error={status.error} onRetry={() => void status.refetch()} className="mb-4" />
       {status.isPending && <p className="mb-5 text-ink-faint">Asking the server …</p>}
-      {status.data && <Shown status={status.data} />}
+      {status.data && <StatusDetails status={status.data} />}
       <Panel title="In an emergency">
         <Rows>
           <Row>
@@ -54,7 +54,7 @@ export default function StatusPage() {
   );
 }
 
-function Shown({ status }: { status: ServerStatus }) {
+function StatusDetails({ status }: { status: ServerStatus }) {
   const { storage, sessions } = status;
   return (
     <>
@@ -128,7 +128,7 @@ function Shown({ status }: { status: ServerStatus }) {
             ["Version", `Tandem ${status.version} on Node ${status.node}`],
             [
               "Up since",
-              <time key="up" dateTime={status.started_at} title={exactly(status.started_at)}>
+              <time key="up" dateTime={status.started_at} title={formatDateTime(status.started_at)}>
                 {ago(status.started_at)}
               </time>,
             ],

@@ -104,7 +104,7 @@ const isPressing = ({ key, target }: KeyboardEvent): boolean =>
   (key === "Enter" || key === " ") && target instanceof Element && target.closest("a, button, summary, label") !== null;
 
 /** One entry per action. An action can have several keys, or one custom key. */
-export function deeds(keys: Shortcuts): { label: string; keys: string[]; act: () => void }[] {
+export function shortcutActions(keys: Shortcuts): { label: string; keys: string[]; act: () => void }[] {
   const all = Object.entries(keys).map(([key, [label, act]]) => ({ key, label, act }));
   return [...Map.groupBy(all, ({ label }) => label)].map(([label, same]) => {
     const chosen = customKeys.current[label];

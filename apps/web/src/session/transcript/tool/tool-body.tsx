@@ -18,23 +18,26 @@ export function ToolBody({ part, kind }: { part: ToolPart; kind: ToolKind }) {
   const { state } = part;
   const output = "output" in state ? state.output : [];
   const all = textOf(output.filter(({ type }) => type === "text" || type === "search_result"));
-  const said = all === SILENT ? "" : all;
+  const resultText = all === SILENT ? "" : all;
   const files = output.filter((block) => block.type === "image" || block.type === "document");
   const isFailed = state.type === "error";
   const refusal = part.permission?.type === "denied" ? part.permission.reason : null;
   return (
     <>
       {refusal !== null && <p className="px-3 py-1.5 text-bad">{refusal}</p>}
-      <Given part={part} kind={kind} />
-      {isFailed && said !== "" && refusal === null && (
+      <ToolInput part={part} kind={kind} />
+      {isFailed && resultText !== "" && refusal === null && (
         <div className="bg-bad-soft text-bad">
-          <Clamped text={said.replaceAll(/<\/?tool_use_error>/g, "")} />
+          <Clamped text={resultText.replaceAll(/<\/?tool_use_error>/g, "")} />
         </div>
       )}
-      {!isFailed && "output" in state && !isToldByInput(kind) && (kind !== "shell" || said !== "") && (
-        <Clamped text={kind === "read" ? withoutReminder(said) : said} keep={kind === "shell" ? "end" : "start"} />
+      {!isFailed && "output" in state && !isDescribedByInput(kind) && (kind !== "shell" || resultText !== "") && (
+        <Clamped
+          text={kind === "read" ? withoutReminder(resultText) : resultText}
+          keep={kind === "shell" ? "end" : "start"}
+        />
       )}
-      {!isFailed && kind === "shell" && "output" in state && said === "" && (
+      {!isFailed && kind === "shell" && "output" in state && resultText === "" && (
         <p className="px-3 py-1.5 text-xs text-ink-faint">No output</p>
       )}
       {files.map((file, index) => (
@@ -46,7 +49,7 @@ export function ToolBody({ part, kind }: { part: ToolPart; kind: ToolKind }) {
   );
 }
 
-function Given({ part, kind }: { part: ToolPart; kind: ToolKind }) {
+function ToolInput({ part, kind }: { part: ToolPart; kind: ToolKind }) {
   const input = part.input ?? previewedInput(part.input_preview ?? "");
   switch (kind) {
     case "shell": {
@@ -97,14 +100,14 @@ function pathOf(input: Record<string, unknown>): string {
 /** Questions with their answers. */
 function Questions({ part }: { part: ToolPart }) {
   const questions = (part.input?.["questions"] ?? []) as { question: string }[];
-  const said = "output" in part.state ? textOf(part.state.output) : "";
-  const answers = answersOf(said);
+  const resultText = "output" in part.state ? textOf(part.state.output) : "";
+  const answers = answersOf(resultText);
   return (
     <dl className="space-y-1.5 px-3 py-2">
       {questions.map(({ question }) => (
         <div key={question}>
           <dt className="text-ink-soft">{question}</dt>
-          <dd className="font-medium">{[answers?.[question] ?? []].flat().join(", ") || said}</dd>
+          <dd className="font-medium">{[answers?.[question] ?? []].flat().join(", ") || resultText}</dd>
         </div>
       ))}
     </dl>
@@ -120,7 +123,7 @@ function answersOf(text: string): Record<string, string | string[]> | undefined 
 }
 
 /** The result of these tools only confirms success, so the input is shown. */
-const isToldByInput = (kind: ToolKind): boolean =>
+const isDescribedByInput = (kind: ToolKind): boolean =>
   kind === "edit" || kind === "write" || kind === "plan" || kind === "list" || kind === "question";
 
 /** Claude Code appends reminders to files that are meant for the model only. */

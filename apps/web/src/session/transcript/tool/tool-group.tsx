@@ -1,7 +1,7 @@
 import type { PartOf } from "@tandem/protocol";
 import { useFold } from "../fold-state.tsx";
 import { useSession } from "../../../state/session-context.ts";
-import { describeTool, many, shortened } from "../../../tool/describe-tool.ts";
+import { describeTool, plural, shortened } from "../../../tool/describe-tool.ts";
 import { ToolCard } from "./tool-card.tsx";
 import { ToolFrame } from "./tool-frame.tsx";
 import { ToolState } from "./tool-state.tsx";
@@ -37,7 +37,7 @@ export function ToolGroup({ parts }: { parts: readonly ToolPart[] }) {
 const nameOf = (part: ToolPart, folder: string | undefined): string =>
   shortened(describeTool(part).subject.split("\n", 1)[0]!, folder);
 
-const often = (count: number): string => ["once", "twice"][count - 1] ?? `${count} times`;
+const timesLabel = (count: number): string => ["once", "twice"][count - 1] ?? `${count} times`;
 
 /** For example "Read 3 files, searched twice". */
 function groupWords(parts: readonly ToolPart[]): string {
@@ -47,20 +47,20 @@ function groupWords(parts: readonly ToolPart[]): string {
     switch (name) {
       case "Read":
       case "NotebookRead":
-        return `read ${many(count, "file")}`;
+        return `read ${plural(count, "file")}`;
       case "Grep":
-        return `searched ${often(count)}`;
+        return `searched ${timesLabel(count)}`;
       case "Glob":
       case "LS":
-        return `listed ${often(count)}`;
+        return `listed ${timesLabel(count)}`;
       case "Bash":
-        return `ran ${many(count, "command")}`;
+        return `ran ${plural(count, "command")}`;
       case "WebFetch":
-        return `fetched ${many(count, "page")}`;
+        return `fetched ${plural(count, "page")}`;
       case "WebSearch":
-        return `searched the web ${often(count)}`;
+        return `searched the web ${timesLabel(count)}`;
       default:
-        return `${name} ${often(count)}`;
+        return `${name} ${timesLabel(count)}`;
     }
   });
   const text = words.join(", ");

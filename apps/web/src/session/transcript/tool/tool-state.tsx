@@ -1,6 +1,6 @@
 import type { PartOf } from "@tandem/protocol";
 import { Ban, CircleDashed, LoaderCircle, OctagonX, X } from "lucide-react";
-import { lasting } from "../../../text/format.ts";
+import { duration } from "../../../text/format.ts";
 import { useNow } from "../../use-now.ts";
 
 const INTERRUPTED = {
@@ -31,17 +31,18 @@ export function ToolState({ part }: { part: PartOf<"tool"> }) {
         </span>
       );
     case "running": {
-      const ms = state.elapsed_seconds === undefined ? sinceOf(state.started_at, now) : state.elapsed_seconds * 1_000;
+      const ms =
+        state.elapsed_seconds === undefined ? elapsedSince(state.started_at, now) : state.elapsed_seconds * 1_000;
       return (
         <span className={`${place} text-accent`}>
-          {ms !== undefined && ms >= 1_000 && lasting(ms)}
+          {ms !== undefined && ms >= 1_000 && duration(ms)}
           <LoaderCircle aria-hidden className="size-3.5 animate-spin" />
           <span className="sr-only">Running</span>
         </span>
       );
     }
     case "completed":
-      return <span className={`${place} text-ink-faint`}>{tookOf(state)}</span>;
+      return <span className={`${place} text-ink-faint`}>{durationLabel(state)}</span>;
     case "error":
       return state.interrupted ? (
         <span className={`${place} text-wait`} title={INTERRUPTED[state.interrupted]}>
@@ -50,7 +51,7 @@ export function ToolState({ part }: { part: PartOf<"tool"> }) {
         </span>
       ) : (
         <span className={`${place} text-bad`}>
-          {tookOf(state)}
+          {durationLabel(state)}
           <X aria-hidden className="size-3.5" />
           <span className="sr-only">Failed</span>
         </span>
@@ -58,10 +59,10 @@ export function ToolState({ part }: { part: PartOf<"tool"> }) {
   }
 }
 
-const sinceOf = (time: string | null, now: number): number | undefined =>
+const elapsedSince = (time: string | null, now: number): number | undefined =>
   time === null ? undefined : Math.max(0, now - Date.parse(time));
 
-function tookOf({ started_at, ended_at }: { started_at: string | null; ended_at: string }): string {
+function durationLabel({ started_at, ended_at }: { started_at: string | null; ended_at: string }): string {
   const ms = started_at === null ? Number.NaN : Date.parse(ended_at) - Date.parse(started_at);
-  return Number.isNaN(ms) ? "" : lasting(ms);
+  return Number.isNaN(ms) ? "" : duration(ms);
 }

@@ -1,6 +1,6 @@
 import type { Locator } from "playwright-core";
 
-interface GivenFile {
+interface InsertedFile {
   name: string;
   type: string;
   /** Base64. */
@@ -8,19 +8,19 @@ interface GivenFile {
 }
 
 /** The smallest valid PNG. */
-export const PICTURE: GivenFile = {
+export const PICTURE: InsertedFile = {
   name: "dot.png",
   type: "image/png",
   content: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
 };
 
-export const textFile = (name: string, text: string): GivenFile => ({
+export const textFile = (name: string, text: string): InsertedFile => ({
   ...{ name, type: "text/plain" },
   content: Buffer.from(text).toString("base64"),
 });
 
 /** Dispatches the events of a paste or a drop of files. */
-export const giveFiles = (place: Locator, way: "paste" | "drop", files: readonly GivenFile[]): Promise<void> =>
+export const insertFiles = (place: Locator, way: "paste" | "drop", files: readonly InsertedFile[]): Promise<void> =>
   place.evaluate(
     (element, { way: how, files: given }) => {
       const data = new DataTransfer();
