@@ -1,11 +1,8 @@
 import type { Plugin } from "vite";
 import { FIRST_PAGE } from "./src/live/first-page.ts";
 
-/**
- * What the places of the page need before they can show anything: the module that is loaded when one comes there, and what
- * that asks the server for. `$1` is what the pattern caught.
- */
-const PLACES: readonly { path: string; module: string; requests: readonly string[] }[] = [
+/** The lazy module and the first requests of each route. `$1` is the capture group of the path. */
+const ROUTES: readonly { path: string; module: string; requests: readonly string[] }[] = [
   { path: "^/$", module: "src/home/home-page.tsx", requests: [] },
   {
     path: "^/sessions/(\\w+)$",
@@ -18,8 +15,8 @@ const PLACES: readonly { path: string; module: string; requests: readonly string
 ];
 
 /**
- * Writes `first-needs.json` for the server, which puts it into the page's head: a browser that knows at once what it will
- * need loads that side by side, instead of one after the other as each is found in the one before.
+ * Writes `first-needs.json`. The server turns it into preload links in the page's head, so that the browser loads modules
+ * and data in parallel instead of discovering them one after the other.
  */
 export const firstNeeds = (): Plugin => ({
   name: "first-needs",
@@ -34,7 +31,7 @@ export const firstNeeds = (): Plugin => ({
       return all;
     };
     const entries = importsOf(chunks.filter(({ isEntry }) => isEntry).map(({ fileName }) => fileName));
-    const needs = PLACES.map(({ path, module, requests }) => {
+    const needs = ROUTES.map(({ path, module, requests }) => {
       const chunk = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(`/${module}`));
       if (!chunk) this.error(`${module} is no module of its own any more.`);
       const modules = [...importsOf([chunk.fileName])].filter((file) => !entries.has(file)).map((file) => `/${file}`);

@@ -9,8 +9,8 @@ export default defineConfig({
   plugins: [react(), tailwindcss(), firstNeeds()],
   build: {
     ...{ target: "es2024", modulePreload: { polyfill: false }, assetsInlineLimit: 0, chunkSizeWarningLimit: 700 },
-    // Each place of the page is three files: its own, what places share, and what is always there. Left alone, every icon
-    // that two places have is a file, and a session is more than forty requests.
+    // Each route loads three chunks: its own, the shared one and the entry. By default every icon that two routes share
+    // becomes a chunk, and opening a session takes more than forty requests.
     rolldownOptions: {
       output: {
         codeSplitting: {
@@ -22,6 +22,6 @@ export default defineConfig({
       },
     },
   },
-  // `tandem up` serves the API; the page's own server is for working on the page alone.
+  // For development of the page only: `tandem up` serves the API.
   server: { proxy: { "/v1": { target, changeOrigin: true, headers: { origin: target } } } },
 });

@@ -1,16 +1,16 @@
 import { Undo2 } from "lucide-react";
 import { useRef } from "react";
 import { Problem } from "../ui/problem.tsx";
-import { AnswerBar } from "./answer-bar.tsx";
+import { AnswerBar } from "./answer/answer-bar.tsx";
 import { useAnswer, useApproval } from "./approvals-api.ts";
 import { CallBody } from "./call-body.tsx";
 import { useHasKeys } from "./card-keys.tsx";
 import { CardFrame } from "./card-frame.tsx";
 import { ruleText } from "../text/rule-text.ts";
 import { undoHint } from "./summarize-call.ts";
-import { PlanBar } from "./plan-bar.tsx";
-import { questionsOf } from "./question-answers.ts";
-import { QuestionForm } from "./question-form.tsx";
+import { PlanBar } from "./answer/plan-bar.tsx";
+import { questionsOf } from "./question/question-answers.ts";
+import { QuestionForm } from "./question/question-form.tsx";
 import { VerdictLine } from "./verdict-line.tsx";
 
 /**

@@ -12,7 +12,7 @@ import { APPROVALS } from "./approvals-api.ts";
 import { CallBody } from "./call-body.tsx";
 import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { OutcomeLine } from "./outcome-line.tsx";
-import { questionsOf } from "./question-answers.ts";
+import { questionsOf } from "./question/question-answers.ts";
 import { VerdictLine } from "./verdict-line.tsx";
 
 interface Page {

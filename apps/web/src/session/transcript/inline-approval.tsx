@@ -6,7 +6,7 @@ const ApprovalCard = lazy(() =>
   import("../../inbox/approval-card.tsx").then((module) => ({ default: module.ApprovalCard })),
 );
 const QuestionCard = lazy(() =>
-  import("../../inbox/question-card.tsx").then((module) => ({ default: module.QuestionCard })),
+  import("../../inbox/question/question-card.tsx").then((module) => ({ default: module.QuestionCard })),
 );
 
 type ToolPart = PartOf<"tool">;

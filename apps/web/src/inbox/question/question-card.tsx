@@ -1,11 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef } from "react";
-import { api, ApiError } from "../api/client.ts";
-import { Problem } from "../ui/problem.tsx";
-import { type Answer, useApproval } from "./approvals-api.ts";
-import { ApprovalCard } from "./approval-card.tsx";
-import { useHasKeys } from "./card-keys.tsx";
-import { CardFrame } from "./card-frame.tsx";
+import { api, ApiError } from "../../api/client.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { type Answer, useApproval } from "../approvals-api.ts";
+import { ApprovalCard } from "../approval-card.tsx";
+import { useHasKeys } from "../card-keys.tsx";
+import { CardFrame } from "../card-frame.tsx";
 import { questionsOf } from "./question-answers.ts";
 import { QuestionForm } from "./question-form.tsx";
 

@@ -1,13 +1,13 @@
 import type { Question } from "@tandem/protocol";
 import { type FormEvent, type RefObject, useId, useState } from "react";
-import { Markdown } from "../text/markdown.tsx";
-import { Button } from "../ui/button.tsx";
-import { inputClass } from "../ui/field.tsx";
-import { Kbd } from "../ui/kbd.tsx";
-import type { Answer } from "./approvals-api.ts";
-import { CardKeys } from "./card-keys.tsx";
-import { Choice } from "../ui/choice.tsx";
-import { DenyPanel } from "./deny-panel.tsx";
+import { Markdown } from "../../text/markdown.tsx";
+import { Button } from "../../ui/button.tsx";
+import { inputClass } from "../../ui/field.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import type { Answer } from "../approvals-api.ts";
+import { CardKeys } from "../card-keys.tsx";
+import { Choice } from "../../ui/choice.tsx";
+import { DenyPanel } from "../answer/deny-panel.tsx";
 import { answersOf, type QuestionAnswer, choose, NO_CHOICE, write } from "./question-answers.ts";
 
 /** Questions of the agent. Digit keys choose in the first unanswered question. */

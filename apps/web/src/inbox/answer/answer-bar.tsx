@@ -1,10 +1,10 @@
 import type { Approval } from "@tandem/protocol";
 import { type RefObject, useState } from "react";
-import { ruleText } from "../text/rule-text.ts";
-import { Button } from "../ui/button.tsx";
-import { Kbd } from "../ui/kbd.tsx";
-import type { Answer } from "./approvals-api.ts";
-import { CardKeys } from "./card-keys.tsx";
+import { ruleText } from "../../text/rule-text.ts";
+import { Button } from "../../ui/button.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import type { Answer } from "../approvals-api.ts";
+import { CardKeys } from "../card-keys.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
 import { EditPanel } from "./edit-panel.tsx";
 import { RulePanel } from "./rule-panel.tsx";

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from "react";
-import { Button } from "../ui/button.tsx";
-import { Field, TextArea } from "../ui/field.tsx";
-import type { Answer } from "./approvals-api.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, TextArea } from "../../ui/field.tsx";
+import type { Answer } from "../approvals-api.ts";
 import { useEscape } from "./use-escape.ts";
 
 /** Denies a call. The agent receives the reason. */

@@ -1,8 +1,8 @@
 import type { Approval } from "@tandem/protocol";
 import { type FormEvent, useState } from "react";
-import { Button } from "../ui/button.tsx";
-import { Field, TextArea } from "../ui/field.tsx";
-import type { Answer } from "./approvals-api.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, TextArea } from "../../ui/field.tsx";
+import type { Answer } from "../approvals-api.ts";
 import { editedInput, fieldsOf } from "./edited-input.ts";
 import { useEscape } from "./use-escape.ts";
 

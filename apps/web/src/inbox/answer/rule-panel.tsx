@@ -1,10 +1,10 @@
 import type { Approval } from "@tandem/protocol";
 import { type FormEvent, useId, useState } from "react";
-import { Button } from "../ui/button.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
-import type { Answer } from "./approvals-api.ts";
-import { Choice } from "../ui/choice.tsx";
-import { ruleText } from "../text/rule-text.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import type { Answer } from "../approvals-api.ts";
+import { Choice } from "../../ui/choice.tsx";
+import { ruleText } from "../../text/rule-text.ts";
 import { useEscape } from "./use-escape.ts";
 
 const PLACES = ["project", "user", "agent"] as const;

@@ -1,9 +1,9 @@
 import { useId, useState } from "react";
-import { Button } from "../ui/button.tsx";
-import { Kbd } from "../ui/kbd.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
 import type { AnswerBarProps } from "./answer-bar.tsx";
-import { CardKeys } from "./card-keys.tsx";
-import { Choice } from "../ui/choice.tsx";
+import { CardKeys } from "../card-keys.tsx";
+import { Choice } from "../../ui/choice.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
 
 const MODES = [
