@@ -1,7 +1,7 @@
 import { LiveValue } from "./live-value.ts";
 
-/** Whether the page has been painted once: what takes long, and is not what one has come to read, is drawn after that. */
+/** Whether the page was painted once. Expensive parts that the user does not read first are rendered after that. */
 export const isDrawn = new LiveValue(false);
 
-/** To be said when all that comes first is there, and not painted yet. */
+/** To be called when the first content is rendered but not yet painted. */
 export const whenPainted = (): number => requestAnimationFrame(() => setTimeout(() => isDrawn.set(true)));

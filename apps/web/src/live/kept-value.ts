@@ -1,6 +1,6 @@
 import { LiveValue } from "./live-value.ts";
 
-/** A value that this browser keeps, the same in all of its windows. What cannot be read is as if it were not there. */
+/** A value in localStorage, shared by all windows of the browser. An unreadable entry counts as missing. */
 export class KeptValue<T> extends LiveValue<T> {
   readonly #key: string;
 
@@ -17,7 +17,7 @@ export class KeptValue<T> extends LiveValue<T> {
     try {
       localStorage.setItem(this.#key, JSON.stringify(value));
     } catch {
-      // Full, or forbidden: it is kept for as long as the page is open.
+      // Storage is full or blocked: keep the value in memory.
     }
   }
 }

@@ -1,19 +1,21 @@
 let hasKey = false;
 
-/** To be called once: from then on the page knows when a key was pressed that is not on the screen yet. */
+/** To be called once. Tracks whether a pressed key is not painted yet. */
 export function watchKeys(): void {
   const painted = (): void => {
     hasKey = false;
   };
   const pressed = (): void => {
     hasKey = true;
-    // The task after the next frame.
+    // A task after the next frame.
     requestAnimationFrame(() => setTimeout(painted));
   };
   addEventListener("keydown", pressed, { capture: true, passive: true });
 }
 
-/** Does it in the next frame; if that one has to show what a key has done, in the one after it: who writes comes first. */
+/**
+ * Runs `work` in the next frame, or one frame later if the next one has to paint a pressed key. Typing has priority.
+ */
 export function inNextFrame(work: () => void): void {
   requestAnimationFrame(() => (hasKey ? requestAnimationFrame(work) : work()));
 }

@@ -1,14 +1,11 @@
 import { useSyncExternalStore } from "react";
 import { inNextFrame } from "./keys-first.ts";
 
-/** A frame that takes longer than this is followed by a pause, so that there is time for keys and fingers. */
+/** A longer frame is followed by a pause, so that input events get time. */
 const LONG_FRAME_MS = 20;
 const LONGEST_PAUSE_MS = 80;
 
-/**
- * A value that changes by itself. Whoever listens hears of it once a frame at most, however often it changes; on a machine
- * for which that is too much, ten times a second or so.
- */
+/** An observable value. Listeners are notified at most once per frame; on a slow machine about ten times a second. */
 export class LiveValue<T> {
   #value: T;
   #make: (() => T) | undefined;
@@ -36,13 +33,13 @@ export class LiveValue<T> {
     this.#announce();
   }
 
-  /** The value is what this makes, once somebody wants it: for what changes far more often than it is looked at. */
+  /** Computes the value on the next read: for values that change far more often than they are read. */
   setLater(make: () => T): void {
     this.#make = make;
     this.#announce();
   }
 
-  /** Whoever listens hears of it now: for what must be known before something else is. */
+  /** Notifies listeners now, for values that must be visible before another change. */
   flush(): void {
     this.#show();
   }
@@ -69,7 +66,7 @@ export class LiveValue<T> {
     this.#isDue = false;
     this.#shown = this.current;
     for (const listener of this.#listeners) listener();
-    // The next task comes after the frame has been laid out and painted.
+    // A new task runs after layout and paint.
     setTimeout(() => {
       const took = performance.now() - begun;
       this.#pause = took > LONG_FRAME_MS ? Math.min(took, LONGEST_PAUSE_MS) : 0;
@@ -77,7 +74,7 @@ export class LiveValue<T> {
   }
 }
 
-/** A page that nobody looks at has no frames, and must not fall behind for that. */
+/** A hidden page has no animation frames and must not fall behind. */
 function soon(work: () => void, pause: number): void {
   if (document.visibilityState !== "visible") setTimeout(work, 250);
   else if (pause > 0) setTimeout(() => inNextFrame(work), pause);
@@ -86,6 +83,9 @@ function soon(work: () => void, pause: number): void {
 
 export const useLive = <T>(value: LiveValue<T>): T => useSyncExternalStore(value.subscribe, value.shown);
 
-/** A part of it, which is the same object for as long as it says the same: who listens hears of nothing else. */
+/**
+ * Subscribes to a part of the value. It must return the same object while nothing changed, because React compares by
+ * identity.
+ */
 export const useLivePart = <T, Part>(value: LiveValue<T>, part: (value: T) => Part): Part =>
   useSyncExternalStore(value.subscribe, () => part(value.shown()));

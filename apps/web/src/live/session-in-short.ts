@@ -1,7 +1,10 @@
 import { ENVIRONMENT_METADATA, type Environment, type Session } from "@tandem/protocol";
 import type { FeedSession } from "./feed.ts";
 
-/** A session that the feed has no more, because it is archived, in the feed's form. Its folder is its environment's. */
+/**
+ * Converts an archived session, which the feed no longer has, to the shape of the feed. The folder comes from its
+ * environment.
+ */
 export function inShort(
   { agent, usage, status, ...session }: Session,
   environments: readonly Environment[] | undefined,
