@@ -27,13 +27,13 @@ export class TurnFailed extends Error {
   }
 }
 
-/** What a client is told of an error that nobody has foreseen: what it says may be about databases and paths of ours. */
-export const UNFORESEEN: Omit<WireError, "data"> = {
+/** Hides the message of an unexpected error from the client: it may name databases or paths of this machine. */
+export const UNEXPECTED_ERROR: Omit<WireError, "data"> = {
   code: CODES.internal,
   message: "Something went wrong inside Tandem. Its log has more.",
 };
 
-/** What a client is told of an error; undefined for one that is nobody's fault but ours. */
+/** Maps an error to JSON-RPC; undefined for an unexpected error, which must be logged instead. */
 export function wireError(error: unknown): WireError | undefined {
   if (error instanceof TurnFailed) {
     const { message, tandem } = error.detail;

@@ -17,7 +17,7 @@ const connect = (): AcpService => {
 const server = (name: string): ClientServer => ({ name, type: "http", url: "http://127.0.0.1:9/", headers: {} });
 const namesOf = (session: string): string[] => clientServers.of(session).map(({ name }) => name);
 
-test("a connection that is found dead late does not take along what its client has brought again", async () => {
+test("a connection that is detected as dead late does not remove MCP servers that its client registered again", async () => {
   const session = memory.createSession();
   const [dead, next] = [connect(), connect()];
   await dead.resume(session, { folder: tmpdir(), servers: [server("first")] });

@@ -38,7 +38,7 @@ export interface SessionWorkspace {
   servers: readonly ClientServer[];
 }
 
-/** The sessions of one connection: every request of the protocol, on the engine. */
+/** The sessions of one connection. Maps every request of the protocol to the engine. */
 export class AcpService {
   readonly #options: AcpAgentOptions;
   readonly #engine: Engine;
@@ -53,7 +53,7 @@ export class AcpService {
     this.#client = client;
   }
 
-  /** A new session in a folder. Starts no process, and asks no model. */
+  /** Creates a session in a folder. Starts no process and calls no model. */
   async begin({ folder: named, servers }: SessionWorkspace): Promise<OpenedSession> {
     this.#checkServers(servers);
     const folder = await existingFolder(named);
@@ -63,12 +63,12 @@ export class AcpService {
     return this.#open(created, { folder, servers }, (session) => session.attach());
   }
 
-  /** Sends everything that has happened in a session before it resolves. */
+  /** Sends the session's whole history before it resolves. */
   async load(id: string, wanted: SessionWorkspace): Promise<OpenedSession> {
     return this.#open(await this.#own(id), await this.#inItsFolder(id, wanted), (session) => session.replay());
   }
 
-  /** The same without what has happened. */
+  /** Opens the session without sending its history. */
   async resume(id: string, wanted: SessionWorkspace): Promise<OpenedSession> {
     return this.#open(await this.#own(id), await this.#inItsFolder(id, wanted), (session) => session.attach());
   }
@@ -81,7 +81,7 @@ export class AcpService {
     return this.#open(forked, place, (session) => session.attach());
   }
 
-  /** Sessions that work in a folder of the user's, the newest first. */
+  /** Sessions in a folder of the user, newest first. */
   async list({ folder, cursor }: { folder?: string; cursor?: string }) {
     const wanted = folder === undefined ? undefined : await realpath(folder).catch(() => folder);
     const sessions: ListedSession[] = [];
@@ -106,7 +106,7 @@ export class AcpService {
     return { sessions, next };
   }
 
-  /** Cancels what runs, and watches no more. */
+  /** Cancels the running turn and stops watching the session. */
   async close(id: string): Promise<void> {
     const { session } = this.#watched(id);
     session.cancel();
@@ -114,7 +114,7 @@ export class AcpService {
     this.#forget(id);
   }
 
-  /** Gone for good. One that is not there is gone already. */
+  /** Deletes the session for good. Idempotent. */
   async delete(id: string): Promise<void> {
     try {
       await this.#own(id);
@@ -149,7 +149,7 @@ export class AcpService {
     return settings;
   }
 
-  /** The connection is gone. What runs is left to its engine. */
+  /** The connection closed. The engine finishes running turns. */
   leave(): void {
     for (const id of [...this.#sessions.keys()]) this.#forget(id);
   }
@@ -175,7 +175,7 @@ export class AcpService {
     const settings = this.#view(row);
     this.#sessions.set(id, { session, told: settings, takeBack });
     await watch(session);
-    // What is of use only once the client knows the session.
+    // Sent after the response, because the client ignores updates of a session it does not know yet.
     setImmediate(() => {
       void this.#introduce(id, session).catch((error: unknown) => onFailure(error, "introducing a session"));
     });
@@ -193,7 +193,7 @@ export class AcpService {
     await this.#tellSettings(id);
   }
 
-  /** Which models there are may take a process to find out. Nobody waits for that but who chooses one. */
+  /** Listing models may start a process, so only a request that chooses a model waits for it. */
   #learnModels(): Promise<void> {
     this.#asking ??= this.#engine.models().then(
       (models) => void (this.#models = models),
@@ -228,7 +228,7 @@ export class AcpService {
     return settingsOf(session, { models: this.#models, modes: this.#modes(), usualMode });
   }
 
-  /** Root may not have all of them, unless the machine may be thrown away. */
+  /** Claude Code refuses bypass mode to root, except in a sandbox. */
   #modes(): readonly PermissionMode[] {
     const isRefused = process.getuid?.() === 0 && process.env["IS_SANDBOX"] !== "1";
     return isRefused ? PERMISSION_MODES.filter((mode) => mode !== "bypassPermissions") : PERMISSION_MODES;
@@ -251,7 +251,7 @@ export class AcpService {
     throw new RequestError("invalid_request", `The session ${id} is archived: it can only be read.`);
   }
 
-  /** A program that a client names would run here unasked: not everybody who may run sessions may have that. */
+  /** A stdio server runs a program on this machine without approval, so the `run` scope alone does not allow it. */
   #checkServers(servers: readonly ClientServer[]): void {
     if (this.#options.mayBringPrograms !== false || servers.every(({ type }) => type !== "stdio")) return;
     throw new RequestError("forbidden", "mcpServers: this token may not have programs started on the server.", {
@@ -259,7 +259,7 @@ export class AcpService {
     });
   }
 
-  /** A session keeps the folder that it began in: another would be a misunderstanding. */
+  /** A session keeps its first folder; a different one in the request is an error of the client. */
   async #inItsFolder(id: string, { folder: named, servers }: SessionWorkspace): Promise<SessionWorkspace> {
     this.#checkServers(servers);
     const folder = await existingFolder(named);
@@ -268,7 +268,7 @@ export class AcpService {
     throw new RequestError("invalid_request", `The session ${id} works in ${own}, not in ${folder}.`);
   }
 
-  /** Undefined where it works in a folder that was made for it alone. */
+  /** Undefined for a session in a folder that was created for it alone. */
   async #folderOf({ environment_id: id }: Pick<Session, "environment_id">): Promise<string | undefined> {
     const environment = await this.#engine.environments.get(id).catch(() => undefined);
     const path = environment?.metadata[ENVIRONMENT_METADATA.path];

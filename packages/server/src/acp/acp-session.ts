@@ -18,9 +18,9 @@ import { SessionProjection } from "./session-projection.ts";
 import { SessionStream } from "./session-stream.ts";
 import { withoutRewound } from "./without-rewound.ts";
 
-/** An interrupt that is not heeded by then will not be; the client is not kept waiting for it. */
+/** If the engine does not honor an interrupt within this time, the client gets its answer anyway. */
 const CANCEL_MS = 15_000;
-/** Until what a call asks is written down, which takes as long as the model's answer that it is part of. */
+/** An approval is indexed when its call is logged, which takes until the model's message is complete. */
 const FOUND_MS = 60_000;
 const PAGE = 500;
 const TITLE = 80;
@@ -28,32 +28,32 @@ const TITLE = 80;
 export interface SessionParts {
   engine: Engine;
   client: AcpClient;
-  /** Who asks for things, for the log. */
+  /** The actor in the log. */
   who: string;
   folder: string;
   modes: () => readonly string[];
-  /** How many tokens fit a model's context window, where somebody knows. */
+  /** Size of a model's context window in tokens, if known. */
   windowOf: (model: string) => number | undefined;
   mayKeepRules: boolean;
-  /** Rejects where another process has the session. */
+  /** Rejects if another process holds the session. */
   mayWrite: (session: string) => Promise<void>;
-  /** The session has other settings than before, for all that is known. */
+  /** Called when the session's settings changed. */
   onSettings: () => void;
   onFailure: (error: unknown, what: string) => void;
 }
 
-/** A session that a client watches: what happens in it goes out, what the client asks of it goes in. */
+/** A session that a client watches: sends its events to the client, and the client's requests to the engine. */
 export class AcpSession {
   readonly id: string;
   readonly #parts: SessionParts;
   readonly #end = new AbortController();
   readonly #prompts = new Set<Prompt>();
-  /** Requests to the person, by the call that they are about. */
+  /** Open requests to the person, by tool call. */
   readonly #asking = new Map<string, AbortController>();
   #projection: SessionProjection;
   #stream: SessionStream | undefined;
   #isTitled: boolean;
-  /** The message that began the turn that runs, whoever sent it. */
+  /** The message that started the running turn, also if another client sent it. */
   #turn: string | undefined;
   #hasTasks = false;
 
@@ -64,7 +64,7 @@ export class AcpSession {
     this.#projection = new SessionProjection(parts.folder, parts.windowOf);
   }
 
-  /** Sends everything that has happened so far. What was said of the moment, such as notices, is over. */
+  /** Sends the history. Omits transient updates such as notices. */
   async replay(): Promise<void> {
     const logged: LoggedEvent[] = [];
     for (let after = 0; ;) {
@@ -86,7 +86,7 @@ export class AcpSession {
     this.#follow(logged.at(-1)?.seq ?? 0);
   }
 
-  /** Watches from now on. */
+  /** Starts to watch the session. */
   async attach(): Promise<void> {
     const after = await this.#parts.engine.sessions.head(this.id);
     const { events } = await this.#parts.engine.sessions.events(this.id, { order: "desc", limit: PAGE, thread: null });
@@ -94,14 +94,14 @@ export class AcpSession {
     this.#follow(after);
   }
 
-  /** Puts what waits for a person to them once more. */
+  /** Sends pending approvals and questions again. */
   async askAgain(): Promise<void> {
     const { engine } = this.#parts;
     const { data } = await engine.approvals.list({ status: "pending", session: this.id, limit: 100 });
     for (const approval of data.toReversed()) this.#ask(inquiryOfApproval(approval));
   }
 
-  /** Sends a message. What becomes of it is told by the prompt that this returns at once. */
+  /** Sends a message and returns at once; the prompt reports the outcome. */
   prompt(content: UserContent[]): Prompt {
     const prompt = new Prompt();
     this.#prompts.add(prompt);
@@ -111,7 +111,7 @@ export class AcpSession {
     return prompt;
   }
 
-  /** Ends what runs and what waits. Where nothing does, nothing happens, now or later. */
+  /** Cancels the running turn and queued prompts. Has no effect on an idle session, not even on its next turn. */
   cancel(): void {
     const running = [...this.#prompts];
     for (const prompt of running) {
@@ -125,12 +125,12 @@ export class AcpSession {
     }
   }
 
-  /** Resolves when no prompt is under way. */
+  /** Resolves when no prompt is in progress. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#prompts].map(({ outcome }) => outcome));
   }
 
-  /** Watches no more. What runs goes on, unless it was cancelled before. */
+  /** Stops watching. A running turn continues unless it was cancelled. */
   detach(): void {
     this.#end.abort();
     for (const asking of this.#asking.values()) asking.abort();
@@ -188,9 +188,9 @@ export class AcpSession {
 
   async #watch(stream: SessionStream): Promise<void> {
     try {
-      for await (const happening of stream) {
-        if (happening.type === "delta") await this.#update(this.#projection.delta(happening.delta));
-        else await this.#happened(happening.logged);
+      for await (const item of stream) {
+        if (item.type === "delta") await this.#update(this.#projection.delta(item.delta));
+        else await this.#happened(item.logged);
       }
       if (!this.#end.signal.aborted) throw new RequestError("not_found", `The session ${this.id} is gone.`);
     } catch (error) {
@@ -204,10 +204,10 @@ export class AcpSession {
     const { event, thread } = logged;
     const ended = this.#outcomes(logged);
     const patches = this.#take(logged, "now");
-    // A client shows what its user has typed by itself.
+    // Clients show their user's own message themselves.
     const isOwn = event.type === "user.message" && [...this.#prompts].some(({ id }) => id === event.id);
     await this.#update(isOwn ? [] : patches);
-    // Only now: nothing of a turn may come after its end.
+    // Resolve prompts last: a client may ignore updates after the end of a turn.
     for (const end of ended) end();
     const child = thread === null ? undefined : { thread, agent: null, call: undefined };
     const inquiry = inquiryOf(logged, patches[0]?.child ?? child);
@@ -217,7 +217,7 @@ export class AcpSession {
     if (mayChange) this.#parts.onSettings();
   }
 
-  /** What it means for who watches; and for which turn runs. */
+  /** Translates an event for the client and tracks the running turn. */
   #take(logged: LoggedEvent, when: "past" | "now"): Patch[] {
     const { event, thread } = logged;
     if (thread === null && event.type === "user.message" && event.tandem?.delivery !== "steer") this.#turn = event.id;
@@ -228,7 +228,7 @@ export class AcpSession {
     return patches;
   }
 
-  /** How prompts end with this event, if any does. */
+  /** How prompts end because of this event. */
   #outcomes({ event, thread }: LoggedEvent): (() => void)[] {
     if (event.type === "span.model_request_end") {
       for (const prompt of this.#prompts) if (prompt.hasBegun) prompt.count(event.model_usage);
@@ -240,7 +240,7 @@ export class AcpSession {
     switch (event.type) {
       case "user.message": {
         for (const prompt of this.#prompts) if (prompt.id === event.id) prompt.begin();
-        // The turn before has ended, and went over into this one.
+        // This message started a new turn, so the previous turn is over.
         return event.tandem?.delivery === "steer" ? [] : all(begun, "end_turn");
       }
       case "user.interrupt": {
@@ -256,7 +256,7 @@ export class AcpSession {
         if (event.error.retry_status.type !== "retrying") for (const prompt of begun) prompt.error = event.error;
         return [];
       case "session.usage":
-        // What runs in the background goes on by itself, and the conversation with it.
+        // Background tasks continue the conversation without a prompt, so the prompt ends now.
         return this.#hasTasks ? all(begun, "end_turn") : [];
       case "session.status_idle": {
         const { type } = event.stop_reason;
@@ -277,9 +277,9 @@ export class AcpSession {
     }
   }
 
-  /** A message that a budget keeps from beginning a turn would wait: who sent it is told, and it is taken back. */
+  /** An exhausted budget would leave the message queued. Take it back and tell the client. */
   #refuse(prompt: Prompt, at: string): void {
-    // Ids grow with time.
+    // Ids are ordered by time.
     if (prompt.hasBegun || prompt.id === undefined || at < prompt.id) return;
     void this.#sendEvents([interruptOf(prompt.id)]).catch((error: unknown) => this.#failed(error, "an interrupt"));
     prompt.fail(
@@ -293,7 +293,7 @@ export class AcpSession {
     this.#asking.set(inquiry.id, asking);
     this.#answer(inquiry, asking.signal)
       .catch((error: unknown) => {
-        // Answered elsewhere, or its turn has ended: then there is nothing left to answer.
+        // A conflict means another client answered first or the turn ended; both are normal.
         if (!asking.signal.aborted && !isConflict(error)) this.#failed(error, "an approval");
       })
       .finally(() => this.#asking.delete(inquiry.id));
@@ -314,13 +314,13 @@ export class AcpSession {
       await this.#settle(inquiry.id, answer);
     } catch (error) {
       if (isConflict(error) || answer.result === "deny") throw error;
-      // An answer that cannot be taken allows nothing.
+      // An invalid answer counts as a denial.
       const message = error instanceof Error ? error.message : String(error);
       await this.#settle(inquiry.id, { result: "deny", scope: "once", message });
     }
   }
 
-  /** A client may be quicker than the log says that somebody is asked: until it does, an approval cannot be found. */
+  /** Retries while the approval is not found: a client may answer before the log records the request. */
   async #settle(id: string, answer: ApprovalAnswer): Promise<void> {
     const { engine, who, mayKeepRules } = this.#parts;
     const until = Date.now() + FOUND_MS;
@@ -331,7 +331,7 @@ export class AcpSession {
       } catch (error) {
         if (!(error instanceof RequestError) || error.code !== "not_found" || Date.now() > until) throw error;
         await setTimeout(pause);
-        // Whoever lists them brings the index up to date.
+        // Listing refreshes the index.
         await engine.approvals.list({ status: "pending", session: this.id, limit: 1 });
       }
     }
@@ -351,7 +351,7 @@ const SETTINGS: ReadonlySet<string> = new Set(["session.updated", "tandem.mode"]
 const isEnd = (event: LoggedEvent["event"]): boolean =>
   event.type === "session.status_idle" && event.stop_reason.type !== "requires_action";
 
-/** Of these, only the last says how things are. */
+/** Only the latest of these patches matters. */
 const isLatestOnly = ({ type }: Patch): boolean => type === "plan" || type === "usage" || type === "info";
 
 const interruptOf = (turn: string): ClientEvent => ({ type: "user.interrupt", tandem: { turn_event_id: turn } });

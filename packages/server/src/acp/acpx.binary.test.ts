@@ -6,7 +6,7 @@ import { slowly, reply, text, toolUse, type ModelRequest, type Reply } from "@ta
 import { expect, test } from "vitest";
 import { setAcpStage, TANDEM, type AcpStage } from "./testing/acp-stage.ts";
 
-/** A client of ACP that others have written: npm `acpx`. */
+/** The third-party ACP client `acpx` from npm. */
 const manifest = fileURLToPath(import.meta.resolve("acpx/package.json"));
 
 async function acpx(stage: AcpStage, args: readonly string[], during?: (end: () => void) => Promise<void>) {
@@ -25,7 +25,7 @@ async function acpx(stage: AcpStage, args: readonly string[], during?: (end: () 
   return { code, stdout, stderr };
 }
 
-test("acpx prompts, allows, refuses and cancels", async () => {
+test("acpx can prompt, allow, deny and cancel", async () => {
   let folder = "";
   const script = ({ lastUserText, messages }: ModelRequest): Reply => {
     const content = messages.at(-1)?.content;

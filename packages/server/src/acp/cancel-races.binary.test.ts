@@ -46,8 +46,8 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 /**
- * What a client may do with one session, in a row. A prompt whose cancellation was sent while it was under way ends as
- * cancelled; no other prompt does.
+ * A sequence of requests on one session. A prompt that was cancelled while in progress ends as cancelled; no other
+ * prompt does.
  */
 type Trial = (act: {
   prompt: () => Promise<StopReason>;
@@ -91,7 +91,7 @@ const TRIALS_OF: Record<string, Trial> = {
     await cancel();
     const second = prompt();
     const said = [await first, await second];
-    // What crosses the answer on its way may be either.
+    // A cancellation that races with the answer may have either outcome.
     return {
       said,
       expected: [wasAnswered ? "end_turn" : said[0] === "end_turn" ? "end_turn" : "cancelled", "end_turn"],
@@ -99,7 +99,7 @@ const TRIALS_OF: Record<string, Trial> = {
   },
 };
 
-test(`of ${TRIALS} cancellations, at any moment, none misses its turn or hits another`, async () => {
+test(`${TRIALS} cancellations at random moments each cancel their own turn and no other`, async () => {
   const wrong: unknown[] = [];
   const kinds = Object.entries(TRIALS_OF);
   const agent = await engine.agents.create({ name: "racer", model: "sonnet", tools: [] });
@@ -149,7 +149,7 @@ async function inSession(
   await work(act, sessionId);
 }
 
-/** The same numbers every time. */
+/** A deterministic random number generator. */
 function lottery(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -4,11 +4,11 @@ import { clientServers } from "./client-mcp-server.ts";
 const namesOf = (...names: string[]): string[] =>
   clientServers(names.map((name) => ({ name, type: "http", url: "http://127.0.0.1:9/" }))).map(({ name }) => name);
 
-test("servers of a client get names that tools can be called by, each its own", () => {
+test("MCP servers of a client get unique names that are valid in tool names", () => {
   expect(namesOf("files", "My files!", "files", "", "_x_")).toEqual(["files", "My_files", "files_2", "server", "x"]);
 });
 
-test("none is taken for one of Tandem's or Claude Code's own, nor for the tools of another", () => {
+test("an MCP server of a client cannot take a name of Tandem or Claude Code, nor shadow another server's tools", () => {
   expect(namesOf("tandem", "custom", "ide")).toEqual(["tandem_2", "custom_2", "ide_2"]);
   expect(namesOf("github", "github__search", "github! ?search")).toEqual([
     ...["github", "github_search", "github_search_2"],
@@ -20,6 +20,6 @@ test.each([
   [{ name: "x", type: "sse", url: "not an address" }],
   [{ name: "x", type: "websocket", url: "ws://127.0.0.1:9/" }],
   [{ name: "x", type: "stdio" }],
-])("what is no server is refused: %o", (server) => {
+])("an invalid MCP server is rejected: %o", (server) => {
   expect(() => clientServers([server])).toThrow("mcpServers: ");
 });

@@ -1,7 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import type { ClientServer } from "./client-servers.ts";
 
-/** An MCP server as clients name it. */
+/** An MCP server as a client names it. */
 interface NamedMcpServer {
   type?: string;
   name: string;
@@ -12,10 +12,10 @@ interface NamedMcpServer {
   headers?: readonly { name: string; value: string }[];
 }
 
-/** Names under which Claude Code knows servers of ours or its own: agents may not use them either. */
+/** Reserved by Tandem and Claude Code; agents may not use them either. */
 const TAKEN = ["tandem", "custom", "ide"];
 
-/** The servers by names that tools can be called by. */
+/** The servers with names that are valid in tool names. */
 export function clientServers(servers: readonly NamedMcpServer[]): ClientServer[] {
   const taken = new Set(TAKEN);
   return servers.map((server) => {
@@ -31,8 +31,8 @@ export function clientServers(servers: readonly NamedMcpServer[]): ClientServer[
 }
 
 /**
- * Editors let people write anything; the model's tools have names of letters, digits, `_` and `-`. Two `_` end a server's name
- * in that of a tool: what comes after them would be taken for a tool of another server, by rules too.
+ * Editors allow any text; tool names allow only letters, digits, `_` and `-`. A double `_` separates server and tool,
+ * so a name that contains one could pass for a tool of another server and match its rules.
  */
 function freeName(wanted: string, taken: Set<string>): string {
   const base =

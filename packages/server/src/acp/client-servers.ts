@@ -1,22 +1,22 @@
 import { createHash } from "node:crypto";
 import type { ServerPlace } from "@tandem/sessions";
 
-/** An MCP server that a client brings along for a session of its own. */
+/** An MCP server that a client adds to its session. */
 export type ClientServer = { name: string } & (
   | { type: "stdio"; command: string; args: readonly string[]; variables: Readonly<Record<string, string>> }
   | { type: "http" | "sse"; url: string; headers: Readonly<Record<string, string>> }
 );
 
 /**
- * Which MCP servers clients have named for which sessions. Their variables and headers are secrets as often as not: they are
- * kept here, in memory, and nowhere else. Give `of` to the engine as `sessionServers`.
+ * The MCP servers that clients add to sessions. Their variables and headers often are secrets, so they stay in memory
+ * and are never stored. Pass `of` to the engine as `sessionServers`.
  */
 export class ClientServers {
   readonly #bySession = new Map<string, readonly ServerPlace[]>();
 
   /**
-   * From now on these, in place of those before: with the session's next process. Returns what takes them back, and nothing
-   * else: a connection that is found dead late must not take along what its client has brought again on the next one.
+   * Replaces the session's servers from its next process on. The returned function removes only these: a connection
+   * that is detected as dead late must not remove servers that the client's next connection registered.
    */
   bring(session: string, folder: string, servers: readonly ClientServer[]): () => void {
     const brought = servers.map((server) => placeOf(server, folder));
@@ -42,7 +42,7 @@ function placeOf(server: ClientServer, folder: string): ServerPlace {
   return { name, origin: originOf(name, [url]), place: { type, url, headers } };
 }
 
-/** What the server is known by across sessions. Arguments and addresses may hold a secret: only their hash is kept. */
+/** Identifies the server across sessions. Arguments and addresses may contain secrets, so only their hash is used. */
 function originOf(name: string, words: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(words)).digest("hex");
   return `client:${name}:${hash.slice(0, 16)}`;

@@ -7,12 +7,12 @@ import { foldUpdates, setAcpStage, type AcpStage } from "./testing/acp-stage.ts"
 
 const CHOSEN = (optionId: string) => ({ outcome: { outcome: "selected" as const, optionId } });
 
-/** Says what it was told, and what came of its tools. */
+/** Repeats its input and the results of its tools. */
 const parrot =
   (folder: () => string) =>
   ({ lastUserText, toolResults, messages }: ModelRequest): Reply => {
     const content = messages.at(-1)?.content;
-    // What a person has said since a call counts for more than what came of it.
+    // A message after the call takes precedence over the tool result.
     const isResult = Array.isArray(content) && content.at(-1)?.type === "tool_result";
     if (isResult) return text(`The tool said: ${toolResults.at(-1)!.text}`);
     if (lastUserText.includes("touch")) {
@@ -55,7 +55,7 @@ const statuses = (updates: readonly SessionUpdate[]): string[] =>
   );
 
 describe("an editor and its agent", () => {
-  test("talk, ask before a file is written, load the same again, and every message fits the schema", async () => {
+  test("can prompt, approve a write and load the session again, with messages that match the schema", async () => {
     await using stage = await stageOf();
     const asked: RequestPermissionRequest[] = [];
     const editor = await stage.editor({
@@ -69,7 +69,7 @@ describe("an editor and its agent", () => {
     expect(await editor.say(session, "please write")).toBe("end_turn");
     expect(await readFile(join(stage.folder, "new.txt"), "utf8")).toBe("one\ntwo\n");
 
-    // All that is needed to decide is in the request.
+    // The request contains everything needed to decide.
     const path = join(stage.folder, "new.txt");
     expect(asked).toHaveLength(1);
     expect(asked[0]!.toolCall).toMatchObject({
@@ -101,7 +101,7 @@ describe("an editor and its agent", () => {
     const commands = await editor.until((update) => update.sessionUpdate === "available_commands_update");
     expect(JSON.stringify(commands)).toContain('"compact"');
 
-    // Another editor, later: everything comes before the answer, and it is what was streamed.
+    // A second editor gets the history before the response, equal to what was streamed.
     await editor[Symbol.asyncDispose]();
     expect(await stage.processes()).toEqual([]);
     const later = await stage.editor();
@@ -119,7 +119,7 @@ describe("an editor and its agent", () => {
     expect(replayed.calls).toEqual(streamed.calls);
     expect(await later.say(session, "and now")).toBe("end_turn");
 
-    // Not replayed, but gone on with.
+    // Resume continues the session without a replay.
     const resumed = await stage.editor();
     await later[Symbol.asyncDispose]();
     await resumed.agent.request(methods.agent.session.resume, { sessionId: session, cwd: stage.folder });
@@ -139,7 +139,7 @@ describe("an editor and its agent", () => {
     expect(editor.schema.checked).toBeGreaterThan(15);
   });
 
-  test("modes and options are one thing, and change what is asked", async () => {
+  test("modes and config options show the same state, and change which calls need approval", async () => {
     await using stage = await stageOf();
     let asked = 0;
     const editor = await stage.editor({
@@ -149,7 +149,7 @@ describe("an editor and its agent", () => {
       },
     });
     const session = await editor.begin();
-    // An option that was not offered allows nothing.
+    // An option that was not offered denies the call.
     expect(await editor.say(session, "please write")).toBe("end_turn");
     expect(asked).toBe(1);
     await expect(readFile(join(stage.folder, "new.txt"), "utf8")).rejects.toThrow("ENOENT");
@@ -179,7 +179,7 @@ describe("an editor and its agent", () => {
     expect(editor.schema.wrong).toEqual([]);
   });
 
-  test("cancelling ends a turn in the middle of words, of a command, and of a question, and nothing else", async () => {
+  test("cancel ends a turn during text, a command and a question, and affects no other turn", async () => {
     await using stage = await stageOf();
     let waiting: (() => void) | undefined;
     const taken: boolean[] = [];
@@ -207,7 +207,7 @@ describe("an editor and its agent", () => {
     await editor.until((update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress");
     await cancel();
     expect(await command).toBe("cancelled");
-    // Nothing is left open.
+    // No call is left open.
     expect(foldUpdates(editor.updates.map(({ update }) => update)).calls).toMatchObject([{ status: "failed" }]);
 
     const asked = new Promise<void>((resolve) => (waiting = resolve));
@@ -220,7 +220,7 @@ describe("an editor and its agent", () => {
     expect(editor.schema.wrong).toEqual([]);
   });
 
-  test("questions come as a form, or as a choice where there are no forms", async () => {
+  test("questions arrive as a form, or as choices if the client has no forms", async () => {
     await using stage = await stageOf();
     const forms: unknown[] = [];
     const editor = await stage.editor({

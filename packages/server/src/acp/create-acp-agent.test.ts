@@ -6,7 +6,7 @@ import { MemoryEngine } from "../testing/memory-engine.ts";
 import { ClientServers } from "./client-servers.ts";
 import { createAcpAgent } from "./create-acp-agent.ts";
 
-/** An agent on a connection in memory. */
+/** An agent on an in-memory connection. */
 function connect(engine: Engine, onFailure?: (error: unknown) => void) {
   const agent = createAcpAgent({
     engine,
@@ -60,7 +60,7 @@ test("an error's message is redacted before a client sees it", async () => {
   expect(answer).not.toContain("hunter2");
 });
 
-test("a client that asks for version 2 is answered with version 1, and can go on with it", async () => {
+test("a client that asks for version 2 is answered with version 1 and can continue", async () => {
   const memory = new MemoryEngine();
   memory.createSession();
   using connection = connect(memory.engine);

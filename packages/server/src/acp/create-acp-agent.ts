@@ -32,11 +32,11 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
       return await work();
     } catch (error) {
       if (error instanceof WireRequestError) throw error;
-      const { UNFORESEEN, wireError } = await import("./acp-error.ts");
+      const { UNEXPECTED_ERROR, wireError } = await import("./acp-error.ts");
       const shown = wireError(error);
       if (shown) throw new WireRequestError(shown.code, shown.message, shown.data);
       options.onFailure?.(error, "a request");
-      throw new WireRequestError(UNFORESEEN.code, UNFORESEEN.message);
+      throw new WireRequestError(UNEXPECTED_ERROR.code, UNEXPECTED_ERROR.message);
     }
   };
   const serve = <T>(work: (service: AcpService, requests: typeof SessionRequests) => Promise<T>): Promise<T> =>

@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION, type InitializeRequest, type InitializeResponse } from "@agentclientprotocol/sdk/unstable";
 
-/** What Tandem is and can do, as an editor is told before anything else is loaded. */
+/** Answers `initialize` before anything else is loaded. */
 export function initializeResponse({ clientCapabilities }: InitializeRequest, version: string): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,

@@ -12,9 +12,9 @@ import type { Child, Piece, ToolCallChange } from "./patch.ts";
 import { MODE_NAMES } from "./session-settings.ts";
 import { callView, diffsOf } from "./tool-view.ts";
 
-// What a person is asked, and what their answer means. Everything that they need to decide is in the question itself.
+// Approvals and questions as shown to a person, and the meaning of the answers.
 
-/** An approval or a question that waits. */
+/** A pending approval or question. */
 export interface Inquiry {
   id: string;
   kind: ApprovalNote["kind"];
@@ -38,7 +38,7 @@ interface PermissionChoice {
   id: string;
   name: string;
   kind: "allow_once" | "allow_always" | "reject_once";
-  /** What would be kept. */
+  /** The rule that "always allow" would save. */
   rule?: Rule;
 }
 
@@ -49,7 +49,7 @@ export interface QuestionForm {
   child?: Child;
 }
 
-/** What a call asks, if it asks somebody. */
+/** The approval or question of a call; undefined if it needs none. */
 export function inquiryOf({ event }: LoggedEvent, child?: Child): Inquiry | undefined {
   const isCall = event.type === "agent.tool_use" || event.type === "agent.mcp_tool_use";
   const isQuestion = event.type === "agent.custom_tool_use" && event.name === QUESTION_TOOL;
@@ -69,7 +69,7 @@ export function inquiryOf({ event }: LoggedEvent, child?: Child): Inquiry | unde
   };
 }
 
-/** The same of one that waits since before anybody watched. */
+/** The same for an approval that was pending before the client connected. */
 export const inquiryOfApproval = (approval: Approval): Inquiry => ({
   id: approval.id,
   kind: approval.kind,
@@ -85,33 +85,33 @@ export const inquiryOfApproval = (approval: Approval): Inquiry => ({
   }),
 });
 
-export interface AskingGround {
+export interface PermissionSettings {
   folder: string;
-  /** Modes that the session may be put into. */
+  /** Modes that the session supports. */
   modes: readonly string[];
-  /** Whether rules may be kept for more than the session. */
+  /** Whether this client may save rules beyond the session. */
   mayKeepRules: boolean;
 }
 
-/** A tool's call or a plan, as a choice between what may become of it. */
-export function permissionQuestion(inquiry: Inquiry, ground: AskingGround): PermissionQuestion {
+/** A tool call or a plan as a choice between possible answers. */
+export function permissionQuestion(inquiry: Inquiry, settings: PermissionSettings): PermissionQuestion {
   const { id, name, server, input, child } = inquiry;
-  const view = callView({ name, input, ...(server !== undefined && { server }) }, ground.folder);
+  const view = callView({ name, input, ...(server !== undefined && { server }) }, settings.folder);
   const content: Piece[] = [
     ...(inquiry.plan === undefined ? [] : [{ type: "text" as const, text: inquiry.plan }]),
-    ...(inquiry.diff ? diffsOf(inquiry.diff, ground.folder) : (view.content ?? [])),
+    ...(inquiry.diff ? diffsOf(inquiry.diff, settings.folder) : (view.content ?? [])),
     ...(inquiry.why === undefined ? [] : [{ type: "text" as const, text: inquiry.why }]),
   ];
   return {
     call: { id, change: { ...view, status: "pending", ...(content.length > 0 && { content }) } },
-    options: inquiry.kind === "plan" ? planChoices(ground) : callChoices(inquiry, ground),
+    options: inquiry.kind === "plan" ? planChoices(settings) : callChoices(inquiry, settings),
     ...(child && { child }),
   };
 }
 
 const REJECT: PermissionChoice = { id: "reject", name: "Reject", kind: "reject_once" };
 
-function callChoices({ suggestion: rule }: Inquiry, { mayKeepRules }: AskingGround): PermissionChoice[] {
+function callChoices({ suggestion: rule }: Inquiry, { mayKeepRules }: PermissionSettings): PermissionChoice[] {
   const allow: PermissionChoice = { id: "allow", name: "Allow", kind: "allow_once" };
   if (!rule) return [allow, REJECT];
   const words = rule.pattern === undefined ? rule.tool : `${rule.tool}(${rule.pattern})`;
@@ -124,7 +124,7 @@ function callChoices({ suggestion: rule }: Inquiry, { mayKeepRules }: AskingGrou
   ];
 }
 
-const planChoices = ({ modes }: AskingGround): PermissionChoice[] => [
+const planChoices = ({ modes }: PermissionSettings): PermissionChoice[] => [
   ...PERMISSION_MODES.filter((mode) => mode !== "plan" && modes.includes(mode)).map((mode) => ({
     id: mode,
     name: `Begin: ${MODE_NAMES[mode].name.toLowerCase()}`,
@@ -133,7 +133,7 @@ const planChoices = ({ modes }: AskingGround): PermissionChoice[] => [
   { ...REJECT, name: "Keep planning" },
 ];
 
-/** What the choice of an option means. One that was not offered is no permission. */
+/** Maps the chosen option to an answer. An option that was not offered denies the call. */
 export function answerOf(inquiry: Inquiry, question: PermissionQuestion, chosen: string | undefined): ApprovalAnswer {
   const option = question.options.find(({ id }) => id === chosen);
   const deny = (message: string): ApprovalAnswer => ({ result: "deny", scope: "once", message });

@@ -3,7 +3,7 @@ import type { Patch } from "./patch.ts";
 
 type Notice = Extract<Patch, { type: "notice" }>;
 
-/** What a person should hear of beside the conversation: retries, limits, another model, what went wrong. */
+/** The notice that a person sees beside the conversation: retries, limits, a changed model, errors. */
 export function noticeOf(event: SessionEvent): Notice | undefined {
   switch (event.type) {
     case "tandem.retry": {

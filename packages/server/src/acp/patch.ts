@@ -5,7 +5,7 @@ import type { TextBlock } from "@tandem/protocol";
 export type Piece =
   | TextBlock
   | { type: "image"; data: string; mimeType: string }
-  /** `oldText` is null where there was no such file. */
+  /** `oldText` is null for a new file. */
   | { type: "diff"; path: string; oldText: string | null; newText: string };
 
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
@@ -20,17 +20,17 @@ export interface ToolCallChange {
   locations?: { path: string; line?: number }[];
   input?: Record<string, unknown>;
   output?: string;
-  /** Seconds that it has run. */
+  /** Seconds since the call started. */
   elapsed?: number;
-  /** Why it has no result of its own. */
+  /** Why the call has no result. */
   reason?: string;
 }
 
-/** Whose it is, where it is a subagent's. */
+/** The subagent that an update belongs to. */
 export interface Child {
   thread: string;
   agent: string | null;
-  /** The call by which the subagent was called, where that is known. */
+  /** The call that started the subagent, if known. */
   call: string | undefined;
 }
 

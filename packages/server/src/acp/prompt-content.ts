@@ -14,7 +14,7 @@ export type PromptBlock =
 
 const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** A prompt as a message of a session. */
+/** Converts a prompt to the content of a session message. */
 export function messageContent(prompt: readonly PromptBlock[]): UserContent[] {
   if (prompt.length === 0) throw refused("expected at least one content block");
   return prompt.map((block) => {
@@ -53,7 +53,7 @@ function image(data: string, mimeType: string): UserContent {
   return { type: "image", source: { type: "base64", media_type: mimeType, data } };
 }
 
-/** A path where it is one: that is what the model's tools take. */
+/** Converts a file URI to a path, because the model's tools take paths. */
 function placeOf(uri: string): string {
   try {
     const url = new URL(uri);

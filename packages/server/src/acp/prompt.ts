@@ -7,21 +7,21 @@ export interface TurnOutcome {
   usage?: TokenCount;
 }
 
-/** A message of a client on its way through a turn. */
+/** A client's message on its way through a turn. */
 export class Prompt {
   readonly #outcome = Promise.withResolvers<TurnOutcome>();
   #id: string | undefined;
   #usage: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   #hasBegun = false;
   isCancelled = false;
-  /** What the turn ended with, if that was an error. */
+  /** The error that ended the turn. */
   error: SessionErrorDetail | undefined;
 
   constructor() {
     this.#outcome.promise.catch(() => undefined);
   }
 
-  /** It has left the inbox: a turn is at it. */
+  /** The message left the input queue: a turn is processing it. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
@@ -30,12 +30,12 @@ export class Prompt {
     this.#hasBegun = true;
   }
 
-  /** The id of its message, once it is durable. */
+  /** The id of the message, once it is stored. */
   get id(): string | undefined {
     return this.#id;
   }
 
-  /** Resolves when its turn is over. One that was cancelled is always that, and never an error. */
+  /** Resolves when the turn is over. A cancelled prompt ends as cancelled, never as an error. */
   get outcome(): Promise<TurnOutcome> {
     return this.#outcome.promise;
   }

@@ -23,7 +23,7 @@ const inquiry: Inquiry = {
   },
 };
 
-/** A client that answers so, one request after the other; what it is asked is held against the schema. */
+/** A client that gives these answers in order and validates each request against the schema. */
 function clientThat(forms: boolean, answers: unknown[]) {
   const schema = new AcpSchema();
   const asked: Record<string, unknown>[] = [];
@@ -38,7 +38,7 @@ function clientThat(forms: boolean, answers: unknown[]) {
   return { answer, asked, schema };
 }
 
-test("all questions are one form, with several to choose and words of one's own", async () => {
+test("all questions are in one form, with multiple choice and free text", async () => {
   const content = { question_1: ["Red", "Blue"], question_2: "Ada", question_2_other: "Zoe" };
   const client = clientThat(true, [{ action: "accept", content }]);
   expect(await client.answer()).toEqual({
@@ -52,13 +52,13 @@ test("all questions are one form, with several to choose and words of one's own"
 });
 
 test.each([{ action: "decline" }, { action: "cancel" }, { action: "accept", content: {} }])(
-  "a form that comes back as %o is no answer",
+  "a form that returns as %o is no answer",
   async (filled) => {
     expect(await clientThat(true, [filled]).answer()).toMatchObject({ result: "deny" });
   },
 );
 
-test("without forms each is a choice, and one that is skipped is said to be", async () => {
+test("without forms each question is a choice, and a skipped question is reported", async () => {
   const chosen = (optionId: string) => ({ outcome: { outcome: "selected", optionId } });
   const client = clientThat(false, [chosen("option_1"), chosen("skip")]);
   expect(await client.answer()).toMatchObject({

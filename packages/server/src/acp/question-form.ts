@@ -4,11 +4,9 @@ import type { AcpClient } from "./acp-client.ts";
 import { OTHER } from "./question-fields.ts";
 import { callView } from "./tool-view.ts";
 
-/** The suffix of the free-text field beside a choice. */
-
 const UNANSWERED: ApprovalAnswer = { result: "deny", scope: "once", message: "The user did not answer." };
 
-/** Puts an agent's questions to a person: all in one form, or one after the other as a choice where there are no forms. */
+/** Asks a person the agent's questions: in one form, or one choice at a time if the client has no forms. */
 export async function askQuestions(
   session: string,
   inquiry: Inquiry,
@@ -27,7 +25,7 @@ export async function askQuestions(
 
 type Answers = Record<string, string | string[]>;
 
-/** Stands for a question that was passed over, where another was answered: each needs an answer. */
+/** Answers a skipped question, because the tool needs an answer to each. */
 const SKIPPED = "No answer.";
 
 const keyOf = (index: number): string => `question_${index + 1}`;
@@ -45,7 +43,7 @@ const formOf = (inquiry: Inquiry, questions: readonly Question[]): QuestionForm 
   ...(inquiry.child && { child: inquiry.child }),
 });
 
-/** Words of one's own go before what was chosen. */
+/** Free text takes precedence over the choice. */
 function readForm(questions: readonly Question[], filled: Record<string, unknown> = {}): Answers {
   const answers: Answers = {};
   for (const [index, { question, multiSelect }] of questions.entries()) {

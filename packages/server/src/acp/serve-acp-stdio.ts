@@ -9,24 +9,24 @@ import { createAcpAgent } from "./create-acp-agent.ts";
 export interface AcpStdio extends Omit<AcpAgentOptions, "engine" | "clientServers" | "begin" | "mayWrite"> {
   stdin: Readable;
   stdout: Writable;
-  /** Opens the engine, which is begun at once and not waited for. */
+  /** Opens the engine. Started at once and not awaited. */
   open: (
     servers: ClientServers,
   ) => Promise<Pick<AcpAgentOptions, "begin" | "mayWrite"> & { engine: Awaited<AcpAgentOptions["engine"]> }>;
-  /** Ends it, as the client's own end does. */
+  /** Ends the connection, like the client closing stdin. */
   signal: AbortSignal;
 }
 
 export { redact } from "../http/redact.ts";
 
-/** What passes a client's words on to a server that is up. Most have none, and need not load it. */
+/** Loads the pipe to a running server. Loaded on demand, because most processes do not need it. */
 export const loadPipe = () => import("./net/pipe-acp.ts");
 
-/** Speaks ACP with the one client that started this process. Resolves when that has closed its end. */
+/** Serves ACP to the one client that started this process. Resolves when the client closes its end. */
 export async function serveAcpStdio({ stdin, stdout, open, signal, ...parts }: AcpStdio): Promise<void> {
   const clientServers = new ClientServers();
   const { promise: started, resolve: start } = Promise.withResolvers<void>();
-  // What the first answer needs is loaded; the rest takes the processor from now on.
+  // Open the engine after the first response, so that it does not delay it.
   const opened = started.then(() => open(clientServers));
   opened.catch(() => undefined);
   const agent = createAcpAgent({
@@ -49,7 +49,7 @@ export async function serveAcpStdio({ stdin, stdout, open, signal, ...parts }: A
   if (isLifecycle(lifecycle)) lifecycle.close();
 }
 
-/** As fast as the client reads. */
+/** Waits for the client to read (backpressure). */
 const writerTo = (stdout: Writable): WritableStream<Uint8Array> =>
   new WritableStream({
     write: (chunk) =>

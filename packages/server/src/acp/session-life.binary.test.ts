@@ -21,7 +21,7 @@ async function stageOf(): Promise<AcpStage> {
       return text(`The tool said: ${JSON.stringify(content.at(-1))}`);
     }
     if (lastUserText.includes("plan")) return reply([toolUse("ExitPlanMode", { plan: PLAN })]);
-    // A call that was allowed when its process had gone is to be made again.
+    // A call that was allowed after its process ended must be made again.
     if (lastUserText.includes("write") || lastUserText.startsWith("Continue from where")) {
       return reply([toolUse("Write", { file_path: join(folder, "made.txt"), content: "made\n" })]);
     }
@@ -34,7 +34,7 @@ async function stageOf(): Promise<AcpStage> {
 
 const chosen = (optionId: string): RequestPermissionResponse => ({ outcome: { outcome: "selected", optionId } });
 
-test("a plan is shown in full, and its options are the modes to go on in", async () => {
+test("a plan is shown in full, with the modes to continue in as options", async () => {
   await using stage = await stageOf();
   const asked: RequestPermissionRequest[] = [];
   const editor = await stage.editor({
@@ -62,7 +62,7 @@ test("a plan is shown in full, and its options are the modes to go on in", async
   expect(editor.schema.wrong).toEqual([]);
 });
 
-test("an approval that waits when the editor goes is asked again in the next one", async () => {
+test("an approval that is pending when the editor disconnects is asked again in the next one", async () => {
   await using stage = await stageOf();
   const asked = Promise.withResolvers<void>();
   const leaving = await stage.editor({
@@ -73,12 +73,12 @@ test("an approval that waits when the editor goes is asked again in the next one
   });
   const session = await leaving.begin();
   void leaving.say(session, "please write").catch(() => undefined);
-  // At once: whoever leaves in the moment of the question has not cancelled anything either.
+  // Disconnect immediately: a disconnect at the moment of the request is no cancellation.
   await asked.promise;
   await leaving[Symbol.asyncDispose]();
   expect(await stage.processes()).toEqual([]);
 
-  // Opened again, with what has happened and without, until somebody answers.
+  // Open the session with and without history until it is answered.
   const repeated = Promise.withResolvers<RequestPermissionRequest>();
   const looking = await stage.editor({
     onPermission: async (request) => {
@@ -104,7 +104,7 @@ test("an approval that waits when the editor goes is asked again in the next one
   for (const { schema } of [leaving, looking, later]) expect(schema.wrong).toEqual([]);
 });
 
-test("MCP servers of the editor serve its session, and their secrets are nowhere", async () => {
+test("the editor's MCP servers serve its session, and their secrets are stored nowhere", async () => {
   await using stage = await stageOf();
   const description = join(stage.project, "look.txt");
   await writeFile(description, "Looks.");
@@ -126,7 +126,7 @@ test("MCP servers of the editor serve its session, and their secrets are nowhere
       },
     ],
   });
-  // Nothing is started for a session that has only been opened.
+  // Opening a session starts no process.
   expect(await stage.processes()).toEqual([]);
   expect(await editor.say(sessionId, "say it")).toBe("end_turn");
   expect(asked[0]!.toolCall).toMatchObject({ name: "mcp__My_Server__look", rawInput: { words: "to the editor" } });

@@ -8,14 +8,14 @@ const logged = (body: SessionEventBody, id = newId("event")): LoggedEvent => ({
   event: { ...body, id, processed_at: "2026-11-15T00:00:00.000Z" },
 });
 
-test("what is to do is the plan", () => {
+test("todos are shown as a plan", () => {
   const todos = [{ id: "1", content: "Mend", status: "in_progress" as const }];
   expect(new SessionProjection("/work", () => undefined).event(logged({ type: "tandem.todo", todos }))).toEqual([
     { type: "plan", entries: [{ content: "Mend", status: "in_progress" }] },
   ]);
 });
 
-test("what a preview has shown is not shown again, and what it has not is", () => {
+test("text that a preview has shown is not repeated, and missing text is added", () => {
   const projection = new SessionProjection("/work", () => undefined);
   const id = newId("event");
   const delta = { type: "content_delta" as const, content: { type: "text" as const, text: "Hello" } };
@@ -26,7 +26,7 @@ test("what a preview has shown is not shown again, and what it has not is", () =
   ]);
 });
 
-test("a call whose input was never finished is closed with its turn", () => {
+test("a call whose input was never completed is closed with its turn", () => {
   const projection = new SessionProjection("/work", () => undefined);
   const id = newId("event");
   projection.delta({ thread: null, delta: { type: "tandem.tool_input_start", event_id: id, name: "Bash" } });
@@ -34,7 +34,7 @@ test("a call whose input was never finished is closed with its turn", () => {
   expect(projection.event(logged(idle))).toMatchObject([{ type: "tool_call", id, change: { status: "failed" } }]);
 });
 
-test("the window is that of the model that answers", () => {
+test("the context window is that of the answering model", () => {
   const projection = new SessionProjection("/work", (model) => ({ small: 100, "small[1m]": 1_000, large: 500 })[model]);
   const sizes = (body: SessionEventBody) =>
     projection.event(logged(body)).map((patch) => (patch.type === "usage" ? patch.size : patch.type));

@@ -7,28 +7,28 @@ type Use = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_
 type Result = EventOf<"agent.tool_result" | "agent.mcp_tool_result" | "user.custom_tool_result">;
 
 const SUBAGENT_TOOLS: ReadonlySet<string> = new Set(["Agent", "Task"]);
-/** Where nobody has said how large a model's context window is. */
+/** The default if a model's context window is unknown. */
 const WINDOW = 200_000;
 
 /**
- * What a session's log and its live previews mean for who watches: events and deltas in, patches out. What a preview has
- * shown already is not shown again when the event itself comes; a preview that was lost is made up for then.
+ * Translates a session's log and its live previews into patches for a client. Text that a preview has shown is not sent
+ * again with its event; text that a preview lost is sent then.
  */
 export class SessionProjection {
   readonly #folder: string;
-  /** What has been shown of messages and thoughts that are still being written. */
+  /** Text already shown of messages and thoughts in progress. */
   readonly #shown = new Map<string, string>();
   /** Calls without a result. */
   readonly #open = new Map<string, SeenCall & { child?: Child }>();
   readonly #children = new Map<string, Child>();
-  /** Calls that begin a subagent whose thread has not been seen yet, oldest first. */
+  /** Calls that start a subagent whose thread is not known yet, oldest first. */
   #calling: { id: string; agent: unknown }[] = [];
   #used = 0;
   #model: string | undefined;
   readonly #windowOf: (model: string) => number | undefined;
   #usd = 0;
 
-  /** `windowOf`: how many tokens fit a model's context window, where somebody knows. */
+  /** `windowOf`: size of a model's context window in tokens, if known. */
   constructor(folder: string, windowOf: (model: string) => number | undefined) {
     this.#folder = folder;
     this.#windowOf = windowOf;
@@ -67,7 +67,7 @@ export class SessionProjection {
     }
   }
 
-  /** Closes what is open: nothing of a turn is left without an end when the turn has one. */
+  /** Closes open calls and messages when a turn ends. */
   close(): Patch[] {
     const open = [...this.#open];
     this.#open.clear();
@@ -128,7 +128,7 @@ export class SessionProjection {
         if (child || event.is_error) return [];
         const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = event.model_usage;
         const { model } = event.tandem;
-        // The same without what follows its name is the same model.
+        // A suffix such as `[1m]` is not part of the model's name.
         if (model !== undefined && model !== this.#model?.replace(/\[\w+\]$/, "")) this.#model = model;
         this.#used = input_tokens + output_tokens + cache_read_input_tokens + cache_creation_input_tokens;
         return this.#usage();
@@ -221,7 +221,7 @@ export class SessionProjection {
 
   #usage(): Patch[] {
     const size = (this.#model === undefined ? undefined : this.#windowOf(this.#model)) ?? WINDOW;
-    // Millionths are as fine as prices are; sums of floats are finer.
+    // Round to a millionth: sums of floats are imprecise.
     return [{ type: "usage", used: this.#used, size, usd: Math.round(this.#usd * 1e6) / 1e6 }];
   }
 }

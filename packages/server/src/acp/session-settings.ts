@@ -1,7 +1,7 @@
 import { EFFORTS, SESSION_METADATA, type PermissionMode, type Session } from "@tandem/protocol";
 import type { Model } from "@tandem/sessions";
 
-/** What a person may choose about a session, and what is chosen. */
+/** The settings that a person may choose for a session, and the current choice. */
 export interface SessionSettings {
   mode: Choice;
   model: Choice;
@@ -13,7 +13,7 @@ interface Choice {
   options: { id: string; name: string; description?: string }[];
 }
 
-/** Stands for "whatever the model does by itself". */
+/** The value for the model's own default. */
 const USUAL_EFFORT = "default";
 
 export const MODE_NAMES: Readonly<Record<PermissionMode, { name: string; description: string }>> = {
@@ -57,7 +57,7 @@ export function settingsOf(
   };
 }
 
-/** What is to be written down for a choice; undefined where there is no such choice. */
+/** The update for a choice; undefined if the choice does not exist. */
 export function settingChange(
   settings: SessionSettings,
   name: string,

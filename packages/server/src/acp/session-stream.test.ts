@@ -1,7 +1,7 @@
 import { newId, type EventId, type LiveDelta, type SessionEventBody } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { MemoryEngine } from "../testing/memory-engine.ts";
-import { SessionStream, type Happening } from "./session-stream.ts";
+import { SessionStream, type StreamedItem } from "./session-stream.ts";
 
 const says = (text: string): SessionEventBody => ({ type: "agent.message", content: [{ type: "text", text }] });
 const begins = (id: EventId): LiveDelta => ({
@@ -12,31 +12,28 @@ const grows = (id: EventId, text: string): LiveDelta => ({
   thread: null,
   delta: { type: "event_delta", event_id: id, delta: { type: "content_delta", content: { type: "text", text } } },
 });
-const inShort = (happening: Happening): string => {
-  if (happening.type === "event") return `${happening.logged.seq}`;
-  const { delta } = happening.delta;
+const inShort = (item: StreamedItem): string => {
+  if (item.type === "event") return `${item.logged.seq}`;
+  const { delta } = item.delta;
   return delta.type === "event_delta" ? delta.delta.content.text : delta.type;
 };
 
-test.each([1, 3])(
-  "an editor that comes in the middle of an answer has what was before it first (after %i)",
-  async (after) => {
-    const memory = new MemoryEngine();
-    const session = memory.createSession();
-    for (const text of ["one", "two", "three"]) memory.append(session, says(text));
-    const id = newId("event");
-    await memory.preview(session, begins(id), grows(id, "Hel"), grows(id, "lo"));
-    const end = new AbortController();
-    const seen: string[] = [];
-    for await (const happening of new SessionStream(memory.engine.sessions, session, after, end.signal)) {
-      seen.push(inShort(happening));
-      if (seen.at(-1) === "Hello") {
-        await memory.preview(session, grows(id, " there"));
-        memory.append(session, says("Hello there"), { id });
-      }
-      if (seen.at(-1) === "4") break;
+test.each([1, 3])("an editor that connects during a response gets earlier events first (after %i)", async (after) => {
+  const memory = new MemoryEngine();
+  const session = memory.createSession();
+  for (const text of ["one", "two", "three"]) memory.append(session, says(text));
+  const id = newId("event");
+  await memory.preview(session, begins(id), grows(id, "Hel"), grows(id, "lo"));
+  const end = new AbortController();
+  const seen: string[] = [];
+  for await (const item of new SessionStream(memory.engine.sessions, session, after, end.signal)) {
+    seen.push(inShort(item));
+    if (seen.at(-1) === "Hello") {
+      await memory.preview(session, grows(id, " there"));
+      memory.append(session, says("Hello there"), { id });
     }
-    end.abort();
-    expect(seen).toEqual([...["2", "3"].slice(after - 1), "event_start", "Hello", " there", "4"]);
-  },
-);
+    if (seen.at(-1) === "4") break;
+  }
+  end.abort();
+  expect(seen).toEqual([...["2", "3"].slice(after - 1), "event_start", "Hello", " there", "4"]);
+});

@@ -1,21 +1,21 @@
 import type { LiveDelta, LoggedEvent, SessionId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 
-export type Happening = { type: "event"; logged: LoggedEvent } | { type: "delta"; delta: LiveDelta };
+export type StreamedItem = { type: "event"; logged: LoggedEvent } | { type: "delta"; delta: LiveDelta };
 
 type Streamed = Pick<Sessions, "follow" | "head" | "onDelta">;
 
-/** Previews that wait for a slow client beyond these are not kept: the event itself says it all again. */
+/** Limits the previews kept for a slow client; dropping them is safe because the event repeats the text. */
 const MOST_PREVIEWS = 2_000;
 
-/** A session's events and previews, in order, from a place in its log on. */
-export class SessionStream implements AsyncIterable<Happening> {
-  readonly #waiting: Happening[] = [];
+/** A session's events and previews, in order, from a position in its log. */
+export class SessionStream implements AsyncIterable<StreamedItem> {
+  readonly #waiting: StreamedItem[] = [];
   readonly #holds = new Set<Promise<unknown>>();
   readonly #signal: AbortSignal;
   #previews = 0;
   #stop: (() => void) | undefined;
-  /** Events whose preview has a gap: nothing more of it is shown. */
+  /** Events whose preview has a gap; the rest of the preview is dropped. */
   readonly #torn = new Set<string>();
   #news = Promise.withResolvers<void>();
   #end: { error?: unknown } | undefined;
@@ -34,13 +34,13 @@ export class SessionStream implements AsyncIterable<Happening> {
     );
   }
 
-  /** Nothing is handed out until this has settled. */
+  /** Delivers nothing until this promise has settled. */
   holdUntil(promise: Promise<unknown>): void {
     const held = promise.catch(() => undefined).finally(() => this.#holds.delete(held));
     this.#holds.add(held);
   }
 
-  async *[Symbol.asyncIterator](): AsyncIterator<Happening> {
+  async *[Symbol.asyncIterator](): AsyncIterator<StreamedItem> {
     while (!this.#signal.aborted) {
       await Promise.all(this.#holds);
       const next = this.#waiting.shift();
@@ -57,7 +57,7 @@ export class SessionStream implements AsyncIterable<Happening> {
     }
   }
 
-  /** Previews come once the log has been read up to where it is now: what is being said comes after that. */
+  /** Subscribes to previews after reading the log to its end, so that a preview never precedes earlier events. */
   async #follow(sessions: Streamed, id: SessionId, after: number): Promise<void> {
     const head = await sessions.head(id);
     if (after >= head) this.#listen(sessions, id);
@@ -85,8 +85,8 @@ export class SessionStream implements AsyncIterable<Happening> {
     this.#push({ type: "delta", delta });
   }
 
-  #push(happening: Happening): void {
-    this.#waiting.push(happening);
+  #push(item: StreamedItem): void {
+    this.#waiting.push(item);
     this.#news.resolve();
   }
 }

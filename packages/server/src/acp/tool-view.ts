@@ -3,7 +3,7 @@ import type { FilePatch, ToolResultContent } from "@tandem/protocol";
 import { QUESTION_TOOL } from "@tandem/protocol";
 import type { Piece, ToolCallChange, ToolKind } from "./patch.ts";
 
-/** As much of a command as fits a line of an editor's panel. */
+/** Fits one line of an editor's panel. */
 const LONGEST_TITLE = 200;
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -34,7 +34,7 @@ export interface SeenCall {
   input: Record<string, unknown>;
 }
 
-/** How a call is shown before it has a result. */
+/** How a call is shown before its result. */
 export function callView({ name, server, input }: SeenCall, folder: string): ToolCallChange {
   const locations = locationsOf(input, folder);
   const content = previewOf(name, input, folder);
@@ -48,7 +48,7 @@ export function callView({ name, server, input }: SeenCall, folder: string): Too
   };
 }
 
-/** What came of a call: what it said, or what it changed. */
+/** How a result is shown: its output, or the changes it made. */
 export function resultView(
   call: SeenCall | undefined,
   result: { content?: readonly ToolResultContent[]; isError: boolean; patch?: FilePatch },
@@ -60,7 +60,7 @@ export function resultView(
   const isVerbatim = kind === "execute" || kind === "read" || kind === "search";
   const said: Piece[] = content.flatMap((block) => pieceOf(block, isVerbatim));
   const hunks = patch && !isError ? diffsOf(patch, folder) : [];
-  // The diff that was shown beforehand is what was done, or would have been: a failure's words stand in its place.
+  // The diff shown before the call is still right after success; after a failure the error replaces it.
   const shown = hunks.length > 0 ? hunks : kind === "edit" && !isError ? [] : said;
   return {
     status: isError ? "failed" : "completed",
@@ -70,7 +70,7 @@ export function resultView(
   };
 }
 
-/** One for each hunk: whole files are not kept. */
+/** One diff for each hunk, because whole files are not stored. */
 export const diffsOf = ({ path, kind, hunks }: FilePatch, folder: string): Piece[] =>
   hunks.map(({ lines }) => ({
     type: "diff",
@@ -124,7 +124,7 @@ function firstQuestion({ questions }: Record<string, unknown>): string | undefin
   return typeof text === "string" ? text : undefined;
 }
 
-/** What a file-changing call says that it will do; a plan in full. */
+/** The announced changes of a call that edits files; the full text of a plan. */
 function previewOf(name: string, input: Record<string, unknown>, folder: string): Piece[] {
   const { file_path: path, old_string: before, new_string: after, content, plan } = input;
   if (name === "ExitPlanMode" && typeof plan === "string") return [{ type: "text", text: plan }];
@@ -160,7 +160,7 @@ function pieceOf(block: ToolResultContent, isVerbatim: boolean): Piece[] {
   }
 }
 
-/** Output of programs is no Markdown, whatever it looks like. */
+/** Output of programs is not Markdown, so it is fenced. */
 function fenced(text: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(Math.max(3, longest + 1));

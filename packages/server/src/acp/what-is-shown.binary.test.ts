@@ -29,7 +29,7 @@ const ofKind = <K extends SessionUpdate["sessionUpdate"]>(
     update.sessionUpdate === kind ? [update as Extract<SessionUpdate, { sessionUpdate: K }>] : [],
   );
 
-test("a retry is a notice, a compaction is one, and steps that the agent keeps one by one are one plan", async () => {
+test("a retry and a compaction are notices, and single task updates form one plan", async () => {
   let refusals = 0;
   const steps = [
     [toolUse("TaskCreate", { subject: "Look", description: "Look around" })],
@@ -68,7 +68,7 @@ test("a retry is a notice, a compaction is one, and steps that the agent keeps o
   expect(compaction).toMatchObject({ status: "completed", summary: [{ type: "text" }] });
   expect(editor.schema.wrong).toEqual([]);
 
-  // Who opens it again has the plan as it stands, and no notices of then.
+  // An editor that opens the session again gets the current plan and no old notices.
   await editor[Symbol.asyncDispose]();
   const later = await stage.editor({ capabilities: { session: { notices: {}, compaction: {} } } });
   await later.agent.request(methods.agent.session.load, { sessionId: session, cwd: stage.folder, mcpServers: [] });
@@ -117,7 +117,7 @@ test("images, files with their content, and links reach the model", async () => 
   expect([...editor.schema.wrong, ...later.schema.wrong]).toEqual([]);
 });
 
-/** A server with one tool, at `/mcp` as streams of HTTP and at `/sse` in the older way. */
+/** An MCP server with one tool: Streamable HTTP at `/mcp`, the older SSE transport at `/sse`. */
 async function startServer() {
   const keys = new Set<string>();
   const streams = new Map<string, SSEServerTransport>();
@@ -155,7 +155,7 @@ async function startServer() {
   };
 }
 
-test("MCP servers of the editor are reached over HTTP and SSE, with its headers", async () => {
+test("the editor's MCP servers are reached over HTTP and SSE, with its headers", async () => {
   using server = await startServer();
   await using stage = await setAcpStage((request: ModelRequest): Reply => {
     if (isResult(request)) return text(`The tool said: ${request.toolResults.at(-1)!.text}`);
@@ -187,7 +187,7 @@ async function createAgent(stage: AcpStage, name: string, more: object): Promise
   return (JSON.parse(stdout) as { id: string }).id;
 }
 
-test("a subagent's calls are those of the call that began it, or of a session of its own", async () => {
+test("a subagent's calls belong to the call that started it, or to a session of their own", async () => {
   await using stage = await setAcpStage((request: ModelRequest): Reply => {
     const isScout = request.system.includes("SUBAGENT-SCOUT");
     if (isResult(request)) return text(isScout ? "There is a river." : "A river, it says.");
@@ -206,7 +206,7 @@ test("a subagent's calls are those of the call that began it, or of a session of
     { title: "Look around", status: "completed" },
     { title: "echo seen", status: "completed", _meta: { tandem: { parentToolCallId: calls[0]!["toolCallId"] } } },
   ]);
-  // What it says to who sent it is in the call's result, and not among the agent's own words.
+  // The subagent's answer is in the call's result, not in the agent's own messages.
   expect(messages.filter((line) => line.includes("There is a river."))).toEqual([]);
   expect(messages.join("\n")).toContain("A river, it says.");
 

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from "@tandem/protocol";
 
-/** The log without what was taken back: what a conversation that was rewound, and not wound on again, has behind it. */
+/** The log without events that a rewind removed. */
 export function withoutRewound(events: readonly LoggedEvent[]): LoggedEvent[] {
   const undone = new Set(events.flatMap(({ event }) => (event.type === "tandem.rewound" && event.undoes) || []));
   const seqs = new Map(events.map(({ seq, event }) => [event.id, seq]));

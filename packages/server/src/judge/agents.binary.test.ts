@@ -10,7 +10,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 const agents = () => stage.client.beta.agents;
 
-test("create gives back the whole agent, with its defaults", async () => {
+test("create returns the whole agent, with its defaults", async () => {
   const agent = await agents().create({
     name: "reviewer",
     model: { id: "sonnet", effort: "high" },
@@ -40,7 +40,7 @@ test("create gives back the whole agent, with its defaults", async () => {
   expect(await agents().retrieve(agent.id)).toEqual(agent);
 });
 
-test("update adds a version, null clears, and what is absent stays", async () => {
+test("update adds a version, null clears, and absent fields stay", async () => {
   const first = await agents().create({ name: "a", model: "sonnet", system: "One.", metadata: { a: "1", b: "2" } });
   const second = await agents().update(first.id, { system: "Two.", metadata: { a: null, c: "3" }, version: 1 });
   expect(second).toMatchObject({ version: 2, name: "a", system: "Two.", metadata: { b: "2", c: "3" } });
@@ -53,7 +53,7 @@ test("update adds a version, null clears, and what is absent stays", async () =>
   expect(versions).toEqual([3, 2, 1]);
 });
 
-test("update of an old version is a conflict, told at once", async () => {
+test("update of an old version is a conflict without a retry", async () => {
   const { id } = await agents().create({ name: "a", model: "sonnet" });
   await agents().update(id, { name: "b" });
   const before = stage.server.log.length;
@@ -61,7 +61,7 @@ test("update of an old version is a conflict, told at once", async () => {
   await expect.poll(() => stage.server.log.length).toBe(before + 1);
 });
 
-test("list goes through all pages, without what is archived unless asked", async () => {
+test("list goes through all pages, and includes archived agents only on request", async () => {
   const made: string[] = [];
   for (let i = 0; i < 5; i++) made.push((await agents().create({ name: `list ${i}`, model: "haiku" })).id);
   const archived = await agents().archive(made[2]!);
@@ -77,7 +77,7 @@ test("list goes through all pages, without what is archived unless asked", async
   await expect(agents().update(made[2]!, { name: "x" })).rejects.toThrow(BadRequestError);
 });
 
-test("bad input gets the right class of error, and words", async () => {
+test("bad input gets the right error class and message", async () => {
   await expect(agents().retrieve("agent_nothing")).rejects.toThrow(NotFoundError);
   await expect(agents().create({ name: "a", model: "gpt-7" })).rejects.toThrow(/claude-sonnet-5-5, claude-haiku-5-5/);
   await expect(

@@ -13,7 +13,7 @@ import { openStore } from "@tandem/storage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
-// What each kind of bad input gets, as the official client shows it, from the real engine on its real store.
+// The error for each kind of bad input, as the official client shows it, from the real engine and store.
 
 let stage: JudgeStage;
 let session: string;
@@ -34,7 +34,7 @@ async function refusal(call: Call, kind: abstract new (...args: never[]) => Erro
   return (error as Error).message;
 }
 
-test("an unknown id is not found, whatever it is an id of", async () => {
+test("an unknown id is not found, for every kind of id", async () => {
   const { agents, environments, sessions, files } = stage.client.beta;
   const calls: Call[] = [
     () => agents.retrieve("agent_none"),
@@ -51,7 +51,7 @@ test("an unknown id is not found, whatever it is an id of", async () => {
   for (const call of calls) expect(await refusal(call, NotFoundError)).toContain("_none");
 });
 
-test("a stale cursor is refused with what to do", async () => {
+test("a stale cursor is refused with a fix", async () => {
   const { agents, sessions } = stage.client.beta;
   await stage.session();
   const { next_page: page } = await sessions.list({ limit: 1 });
@@ -60,13 +60,13 @@ test("a stale cursor is refused with what to do", async () => {
   expect(await refusal(() => sessions.events.list(session, { page: page! }), BadRequestError)).toContain("begin again");
 });
 
-test("a body that is too large is said to be", async () => {
+test("a body that is too large gets its own error", async () => {
   const system = "x".repeat(33 * 1024 * 1024);
   const call = () => stage.client.beta.agents.create({ name: "large", model: "sonnet", system });
   expect(await refusal(call, ContentTooLargeError)).toContain("larger than");
 });
 
-test("a bad token is refused, and which part was wrong is not said", async () => {
+test("a bad token is refused without saying which part was wrong", async () => {
   const { secret, url } = stage.server;
   const messages = [`${secret}x`, secret.slice(0, -1), secret.toLowerCase(), "x"].map(async (apiKey) => {
     const client = new Anthropic({ apiKey, baseURL: url });
@@ -90,7 +90,7 @@ test("a second writer is told who holds the session", async () => {
   expect((await sessions.update(held, { title: "Mine" })).title).toBe("Mine");
 });
 
-test("an agent with an unknown model is told the known ones", async () => {
+test("an agent with an unknown model gets the list of known ones", async () => {
   const call = () => stage.client.beta.agents.create({ name: "a", model: "gpt-2" });
   expect(await refusal(call, BadRequestError)).toContain("claude-sonnet-5-5, claude-haiku-5-5");
 });
@@ -100,7 +100,7 @@ test("a folder outside the roots is forbidden", async () => {
   expect(await refusal(call, PermissionDeniedError)).toContain(stage.folder);
 });
 
-test("a database that went away is unavailable, and all goes on when it is back", async () => {
+test("a database outage is reported as unavailable, and requests work again afterwards", async () => {
   const folder = dirname(stage.database);
   const away = join(folder, "away");
   await mkdir(away);

@@ -60,7 +60,7 @@ test("SessionToolRunner runs a local tool, posts its result, and stops by itself
   expect(history.data).toMatchObject([{ content: [{ text: "sun" }] }, { content: [{ text: "It shines." }] }]);
 });
 
-test("SessionToolRunner leaves the tools that the server runs alone", async () => {
+test("SessionToolRunner leaves the server's own tools alone", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: "echo from-the-server" }), text("Done.")]);
   const tools = [
     {

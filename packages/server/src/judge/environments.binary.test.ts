@@ -12,7 +12,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 const environments = () => stage.client.beta.environments;
 
-test("the built-in one is there, is the server's folder, and stays", async () => {
+test("the built-in environment exists, is the server's folder, and cannot be removed", async () => {
   const local = await environments().retrieve("env_local");
   expect(local).toMatchObject({ type: "environment", metadata: { "tandem.path": stage.folder }, archived_at: null });
   for await (const first of environments().list()) {
@@ -56,7 +56,7 @@ test.each([
   ["packages", { type: "cloud", packages: { pip: ["numpy"] } }],
   ["networking", { type: "cloud", networking: { type: "limited", allowed_hosts: ["example.org"] } }],
   ["self_hosted", { type: "self_hosted" }],
-] as const)("what this machine cannot honour (%s) is refused, not ignored", async (word, config) => {
+] as const)("a setting that this machine cannot honor (%s) is refused, not ignored", async (word, config) => {
   const refused = environments().create({ name: "x", config: config as never });
   await expect(refused).rejects.toThrow(BadRequestError);
   await expect(refused).rejects.toThrow(word);

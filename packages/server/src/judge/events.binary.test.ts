@@ -60,7 +60,7 @@ test("the sample of Anthropic's documentation: agent, environment, session, mess
 });
 
 describe("previews", () => {
-  test("come before the event that they become, piece by piece", async () => {
+  test("come before their event, in pieces", async () => {
     stage.rehearsal.use([slowly(reply([thinking("Hm."), text("One two three four.")]), { tokenMs: 10 })]);
     const session = await stage.session();
     const stream = await events().stream(session, { event_deltas: ["agent.message", "agent.thinking"] });
@@ -85,7 +85,7 @@ describe("previews", () => {
 describe("approval", () => {
   const writes = (name: string) => toolUse("Write", { file_path: join(stage.folder, name), content: "hello" });
 
-  test("waits for the client's word, and runs on yes", async () => {
+  test("waits for the client's answer, and runs on allow", async () => {
     stage.rehearsal.use([writes("allowed.txt"), text("Written.")]);
     const session = await stage.session();
     const stream = await events().stream(session);
@@ -107,7 +107,7 @@ describe("approval", () => {
     expect(existsSync(join(stage.folder, "allowed.txt"))).toBe(true);
   });
 
-  test("does not run on no, and the model hears why", async () => {
+  test("does not run on deny, and the model gets the reason", async () => {
     stage.rehearsal.use([writes("denied.txt"), text("Understood.")]);
     const session = await stage.session();
     const stream = await events().stream(session);
@@ -137,8 +137,8 @@ test("an interrupt ends the turn", async () => {
   expect(standardTypes(after)).toContain("user.interrupt");
 });
 
-test("a message that waits is taken back; one that the agent has is a conflict", async () => {
-  // Until somebody answers, the turn goes on: what is sent meanwhile waits.
+test("a queued message can be taken back; one that the agent has is a conflict", async () => {
+  // The turn stays open until the approval is answered, so later messages are queued.
   stage.rehearsal.use([toolUse("Write", { file_path: join(stage.folder, "asked.txt"), content: "?" }), text("Well.")]);
   const session = await stage.session();
   const stream = await events().stream(session);
@@ -170,7 +170,7 @@ test("a message that waits is taken back; one that the agent has is a conflict",
   expect(asked).not.toContain("SECOND-words");
 });
 
-test("Last-Event-ID goes on where a client was cut off, through a real turn", async () => {
+test("Last-Event-ID resumes where a client was disconnected, through a real turn", async () => {
   stage.rehearsal.use([slowly(text("One two three four five six."), { tokenMs: 20 })]);
   const session = await stage.session();
   const path = `/v1/sessions/${session}/events/stream`;
@@ -184,7 +184,7 @@ test("Last-Event-ID goes on where a client was cut off, through a real turn", as
   expect(seen.map(({ data }) => data)).toEqual(await history(session));
 });
 
-test("a list can be picked and turned around", async () => {
+test("a list can be filtered and reversed", async () => {
   stage.rehearsal.use([text("Yes.")]);
   const session = await stage.session();
   const stream = await events().stream(session);
@@ -196,7 +196,7 @@ test("a list can be picked and turned around", async () => {
   expect(none.data).toEqual([]);
 });
 
-test("what cannot be sent is refused by name", async () => {
+test("an event that clients cannot send is refused by name", async () => {
   const session = await stage.session();
   const send = (event: object) => events().send(session, { events: [event as never] });
   await expect(send({ type: "user.tool_result", tool_use_id: "sevt_1" })).rejects.toThrow(

@@ -42,7 +42,7 @@ test("upload, list, metadata, download, delete", async () => {
   await expect(files().download(made.id)).rejects.toThrow(NotFoundError);
 });
 
-test("a session is given files, and a message may show one", async () => {
+test("a session gets files, and a message may show one", async () => {
   const file = await files().upload({
     file: await toFile(Buffer.from("The secret is plum."), "note.txt", { type: "text/plain" }),
   });

@@ -48,7 +48,7 @@ describe("stores", () => {
     await expect(stores().retrieve(made.id)).rejects.toThrow(NotFoundError);
   });
 
-  test("the context's own is there by itself, holds what is remembered, and stays", async () => {
+  test("the context's own store exists by default, holds the memories, and cannot be removed", async () => {
     const own = context.context.memoryStores.ownId;
     const made = await stores().memories.create(own, { path: "/terms/week.md", content: "Weeks begin on Sundays.\n" });
     expect(await context.context.search.search({ text: "Sundays", limit: 5 })).toMatchObject([
@@ -62,7 +62,7 @@ describe("stores", () => {
 });
 
 describe("memories", () => {
-  test("are given back to the byte, whatever they hold", async () => {
+  test("are returned byte for byte, whatever they contain", async () => {
     const { id: memory_store_id } = await stores().create({ name: "Bytes" });
     const texts = [
       "",
@@ -91,7 +91,7 @@ describe("memories", () => {
       });
       expect(updated.memory_version_id).not.toBe(made.memory_version_id);
     }
-    // They are the program's alone.
+    // The program's memories are not part of the context's search.
     expect(await context.context.search.search({ text: "日本語", limit: 5 })).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe("memories", () => {
     expect(first).toMatchObject({ content: "/e.md" });
   });
 
-  test("are changed only from what the caller takes them for, and renamed only to where there is room", async () => {
+  test("are updated only with a matching precondition, and renamed only to a free path", async () => {
     const { id: memory_store_id } = await stores().create({ name: "Care" });
     const made = await stores().memories.create(memory_store_id, { path: "/notes", content: "one" });
     const precondition = (text: string) => ({ type: "content_sha256" as const, content_sha256: sha256(text) });
@@ -135,7 +135,7 @@ describe("memories", () => {
     });
     await expect(stale).rejects.toThrow(ConflictError);
     await expect(stale).rejects.toMatchObject({ error: { error: { type: "memory_precondition_failed_error" } } });
-    // What is as wanted already is no conflict.
+    // Content that is already as requested is no conflict.
     await stores().memories.update(made.id, { memory_store_id, content: "two", precondition: precondition("one") });
     const other = await stores().memories.create(memory_store_id, { path: "/other.md", content: "x" });
     for (const attempt of [
@@ -167,7 +167,7 @@ describe("memories", () => {
     },
   );
 
-  test("are commits in the name of the token, and proposals that can be undone", async () => {
+  test("are commits under the token's name, and proposals that can be undone", async () => {
     const own = context.context.memoryStores.ownId;
     const made = await stores().memories.create(own, { path: "/undo.md", content: "Undo me." });
     const [proposal] = await context.context.proposals.list({ limit: 1 });
@@ -178,7 +178,7 @@ describe("memories", () => {
     await expect(stores().memories.retrieve(made.id, { memory_store_id: own })).rejects.toThrow(NotFoundError);
   });
 
-  test("of 100 kB are taken, larger ones are not; a token that only reads writes nothing", async () => {
+  test("are limited to 100 kB, and a read-only token cannot write", async () => {
     const { id } = await stores().create({ name: "Large" });
     await stores().memories.create(id, { path: "/a", content: "x".repeat(102_400) });
     await expect(stores().memories.create(id, { path: "/b", content: "x".repeat(102_401) })).rejects.toThrow(
@@ -193,11 +193,11 @@ describe("memories", () => {
 });
 
 describe("versions", () => {
-  test("say what a memory said at every change, and who changed it, also after it is gone", async () => {
+  test("record every change and its author, also after the memory is deleted", async () => {
     const { id: memory_store_id } = await stores().create({ name: "History" });
     const made = await stores().memories.create(memory_store_id, { path: "/a.md", content: "one" });
     const updated = await stores().memories.update(made.id, { memory_store_id, content: "two" });
-    // Nothing has changed: no version.
+    // An unchanged memory adds no version.
     const same = await stores().memories.update(made.id, { memory_store_id, content: "two" });
     expect(same.memory_version_id).toBe(updated.memory_version_id);
     await stores().memories.update(made.id, { memory_store_id, path: "/b.md" });
@@ -224,7 +224,7 @@ describe("versions", () => {
     await expect(stores().memoryVersions.retrieve("memver_none", { memory_store_id })).rejects.toThrow(NotFoundError);
   });
 
-  test("what was said once can be redacted, what is said now cannot", async () => {
+  test("an old version can be redacted, the current one cannot", async () => {
     const { id: memory_store_id } = await stores().create({ name: "Secrets" });
     const made = await stores().memories.create(memory_store_id, { path: "/a.md", content: "hunter2" });
     const redact = (id: string) => stores().memoryVersions.redact(id, { memory_store_id });
@@ -241,7 +241,7 @@ describe("versions", () => {
     await expect(all(stores().memoryVersions.list(memory_store_id))).rejects.toThrow(NotFoundError);
   });
 
-  test("what people change in the folder, or undo, is a version too, without an author", async () => {
+  test("changes in the folder, or an undo, are versions too, without an author", async () => {
     const memory_store_id = context.context.memoryStores.ownId;
     const made = await stores().memories.create(memory_store_id, { path: "/hand.md", content: "By the program." });
     const file = join(context.context.folder.path, "memory", `${made.id}.md`);
@@ -259,7 +259,7 @@ describe("versions", () => {
   });
 });
 
-test("a server without a context says so", async () => {
+test("a server without a context reports that", async () => {
   await using bare = await startTestServer({ engine: new MemoryEngine().engine });
   const other = new Anthropic({ apiKey: bare.secret, baseURL: bare.url, maxRetries: 0 });
   await expect(other.beta.memoryStores.list()).rejects.toThrow("has no context");

@@ -12,7 +12,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 const sessions = () => stage.client.beta.sessions;
 
-test("create gives back the whole session", async () => {
+test("create returns the whole session", async () => {
   const agent = await stage.agent({ system: "Be brief." });
   const session = await sessions().create({
     agent: { type: "agent", id: agent, version: 1 },
@@ -57,7 +57,7 @@ test("create with overrides and with first messages", async () => {
   expect((await sessions().retrieve(session.id)).usage.output_tokens).toBeGreaterThan(0);
 });
 
-test("update merges, and tells the stream", async () => {
+test("update merges, and notifies the stream", async () => {
   const session = await stage.session({ metadata: { a: "1", b: "2" } });
   const stream = await sessions().events.stream(session);
   const updated = await sessions().update(session, { title: "New", metadata: { a: null, c: "3" } });
@@ -67,7 +67,7 @@ test("update merges, and tells the stream", async () => {
 });
 
 describe("list", () => {
-  test("goes both ways and filters", async () => {
+  test("goes in both directions and filters", async () => {
     const agent = await stage.agent();
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push(await stage.session({ agent }));
@@ -109,7 +109,7 @@ test("archive ends a session and keeps it; delete removes it", async () => {
   await expect(sessions().events.stream(session)).rejects.toThrow(NotFoundError);
 });
 
-test("bad input gets the right class of error, and words", async () => {
+test("bad input gets the right error class and message", async () => {
   const agent = await stage.agent();
   const create = (params: object) => sessions().create({ agent, environment_id: "env_local", ...params });
   await expect(sessions().retrieve("sesn_nothing")).rejects.toThrow(NotFoundError);

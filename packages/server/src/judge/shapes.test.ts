@@ -31,19 +31,19 @@ import type {
 } from "@tandem/protocol";
 import { describe, expectTypeOf, test } from "vitest";
 
-// Checked by the compiler, against the types of the official client. Where ours are wider than what is ever made, because
-// they do not tie one field to another, the test says which and ties them itself.
+// Checked by the compiler against the official client's types. If Tandem's types are wider than its actual values,
+// because they do not tie one field to another, the test names the fields and ties them itself.
 
 type Fits<Ours, Official> = [Ours] extends [Official] ? true : false;
 
 type Toolset = Extract<Tool, { type: "agent_toolset_20260401" }>;
-/** A tool's type is its name, which our schema does not say; nor that fetching names no sources. */
+/** A tool's type equals its name, which the schema does not express; nor that fetching has no sources. */
 type Plain = Omit<Toolset["configs"][number], "type" | "name">;
 type Config = {
   [T in ToolsetTool]: Plain & { type: T; name: T } & (T extends "web_fetch" ? { url_sources: null } : unknown);
 }[ToolsetTool];
 type TiedTool = Exclude<Tool, Toolset> | (Omit<Toolset, "configs"> & { configs: Config[] });
-/** The same wherever tools stand, however deep. */
+/** Applies the tie at every depth. */
 type Tied<T> = T extends string
   ? T
   : T extends (infer Item)[]
@@ -58,14 +58,14 @@ type Tied<T> = T extends string
 
 describe("events", () => {
   type Standard = Exclude<SessionEventType, `tandem.${string}`>;
-  /** As it is in the log: only what waits has no time yet. */
+  /** An event in the log; only queued events have no time yet. */
   type Logged<T extends SessionEventType> = Extract<SessionEvent, { type: T }> & { processed_at: string };
   type Official<T extends string> = Extract<BetaManagedAgentsSessionEvent, { type: T }>;
   type Misfits = { [T in Standard]: Logged<T> extends Official<T> ? never : T }[Standard];
 
-  test("of Anthropic's vocabulary have the official shapes", () => {
+  test("with Anthropic's types have the official shapes", () => {
     expectTypeOf<Fits<Standard, BetaManagedAgentsSessionEvent["type"]>>().toEqualTypeOf<true>();
-    // The one has an agent's tools in it, the other has one type for all errors.
+    // The first contains an agent's tools, the second has one type for all errors.
     expectTypeOf<Misfits>().toEqualTypeOf<"session.updated" | "session.error">();
     expectTypeOf<Fits<Tied<Logged<"session.updated">>, Official<"session.updated">>>().toEqualTypeOf<true>();
   });
@@ -97,7 +97,7 @@ describe("resources", () => {
     expectTypeOf<Fits<Tied<Thread>, BetaManagedAgentsSessionThread>>().toEqualTypeOf<true>();
   });
 
-  test("files and environments too, since no environment's network is limited", () => {
+  test("files and environments too, given that no environment limits its network", () => {
     expectTypeOf<Fits<FileMetadata, BetaFileMetadata>>().toEqualTypeOf<true>();
     type Open = Omit<Environment, "config"> & {
       config: Omit<Environment["config"], "networking"> & { networking: { type: "unrestricted" } };

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-test("a subagent is a thread with events of its own", async () => {
+test("a subagent is a thread with its own events", async () => {
   stage.rehearsal.use([
     toolUse("Agent", { description: "d", prompt: "Review it.", subagent_type: "reviewer", run_in_background: false }),
     text("Looks fine to me."),

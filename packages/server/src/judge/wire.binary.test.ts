@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 
 describe("models", () => {
-  test("are listed the older way, page by page, and found by id or alias", async () => {
+  test("are listed in the older paging style, and found by id or alias", async () => {
     const { models } = stage.client.beta;
     const ids = [];
     for await (const { id } of models.list({ limit: 1 })) ids.push(id);
@@ -35,14 +35,14 @@ describe("models", () => {
 describe("the client", () => {
   const as = (options: object) => new Anthropic({ apiKey: null, baseURL: stage.server.url, ...options });
 
-  test("may give its key either way, and betas of its own", async () => {
+  test("may send its key in either header, and its own betas", async () => {
     for (const client of [as({ apiKey: stage.server.secret }), as({ authToken: stage.server.secret })]) {
       const page = await client.beta.agents.list({ betas: ["some-beta-2026-01-01"], workspace_id: "wrkspc_1" });
       expect(page.data).toEqual(expect.any(Array));
     }
   });
 
-  test("sees the classes of errors that it knows, and the request's id", async () => {
+  test("gets the error classes that it knows, and the request's id", async () => {
     await expect(as({ apiKey: "tandem_wrong" }).beta.agents.list()).rejects.toThrow(AuthenticationError);
     const reader = as({ apiKey: await stage.server.secretFor("read") });
     await expect(reader.beta.agents.create({ name: "x", model: "sonnet" })).rejects.toThrow(PermissionDeniedError);
@@ -54,7 +54,7 @@ describe("the client", () => {
     );
   });
 
-  test("repeats a send whose answer was lost, and the message is there once", async () => {
+  test("retries a send whose response was lost, and the message is stored once", async () => {
     stage.rehearsal.use([text("Once.")]);
     const session = await stage.session();
     const stream = await stage.client.beta.sessions.events.stream(session);
@@ -67,7 +67,7 @@ describe("the client", () => {
     expect(messages.map(({ id }) => id)).toEqual(data!.map(({ id }) => id));
   });
 
-  test("asks once for what Tandem does not have", async () => {
+  test("does not retry requests that Tandem does not support", async () => {
     const { beta } = stage.client;
     for (const ask of [
       () => beta.skills.list(),
@@ -83,7 +83,7 @@ describe("the client", () => {
   });
 });
 
-describe("what is ours beside it", () => {
+describe("Tandem's own routes", () => {
   test("messages, files of the folder, tasks, usage and the feed", async () => {
     stage.rehearsal.use([text("Hello there.")]);
     const agent = await stage.agent();

@@ -11,7 +11,7 @@ import { startTestServer } from "../testing/start-test-server.ts";
 
 const MS = 50_000;
 
-/** Claude Code as anybody starts it, with our server in its MCP config, and a rehearsal in the model's place. */
+/** Runs Claude Code with Tandem in its MCP config and a rehearsal as the model. */
 async function runClaude(parts: { url: string; secret: string; model: string; prompt: string }) {
   const home = await mkdtemp(join(tmpdir(), "tandem-claude-"));
   await mkdir(join(home, "project"));
@@ -47,7 +47,7 @@ async function runClaude(parts: { url: string; secret: string; model: string; pr
 }
 
 test(
-  "Claude Code offers the model every tool by name, and brings its answers back",
+  "Claude Code offers every tool to the model by name and returns the results",
   { timeout: MS + 10_000 },
   async () => {
     await using context = await makeUpContext();

@@ -12,7 +12,7 @@ import { MemoryEngine } from "../testing/memory-engine.ts";
 import { openDoor } from "../testing/open-door.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
-/** The suite of the protocol's own authors. It has no library, only a command. */
+/** The official conformance suite of MCP. It has no library, only a command. */
 const suite = (() => {
   try {
     const require = createRequire(import.meta.url);
@@ -22,7 +22,7 @@ const suite = (() => {
   }
 })();
 
-/** Those of its scenarios that are about what Tandem serves: tools, over streamable HTTP. */
+/** The scenarios that apply to Tandem: tools over Streamable HTTP. */
 const SCENARIOS = [
   "server-initialize",
   "ping",
@@ -33,7 +33,7 @@ const SCENARIOS = [
   "dns-rebinding-protection",
 ];
 
-/** The tools that its scenarios call by name, made of the same stuff as ours. */
+/** The tools that the scenarios call by name, built like Tandem's own. */
 const asked = { input: z.object({}), output: z.object({ said: z.string() }), readOnly: true, title: "Asked for" };
 const TOOLS: ContextTool[] = [
   {

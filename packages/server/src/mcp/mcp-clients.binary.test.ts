@@ -17,7 +17,7 @@ afterAll(async () => {
   await context[Symbol.asyncDispose]();
 });
 
-/** The official client, unchanged. */
+/** The official client, unmodified. */
 async function connect(secret = server.secret) {
   const client = new Client({ name: "judge", version: "1.0.0" });
   const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
@@ -54,7 +54,7 @@ const send = (body: unknown, headers: Record<string, string> = {}) =>
   });
 
 describe("the official client", () => {
-  test("finds every tool with words and schemas, and what the server says of itself", async () => {
+  test("sees every tool with description and schemas, and the server's instructions", async () => {
     await using judge = await connect();
     expect(judge.client.getServerVersion()).toMatchObject({ name: "tandem", version: "1.2.3" });
     expect(judge.client.getInstructions()).toContain("context_search");
@@ -70,7 +70,7 @@ describe("the official client", () => {
     }
   });
 
-  test("gets Markdown and, beside it, structured content", async () => {
+  test("gets Markdown and structured content", async () => {
     await using judge = await connect();
     const call = async (name: string, args: Record<string, unknown>) =>
       (await judge.client.callTool({ name, arguments: args })) as {
@@ -100,7 +100,7 @@ describe("the official client", () => {
       .toMatchObject({ state: "done", result: { counted: 1 } });
   });
 
-  test("is told in words what it did wrong", async () => {
+  test("gets an error message for bad input", async () => {
     await using judge = await connect();
     const missing = await judge.client.callTool({ name: "page_read", arguments: { key: "page:refund" } });
     expect(missing).toMatchObject({
@@ -113,7 +113,7 @@ describe("the official client", () => {
     expect(wrong).toMatchObject({ isError: true });
   });
 
-  test("of a token that may only read is not offered what starts work, and cannot call it", async () => {
+  test("with a read-only token neither sees nor can call tools that start work", async () => {
     await using judge = await connect(await server.secretFor("read"));
     const { tools } = await judge.client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain("ingest_start");
@@ -121,7 +121,7 @@ describe("the official client", () => {
     expect((await context.jobs.list({ limit: 100, kind: "count", states: ["queued", "running"] })).data).toEqual([]);
   });
 
-  test("ends its session, and is unknown from then on", async () => {
+  test("ends its session, which is unknown afterwards", async () => {
     await using judge = await connect();
     const id = judge.transport.sessionId!;
     await judge.transport.terminateSession();
@@ -130,7 +130,7 @@ describe("the official client", () => {
 });
 
 describe("clients", () => {
-  test("have servers of their own: answers to the same id at once do not cross", async () => {
+  test("have separate servers: responses with equal ids do not cross", async () => {
     const judges = await Promise.all(Array.from({ length: 8 }, () => connect()));
     const answers = await Promise.all(
       judges.map(({ client }, at) =>
@@ -156,7 +156,7 @@ describe("clients", () => {
     expect((await send(ping, own)).status).toBe(200);
   });
 
-  test("lose their streams and sessions with their token", async () => {
+  test("lose their streams and sessions when their token is revoked", async () => {
     const secret = await server.secretFor("read");
     const row = (await server.tokens.list()).at(-1)!;
     const { status, headers } = await send(INITIALIZE, { "x-api-key": secret });
@@ -165,7 +165,7 @@ describe("clients", () => {
     const listen = () => fetch(`${server.url}/mcp`, { headers: { ...own, accept: "text/event-stream" } });
     const stream = await listen();
     expect(stream.status).toBe(200);
-    // Of a client that listens already, no second stream is taken.
+    // A second stream of the same client is refused.
     expect((await listen()).status).toBe(409);
     await server.tokens.delete(row.id);
     await stream.text();
@@ -173,7 +173,7 @@ describe("clients", () => {
     expect((await send({ jsonrpc: "2.0", id: 2, method: "ping" }, own)).status).toBe(404);
   });
 
-  test("that never say that they go cost the same token's oldest its place, and nobody else's", async () => {
+  test("that never disconnect evict the oldest session of their own token only", async () => {
     const secret = await server.secretFor("read");
     const begin = async (key: string) =>
       (await send(INITIALIZE, { "x-api-key": key })).headers["mcp-session-id"] as string;
@@ -187,8 +187,8 @@ describe("clients", () => {
   });
 });
 
-describe("at the door", () => {
-  test("the guard, the token and the body's rules are those of every route", async () => {
+describe("the HTTP endpoint", () => {
+  test("applies the guard, the token check and the body limits of every route", async () => {
     expect((await send(INITIALIZE, { "x-api-key": "tandem_wrong" })).status).toBe(401);
     expect((await send(INITIALIZE, { host: "evil.example" })).status).toBe(403);
     expect((await send(INITIALIZE, { origin: "http://evil.example" })).status).toBe(403);
@@ -203,14 +203,14 @@ describe("at the door", () => {
     ).toBe(405);
   });
 
-  test("what is not an initialize begins no session, and says so", async () => {
+  test("starts no session without initialize, and says so", async () => {
     const { status } = await send({ jsonrpc: "2.0", id: 1, method: "tools/list" });
     expect(status).toBe(400);
     const { status: unknown } = await send({ jsonrpc: "2.0", id: 1, method: "ping" }, { "mcp-session-id": "made-up" });
     expect(unknown).toBe(404);
   });
 
-  test("each request is in the access log", async () => {
+  test("writes each request to the access log", async () => {
     const before = server.log.length;
     await send(INITIALIZE);
     await expect
@@ -218,7 +218,7 @@ describe("at the door", () => {
       .toContainEqual(expect.objectContaining({ msg: "request", method: "POST", path: "/mcp", status: 200 }));
   });
 
-  test("a server without a context says so", async () => {
+  test("a server without a context reports that", async () => {
     await using bare = await startTestServer({ engine: new MemoryEngine().engine });
     const response = await bare.request("/mcp", {
       method: "POST",
@@ -228,7 +228,7 @@ describe("at the door", () => {
     expect([response.status, await response.text()]).toEqual([404, expect.stringContaining("no context")]);
   });
 
-  test("a server that stops lets its listeners go", async () => {
+  test("a server that stops closes its streams", async () => {
     const other = await startTestServer({ engine: new MemoryEngine().engine, context });
     const begun = await other.request("/mcp", {
       method: "POST",

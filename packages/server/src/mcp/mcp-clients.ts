@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { HttpBindings } from "@hono/node-server";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
@@ -9,23 +8,24 @@ import type { Logger } from "../http/create-logger.ts";
 import { readJson } from "../http/read-body.ts";
 import type { ServedContext } from "../served-context.ts";
 import { createMcpServer } from "./create-mcp-server.ts";
+import type { AuthenticatedRequest } from "../http/routed-request.ts";
 
-/** A client that has said nothing for so long, and does not listen, has gone; one that has not begins anew when told so. */
+/** A client without requests and streams for this long is dropped; if it is still alive, it initializes again. */
 const IDLE_MS = 30 * 60_000;
 const MOST_CLIENTS = 500;
 const MOST_OF_ONE_TOKEN = 100;
-/** Longer than any question to a tool. */
+/** More than any tool call needs. */
 const MOST_BODY_BYTES = 1_024 * 1_024;
-/** Older clients send several messages at once. */
+/** Older clients send batches. */
 const MOST_MESSAGES = 20;
 export const MCP_HEADER = "mcp-session-id";
 
 export interface McpParts {
   context: ServedContext | undefined;
   version: string;
-  /** Whether a token that was valid still is. */
+  /** Whether a token is still valid. */
   isValid: (token: TokenRow) => Promise<boolean>;
-  /** How often that is asked. */
+  /** The interval of that check. */
   checkMs: number;
   logger: Logger;
 }
@@ -34,18 +34,14 @@ interface Client {
   token: TokenRow;
   transport: WebStandardStreamableHTTPServerTransport;
   lastHeard: number;
-  /** Streams and answers that are under way. */
+  /** Streams and responses in progress. */
   open: number;
   close(): Promise<void>;
 }
 
-interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
-  token: TokenRow;
-}
-
 /**
- * MCP over HTTP, behind the server's guard and token check. Each client has a server and a transport of its own, and is
- * known by its id together with its token. A token that is revoked takes its clients along.
+ * MCP over HTTP, behind the server's guard and token check. Each client has its own server and transport and is
+ * identified by its id and its token. Revoking the token drops its clients.
  */
 export class McpClients {
   readonly #clients = new Map<string, Client>();
@@ -57,13 +53,13 @@ export class McpClients {
     this.#timer = setInterval(() => this.#look(), parts.checkMs).unref();
   }
 
-  async handle(request: Request, { token, incoming, outgoing }: Arrival): Promise<Response> {
+  async handle(request: Request, { token, incoming, outgoing }: AuthenticatedRequest): Promise<Response> {
     const context = contextOf({ context: this.#parts.context });
     const parsedBody = request.method === "POST" ? await readMessages(incoming) : undefined;
     const id = request.headers.get(MCP_HEADER);
     if (id === null) return this.#begin(request, parsedBody, { context, token });
     const client = this.#clients.get(id);
-    // Somebody else's id is as unknown as one that never was.
+    // Answer 404 for another token's session, so that its id cannot be probed.
     if (client?.token.id !== token.id) {
       return rpcError(404, -32_001, "There is no such MCP session; begin a new one.");
     }
@@ -110,12 +106,12 @@ export class McpClients {
     });
     await server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody });
-    // It was no `initialize`: nobody will ask for this server again.
+    // Without `initialize` the transport has no session and no later request can use it.
     if (transport.sessionId === undefined || !this.#clients.has(transport.sessionId)) await server.close();
     return response;
   }
 
-  /** Clients that come and never say that they go cost the same token's oldest its place. */
+  /** Bounds sessions per token: clients that never disconnect evict that token's oldest session. */
   #keepWithin({ id }: TokenRow): void {
     const own = [...this.#clients].filter(([, { token }]) => token.id === id);
     const surplus = own.length - MOST_OF_ONE_TOKEN;
@@ -133,7 +129,7 @@ export class McpClients {
     for (const [id, { lastHeard, open }] of this.#clients) if (open === 0 && lastHeard < since) this.#drop(id);
   }
 
-  /** A database that is away says nothing about a token. */
+  /** A database error does not prove that a token is invalid, so its clients stay. */
   async #dropRevoked(): Promise<void> {
     const tokens = new Map([...this.#clients.values()].map(({ token }) => [token.id, token]));
     for (const token of tokens.values()) {
@@ -149,8 +145,8 @@ export class McpClients {
   }
 }
 
-/** By the same rules as every other body. */
-async function readMessages(incoming: Arrival["incoming"]): Promise<unknown> {
+/** Applies the same limits as to every other body. */
+async function readMessages(incoming: AuthenticatedRequest["incoming"]): Promise<unknown> {
   const body = await readJson(incoming, MOST_BODY_BYTES);
   if (body === undefined) throw new RequestError("invalid_request", "A message is expected as the body.");
   if (Array.isArray(body) && body.length > MOST_MESSAGES) {

@@ -3,10 +3,10 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { createMcpServer, type McpServerParts } from "./create-mcp-server.ts";
 
-/** For what was asked before the client closed its end. */
+/** Time to finish requests after the client closed its end. */
 const LAST_ANSWERS_MS = 10_000;
 
-/** MCP on stdin and stdout, until the client closes its end. Nothing else may write to stdout meanwhile. */
+/** Serves MCP on stdin and stdout until the client closes its end. Nothing else may write to stdout meanwhile. */
 export async function serveMcpStdio(
   parts: McpServerParts & { stdin: Readable; stdout: Writable; signal: AbortSignal },
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function serveMcpStdio(
   const ended = Promise.withResolvers<void>();
   server.server.onclose = () => ended.resolve();
   const close = () => void server.close().then(ended.resolve, ended.reject);
-  // Whoever pipes questions in closes its end before there are answers.
+  // A client that pipes requests in closes stdin before the responses are ready.
   const finish = async () => {
     await setImmediate();
     await Promise.race([Promise.allSettled(running), setTimeout(LAST_ANSWERS_MS, undefined, { ref: false })]);
@@ -34,7 +34,7 @@ export async function serveMcpStdio(
     close();
   };
   stdin.once("end", () => void finish()).once("close", () => void finish());
-  // A client that has gone without a word: what is written to it cannot arrive.
+  // The client exited; responses can no longer arrive.
   stdout.once("error", close);
   signal.addEventListener("abort", close, { once: true });
   await server.connect(new StdioServerTransport(stdin, stdout));

@@ -58,7 +58,7 @@ async function read(metrics: Metrics) {
   return { text, value };
 }
 
-test("what sessions do is counted from what is appended, and nothing that was said is in it", async () => {
+test("sessions are counted from appended events, and no content is exported", async () => {
   const { metrics, append } = watched();
   append([...TURN, IDLE]);
   const { text, value } = await read(metrics);
@@ -79,7 +79,7 @@ test("what sessions do is counted from what is appended, and nothing that was sa
   expect(text).not.toContain("sesn_");
 });
 
-test("sessions by state are those that are held: one that was lost is in no state", async () => {
+test("sessions by state covers the held sessions; a lost session has no state", async () => {
   const held = [SESSION, "sesn_2" as SessionId];
   const running = watched(held);
   running.append(TURN);
@@ -94,7 +94,7 @@ test("sessions by state are those that are held: one that was lost is in no stat
   expect(after.value("tandem_leases_held")).toBe(0);
 });
 
-test("what the fleet has is there by place, and what cannot be asked leaves the rest as it is", async () => {
+test("fleet gauges are labeled by place, and a failing source leaves the others unchanged", async () => {
   const status = {
     ...{ type: "fleet_status" as const, at: "", throughput: { turns_per_minute: 0, minutes: [] }, dead: 2 },
     workers: [],
@@ -114,7 +114,7 @@ test("what the fleet has is there by place, and what cannot be asked leaves the 
   expect(value("tandem_claude_processes")).toBeUndefined();
 });
 
-test("names keep the convention", () => {
+test("names follow the convention", () => {
   for (const { name, type, help } of new Metrics("1.2.3").descriptions) {
     expect(name).toMatch(/^(tandem|process)_[a-z_]+$/);
     expect(name.endsWith("_total")).toBe(type === "counter");
@@ -123,7 +123,7 @@ test("names keep the convention", () => {
   }
 });
 
-test("/metrics is for tokens of the operator that may read, and for nobody else", async () => {
+test("/metrics is only for tokens of the operator with the read scope", async () => {
   const metrics = new Metrics("1.2.3");
   const server = await startTestServer({ engine: new MemoryEngine().engine, metrics });
   onTestFinished(() => server[Symbol.asyncDispose]());
@@ -141,7 +141,7 @@ test("/metrics is for tokens of the operator that may read, and for nobody else"
   expect((await as(stranger.secret)).status).not.toBe(200);
 });
 
-test("a port of its own has the metrics for this machine alone, and nothing else", async () => {
+test("the metrics port serves only metrics, and only to this machine", async () => {
   const port = await serveMetrics(new Metrics("1.2.3"), 0);
   onTestFinished(() => port[Symbol.asyncDispose]());
   const url = `http://127.0.0.1:${port.port}`;
@@ -150,7 +150,7 @@ test("a port of its own has the metrics for this machine alone, and nothing else
   expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(404);
 });
 
-test("the parser of these tests refuses what Prometheus would", () => {
+test("the parser of these tests rejects invalid exposition text", () => {
   const bad: [text: string, why: string][] = [
     ["a 1", "no end"],
     ["# HELP a A.\n# TYPE a counter\na{b=c} 1\n", "Not labels"],
@@ -161,7 +161,7 @@ test("the parser of these tests refuses what Prometheus would", () => {
   for (const [text, why] of bad) expect(() => parseMetrics(text)).toThrow(why);
 });
 
-test("labels are escaped, and a place that is gone has no line", async () => {
+test("labels are escaped, and a removed place has no line", async () => {
   const registry = new MetricRegistry(async () => undefined);
   registry.histogram("a_seconds", "A", [1, 2]).record(1.5, { l: "x\ny" });
   const gauge = registry.gauge("b", "B", ["place"]);
@@ -181,8 +181,8 @@ test("labels are escaped, and a place that is gone has no line", async () => {
   expect(after.get("b")!.samples).toEqual([{ name: "b", labels: { place: "there" }, value: 3 }]);
 });
 
-// Written anew by `vitest run -u`.
-test("docs/reference/metrics.md is what there is", async () => {
+// `vitest run -u` rewrites it.
+test("docs/reference/metrics.md matches the registered metrics", async () => {
   const rows = new Metrics("1.2.3").descriptions.map(
     ({ name, type, labels, help }) =>
       `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`,

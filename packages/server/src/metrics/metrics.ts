@@ -6,25 +6,25 @@ import { SessionMetrics } from "./session-metrics.ts";
 
 const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Several scrapers are not to ask the database several times. */
+/** Several scrapers must not multiply the database queries. */
 const FRESH_MS = 2_000;
 
-/** What is asked when somebody reads: each may fail, and its lines are then those of the last time. */
+/** Queried on each scrape. If one fails, its metrics keep their last values. */
 export interface MetricSources {
-  /** What all processes of the fleet would say alike. */
+  /** State that all processes of the fleet report alike. */
   fleet?: () => Promise<FleetStatus>;
-  /** Claude Code processes of this one, and what memory they take. */
+  /** Claude Code processes of this server, and their memory. */
   processes?: () => Promise<{ count: number; bytes: number }>;
 }
 
-/** Sessions of one store that this process may write. */
+/** A store whose sessions this process may write. */
 export interface WatchedStore {
   events: Pick<EventLog, "onAppend">;
-  /** Those that are held by this process. */
+  /** The sessions that this process holds. */
   held: () => Promise<readonly SessionId[]>;
 }
 
-/** Everything that Prometheus can read of this process. Names, counts and times; nothing that was said. */
+/** All metrics of this process: names, counts and times, never content. */
 export class Metrics {
   readonly #registry = new MetricRegistry(() => this.#refresh());
   readonly #sources: MetricSources;
@@ -60,7 +60,7 @@ export class Metrics {
     return this.#registry.descriptions;
   }
 
-  /** Counts what is appended there, from now on. Returns how to stop. */
+  /** Counts events appended to this store. Returns a function that stops it. */
   watch(store: WatchedStore): () => void {
     this.#stores.add(store);
     const stop = store.events.onAppend((session, batch) => this.#sessions.note(session, batch));
@@ -70,7 +70,7 @@ export class Metrics {
     };
   }
 
-  /** How many streams are open somewhere. */
+  /** Registers a source for the number of open streams. */
   countStreams(count: () => number): void {
     this.#openStreams.add(count);
   }
@@ -85,7 +85,7 @@ export class Metrics {
     });
   }
 
-  /** An event has come, to be streamed from here. */
+  /** Counts an event that arrived to be streamed. */
   received({ event }: LoggedEvent): void {
     if (event.processed_at !== null) {
       this.#lag.record(Math.max(0, Date.now() - Date.parse(event.processed_at)) / 1_000);
@@ -117,7 +117,7 @@ export class Metrics {
   }
 }
 
-/** A client may send any word. */
+/** Clients may send any method; an unbounded label would grow without limit. */
 const knownMethod = (method = ""): string =>
   ["GET", "POST", "DELETE", "HEAD", "OPTIONS"].includes(method) ? method : "other";
 

@@ -45,7 +45,7 @@ export class MetricRegistry {
     labels: readonly Label[] = [],
   ): Counter<Labelled<Label>> {
     const counter = this.#meter.createCounter<Labelled<Label>>(name, this.#describe("counter", name, help, labels));
-    // One without labels is 0 from the start, so that its first increase is visible.
+    // Without labels it starts at 0, so that its first increase is visible.
     if (labels.length === 0) counter.add(0);
     return counter;
   }

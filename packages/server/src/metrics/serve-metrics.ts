@@ -5,17 +5,17 @@ import type { Metrics } from "./metrics.ts";
 export const METRICS_PATH = "/metrics";
 const CLOSE_MS = 1_000;
 
-/** What Prometheus expects. */
+/** The response that Prometheus expects. */
 export async function metricsResponse(metrics: Metrics): Promise<Response> {
   return new Response(await metrics.text(), {
     headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
   });
 }
 
-/** A port on loopback for scrapers without a token. It has the metrics and nothing else. */
+/** A loopback port for scrapers without a token. It serves only metrics. */
 export async function serveMetrics(metrics: Metrics, port: number): Promise<AsyncDisposable & { port: number }> {
   const server = createServer((incoming, outgoing) => {
-    // A page in a browser could call it by a name that leads here.
+    // Reject other host names: a web page could reach this port by DNS rebinding.
     const isLocal = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(incoming.headers.host ?? "");
     if (!isLocal || incoming.method !== "GET" || incoming.url !== METRICS_PATH) {
       outgoing.writeHead(isLocal ? 404 : 403).end();

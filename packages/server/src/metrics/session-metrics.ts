@@ -1,13 +1,13 @@
 import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
 import type { MetricRegistry } from "./registry.ts";
 
-/** Model requests take from a second to minutes; turns up to hours. */
+/** Model requests take a second to minutes; turns up to hours. */
 const REQUEST_SECONDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 300];
 const TURN_SECONDS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3_600];
 
 type State = "running" | "waiting" | "rescheduling";
 
-/** Counts what sessions of this process do, from what it appends to their logs. */
+/** Counts the sessions of this process from the events that it appends to their logs. */
 export class SessionMetrics {
   readonly #turns;
   readonly #turnSeconds;
@@ -24,7 +24,7 @@ export class SessionMetrics {
   readonly #sessions;
   readonly #held;
   readonly #states = new Map<SessionId, { state: State; since: number; ranMs: number }>();
-  /** Requests and calls under way, by the id of the event that began them. */
+  /** Open requests and calls, by the id of the event that started them. */
   readonly #begun = new Map<string, { at: number; session: SessionId; type: string }>();
 
   constructor(registry: MetricRegistry) {
@@ -65,7 +65,7 @@ export class SessionMetrics {
     for (const { event } of batch) this.#note(session, event, Date.now());
   }
 
-  /** What is held now; of the rest nothing is known any more. */
+  /** Updates the gauges for the held sessions and forgets all others. */
   collect(held: ReadonlySet<SessionId>): void {
     for (const session of this.#states.keys()) if (!held.has(session)) this.#states.delete(session);
     for (const [id, { session }] of this.#begun) if (!held.has(session)) this.#begun.delete(id);

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
 import { readTraceparent, writeTraceparent } from "./traceparent.ts";
 
-/** Sees every request before it is answered. */
+/** Traces every request before it is handled. */
 export interface TracesRequests {
   request(incoming: IncomingMessage, outgoing: ServerResponse): void;
 }
 
 /**
- * A span for each request that changes something, and for those that are part of a trace already. From here on, the request
- * is one of that span: its header says so to the routes, and to the process that it is passed on to.
+ * Creates a span for each request that writes, and for each that belongs to a trace already. It replaces the request's
+ * `traceparent`, so that routes and other processes of the fleet continue the span.
  */
 export class RequestTracer implements TracesRequests {
   readonly #tracer: Tracer;
@@ -38,7 +38,7 @@ export class RequestTracer implements TracesRequests {
   }
 }
 
-/** Without its query and its ids, which belong to nobody's statistics. */
+/** Without query and ids, which would make the label unbounded. */
 const routeOf = (url: string): string =>
   url
     .split("?", 1)[0]!

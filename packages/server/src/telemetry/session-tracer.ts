@@ -2,7 +2,7 @@ import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span, type
 import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
 import { readTraceparent } from "./traceparent.ts";
 
-/** The names of OpenTelemetry's conventions for generative AI that we use; they are not in its stable package yet. */
+/** OpenTelemetry's semantic conventions for generative AI; its stable package does not export them yet. */
 const GEN_AI = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -24,27 +24,27 @@ type AgentOf = () => Promise<{ id: string; name: string }>;
 
 interface OpenTurn {
   span: Span;
-  /** Requests and calls under way, by the id of the event that began them. */
+  /** Open requests and calls, by the id of the event that started them. */
   children: Map<string, Span>;
-  /** It has been counted up: with the next message, another one begins. */
+  /** The turn ended; the next message starts another one. */
   isOver: boolean;
 }
 
 /**
- * Makes spans of what sessions do, from their logs alone: a turn, its model requests, its tool calls. Names, ids, counts
- * and times only: what was said and done stays in the log.
+ * Creates spans for sessions from their logs: turns, model requests, tool calls. Names, ids, counts and times only,
+ * never content.
  */
 export class SessionTracer {
   readonly #tracer: Tracer;
   readonly #turns = new Map<SessionId, OpenTurn>();
-  /** Traces of messages whose turn has not begun yet. */
+  /** Trace contexts of messages whose turn has not started. */
   readonly #callers = new Map<SessionId, string>();
 
   constructor(tracer: Tracer) {
     this.#tracer = tracer;
   }
 
-  /** `agent` is asked for when a turn begins, and may answer late: nothing waits for it. */
+  /** `agent` is called when a turn starts; its result may arrive late, because nothing waits for it. */
   note(session: SessionId, events: readonly LoggedEvent[], agent: AgentOf): void {
     for (const { event } of events) this.#note(session, event, agent);
   }
@@ -111,7 +111,7 @@ export class SessionTracer {
     }
   }
 
-  /** A message that steers a turn is part of that one, whatever trace it came with. */
+  /** A message that steers a turn belongs to that turn, whatever trace it arrived with. */
   #joined(session: SessionId, turn: OpenTurn): void {
     const caller = readTraceparent(this.#callers.get(session));
     this.#callers.delete(session);

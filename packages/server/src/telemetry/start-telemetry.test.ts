@@ -30,7 +30,7 @@ const exported = z.object({
   ),
 });
 
-/** A collector on loopback that keeps the spans it is sent. */
+/** A collector on loopback that keeps the spans it receives. */
 async function startCollector() {
   const spans: z.infer<typeof exported>["resourceSpans"][number]["scopeSpans"][number]["spans"] = [];
   const receive = async (request: IncomingMessage): Promise<void> => {
@@ -53,7 +53,7 @@ const logged = (body: SessionEventBody, id = `sevt_${seq}`): LoggedEvent => ({
 });
 const usage = { input_tokens: 12, output_tokens: 3, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-/** How to append to a log whose sessions are traced. */
+/** Returns a function that appends to a traced log. */
 function watched(telemetry: Telemetry) {
   let append: (session: SessionId, events: readonly LoggedEvent[]) => void = () => undefined;
   telemetry.watch({
@@ -68,7 +68,7 @@ function watched(telemetry: Telemetry) {
   return (session: SessionId, events: readonly LoggedEvent[]): void => append(session, events);
 }
 
-test("a turn is sent as a trace with its requests and calls, and without what was said", async () => {
+test("a turn is exported as a trace with its requests and calls, without content", async () => {
   const collector = await startCollector();
   const telemetry = await startTelemetry({ endpoint: collector.endpoint, version: "1.2.3" });
   const append = watched(telemetry);
@@ -107,7 +107,7 @@ test("a turn is sent as a trace with its requests and calls, and without what wa
   expect(JSON.stringify(collector.spans)).not.toContain("a secret");
 });
 
-test("one trace from the client's request over the server to the turn and its model requests on another process", async () => {
+test("one trace covers the client's request, the server, and the turn with its model requests on another process", async () => {
   const collector = await startCollector();
   const [front, worker] = await Promise.all(
     ["front", "worker"].map((instance) => startTelemetry({ endpoint: collector.endpoint, version: "1.2.3", instance })),
@@ -125,7 +125,7 @@ test("one trace from the client's request over the server to the turn and its mo
     });
   expect((await send(`00-${traceId}-b7ad6b7169203331-01`)).status).toBe(200);
   expect((await send("00-nonsense")).status).toBe(200);
-  // What waits in the inbox is all that the worker gets to know.
+  // The worker knows only what is in the input queue.
   const { waiting } = await memory.engine.sessions.events(session, { limit: 10 });
   const [first, second] = waiting.map((event) => logged(event, event.id));
   const append = watched(worker!);
@@ -155,7 +155,7 @@ test("one trace from the client's request over the server to the turn and its mo
   expect(named("POST /v1/sessions/:id/events").parentSpanId).toBe("b7ad6b7169203331");
   expect(named("invoke_agent scout").parentSpanId).toBe(named("POST /v1/sessions/:id/events").spanId);
   expect(named("chat claude-sonnet-5-5").parentSpanId).toBe(named("invoke_agent scout").spanId);
-  // A header that names no trace begins one.
+  // An invalid header starts a new trace.
   const others = collector.spans.filter((span) => span.traceId !== traceId);
   expect(new Set(others.map((span) => span.traceId)).size).toBe(1);
   expect(others.map(({ name }) => name).toSorted()).toEqual(["POST /v1/sessions/:id/events", "invoke_agent"]);

@@ -2,9 +2,9 @@ import type { SessionId } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { TracesRequests } from "./request-tracer.ts";
 
-/** Sends what is left when it is disposed of, within a few seconds. */
+/** Flushes pending spans on dispose, within a few seconds. */
 export interface Telemetry extends AsyncDisposable, TracesRequests {
-  /** Traces sessions of another tenant too. Returns how to stop. */
+  /** Traces the sessions of one more tenant. Returns a function that stops it. */
   watch(sessions: TracedSessions): () => void;
 }
 
@@ -14,17 +14,16 @@ interface TracedSessions {
 }
 
 /**
- * Sends traces of sessions to an OpenTelemetry collector (OTLP over HTTP). Loaded and run only where an endpoint is
- * configured.
+ * Exports traces of sessions to an OpenTelemetry collector (OTLP over HTTP). Loaded only if an endpoint is configured.
  */
 export async function startTelemetry(settings: {
   /** Such as `http://127.0.0.1:4318`. */
   endpoint: string;
   version: string;
-  /** Which process this is, for traces that cross several. */
+  /** Identifies this process in traces that cross several. */
   instance?: string;
 }): Promise<Telemetry> {
-  // Loaded here, so that a server without it does not carry it.
+  // Loaded on demand, so that a server without telemetry does not load it.
   const [
     { RequestTracer },
     { SessionTracer },
@@ -60,7 +59,7 @@ export async function startTelemetry(settings: {
     },
     async [Symbol.asyncDispose]() {
       for (const stop of stops) stop();
-      // A collector that is away must not keep a server from stopping.
+      // An unreachable collector must not prevent the server from stopping.
       await provider.shutdown().catch(() => undefined);
     },
   };

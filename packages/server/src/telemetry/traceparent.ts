@@ -2,7 +2,7 @@ import { TraceFlags, type SpanContext } from "@opentelemetry/api";
 
 const FORM = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** The span that a `traceparent` names (W3C Trace Context); undefined for one that names none. */
+/** Parses a `traceparent` header (W3C Trace Context); undefined if it is invalid. */
 export function readTraceparent(text: string | undefined): SpanContext | undefined {
   const [, traceId, spanId, flags] = FORM.exec(text ?? "") ?? [];
   if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;

@@ -43,7 +43,10 @@ export class RealmDesk {
     const { engine, context, caretaker, tenant, standing } = realm;
     const { settings, streams, room, version, isValid, logger, metrics } = shared;
     this.realm = realm;
-    const hubs = new SessionHubs(engine.sessions, settings, logger, metrics && ((logged) => metrics.received(logged)));
+    const hubs = new SessionHubs({
+      ...{ sessions: engine.sessions, settings, logger },
+      onReceive: metrics && ((logged) => metrics.received(logged)),
+    });
     const { fleet } = realm;
     const roster = fleet && new Roster(fleet.store.workers);
     const hasContext = context !== undefined;

@@ -5,7 +5,7 @@ const DEADLINE_MS = 120_000;
 type StreamEvent = BetaManagedAgentsStreamSessionEvents;
 export type EventOfType<T extends StreamEvent["type"]> = Extract<StreamEvent, { type: T }>;
 
-/** Reads the official client's stream up to the first event that fits, and leaves it, as `break` does. */
+/** Reads the official client's stream up to the first matching event, then leaves it as `break` does. */
 export async function collectUntil(
   stream: AsyncIterable<StreamEvent> & { controller: AbortController },
   fits: (event: StreamEvent) => boolean,
@@ -31,6 +31,6 @@ export const requiresAction = (event: StreamEvent): boolean =>
 export const ofType = <T extends StreamEvent["type"]>(events: readonly StreamEvent[], type: T): EventOfType<T>[] =>
   events.filter((event): event is EventOfType<T> => event.type === type);
 
-/** Of Anthropic's vocabulary, without ours. */
+/** Only event types of Anthropic's API. */
 export const standardTypes = (events: readonly { type: string }[]): string[] =>
   events.map(({ type }) => type).filter((type) => !type.startsWith("tandem."));

@@ -22,14 +22,14 @@ export interface StageMember {
   store: Store;
   server: TestServer;
   holder: string;
-  /** As a crash would: nothing of it answers, beats or writes any more. */
+  /** Simulates a crash: the process no longer answers, sends heartbeats or writes. */
   vanish(): Promise<void>;
 }
 
-/** One Postgres and one queue, and as many members of a fleet on them as a test likes, each with a home and a door. */
+/** One Postgres and one queue, with any number of fleet members, each with its own home and port. */
 export interface FleetStage extends AsyncDisposable {
   rehearsal: Rehearsal;
-  /** Of every process of a machine: where sessions of `env_local` work. */
+  /** The folder of `env_local` sessions, for all processes of a machine. */
   folderOf(machine: string): string;
   join(
     role: FleetSettings["role"],

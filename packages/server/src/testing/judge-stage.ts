@@ -16,17 +16,17 @@ import { startTestServer, type TestServer } from "./start-test-server.ts";
 
 const DEADLINE_MS = 120_000;
 
-/** The official client, unmodified, before a server with the real engine, the real Claude Code and the rehearsal behind it. */
+/** The official client, unmodified, against a server with the real engine, the real Claude Code and a rehearsal. */
 export interface JudgeStage extends AsyncDisposable {
   client: Anthropic;
   server: TestServer;
   rehearsal: Rehearsal;
-  /** Where sessions of `env_local` work. */
+  /** The folder of `env_local` sessions. */
   folder: string;
-  /** The file of the store. */
+  /** The database file. */
   database: string;
   agent(params?: Partial<AgentCreateParams>): Promise<string>;
-  /** A session of a new agent in `env_local`, unless told otherwise. */
+  /** Creates a session of a new agent, in `env_local` by default. */
   session(params?: Partial<SessionCreateParams>, agent?: Partial<AgentCreateParams>): Promise<string>;
   say(session: string, text: string): Promise<void>;
 }

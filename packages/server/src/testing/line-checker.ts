@@ -4,12 +4,12 @@ import { stdioSchema } from "../stdio/stdio-schema.ts";
 type Line = Record<string, unknown>;
 type Check = (value: unknown) => void;
 
-// Ajv warns of formats that it does not know; the encoding says the same.
+// Ajv warns about unknown formats; `contentEncoding` says the same.
 const schema = JSON.parse(JSON.stringify(stdioSchema()).replaceAll('"format":"base64",', "")) as Line;
 const ajv = new AjvJsonSchemaValidator();
 const checks = new Map<string, Check>();
 
-/** Fails where a value is not what the published schema says of that definition. */
+/** Fails if a value does not match this definition of the published schema. */
 function check(definition: string, value: unknown): void {
   let known = checks.get(definition);
   if (!known) {
@@ -23,7 +23,7 @@ function check(definition: string, value: unknown): void {
   known(value);
 }
 
-/** Holds every line of a conversation against the schema: by its kind, and by the method that it answers. */
+/** Validates every line of a conversation against the schema: by its kind and by the method that it answers. */
 export class LineChecker {
   readonly #methods = new Map<unknown, string>();
 
@@ -32,7 +32,7 @@ export class LineChecker {
     check(`Request.${String(line["method"])}`, line);
   }
 
-  /** A request that is wrong on purpose. */
+  /** Records a request that is invalid on purpose. */
   sentWrong(line: Line): void {
     this.#methods.delete(line["id"]);
   }

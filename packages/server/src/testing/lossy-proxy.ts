@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** Lets requests through and cuts the first answers off, as a network does that breaks in the wrong moment. */
+/** Passes requests on and drops the first responses, like a network that fails at the wrong moment. */
 export async function startLossyProxy(
   { port }: { port: number },
   losses: number,

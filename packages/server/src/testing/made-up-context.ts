@@ -56,7 +56,7 @@ export interface MadeUpContext extends ServedContext, AsyncDisposable {
   desk: JobDesk;
 }
 
-/** A small shop: a real folder and a real store, and a database whose every answer is 42. */
+/** A small shop: a real folder and a real store, and a database that answers every query with 42. */
 export async function makeUpContext(
   extra: { kinds?: Record<string, JobKind>; tools?: readonly ContextTool[] } = {},
 ): Promise<MadeUpContext> {
@@ -110,7 +110,7 @@ const count = jobKind(z.strictObject({ to: z.int().min(1) }), async (run, { to }
   return { counted: to };
 });
 
-/** Until it is cancelled or interrupted. */
+/** Runs until it is cancelled or interrupted. */
 const wait = jobKind(z.strictObject({}), async (run) => {
   await new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)));
 });

@@ -13,25 +13,25 @@ import type { Engine, FeedItem, Sessions } from "@tandem/sessions";
 import type { EventRange } from "@tandem/storage";
 import { madeUpSession, madeUpThread } from "./made-up-session.ts";
 
-/** A real one reads no more than a megabyte at once. */
+/** The real engine reads at most a megabyte at a time. */
 const FOLLOWED_AT_ONCE = 50;
 
 /**
- * An engine whose events a test says itself, for what cannot be brought about with a real one: a certain order, a moment
- * between two events, a database that is away. It knows sessions and their logs, and nothing else.
+ * An engine whose events the test controls, for cases that a real one cannot produce on demand: a certain order, a
+ * moment between two events, a database outage. It implements sessions and their logs only.
  */
 export class MemoryEngine {
   readonly #logs = new Map<string, Log>();
   readonly #feeds = new Set<(item: FeedItem) => void>();
-  /** What `follow` and everything that reads rejects with, while it is set. */
+  /** While set, `follow` and all reads reject with it. */
   failure: Error | undefined;
-  /** Who follows and who listens to previews, so that a test sees them leave. */
+  /** Counts followers and preview listeners, so that a test can wait until they leave. */
   followers = 0;
   listeners = 0;
-  /** Awaited by `send` before it stores, and before it says so. */
+  /** Awaited by `send` before it stores the events, and before it returns. */
   beforeSend: () => Promise<void> = async () => undefined;
   afterSend: () => Promise<void> = async () => undefined;
-  /** What `models` does. */
+  /** Replaces `models`. */
   models: Engine["models"] = async () => [{ id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] }];
 
   createSession(): SessionId {
@@ -49,7 +49,7 @@ export class MemoryEngine {
     return id;
   }
 
-  /** How many of a session's events have been read, by whomever. */
+  /** The number of a session's events that have been read. */
   read(session: SessionId): number {
     return this.#log(session).read;
   }
@@ -75,7 +75,7 @@ export class MemoryEngine {
     return logged;
   }
 
-  /** After those who follow have got what was appended before, as it is with a real engine. */
+  /** Emits previews after followers have received earlier events, like the real engine. */
   async preview(session: SessionId, ...deltas: LiveDelta[]): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     const { standing, deltas: listeners } = this.#log(session);
@@ -83,7 +83,7 @@ export class MemoryEngine {
     for (const listener of listeners) listener(deltas);
   }
 
-  /** Takes what waits into the log, as a turn would. */
+  /** Moves queued events into the log, as a turn would. */
   takeAll(session: SessionId): void {
     for (const { id, ...body } of this.#log(session).waiting) this.append(session, body, { id });
   }
@@ -241,7 +241,7 @@ export class MemoryEngine {
     }
   }
 
-  /** Lets those who follow see `failure`. */
+  /** Makes followers observe `failure`. */
   wakeAll(): void {
     for (const { wake } of this.#logs.values()) for (const one of wake) one();
   }

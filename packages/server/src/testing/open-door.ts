@@ -2,7 +2,7 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestServer } from "./start-test-server.ts";
 
-/** Passes requests on with the token, for judges that cannot be told one. The names that they call it by stay as they are. */
+/** A proxy that adds the token, for test suites that cannot send one. It keeps the host names that they use. */
 export async function openDoor(server: TestServer): Promise<AsyncDisposable & { url: string }> {
   const door = createServer((incoming, outgoing) => {
     const { url: path, method } = incoming;

@@ -15,7 +15,7 @@ const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\\\|\\"|\\n)*)"(,|$)/y;
 const NUMBER = /^(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]Inf|NaN)$/i;
 
-/** Reads the text format of Prometheus as strictly as it is written down, and fails where it is not that. */
+/** Parses Prometheus' text format strictly and fails on any violation. */
 export function parseMetrics(text: string): Map<string, ParsedMetric> {
   if (!text.endsWith("\n")) throw new Error("The last line has no end.");
   const found = new Map<string, ParsedMetric>();
@@ -62,7 +62,7 @@ function parseSample(line: string): Sample {
   return { name, labels, value: Number(value.replace("Inf", "Infinity")) };
 }
 
-/** Buckets grow with their bounds, and the last one has all. */
+/** Buckets must not decrease, and the last one must equal the count. */
 function checkHistogram({ name, samples }: ParsedMetric): void {
   const keyOf = (labels: Record<string, string>) =>
     JSON.stringify(Object.entries(labels).filter(([label]) => label !== "le"));

@@ -7,7 +7,7 @@ export interface RawAnswer {
   text: string;
 }
 
-/** A request whose every header is the test's own: `fetch` would not send some of them. */
+/** Sends exactly the given headers: `fetch` would drop some of them. */
 export function rawRequest(
   server: Pick<TestServer, "port">,
   {

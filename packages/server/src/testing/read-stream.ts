@@ -1,6 +1,6 @@
 import type { TestServer } from "./start-test-server.ts";
 
-export interface Frame {
+export interface SseFrame {
   event?: string;
   id?: string;
   data?: Record<string, unknown>;
@@ -8,12 +8,12 @@ export interface Frame {
 }
 
 const DEADLINE_MS = 30_000;
-/** For streams of a real Claude Code, which takes its time on a busy machine. */
+/** For streams of a real Claude Code, which is slow on a busy machine. */
 export const REAL_DEADLINE_MS = 120_000;
 
-/** A client of a stream that keeps every frame it gets. */
+/** An SSE client that keeps every frame. */
 export class StreamReader implements AsyncDisposable {
-  readonly frames: Frame[] = [];
+  readonly frames: SseFrame[] = [];
   readonly response: Response;
   readonly #abort: AbortController;
   readonly #deadlineMs: number;
@@ -39,8 +39,8 @@ export class StreamReader implements AsyncDisposable {
     this.#done = this.#read().catch(() => undefined);
   }
 
-  /** Frames that carry something, without comments. */
-  get events(): Frame[] {
+  /** Frames with data, without comments. */
+  get events(): SseFrame[] {
     return this.frames.filter(({ data }) => data !== undefined);
   }
 
@@ -48,8 +48,8 @@ export class StreamReader implements AsyncDisposable {
     return this.events.map(({ data }) => data!["type"]);
   }
 
-  /** Resolves once a frame fits, be it there already or yet to come. */
-  async until(fits: (frame: Frame) => boolean): Promise<Frame> {
+  /** Resolves with the first matching frame, past or future. */
+  async until(fits: (frame: SseFrame) => boolean): Promise<SseFrame> {
     const late = AbortSignal.timeout(this.#deadlineMs);
     for (;;) {
       const found = this.frames.find(fits);
@@ -59,11 +59,11 @@ export class StreamReader implements AsyncDisposable {
     }
   }
 
-  untilType(type: string): Promise<Frame> {
+  untilType(type: string): Promise<SseFrame> {
     return this.until(({ data }) => data?.["type"] === type);
   }
 
-  /** Resolves when the server has ended it. */
+  /** Resolves when the server has ended the stream. */
   async ended(): Promise<void> {
     await within(this.#done, AbortSignal.timeout(this.#deadlineMs), () => "The stream did not end.");
   }
@@ -94,8 +94,8 @@ export class StreamReader implements AsyncDisposable {
   }
 }
 
-function parseFrame(block: string): Frame {
-  const frame: Frame = {};
+function parseFrame(block: string): SseFrame {
+  const frame: SseFrame = {};
   for (const line of block.split("\n")) {
     const [, field, value] = /^(\w*): ?(.*)$/.exec(line) ?? [];
     if (field === "") frame.comment = value;

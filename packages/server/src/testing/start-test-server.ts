@@ -9,18 +9,18 @@ import type { ServedContext } from "../served-context.ts";
 import { memoryTokens } from "./memory-tokens.ts";
 
 export interface TestServer extends RunningServer {
-  /** Of a token that may do everything. */
+  /** The secret of a token with all scopes. */
   readonly secret: string;
   readonly tokens: Store["tokens"];
-  /** A secret with just this scope. */
+  /** A secret with only this scope. */
   secretFor(scope: Scope): Promise<string>;
-  /** Lines of the log so far. */
+  /** Log lines so far. */
   readonly log: readonly Record<string, unknown>[];
-  /** A request with the token that may do everything, unless it is given another header. */
+  /** Sends a request with the token of all scopes, unless another header is given. */
   request(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** A server on loopback, on a free port, that checks its own answers against their schemas. */
+/** A server on a free loopback port that validates its own responses against their schemas. */
 export async function startTestServer(parts: {
   engine: Engine;
   context?: ServedContext;

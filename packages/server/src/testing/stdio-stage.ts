@@ -22,7 +22,7 @@ interface StageOptions {
   deadlines?: Parameters<typeof serveStdio>[0]["deadlines"];
 }
 
-/** A host in the same process, whose every line is held against the published schema. */
+/** A host in the same process; every line is validated against the published schema. */
 export class StdioStage {
   readonly lines: Line[] = [];
   readonly stdin = new PassThrough();
@@ -62,7 +62,7 @@ export class StdioStage {
     return stage;
   }
 
-  /** Begins to take what is written. */
+  /** Starts to read the output. */
   read(): void {
     createInterface({ input: this.stdout }).on("line", (text) => {
       const line = JSON.parse(text) as Line;
@@ -82,14 +82,14 @@ export class StdioStage {
     this.stdin.write(`${text}\n`);
   }
 
-  /** A request, and its answer. */
+  /** Sends a request and returns its response. */
   async ask(method: string, params: Record<string, unknown> = {}): Promise<Line> {
     const id = (this.#id += 1);
     this.send({ id, method, params });
     return this.until((line) => line.id === id);
   }
 
-  /** The same, where the params are wrong on purpose. */
+  /** The same with params that are invalid on purpose. */
   async askWrong(method: string, params: Record<string, unknown> = {}): Promise<Line> {
     const id = (this.#id += 1);
     this.sendWrong(JSON.stringify({ id, method, params }));
@@ -106,7 +106,7 @@ export class StdioStage {
     return this.lines.filter((line) => "event" in line && line["stream"] === stream) as never;
   }
 
-  /** As a host that closes its end. */
+  /** Closes the host's end. */
   async end(): Promise<void> {
     this.stdin.end();
     await this.served;

@@ -3,18 +3,19 @@ import type { MemoryEngine } from "./memory-engine.ts";
 
 export interface ThinAcpAgents {
   connect: () => AgentConnector;
-  /** How many connections have begun, and how many are over. */
+  /** The number of connections that were opened and closed. */
   readonly begun: number;
   readonly over: number;
-  /** Sessions that were taken up again. */
+  /** Sessions that were resumed. */
   readonly resumed: string[];
-  /** Resolves when it has let go of a connection; a test may make it take its time. */
+  /** Resolves when the agent has closed its connection; a test may delay it. */
   letGo: () => Promise<void>;
 }
 
 /**
- * An agent that is nothing but protocol, for what lies between it and a client. A prompt of `count 3` is answered by three
- * chunks, `ask` by a request for permission, `withdraw` by one that is taken back, `long` by a chunk of a megabyte, `never` by nothing until it is cancelled.
+ * An agent that implements only the protocol, to test the transport. It answers the prompt `count 3` with three chunks,
+ * `ask` with a permission request, `withdraw` with one that is withdrawn, `long` with a chunk of a megabyte, and
+ * `never` only when it is cancelled.
  */
 export function thinAcpAgents(engine: MemoryEngine): ThinAcpAgents {
   const agents = { begun: 0, over: 0, resumed: [] as string[], letGo: async () => undefined as void, connect };

@@ -7,7 +7,7 @@ import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
 import { thinAcpAgents } from "../../testing/thin-acp-agent.ts";
 
-// The protocol's own clients, unmodified.
+// The protocol's official clients, unmodified.
 
 const engine = new MemoryEngine();
 const agents = thinAcpAgents(engine);
@@ -59,7 +59,7 @@ describe.each(Object.entries(streams))("over %s", (_name, open) => {
   const say = ({ connection }: Editor, sessionId: string, text: string) =>
     connection.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
 
-  test("a conversation comes through whole and in order", async () => {
+  test("a conversation arrives complete and in order", async () => {
     await using editor = await edit();
     const session = await begin(editor);
     expect(await say(editor, session, "count 200")).toEqual({ stopReason: "end_turn" });
@@ -67,14 +67,14 @@ describe.each(Object.entries(streams))("over %s", (_name, open) => {
     expect(editor.texts).toEqual(Array.from({ length: 200 }, (_, index) => String(index + 1)));
   });
 
-  test("the agent asks, and the answer comes back to it", async () => {
+  test("the agent's request reaches the client, and the answer reaches the agent", async () => {
     await using editor = await edit();
     const session = await begin(editor);
     await say(editor, session, "ask");
     await expect.poll(() => editor.texts).toEqual(["yes"]);
   });
 
-  test("two sessions of one connection do not wait for each other", async () => {
+  test("two sessions of one connection do not block each other", async () => {
     await using editor = await edit();
     const [one, two] = [await begin(editor), await begin(editor)];
     const waiting = say(editor, one, "never");
@@ -83,7 +83,7 @@ describe.each(Object.entries(streams))("over %s", (_name, open) => {
     expect(await waiting).toEqual({ stopReason: "cancelled" });
   });
 
-  test("a session is loaded by a connection that did not begin it", async () => {
+  test("a connection can load a session that another connection created", async () => {
     await using editor = await edit();
     await editor.connection.agent.request("session/load", {
       sessionId: engine.createSession(),
@@ -93,20 +93,20 @@ describe.each(Object.entries(streams))("over %s", (_name, open) => {
     await expect.poll(() => editor.texts).toEqual(["as it was"]);
   });
 
-  test("a message of a megabyte fits", async () => {
+  test("a message of one megabyte is accepted", async () => {
     await using editor = await edit();
     await say(editor, await begin(editor), "long");
     await expect.poll(() => editor.texts.map(({ length }) => length)).toEqual([1_024 * 1_024]);
   });
 
-  test("without a token, or with one that may only read, nobody gets in", async () => {
+  test("a connection without a token or with a read-only token is refused", async () => {
     for (const secret of ["", "tandem_guess", await server.secretFor("read")]) {
       await expect(edit(secret)).rejects.toThrow(/401|403/);
     }
     expect(agents.over).toBe(agents.begun);
   });
 
-  test("a server that stops tells the client", async () => {
+  test("a server that stops closes the connection", async () => {
     await using other = await startTestServer({ engine: engine.engine, acp: agents.connect });
     const before = server;
     server = other;

@@ -60,8 +60,8 @@ const isAnswer =
   ({ data }: { data?: Record<string, unknown> }): boolean =>
     data?.["id"] === id;
 
-describe("what comes in", () => {
-  test("is refused where the protocol says so", async () => {
+describe("a request", () => {
+  test("is refused where the protocol requires it", async () => {
     const { own, headers, session } = await begin();
     const other = engine.createSession();
     const answers = {
@@ -105,7 +105,7 @@ describe("what comes in", () => {
     });
   });
 
-  test("names its connection by the other header as well", async () => {
+  test("may name its connection by the alias header", async () => {
     const { "acp-connection-id": id } = await connect();
     const alias = { "x-acp-connection-id": id! };
     await using stream = await listen(server, alias);
@@ -114,7 +114,7 @@ describe("what comes in", () => {
     expect((await server.request("/acp", { method: "DELETE", headers: alias })).status).toBe(202);
   });
 
-  test("a request that is sent again while it is under way is taken once", async () => {
+  test("that is repeated while in progress runs once", async () => {
     const { headers } = await begin();
     await using stream = await listen(server, headers);
     const session = headers["acp-session-id"]!;
@@ -130,7 +130,7 @@ describe("what comes in", () => {
 });
 
 describe("a connection", () => {
-  test("is its token's: for others it does not exist, for less than `run` nothing does", async () => {
+  test("belongs to its token: other tokens get 404, and a token without `run` gets nothing", async () => {
     const { own } = await begin();
     const others = { ...own, authorization: `Bearer ${await server.secretFor("admin")}` };
     for (const [method, body] of [["POST", ask(9, "session/list")], ["GET"], ["DELETE"]] as const) {
@@ -144,7 +144,7 @@ describe("a connection", () => {
     expect(stream.response.status).toBe(200);
   });
 
-  test("is closed when DELETE says so, and not before its agent has let go", async () => {
+  test("is closed by DELETE, after its agent has closed", async () => {
     const own = await connect();
     await using stream = await listen(server, own);
     const before = agents.over;
@@ -152,7 +152,7 @@ describe("a connection", () => {
     agents.letGo = () => letGo.promise;
     let isDone = false;
     const deleting = server.request("/acp", { method: "DELETE", headers: own }).finally(() => (isDone = true));
-    // Others are answered meanwhile, and find it gone.
+    // Other requests are answered meanwhile and get 404.
     await expect.poll(async () => (await post(server, ask(3, "session/list"), own)).status).toBe(404);
     expect(isDone).toBe(false);
     letGo.resolve();
@@ -162,7 +162,7 @@ describe("a connection", () => {
     await stream.ended();
   });
 
-  test("ends with its token", async () => {
+  test("ends when its token is revoked", async () => {
     await using own = await start({}, 50);
     const secret = await own.secretFor("run");
     const headers = await connect(own, { authorization: `Bearer ${secret}` });
@@ -177,7 +177,7 @@ describe("a connection", () => {
     expect(await code).toBe(1001);
   });
 
-  test("that nobody uses is closed; one that is listened to is not", async () => {
+  test("is closed when idle, unless it has a listener", async () => {
     await using own = await start({ idleMs: 300 }, 50);
     const [left, used] = [await connect(own), await connect(own)];
     await using stream = await listen(own, used);
@@ -188,7 +188,7 @@ describe("a connection", () => {
     await stream.until(isAnswer(3));
   });
 
-  test("takes the place of one that nobody uses, and of no other", async () => {
+  test("evicts an idle connection when the limit is reached, and no other", async () => {
     await using own = await start({ maxConnectionsPerToken: 2 });
     const [first, second] = [await connect(own), await connect(own)];
     await using one = await listen(own, first);
@@ -201,7 +201,7 @@ describe("a connection", () => {
     expect([one.response.status, three.response.status]).toEqual([200, 200]);
   });
 
-  test("whose client does not read is refused more, and in the end let go", async () => {
+  test("refuses requests if its client does not read, and is closed in the end", async () => {
     await using own = await start({ waitingBytes: 64 * 1_024, stallMs: 500 });
     const { headers, session } = await begin(own);
     expect((await post(own, say(2, session, "long"), headers)).status).toBe(202);
@@ -210,11 +210,11 @@ describe("a connection", () => {
   });
 });
 
-describe("a stream that was cut", () => {
+describe("a stream that was disconnected", () => {
   const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
   const idOf = (frame: { id?: string } | undefined): number => Number(frame?.id);
 
-  test("goes on after the last id: nothing is lost and nothing comes twice, wherever it was cut", async () => {
+  test("resumes after the last id without loss or duplicates, wherever it was cut", async () => {
     const { headers, session } = await begin();
     const seen: { id?: string; text: string }[] = [];
     const take = (frames: StreamReader["events"]): void => {
@@ -227,7 +227,7 @@ describe("a stream that was cut", () => {
     await post(server, say(2, session, "count 300"), headers);
     await first.until((frame) => textOf(frame) === "20");
     await first[Symbol.asyncDispose]();
-    // What had arrived when the connection was cut, however much more had been written to it.
+    // The events that arrived before the cut; the server may have written more.
     take(first.events.slice(0, 20));
     for (let cut = 0; cut < 5; cut += 1) {
       const last = { "last-event-id": seen.at(-1)!.id! };
@@ -244,7 +244,7 @@ describe("a stream that was cut", () => {
     expect(new Set(ids).size).toBe(300);
   });
 
-  test("says what it cannot give back", async () => {
+  test("reports a gap that it cannot replay", async () => {
     await using own = await start({ replayBytes: 4_096 });
     const { headers, session } = await begin(own);
     const first = await listen(own, headers);
@@ -259,14 +259,14 @@ describe("a stream that was cut", () => {
     const { lost_until } = (gap!.data as { params: { lost_until: string } }).params;
     expect(idOf(next)).toBe(Number(lost_until) + 1);
     expect(again.events.slice(1).map(textOf).filter(Boolean)).toEqual(numbers(100).slice(-(again.events.length - 2)));
-    // Without an id, a client goes on after what was written: no gap, and nothing again.
+    // Without an id the stream continues after the last written event: no gap and no duplicate.
     await using fresh = await listen(own, headers);
     await post(own, say(3, session, "count 1"), headers);
     await fresh.until(isAnswer(3));
     expect(fresh.events.map(textOf)).toEqual(["1", undefined]);
   });
 
-  test("is the newest listener's: one before, dead or not, has to go", async () => {
+  test("belongs to its newest listener; the previous one is closed", async () => {
     const { headers, session } = await begin();
     await using dead = await listen(server, headers);
     await using alive = await listen(server, headers);
@@ -277,7 +277,7 @@ describe("a stream that was cut", () => {
     expect(alive.events.map(textOf)).toEqual(["1", "2", "3", undefined]);
   });
 
-  test("has a heartbeat", async () => {
+  test("sends a heartbeat", async () => {
     await using own = await start({}, 50);
     await using stream = await listen(own, await connect(own));
     expect(await stream.until(({ comment }) => comment !== undefined)).toEqual({ comment: "heartbeat" });
@@ -297,7 +297,7 @@ describe("a WebSocket", () => {
       },
     });
 
-  test("comes in by the same rules as every request", async () => {
+  test("passes the same checks as every request", async () => {
     const authorization = `Bearer ${server.secret}`;
     const page = { cookie: `tandem_page=${server.secret}` };
     const answers = {
@@ -330,7 +330,7 @@ describe("a WebSocket", () => {
     expect(logged.length).toBeGreaterThanOrEqual(9);
   });
 
-  test("answers what is no message, and goes on", async () => {
+  test("answers an invalid message and continues", async () => {
     const socket = new WebSocket(`${server.url.replace("http", "ws")}/acp`, {
       headers: { authorization: `Bearer ${server.secret}` },
     });
@@ -358,7 +358,7 @@ describe("a WebSocket", () => {
     await expect.poll(() => agents.over).toBe(over + 1);
   });
 
-  test("that does not answer is let go of, with its agent", async () => {
+  test("that misses its heartbeat is closed together with its agent", async () => {
     await using own = await start({}, 100);
     const socket = new WebSocket(`${own.url.replace("http", "ws")}/acp`, {
       headers: { authorization: `Bearer ${own.secret}` },

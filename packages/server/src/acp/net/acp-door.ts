@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AgentConnector } from "@agentclientprotocol/sdk";
-import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
@@ -18,17 +17,18 @@ import { readLastEventId } from "./replay-stream.ts";
 import { readMessage, rpcError } from "./rpc-message.ts";
 import { SocketConnection } from "./socket-connection.ts";
 import { within } from "./within.ts";
+import type { AuthenticatedRequest } from "../../http/routed-request.ts";
 
-/** A server that stops does not wait for an agent that does not let go. */
+/** Limits how long a stopping server waits for an agent to close. */
 const CLOSE_MS = 5_000;
 export const CONNECTION_HEADER = "acp-connection-id";
-/** As some clients call it. */
+/** Some clients send this name. */
 const CONNECTION_ALIAS = "x-acp-connection-id";
 const SESSION_HEADER = "acp-session-id";
 
 /** The agent that a client names in the address: `/acp?agent=reviewer`. */
 interface WantedAgent {
-  /** By name or id, for new sessions. */
+  /** Name or id, for new sessions. */
   agent?: string;
 }
 
@@ -37,9 +37,9 @@ export type ConnectAgent = (token: TokenRow, wanted: WantedAgent) => AgentConnec
 
 interface DoorParts {
   connect: ConnectAgent;
-  /** Whether there is such a session: streams of others are not opened. */
+  /** Whether the session exists; streams of unknown sessions are refused. */
   hasSession: (id: string) => Promise<boolean>;
-  /** Whether a token that was valid still is. */
+  /** Whether a token is still valid. */
   isValid: (token: TokenRow) => Promise<boolean>;
   streams: OpenStreams;
   limits: AcpLimits;
@@ -48,14 +48,10 @@ interface DoorParts {
   logger: Logger;
 }
 
-interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
-  token: TokenRow;
-}
-
 /**
- * ACP for editors that are elsewhere: Streamable HTTP and WebSocket at one address, behind the server's guard and token
- * check. A connection is known by its id together with the token that opened it; a token that is revoked takes its
- * connections along. Sessions are not: they are the server's, and go on when a connection ends.
+ * ACP for remote editors: Streamable HTTP and WebSocket at one path, behind the server's guard and token check. A
+ * connection is identified by its id and its token; revoking the token closes it. Sessions belong to the server and
+ * survive their connection.
  */
 export class AcpDoor {
   readonly #parts: DoorParts;
@@ -70,21 +66,21 @@ export class AcpDoor {
     this.#timer = setInterval(() => this.#look(), parts.heartbeatMs).unref();
   }
 
-  /** How many connections there are. */
+  /** The number of connections. */
   get size(): number {
     return this.#byHttp.size + this.#bySocket.size;
   }
 
-  async handle(method: string, arrival: Arrival): Promise<Response> {
-    if (method === "POST") return this.#post(arrival);
-    const connection = this.#find(arrival);
-    if (method === "GET") return this.#listen(connection, arrival);
+  async handle(method: string, request: AuthenticatedRequest): Promise<Response> {
+    if (method === "POST") return this.#post(request);
+    const connection = this.#find(request);
+    if (method === "GET") return this.#listen(connection, request);
     this.#byHttp.delete(connection.id);
     await connection.close("the connection has been closed");
     return new Response(null, { status: 202 });
   }
 
-  /** A WebSocket, once the request has been let in. */
+  /** Takes a WebSocket after the request has passed all checks. */
   upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer, token: TokenRow): void {
     this.#makeRoom(token);
     const id = randomUUID();
@@ -111,7 +107,7 @@ export class AcpDoor {
     await within(closing, CLOSE_MS);
   }
 
-  async #post({ incoming, token }: Arrival): Promise<Response> {
+  async #post({ incoming, token }: AuthenticatedRequest): Promise<Response> {
     const body = await readJson(incoming, this.#parts.maxBodyBytes);
     if (Array.isArray(body)) return reply(501, rpcError({ code: -32_600, message: "Batches are not supported." }));
     const message = readMessage(body);
@@ -140,7 +136,7 @@ export class AcpDoor {
     }
   }
 
-  async #listen(connection: HttpConnection, { incoming, outgoing, token }: Arrival): Promise<Response> {
+  async #listen(connection: HttpConnection, { incoming, outgoing, token }: AuthenticatedRequest): Promise<Response> {
     if (!/text\/event-stream|\*\/\*/i.test(incoming.headers.accept ?? "")) {
       return new Response(null, { status: 406 });
     }
@@ -149,13 +145,13 @@ export class AcpDoor {
     if (session !== undefined && !connection.knows(session) && !(await this.#parts.hasSession(session))) {
       throw new RequestError("not_found", "There is no such session.");
     }
-    // It may have ended meanwhile.
+    // Throws if the connection ended meanwhile.
     this.#find({ incoming, token });
     connection.listen(this.#parts.streams.open(outgoing, token), session, last);
     return RESPONSE_ALREADY_SENT;
   }
 
-  #find({ incoming, token }: Pick<Arrival, "incoming" | "token">): HttpConnection {
+  #find({ incoming, token }: Pick<AuthenticatedRequest, "incoming" | "token">): HttpConnection {
     const id = connectionIdOf(incoming);
     if (id === undefined) {
       throw new RequestError("invalid_request", "Acp-Connection-Id: this header is needed.", {
@@ -163,7 +159,7 @@ export class AcpDoor {
       });
     }
     const connection = this.#byHttp.get(id);
-    // Somebody else's is as unknown as one that never was.
+    // Answer 404 for another token's connection, so that its id cannot be probed.
     if (connection?.token.id !== token.id) {
       throw new RequestError("not_found", "There is no such connection.", {
         fix: "Begin a new one with `initialize`.",
@@ -172,7 +168,7 @@ export class AcpDoor {
     return connection;
   }
 
-  /** A connection that nobody uses makes room for a new one; one in use does not. */
+  /** An idle connection is evicted for a new one; an active one is not. */
   #makeRoom(token: TokenRow): void {
     const { limits } = this.#parts;
     const own = [...this.#byHttp.values(), ...this.#bySocket].filter((other) => other.token.id === token.id);
@@ -198,7 +194,7 @@ export class AcpDoor {
     this.#dropRevoked().catch(() => undefined);
   }
 
-  /** A database that is away says nothing about a token. */
+  /** A database error does not prove that a token is invalid, so its connections stay. */
   async #dropRevoked(): Promise<void> {
     const all = [...this.#byHttp.values(), ...this.#bySocket];
     const tokens = new Map(all.map(({ token }) => [token.id, token]));
@@ -224,7 +220,7 @@ const addressQuery = z.strictObject({
   v2: z.enum(["true", "false"]).optional(),
 });
 
-/** What is not understood is refused: a client must not believe that it was heeded. */
+/** Refuses unknown parameters: a client must not assume that they took effect. */
 function wantedAgent({ url = "" }: IncomingMessage): WantedAgent {
   const { success, data } = addressQuery.safeParse(Object.fromEntries(new URLSearchParams(url.split("?", 2)[1])));
   if (!success) throw new RequestError("invalid_request", "The address takes `agent`, and nothing else.");

@@ -1,22 +1,24 @@
-/** What connections of editors may take. Each keeps memory or a place from being used up. */
+/** Limits of ACP connections. Each bounds memory or a number of slots. */
 export interface AcpLimits {
   maxConnections: number;
   maxConnectionsPerToken: number;
-  /** Requests of one connection that are not answered yet. */
+  /** Unanswered requests of one connection. */
   maxRequests: number;
-  /** Streams of sessions that one connection keeps; the one that was used longest ago makes room, if nobody listens to it. */
+  /** Session streams of one connection. The least recently used stream without a listener is evicted. */
   maxSessionStreams: number;
-  /** What a client has been sent and may ask for again after a cut, for each stream. */
+  /** Sent messages that a stream keeps for a client that reconnects. */
   replayBytes: number;
-  /** What waits for a client that does not read; with so much, the agent waits too, and requests are refused. */
+  /** Unsent bytes at which the agent waits and new requests are refused. */
   waitingBytes: number;
-  /** A client that takes nothing for so long, though so much waits, has gone. */
+  /** A client that reads nothing for this long with a full buffer is disconnected. */
   stallMs: number;
-  /** A connection that nobody listens to and nobody sends to is closed after so long: the time that a cut may last. */
+  /**
+   * A connection without listener and requests is closed after this time, which bounds how late a client can reconnect.
+   */
   idleMs: number;
-  /** An agent answers `initialize` within this, and lets go of a closed connection. */
+  /** Deadline for the agent to answer `initialize` and to close. */
   answerMs: number;
-  /** A token that was valid so long ago is looked at again before a socket's next message is taken. */
+  /** A socket's token is checked again before the next message after this time. */
   tokenMs: number;
 }
 

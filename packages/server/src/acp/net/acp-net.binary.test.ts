@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { setJudgeStage, type JudgeStage } from "../../testing/judge-stage.ts";
 
-// The protocol's own clients, a server, the real engine and the real Claude Code, before a rehearsed model.
+// The official clients against a server with the real engine, the real Claude Code and a rehearsed model.
 
 let stage: JudgeStage;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ const said = ({ updates }: Editor): string =>
     .join("");
 
 describe.each(Object.entries(transports))("over %s", (name, open) => {
-  test("a conversation with a permission, in a session that everybody sees", async () => {
+  test("a conversation with an approval works, in a session that the API shows", async () => {
     const file = `${name.replaceAll(" ", "-")}.txt`;
     const path = join(stage.folder, file);
     stage.rehearsal.use([toolUse("Write", { file_path: path, content: "by an editor" }), text("It is written.")]);
@@ -78,7 +78,7 @@ describe.each(Object.entries(transports))("over %s", (name, open) => {
     expect(data.map(({ id }) => id)).toContain(sessionId);
   });
 
-  test("a turn is cancelled, and the session goes on", async () => {
+  test("a turn can be cancelled, and the session continues", async () => {
     stage.rehearsal.use([slowly(text("A long answer that nobody wants to hear."), { tokenMs: 500 }), text("Here.")]);
     using editor = await edit(open, stage.server.secret);
     const { sessionId } = await begin(editor, stage.folder);
@@ -89,7 +89,7 @@ describe.each(Object.entries(transports))("over %s", (name, open) => {
     expect(await say(editor, sessionId, "Still there?")).toMatchObject({ stopReason: "end_turn" });
   });
 
-  test("folders outside of the server's roots, and programs for less than `admin`, are refused", async () => {
+  test("a folder outside the server's roots is refused, and so is a stdio MCP server without `admin`", async () => {
     using editor = await edit(open, await stage.server.secretFor("run"));
     await expect(begin(editor, "/")).rejects.toMatchObject({ message: expect.stringMatching(/folder|root/i) });
     const program = { name: "mine", command: "/bin/sh", args: ["-c", "touch /tmp/never"], env: [] };

@@ -1,14 +1,14 @@
 import type { AgentConnector, AnyMessage } from "@agentclientprotocol/sdk";
 import { within } from "./within.ts";
 
-/** One agent and its two directions, whatever carries the messages. */
+/** Both directions of one agent connection, independent of the transport. */
 export class AgentLink {
-  /** Resolves when the agent has let go of the connection. */
+  /** Resolves when the agent has closed the connection. */
   readonly closed: Promise<void>;
   readonly #inbound: ReadableStreamDefaultController<AnyMessage>;
   #isOpen = true;
 
-  /** `deliver` gets the agent's messages one by one; the agent waits where it does. */
+  /** `deliver` gets the agent's messages one at a time; the agent waits for it. */
   constructor(agent: AgentConnector, deliver: (message: AnyMessage) => Promise<void> | void) {
     let inbound: ReadableStreamDefaultController<AnyMessage>;
     const ended = Promise.withResolvers<void>();
@@ -30,14 +30,14 @@ export class AgentLink {
     if (this.#isOpen) this.#inbound.enqueue(message);
   }
 
-  /** Resolves when the agent has let go, or has had its time to. */
+  /** Resolves when the agent has closed, or at the deadline. */
   async close(deadlineMs: number): Promise<void> {
     if (this.#isOpen) {
       this.#isOpen = false;
       try {
         this.#inbound.close();
       } catch {
-        // The agent has ended it already.
+        // The agent closed it already.
       }
     }
     await within(this.closed, deadlineMs);

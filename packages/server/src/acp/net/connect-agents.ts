@@ -6,12 +6,12 @@ import type { ClientServers } from "../client-servers.ts";
 import type { AcpAgentOptions } from "../acp-agent-options.ts";
 import type { ConnectAgent } from "./acp-door.ts";
 
-/** Agents for clients of a server. What they may do is what their token may; their sessions are the server's, as all others. */
+/** Creates agents for clients of a server. An agent has the rights of its token; its sessions are the server's. */
 export function connectAgents(parts: {
   engine: Engine;
   version: string;
   clientServers: ClientServers;
-  /** With which agent and where a new session works in a folder. */
+  /** Chooses the agent and the environment of a new session in a folder. */
   begin: (folder: string, agent: string | undefined) => ReturnType<AcpAgentOptions["begin"]>;
   checkLogin?: AcpAgentOptions["checkLogin"];
   logger: Logger;
@@ -30,7 +30,7 @@ export function connectAgents(parts: {
       onFailure: (error, what) => logger.warn({ err: error, token: token.id }, `ACP: ${what} failed`),
     };
     return {
-      // Loaded with the first editor: a server that has none need not know the protocol.
+      // Loaded on the first connection, so that a server without editors does not load the protocol.
       connect(stream) {
         const connecting = import("../create-acp-agent.ts").then(({ createAcpAgent }) =>
           createAcpAgent(options).connect(stream),

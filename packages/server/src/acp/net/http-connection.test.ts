@@ -3,7 +3,7 @@ import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { startTestServer } from "../../testing/start-test-server.ts";
 import { thinAcpAgents } from "../../testing/thin-acp-agent.ts";
 
-test("a stream of a connection that has ended meanwhile is not opened: nobody would ever end it", async () => {
+test("no stream is opened on a connection that ended meanwhile, because nothing would close it", async () => {
   const memory = new MemoryEngine();
   const session = memory.createSession();
   const asked = Promise.withResolvers<void>();

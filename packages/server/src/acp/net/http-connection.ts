@@ -9,10 +9,10 @@ import { ReplayStream } from "./replay-stream.ts";
 import { kindOf, type MessageKind } from "./rpc-message.ts";
 import { within } from "./within.ts";
 
-/** Which stream an answer goes to: that of a session, or the connection's own. */
+/** The stream for a message: a session's, or null for the connection's own. */
 type Route = string | null;
 
-/** About one session even where they do not say which: the header must. */
+/** Methods that concern one session even if their params do not name it; the header must. */
 const ABOUT_A_SESSION = new Set([
   "session/cancel",
   "session/close",
@@ -26,8 +26,8 @@ const ABOUT_A_SESSION = new Set([
 ]);
 
 /**
- * An editor that POSTs its messages and listens to streams: one of the connection, and one for each of its sessions. Ids of
- * events grow over all of them. What the agent says before anybody listens waits for whoever does.
+ * An editor that POSTs messages and listens to SSE streams: one of the connection, and one for each session. Event ids
+ * increase across all of them. Messages are buffered until a listener connects.
  */
 export class HttpConnection {
   readonly id: string;
@@ -36,9 +36,9 @@ export class HttpConnection {
   readonly #link: AgentLink;
   readonly #own: ReplayStream;
   readonly #sessions = new Map<string, ReplayStream>();
-  /** Requests of the client that are under way, and where their answers go. */
+  /** The client's unanswered requests, and the stream for each response. */
   readonly #asked = new Map<string, Route>();
-  /** The same of the agent's. */
+  /** The agent's unanswered requests. */
   readonly #askedBack = new Map<string, Route>();
   readonly #awaited = new Map<string, (answer: AnyMessage) => void>();
   #room = Promise.withResolvers<void>();
@@ -53,17 +53,17 @@ export class HttpConnection {
     this.#link = new AgentLink(parts.agent, (message) => this.#deliver(message));
   }
 
-  /** Resolves when the agent has let go, whoever began it. */
+  /** Resolves when the agent has closed. */
   get closed(): Promise<void> {
     return this.#link.closed;
   }
 
-  /** The newest id that has been given out. */
+  /** The last event id. */
   get newest(): number {
     return this.#newest;
   }
 
-  /** For how long nobody has listened to it or sent it anything. */
+  /** Time since the last listener or request. */
   idleMs(now: number): number {
     if (this.#own.isListenedTo || [...this.#sessions.values()].some((stream) => stream.isListenedTo)) {
       this.#lastHeard = now;
@@ -71,7 +71,7 @@ export class HttpConnection {
     return now - this.#lastHeard;
   }
 
-  /** Its answer is the one that goes back with the request itself. */
+  /** The response is returned in the body of the POST. */
   async initialize(message: AnyMessage): Promise<AnyMessage> {
     const kind = kindOf(message);
     if (kind.type !== "request") throw new RequestError("invalid_request", "`initialize` needs an id.");
@@ -83,7 +83,7 @@ export class HttpConnection {
     return answer;
   }
 
-  /** Takes a message; resolves when it has been passed on. A request that is under way already is taken once. */
+  /** Passes a message to the agent. Ignores a request that repeats one in progress. */
   receive(message: AnyMessage, session: string | undefined): void {
     this.#lastHeard = performance.now();
     const kind = kindOf(message);
@@ -91,14 +91,14 @@ export class HttpConnection {
     if (kind.type === "request") {
       if (this.#asked.has(kind.key)) return;
       this.#checkRoom();
-      // As the protocol's own server has it: a session that is loaded is announced on the connection.
+      // As in the protocol's own server, the response to `session/load` goes to the connection's stream.
       this.#asked.set(kind.key, kind.method === "session/load" ? null : (session ?? kind.session ?? null));
     }
     if (kind.type === "response" && kind.key !== undefined) this.#askedBack.delete(kind.key);
     this.#link.send(message);
   }
 
-  /** Whether something of this session has passed here. */
+  /** Whether this connection has seen the session. */
   knows(session: string): boolean {
     return this.#sessions.has(session);
   }
@@ -108,7 +108,7 @@ export class HttpConnection {
     (session === undefined ? this.#own : this.#streamOf(session)).attach(receiver, last);
   }
 
-  /** Resolves when the agent has let go. */
+  /** Resolves when the agent has closed. */
   async close(reason: string): Promise<void> {
     await this.#link.close(this.#limits.answerMs);
     for (const stream of [this.#own, ...this.#sessions.values()]) stream.end(reason);
@@ -132,7 +132,7 @@ export class HttpConnection {
     if (kind.type === "response") {
       const route = (kind.key !== undefined && this.#asked.get(kind.key)) || null;
       if (kind.key !== undefined) this.#asked.delete(kind.key);
-      // A new session: its stream may be listened to from now on.
+      // A new session: accept listeners of its stream from now on.
       if (kind.session !== undefined) this.#streamOf(kind.session);
       return route;
     }
@@ -144,7 +144,7 @@ export class HttpConnection {
   #streamOf(session: string): ReplayStream {
     const known = this.#sessions.get(session);
     if (known) {
-      // Used last: of those that nobody listens to, the first of the map makes room.
+      // Move it to the end: the first stream of the map without a listener is evicted first.
       this.#sessions.delete(session);
       this.#sessions.set(session, known);
       return known;
@@ -183,7 +183,7 @@ export class HttpConnection {
     }
   }
 
-  /** The agent goes no faster than its client reads; one that does not read for long has gone. */
+  /** Applies the client's backpressure to the agent. Closes a connection whose client does not read. */
   async #hasRoom(): Promise<void> {
     if (this.#waitingBytes < this.#limits.waitingBytes) return;
     this.#room = Promise.withResolvers();
@@ -196,7 +196,7 @@ export class HttpConnection {
   }
 }
 
-/** The header and the message must name the same session, and the header must be there where there is one. */
+/** The header and the message must name the same session; a session message needs the header. */
 function checkSession(kind: MessageKind, header: string | undefined, askedBack: ReadonlyMap<string, Route>): void {
   const wanted =
     kind.type === "response"

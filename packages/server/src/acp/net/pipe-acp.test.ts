@@ -14,13 +14,13 @@ const start = () => startTestServer({ engine: engine.engine, acp: agents.connect
 interface Editor {
   connection: ClientConnection;
   texts: string[];
-  /** What it was asked, and how it answers. */
+  /** The permission requests that arrived, with functions to answer them. */
   questions: { requestId: unknown; signal: AbortSignal; answer: (option: string) => void }[];
-  /** Ends its side, and resolves when the pipe has ended too. */
+  /** Closes the editor's side and resolves when the pipe has ended. */
   leave(): Promise<void>;
 }
 
-/** An editor before a pipe, as it is before a program that it started. */
+/** An editor that talks to a pipe as to a program that it started. */
 function edit(find: () => TestServer | undefined): Editor {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const piping = pipeAcp({
@@ -68,7 +68,7 @@ const begin = async ({ connection }: Editor): Promise<string> =>
 const say = ({ connection }: Editor, sessionId: string, text: string) =>
   connection.agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
 
-test("a conversation goes through, and the connection ends with the editor", async () => {
+test("a conversation passes through, and the connection ends with the editor", async () => {
   await using server = await start();
   const editor = edit(() => server);
   await initialize(editor);
@@ -88,7 +88,7 @@ test("a conversation goes through, and the connection ends with the editor", asy
   await expect.poll(() => agents.over).toBe(agents.begun);
 });
 
-test("a server that goes away fails what it had not answered; the next one takes up the sessions", async () => {
+test("unanswered requests fail when the server goes away, and the next server resumes the sessions", async () => {
   let server: TestServer | undefined = await start();
   const editor = edit(() => server);
   await initialize(editor);
@@ -98,7 +98,7 @@ test("a server that goes away fails what it had not answered; the next one takes
   await server[Symbol.asyncDispose]();
   server = undefined;
   expect(await asked).toMatchObject({ code: -32_603, message: expect.stringContaining("server has gone away") });
-  // Its question is taken back.
+  // The server's request is withdrawn.
   await expect.poll(() => editor.questions[0]!.signal.aborted).toBe(true);
   await expect(say(editor, session, "count 1")).rejects.toMatchObject({
     message: "No server is up. Start one.",
@@ -109,7 +109,7 @@ test("a server that goes away fails what it had not answered; the next one takes
   const again = say(editor, session, "ask");
   await expect.poll(() => editor.questions.length).toBe(2);
   expect(agents.resumed).toContain(session);
-  // An answer that comes too late is none to the question of the new server, though that may have the same id.
+  // A late answer must not answer the new server's request, which may have the same id.
   editor.questions[0]!.answer("late");
   editor.questions[1]!.answer("yes");
   await again;
@@ -118,7 +118,7 @@ test("a server that goes away fails what it had not answered; the next one takes
   await editor.leave();
 });
 
-test("what is no message is answered, and what nobody can serve is refused in words", async () => {
+test("invalid messages are answered, and requests without a server are refused with a reason", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const piping = pipeAcp({
     input,

@@ -6,13 +6,13 @@ import { z } from "zod";
 import { kindOf, parseJson, readMessage, rpcError } from "./rpc-message.ts";
 import { ServerLine, type ServerPlace } from "./server-line.ts";
 
-/** Code of JSON-RPC for what went wrong on the other side. */
+/** JSON-RPC's code for internal errors. */
 const INTERNAL = -32_603;
 
 interface Pipe {
   input: Readable;
   output: Writable;
-  /** Where the server is now; rejects if there is none. Asked again when it has gone. */
+  /** Locates the server; rejects if none is running. Called again after a disconnect. */
   find: () => Promise<ServerPlace>;
   signal: AbortSignal;
 }
@@ -22,9 +22,9 @@ const cancelling = z.looseObject({ requestId: z.union([z.string(), z.number()]) 
 const opening = z.looseObject({ cwd: z.string() });
 
 /**
- * Lines of ACP on one side, a server's WebSocket on the other. A server that goes away fails what it had not answered; with
- * the next request the one that is there by then is asked, and the sessions that the editor had open are taken up in it.
- * Resolves when the editor has ended its side.
+ * Connects an editor's ACP lines to a server's WebSocket. When the server goes away, unanswered requests fail. The next
+ * request looks for a server again and resumes the editor's open sessions there. Resolves when the editor closes its
+ * side.
  */
 export async function pipeAcp({ input, output, find, signal }: Pipe): Promise<void> {
   const pipe = new AcpPipe(output, find);
@@ -43,13 +43,13 @@ class AcpPipe {
   readonly #output: Writable;
   readonly #find: Pipe["find"];
   #line: ServerLine | undefined;
-  /** What the editor began with, to be said again to another server. */
+  /** The editor's `initialize`, repeated to the next server. */
   #initialize: AnyMessage | undefined;
-  /** What the editor has asked and not been answered. */
+  /** The editor's unanswered requests. */
   readonly #asked = new Map<string, AnyMessage>();
-  /** What the server has asked, by the id that the editor knows it by. Of a server that has gone, nothing is answered. */
+  /** The server's unanswered requests, by the id that the editor sees. Answers to a previous server are dropped. */
   readonly #askedBack = new Map<string, string | number>();
-  /** Sessions that the editor has open, and what it opened them with. */
+  /** The editor's open sessions, with the params that opened them. */
   readonly #sessions = new Map<string, object>();
   #epoch = 0;
   #own = 0;
@@ -70,7 +70,7 @@ class AcpPipe {
     if (kind.type === "request") this.#asked.set(kind.key, message);
     if (kind.type === "request" && kind.method === "initialize") this.#initialize = message;
     try {
-      // A server that has gone is not looked for to be told that something is over.
+      // Reconnect only for requests: a new server has no use for notifications to the previous one.
       if (kind.type === "request") await this.#connect(kind.method === "initialize");
       await this.#line?.send(message);
     } catch (error) {
@@ -99,13 +99,13 @@ class AcpPipe {
     this.#line = line;
   }
 
-  /** Brings another server to where the last one was. */
+  /** Brings a new server to the state of the previous one. */
   async #again(line: ServerLine): Promise<void> {
     if (this.#initialize && "params" in this.#initialize) {
       await line.ask(this.#ownId(), "initialize", this.#initialize.params);
     }
     for (const [sessionId, params] of this.#sessions) {
-      // One that is gone is missed when the editor asks for it.
+      // A session that fails to resume is reported when the editor uses it.
       await line.ask(this.#ownId(), "session/resume", { ...params, sessionId }).catch(() => undefined);
     }
   }
@@ -115,7 +115,7 @@ class AcpPipe {
     return `tandem-pipe-${this.#own}`;
   }
 
-  /** From the server. Ids of a former one may come again: the editor must not take an answer for another question's. */
+  /** Renumbers the server's requests: ids of a new server may repeat, and the editor must not confuse them. */
   #give(message: AnyMessage): void {
     const kind = kindOf(message);
     if (kind.type === "request" && "id" in message && message.id !== null) {
@@ -136,7 +136,7 @@ class AcpPipe {
     this.#write(message);
   }
 
-  /** From the editor, to what the server that is there now has asked. */
+  /** Passes the editor's answer to the server that asked. */
   async #answer(message: AnyMessage): Promise<void> {
     if (!("id" in message) || typeof message.id !== "string") return;
     const id = this.#askedBack.get(message.id);
@@ -144,7 +144,7 @@ class AcpPipe {
     await this.#line?.send({ ...message, id }).catch(() => undefined);
   }
 
-  /** Which sessions are open. */
+  /** Tracks which sessions are open. */
   #note(question: AnyMessage, answered: string | undefined): void {
     const kind = kindOf(question);
     if (kind.type !== "request" || !("params" in question)) return;

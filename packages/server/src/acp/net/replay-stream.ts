@@ -2,26 +2,26 @@ import { RequestError } from "@tandem/protocol";
 import type { EventStream } from "../../http/sse/event-stream.ts";
 import { commentFrame } from "../../http/sse/frame.ts";
 
-interface Frame {
+interface NumberedMessage {
   id: number;
   text: string;
 }
 
 /**
- * Messages for one client in order, each with an id. Those that it has been sent are kept for a while: whoever comes back
- * after a cut says the last id that it has, and gets what came after it. A client that says none goes on after what was
- * written last. One listens at a time, and the newest is right: the one before may be a connection that died unnoticed.
+ * Numbered messages for one client, in order. Sent messages are kept for a while, so that a client that reconnects gets
+ * everything after its last id. Without an id it continues after the last written message. Only one listener at a time:
+ * a new one replaces the previous one, which may be a dead connection.
  */
 export class ReplayStream {
   readonly #replayBytes: number;
   readonly #stallMs: number;
   readonly #onRoom: () => void;
-  /** What has been written to a client, as far as it is still there; and what has not. */
-  readonly #kept: Frame[] = [];
-  readonly #waiting: Frame[] = [];
+  /** Sent messages that are still kept, and messages not sent yet. */
+  readonly #kept: NumberedMessage[] = [];
+  readonly #waiting: NumberedMessage[] = [];
   #keptBytes = 0;
   #waitingBytes = 0;
-  /** The newest that is not there any more. */
+  /** The newest id that was discarded. */
   #forgotten: number;
   #receiver: EventStream | undefined;
   #isPumping = false;
@@ -32,11 +32,11 @@ export class ReplayStream {
     stallMs,
     onRoom,
   }: {
-    /** The id before its first. */
+    /** The id before the first message. */
     after: number;
     replayBytes: number;
     stallMs: number;
-    /** Called when less waits than before. */
+    /** Called when the backlog shrinks. */
     onRoom: () => void;
   }) {
     this.#forgotten = after;
@@ -60,7 +60,7 @@ export class ReplayStream {
     void this.#pump();
   }
 
-  /** From after the id that the client says it has. Where something of that is gone, the first thing it gets says so. */
+  /** Continues after the client's last id. If messages were discarded since, the first frame reports the gap. */
   attach(receiver: EventStream, last: number | undefined): void {
     const former = this.#receiver;
     this.#receiver = receiver;
@@ -71,7 +71,7 @@ export class ReplayStream {
       },
       { once: true },
     );
-    // Who has not taken what it was sent would hold up the new one.
+    // A listener with unsent data would delay the new one.
     if (former && former.unsent > 0) former.destroy();
     else former?.end(commentFrame("another request listens to this stream now"));
     if (last !== undefined) {
@@ -103,7 +103,7 @@ export class ReplayStream {
     }
   }
 
-  #keep(frame: Frame): void {
+  #keep(frame: NumberedMessage): void {
     this.#kept.push(frame);
     this.#keptBytes += frame.text.length;
     while (this.#keptBytes > this.#replayBytes) {
@@ -113,7 +113,7 @@ export class ReplayStream {
     }
   }
 
-  /** What was written and has not arrived waits again. */
+  /** Queues messages again that were written but did not arrive. */
   #takeBack(last: number): void {
     while (this.#kept.length > 0 && this.#kept.at(-1)!.id > last) {
       const frame = this.#kept.pop()!;
@@ -124,13 +124,13 @@ export class ReplayStream {
   }
 }
 
-/** A message of JSON-RPC like all others, so that a client that knows nothing of gaps passes over it. */
+/** A regular JSON-RPC notification, so that clients that do not know gaps ignore it. */
 const gapFrame = (after: number, next: number): string => {
   const message = { jsonrpc: "2.0", method: "_tandem/gap", params: { after: String(after), lost_until: String(next) } };
   return `event: gap\ndata: ${JSON.stringify(message)}\n\n`;
 };
 
-/** The id that a client gives back. */
+/** Parses the client's Last-Event-ID. */
 export function readLastEventId(text: string | undefined, newest: number): number | undefined {
   if (text === undefined || text === "") return undefined;
   const id = /^\d{1,15}$/.test(text) ? Number(text) : undefined;

@@ -1,9 +1,9 @@
 import type { AnyMessage } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 
-// As much of a JSON-RPC message as it takes to pass it on to the right place. What is in it, the agent checks.
+// Reads only what routing needs from a JSON-RPC message. The agent validates the rest.
 
-/** No id that is meant is longer; ids are kept until they are answered. */
+/** Bounds memory: ids are kept until they are answered. */
 const LONGEST_ID = 1_024;
 
 const id = z.union([z.string().max(LONGEST_ID), z.number()]);
@@ -21,7 +21,7 @@ export type MessageKind =
 
 const named = z.looseObject({ sessionId: z.string().min(1).max(LONGEST_ID) });
 
-/** Of a request or a notification, the session that it is about; of a response, the one that it names. */
+/** The session that a request or notification is about, or that a response names. */
 export function kindOf(message: AnyMessage): MessageKind {
   if (!("method" in message)) {
     const key = message.id === null ? undefined : keyOf(message.id);
@@ -33,9 +33,9 @@ export function kindOf(message: AnyMessage): MessageKind {
   return { type: "request", key: keyOf(message.id), method, session };
 }
 
-/** Undefined where it is no message of JSON-RPC. */
+/** Undefined for an invalid JSON-RPC message. */
 export function readMessage(value: unknown): AnyMessage | undefined {
-  // The schema is what the type says, but for what stands in `params`, `result` and `error`.
+  // The schema covers the type except for the contents of `params`, `result` and `error`.
   return messageSchema.safeParse(value).success ? (value as AnyMessage) : undefined;
 }
 
@@ -45,12 +45,12 @@ export const rpcError = (error: { code: number; message: string }, to: string | 
   error,
 });
 
-/** `1` and `"1"` are two ids. */
+/** `1` and `"1"` are different ids. */
 const keyOf = (value: string | number): string => `${typeof value}:${value}`;
 
 const sessionIn = (value: unknown): string | undefined => named.safeParse(value).data?.sessionId;
 
-/** Undefined where it is no JSON. */
+/** Undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -7,10 +7,10 @@ import { kindOf, parseJson, readMessage } from "./rpc-message.ts";
 import { within } from "./within.ts";
 
 const OPEN_MS = 10_000;
-/** As long as the agent has to answer the least of requests. */
+/** Time for the agent to answer a simple request. */
 const ANSWER_MS = 30_000;
 const CLOSE_MS = 2_000;
-/** A server says something that often, or is not there any more. */
+/** Longer than the server's heartbeat; without a message for this long the connection is dead. */
 const SILENCE_MS = 60_000;
 const LOST =
   "The Tandem server has gone away. What was asked of it may have been done; send the request again to go on.";
@@ -18,14 +18,14 @@ const LOST =
 export interface ServerPlace {
   /** Such as `http://127.0.0.1:4760`. */
   url: string;
-  /** What the server is told of the agent that is wanted. */
+  /** Names the requested agent. */
   query?: Readonly<Record<string, string>>;
   token: string;
-  /** Knows the server's own certificate. */
+  /** Trusts the server's own certificate. */
   agent?: Agent;
 }
 
-/** A WebSocket to a server's `/acp`, as seen from the client's end. */
+/** The client's end of a WebSocket to a server's `/acp`. */
 export class ServerLine {
   readonly #socket: WebSocket;
   readonly #awaited = new Map<string, { resolve: () => void; reject: (error: Error) => void }>();
@@ -75,14 +75,14 @@ export class ServerLine {
     return new ServerLine(socket, events);
   }
 
-  /** Resolves when it has left. */
+  /** Resolves when the message is sent. */
   send(message: AnyMessage): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#socket.send(JSON.stringify(message), (error) => (error ? reject(new Error(LOST)) : resolve()));
     });
   }
 
-  /** A request of our own: its answer is not for the editor. */
+  /** Sends a request of the pipe itself; its response is not passed to the editor. */
   async ask(id: string, method: string, params: unknown): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<true>();
     this.#awaited.set(id, { resolve: () => resolve(true), reject });
@@ -94,7 +94,7 @@ export class ServerLine {
     }
   }
 
-  /** Takes nothing more in until the one who reads it goes on. */
+  /** Applies the reader's backpressure to the socket. */
   pauseUntil(subscribe: (go: () => void) => void): void {
     if (this.#socket.isPaused) return;
     this.#socket.pause();

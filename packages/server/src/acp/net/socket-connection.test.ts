@@ -21,8 +21,8 @@ const ask = (id: number, method: string, params: object = {}): string =>
 const prompt = (id: number, sessionId: string, text: string): string =>
   ask(id, "session/prompt", { sessionId, prompt: [{ type: "text", text }] });
 
-test("a token that is revoked can have nothing more done, though its socket is open", async () => {
-  // No heartbeat comes to the rescue.
+test("a revoked token can do nothing more, even over an open socket", async () => {
+  // Long enough that no heartbeat closes the socket first.
   const settings = { heartbeatMs: 600_000, acp: { ...defaultAcpLimits, tokenMs: 0 } };
   const { connect } = thinAcpAgents(memory);
   await using server = await startTestServer({ engine: memory.engine, acp: connect, settings });
@@ -39,7 +39,7 @@ test("a token that is revoked can have nothing more done, though its socket is o
   expect(answers.length).toBe(before);
 });
 
-test("a request that comes again while it is under way is taken once, so that their number is bounded", async () => {
+test("a request that is repeated while in progress runs once, so that their number stays bounded", async () => {
   const { connect } = thinAcpAgents(memory);
   await using server = await startTestServer({ engine: memory.engine, acp: connect });
   const { socket, answers } = await open(server.url, server.secret);

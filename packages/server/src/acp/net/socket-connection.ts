@@ -7,16 +7,16 @@ import { AgentLink } from "./agent-link.ts";
 import { kindOf, parseJson, readMessage, rpcError } from "./rpc-message.ts";
 import { within } from "./within.ts";
 
-/** Nothing that is meant is nested deeper. */
+/** Rejects JSON that is nested too deeply to parse safely. */
 const DEEPEST = 200;
-/** Codes of WebSocket: the server goes, the client broke a rule, the client does not keep up. */
+/** WebSocket close codes: server stopping, protocol violation, client too slow. */
 const GOING = 1001;
 const AGAINST_THE_RULES = 1008;
 const NOT_READ = 1013;
-/** A client that does not say goodbye back within this is cut off. */
+/** A client that does not confirm the close within this time is disconnected. */
 const FAREWELL_MS = 2_000;
 
-/** An editor on a WebSocket: a message is a frame of text, both ways. */
+/** An editor on a WebSocket. Each message is one text frame, in both directions. */
 export class SocketConnection {
   readonly token: TokenRow;
   readonly #socket: WebSocket;
@@ -25,14 +25,14 @@ export class SocketConnection {
   readonly #asked = new Set<string>();
   readonly #isValid: (token: TokenRow) => Promise<boolean>;
   #validAt = performance.now();
-  /** Messages go in in the order in which they came, each after the look at its token. */
+  /** Keeps messages in order although each waits for its token check. */
   #inbound = Promise.resolve();
   #isAlive = true;
 
   constructor(parts: {
     socket: WebSocket;
     token: TokenRow;
-    /** Whether the token still is what it was. */
+    /** Whether the token is still valid. */
     isValid: (token: TokenRow) => Promise<boolean>;
     agent: AgentConnector;
     limits: AcpLimits;
@@ -46,7 +46,7 @@ export class SocketConnection {
       if (!isBinary) this.#receive(data);
     });
     this.#socket.on("pong", () => void (this.#isAlive = true));
-    // A frame that is too large, or broken: `close` follows.
+    // An oversized or broken frame; `close` follows.
     this.#socket.on("error", () => undefined);
     this.#socket.once("close", () => void this.#link.close(this.#limits.answerMs));
     void this.#link.closed.then(() => this.#socket.close(GOING));
@@ -56,7 +56,7 @@ export class SocketConnection {
     return this.#link.closed;
   }
 
-  /** A client that has not answered the last time is dead. */
+  /** Closes the socket if the client did not answer the last ping. */
   beat(): void {
     if (!this.#isAlive) return this.#socket.terminate();
     this.#isAlive = false;
@@ -88,19 +88,19 @@ export class SocketConnection {
       if (this.#asked.size >= this.#limits.maxRequests) {
         return this.#end(AGAINST_THE_RULES, "too many requests wait for their answers");
       }
-      // As over HTTP: one that is under way already is taken once, or their number would be nobody's.
+      // As over HTTP, ignore a request that repeats one in progress; their number must stay bounded.
       if (this.#asked.has(kind.key)) return;
       this.#asked.add(kind.key);
     }
     this.#inbound = this.#inbound.then(() => this.#take(message)).catch(() => this.#end(GOING, "the agent has gone"));
   }
 
-  /** A token that has been taken back has nothing more done, whenever the next heartbeat may be. */
+  /** Checks the token again, because a revoked token must not act until the next heartbeat. */
   async #take(message: AnyMessage): Promise<void> {
     const now = performance.now();
     if (now - this.#validAt >= this.#limits.tokenMs) {
       this.#socket.pause();
-      // A database that is away says nothing about a token.
+      // A database error does not prove that the token is invalid.
       const isValid = await this.#isValid(this.token).catch(() => true);
       this.#socket.resume();
       if (!isValid) return this.close("the token is not valid any more", AGAINST_THE_RULES);
@@ -109,20 +109,20 @@ export class SocketConnection {
     this.#link.send(message);
   }
 
-  /** Waits where the client does not keep up, and lets go of one that does not read at all. */
+  /** Applies the client's backpressure. Closes a connection whose client does not read. */
   async #send(message: AnyMessage): Promise<void> {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const kind = kindOf(message);
     if (kind.type === "response" && kind.key !== undefined) this.#asked.delete(kind.key);
     const { promise, resolve } = Promise.withResolvers<true>();
-    // Also called, with an error, when the socket ends.
+    // The callback also runs, with an error, when the socket closes.
     this.#socket.send(JSON.stringify(message), () => resolve(true));
     if (this.#socket.bufferedAmount < this.#limits.waitingBytes) return;
     if (!(await within(promise, this.#limits.stallMs))) this.#end(NOT_READ, "nobody has read this socket");
   }
 }
 
-/** Undefined where it is no JSON, or nothing that anybody could mean. */
+/** Undefined for invalid or too deeply nested JSON. */
 function parse(data: RawData): unknown {
   const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer);
   return isNestedDeeper(bytes, DEEPEST) ? undefined : parseJson(bytes.toString("utf8"));

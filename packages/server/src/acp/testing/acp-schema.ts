@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 
-/** What the agent says, by the method that it belongs to. */
+/** Requests of the agent, by method. */
 const ASKED: Readonly<Record<string, string>> = {
   "session/update": "SessionNotification",
   "session/request_permission": "RequestPermissionRequest",
@@ -36,7 +36,7 @@ const message = z.looseObject({
   error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
 });
 
-/** Holds every message of an agent against the schema that the SDK ships; collects what does not fit. */
+/** Validates every message of an agent against the schema of the SDK and collects violations. */
 export class AcpSchema {
   readonly #stable = load("schema.json");
   readonly #unstable = load("schema.unstable.json");
@@ -44,7 +44,7 @@ export class AcpSchema {
   readonly wrong: string[] = [];
   checked = 0;
 
-  /** A line to the agent: answers are told apart by what was asked. */
+  /** Records a line to the agent; responses are validated by the method of their request. */
   sent(line: string): void {
     const parsed = message.safeParse(parse(line));
     if (parsed.success && parsed.data.method !== undefined && parsed.data.id !== undefined) {
@@ -52,7 +52,7 @@ export class AcpSchema {
     }
   }
 
-  /** A line of the agent's. */
+  /** Validates a line from the agent. */
   received(line: string): void {
     const parsed = message.safeParse(parse(line));
     if (!parsed.success) return void this.wrong.push(`no message of JSON-RPC: ${line}`);

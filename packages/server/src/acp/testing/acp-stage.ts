@@ -28,37 +28,37 @@ export const TANDEM =
 interface EditorOptions {
   capabilities?: ClientCapabilities;
   args?: readonly string[];
-  /** Without it, every request is cancelled. */
+  /** Without it, every permission request is cancelled. */
   onPermission?: (request: RequestPermissionRequest, signal: AbortSignal) => Promise<RequestPermissionResponse>;
   onForm?: (request: CreateElicitationRequest) => Promise<CreateElicitationResponse>;
 }
 
-/** An editor with `tandem acp` as its agent: the SDK's own client, every line held against the schema. */
+/** An editor with `tandem acp` as its agent: the SDK's own client, with every line validated against the schema. */
 interface Editor extends AsyncDisposable {
   child: ChildProcess;
   agent: ClientContext;
   schema: AcpSchema;
-  /** What has come, in order, over all sessions. */
+  /** All received updates, in order, of all sessions. */
   updates: { sessionId: string; update: SessionUpdate }[];
   stderr: () => string;
   begin(): Promise<string>;
   say(sessionId: string, text: string): Promise<string>;
-  /** Resolves with the first update that fits, be it there or yet to come. */
+  /** Resolves with the first matching update, past or future. */
   until(fits: (update: SessionUpdate) => boolean): Promise<SessionUpdate>;
 }
 
 export interface AcpStage extends AsyncDisposable {
   rehearsal: Rehearsal;
-  /** Where the editor's sessions work. It is no project, and not under one. */
+  /** The folder of the editor's sessions; it is not in a project. */
   folder: string;
   variables: Record<string, string>;
   project: string;
-  /** Pids of Claude Code and MCP servers that are in the ledger. */
+  /** Pids of Claude Code processes and MCP servers in the ledger. */
   processes(): Promise<number[]>;
   editor(options?: EditorOptions): Promise<Editor>;
 }
 
-/** A scratch machine with the real command, the real Claude Code, and a rehearsal behind it. */
+/** A scratch machine with the real command, the real Claude Code and a rehearsal. */
 export async function setAcpStage(script: Script): Promise<AcpStage> {
   const root = await mkdtemp(join(tmpdir(), "tandem-acp-"));
   const rehearsal = await startRehearsal(script);
@@ -189,7 +189,7 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.once("exit", resolve));
 }
 
-/** What has been said under each id, put together: chunks joined, calls as they ended. */
+/** Joins updates by id: chunks concatenated, calls in their final state. */
 export function foldUpdates(updates: readonly SessionUpdate[]): {
   messages: string[];
   calls: Record<string, unknown>[];

@@ -2,8 +2,8 @@ import type { Conversation, ConversationHost } from "@tandem/claude-code";
 import { newId } from "@tandem/protocol";
 
 /**
- * A conversation without a process: it says one word to each message, after as many turns of the event loop as it is told,
- * unless it is interrupted first. For what has to be tried hundreds of times.
+ * A conversation without a process. It answers each message with one word after the given number of event loop turns,
+ * unless it is interrupted. For tests that repeat a scenario hundreds of times.
  */
 export function quickConversation(host: ConversationHost, ticks: () => number): Conversation {
   let running: { cut: boolean; ended: Promise<void> } | undefined;

@@ -6,21 +6,21 @@ const needsSchema = z.array(
 type Needs = z.infer<typeof needsSchema>;
 
 /**
- * What a place of the page needs before it can show anything, as its build has written it: said in the page's head, the
- * browser loads it side by side with the page's own script instead of after it.
+ * Preload tags for each path of the page, from the build's manifest. The browser then loads them in parallel with the
+ * page's script instead of after it.
  */
 export class FirstNeeds {
   readonly #needs: Promise<Needs>;
 
-  /** `text`: what the build has written of it, if anything. */
+  /** `text`: the manifest of the build, if it has one. */
   constructor(text: Promise<string | undefined>) {
     this.#needs = text.then(parse);
   }
 
-  /** Tags for the head. Who is not known to be signed in is asked for nothing that would be refused. */
+  /** Tags for the head. Requests that need a sign-in are preloaded only if the browser seems to be signed in. */
   async tags(path: string, isSignedIn: boolean): Promise<string> {
     for (const { path: pattern, modules, requests } of await this.#needs) {
-      // Ids are of letters, digits and `_`: what the pattern catches can stand in an attribute.
+      // Ids contain only letters, digits and `_`, so a match is safe in an attribute.
       const found = new RegExp(pattern).exec(path);
       if (!found) continue;
       const wanted = isSignedIn ? requests.map((request) => request.replaceAll("$1", found[1] ?? "")) : [];
@@ -33,7 +33,7 @@ export class FirstNeeds {
   }
 }
 
-/** A page that says nothing of it is slower, and no worse. */
+/** A page without preload tags is slower but correct. */
 function parse(text = "[]"): Needs {
   try {
     return needsSchema.parse(JSON.parse(text));

@@ -19,29 +19,29 @@ const ask = (path: string, isSignedIn = true) =>
   new PageFiles(folder).answer("GET", path, { encoding: "", tag: "", isSignedIn });
 
 test.each(["/", "/inbox", "/sessions/sesn_1", "/context/tables/shop/main.orders", "/context/wiki/a.js"])(
-  "%s is a place in the page",
+  "%s is served by the page",
   async (path) => expect(await (await ask(path))?.text()).toContain("The page"),
 );
 
-test("files are served, and what is none of them is not there", async () => {
+test("files of the build are served, and other paths are not found", async () => {
   expect(await (await ask("/assets/main.js"))?.text()).toBe("1;");
   expect((await ask("/assets/gone.js"))?.status).toBe(404);
   expect((await ask("/robots.txt"))?.status).toBe(404);
   expect(await ask("/v1/context")).toBeUndefined();
 });
 
-test("a browser is told at once what a place needs; who is not signed in, only what everybody may have", async () => {
+test("the page preloads what its path needs, and without a sign-in only public files", async () => {
   const page = async (path: string, isSignedIn?: boolean) => (await (await ask(path, isSignedIn))?.text()) ?? "";
   const module = '<link rel="modulepreload" href="/assets/session.js">';
   const log = '<link rel="preload" as="fetch" crossorigin href="/v1/sessions/sesn_1/log">';
   expect(await page("/sessions/sesn_1")).toContain(`${log}${module}</head>`);
   expect(await page("/sessions/sesn_1", false)).toContain(`</title>${module}</head>`);
   expect(await page("/inbox")).not.toContain("<link");
-  // What would end an attribute is no id.
+  // A character that would end the attribute is not part of an id.
   expect(await page('/sessions/a"b')).not.toContain("<link");
 });
 
-test("a page stays as it was when the server began, whatever another build leaves of its files", async () => {
+test("the page is served as it was when the server started, even if a new build replaces the files", async () => {
   const old = await mkdtemp(join(tmpdir(), "tandem-page-"));
   await mkdir(join(old, "assets"));
   await writeFile(join(old, "index.html"), "<head>The old page</head>");

@@ -18,26 +18,26 @@ const TYPES: Readonly<Record<string, string>> = {
   ".webmanifest": "application/manifest+json",
 };
 
-/** What is the server's own and never the page's. */
+/** Paths of the API, never of the page. */
 const NOT_THE_PAGE = /^\/(v1|mcp|acp|openapi\.json|healthz|readyz|metrics)(\/|$)/;
-/** Places in the page: what follows may have a dot in it, like `/context/tables/shop/main.orders`, and is no file for that. */
+/** Routes of the page. They may contain a dot, as in `/context/tables/shop/main.orders`, and are still no files. */
 const PLACE = /^\/(sessions|inbox|context|settings)(\/|$)/;
-/** The build names these by what is in them: they never change. */
+/** The build names these files by a hash of their content, so they can be cached forever. */
 const FOREVER = /^\/assets\//;
-/** Stands in the page for the nonce, which is another one each time. */
+/** Placeholder for the nonce, which differs for each response. */
 const NONCE_MARK = "__NONCE__";
 
 interface PageFile {
   body: Buffer;
-  /** Made when it is wanted first; undefined for what does not get smaller. */
+  /** Compressed on first use; undefined for files that do not compress. */
   zipped: (() => Promise<Buffer>) | undefined;
   type: string;
   tag: string;
 }
 
 /**
- * The page's files: public, since they say nothing about anybody. Whatever they show they have to ask for with a token. All are
- * read at the start: the page of a later build belongs to a later server, and what is half of each would fit nothing.
+ * The page's files. They are public, because they contain no data; the page requests data with a token. All files are
+ * read at startup: a later build belongs to a later server, and a mix of two builds would not work.
  */
 export class PageFiles {
   readonly #needs: FirstNeeds;
@@ -48,7 +48,7 @@ export class PageFiles {
     this.#needs = new FirstNeeds(this.#files.then((files) => files.get("/first-needs.json")?.body.toString("utf8")));
   }
 
-  /** Undefined where the address is none of the page's. */
+  /** Undefined if the path is not the page's. */
   async answer(
     method: string,
     path: string,
@@ -56,7 +56,7 @@ export class PageFiles {
   ): Promise<Response | undefined> {
     if ((method !== "GET" && method !== "HEAD") || NOT_THE_PAGE.test(path)) return undefined;
     const isFile = extname(path) !== "" && !PLACE.test(path);
-    // Every other address is one of the page's own, which it finds its way to by itself.
+    // Every other path is a route of the page, which the page resolves itself.
     const file = (await this.#files).get(isFile ? path : "/index.html");
     if (!file) return isFile ? new Response(null, { status: 404 }) : undefined;
     const isPage = file.type.startsWith("text/html");
@@ -83,14 +83,14 @@ export class PageFiles {
   }
 }
 
-/** By their addresses. A folder that cannot be read has no page. */
+/** By path. Empty if the folder cannot be read. */
 async function readAll(folder: string): Promise<Map<string, PageFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.map(async (entry): Promise<[string, PageFile][]> => {
     const type = TYPES[extname(entry.name)];
     if (!entry.isFile() || type === undefined) return [];
     const path = join(entry.parentPath, entry.name);
-    // One that is just being replaced is missing; that is no reason to fail.
+    // A file that is being replaced may be missing; skip it.
     const body = await readFile(path).catch(() => undefined);
     return body ? [[`/${relative(folder, path).replaceAll(sep, "/")}`, pageFile(body, type)]] : [];
   });
@@ -107,7 +107,7 @@ function pageFile(body: Buffer, type: string): PageFile {
   };
 }
 
-/** Nothing but the page's own: no script or style from anywhere else, no frame, no form, no request to another server. */
+/** Allows only the page's own scripts and styles; no frames, forms or requests to other servers. */
 const pageHeaders = (nonce: string): Record<string, string> => ({
   "content-security-policy": [
     "default-src 'none'",

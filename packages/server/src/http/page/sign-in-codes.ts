@@ -9,14 +9,14 @@ const SPACE = "page";
 const KIND = "sign_in_code";
 const MAX_CODES = 100;
 
-/** Codes that have been given out and not been used, by their hashes. */
+/** Unused sign-in codes, by hash. */
 export interface SignInCodes {
   add(hash: string, code: SignInCode): Promise<void>;
-  /** Each is given once, whoever else asks at the same time. */
+  /** Atomic: each code is returned at most once, even to concurrent callers. */
   take(hash: string): Promise<SignInCode | undefined>;
 }
 
-/** In this process alone. */
+/** Codes that are valid in this process only. */
 export function ownCodes(): SignInCodes {
   const codes = new Map<string, SignInCode>();
   return {
@@ -34,7 +34,7 @@ export function ownCodes(): SignInCodes {
   };
 }
 
-/** Good at every server on the store. */
+/** Codes that are valid at every server on the store. */
 export function sharedCodes(records: Records): SignInCodes {
   return {
     async add(hash, code) {
@@ -53,7 +53,8 @@ export function sharedCodes(records: Records): SignInCodes {
       const found = await records.get(SPACE, KIND, hash);
       if (!found) return undefined;
       try {
-        // Whoever changes it first has it; to remove it is not to know that it was there.
+        // Write before delete: the conditional write decides which caller wins; a delete does not tell whether the row
+        // existed.
         await records.write(SPACE, [
           { type: "put", kind: KIND, key: hash, value: found.value, version: found.version },
           { type: "delete", kind: KIND, key: hash },

@@ -39,7 +39,7 @@ async function signedIn(code?: string): Promise<string> {
 }
 
 describe("the page's files", () => {
-  test("are there for everybody, at every address of the page", async () => {
+  test("are public, at every path of the page", async () => {
     for (const path of ["/", "/sessions/sesn_1", "/settings/rules"]) {
       const response = await get(path);
       expect([path, response.status, await response.text()]).toEqual([path, 200, expect.stringContaining("the page")]);
@@ -49,7 +49,7 @@ describe("the page's files", () => {
     expect(script.headers.get("cache-control")).toContain("immutable");
   });
 
-  test("may run and reach nothing but what is their own", async () => {
+  test("may only run and reach their own origin", async () => {
     const response = await get("/");
     const policy = response.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
@@ -71,7 +71,7 @@ describe("the page's files", () => {
     },
   );
 
-  test("take no address of the API from it", async () => {
+  test("hide no path of the API", async () => {
     expect((await get("/v1/sessions")).status).toBe(401);
     expect((await get("/openapi.json")).status).toBe(401);
     expect((await get("/v1")).status).toBe(401);
@@ -79,7 +79,7 @@ describe("the page's files", () => {
 });
 
 describe("signing in", () => {
-  test("a code is good once, and its cookie is for the page alone", async () => {
+  test("a code is valid once, and its cookie is for the page alone", async () => {
     const code = await newCode();
     const first = await post("/v1/sign_in", { code });
     const cookie = first.headers.get("set-cookie") ?? "";
@@ -88,7 +88,7 @@ describe("signing in", () => {
     expect((await get("/openapi.json", { cookie: cookie.split(";", 1)[0]! })).status).toBe(200);
   });
 
-  test("a code is dead after a minute, and a try to use it then does not bring it back", async () => {
+  test("a code expires after a minute, and a late attempt does not revive it", async () => {
     const signIn = new SignIn(memoryTokens(), false);
     const made = Date.now();
     const inTime = await signIn.createCode({}, made);
@@ -110,7 +110,7 @@ describe("signing in", () => {
     expect((await post(path, body, { cookie, origin: server.url })).status).toBe(200);
   });
 
-  test("a link can be somebody's: by that name they act, until they sign out", async () => {
+  test("a link can be for a named person, who acts under that name until signing out", async () => {
     const admin = { cookie: await signedIn(), "sec-fetch-site": "same-origin" };
     const { code } = (await (await post("/v1/sign_in/codes", { name: " Ana " }, admin)).json()) as { code: string };
     const ana = { cookie: await signedIn(code), "sec-fetch-site": "same-origin" };
@@ -129,20 +129,20 @@ describe("signing in", () => {
     }
   });
 
-  test("who signs out with a token of a program keeps it", async () => {
+  test("signing out with a program's token keeps that token", async () => {
     const bearer = { authorization: `Bearer ${server.secret}` };
     expect((await post("/v1/sign_out", {}, bearer)).status).toBe(200);
     expect((await get("/openapi.json", bearer)).status).toBe(200);
   });
 
-  test("nothing else signs in", async () => {
+  test("other values do not sign in", async () => {
     expect((await post("/v1/sign_in", { code: "guess" })).status).toBe(401);
     expect((await post("/v1/sign_in", {})).status).toBe(400);
     expect((await post("/v1/sign_in/codes", {})).status).toBe(401);
     expect((await get("/?code=x#code=x")).headers.get("set-cookie")).toBeNull();
   });
 
-  test("who signs out is out", async () => {
+  test("signing out ends access", async () => {
     const cookie = await signedIn();
     const own = { cookie, "sec-fetch-site": "same-origin" };
     const left = await post("/v1/sign_out", {}, own);

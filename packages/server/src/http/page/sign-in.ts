@@ -22,12 +22,12 @@ const LARGEST = 1_024;
 const CODE_MS = 60_000;
 const COOKIE = "tandem_page";
 const COOKIE_SECONDS = 30 * 24 * 60 * 60;
-/** The name of tokens that browsers have, unless a link is somebody's; they are listed and revoked like any other. */
+/** The default name of browser tokens. They are listed and revoked like any other token. */
 const PAGE_TOKEN = "page";
 
 /**
- * How a person comes to the page without a token in any address: a code that is good once, for a minute, stands behind the
- * `#` of a link, which no browser sends anywhere; the page gives it back by a POST and gets a cookie that no script reads.
+ * Signs a person in without a token in a URL. A link carries a one-time code behind `#`, which browsers do not send to
+ * servers. The page POSTs the code and gets an HttpOnly cookie.
  */
 export class SignIn {
   readonly #tokens: TokenStore;
@@ -40,7 +40,7 @@ export class SignIn {
     this.#isSecure = isSecure;
   }
 
-  /** Whoever has it is an admin of this tenant, and by this name where it is told who did something. */
+  /** The code grants admin rights for this tenant, under this name in the audit log. */
   async createCode(
     { tenant = DEFAULT_TENANT, name }: CodeParams = {},
     now: number = Date.now(),
@@ -50,7 +50,7 @@ export class SignIn {
     return { code, expiresAt: new Date(now + CODE_MS).toISOString() };
   }
 
-  /** The cookie for a code. A code is dead after its use, whatever comes of it. */
+  /** Exchanges a code for a cookie. The code is used up even if the exchange fails. */
   async exchange(code: string, now = Date.now()): Promise<{ cookie: string; token: TokenRow }> {
     const known = await this.#codes.take(sha256(code));
     if (!known || known.until <= now) {
@@ -65,7 +65,7 @@ export class SignIn {
     return { cookie: this.#cookie(secret, COOKIE_SECONDS), token };
   }
 
-  /** Takes the browser's token away, and the cookie. Who has come with another token keeps that. */
+  /** Revokes the browser's token and clears the cookie. Keeps a token that was sent by another header. */
   async leave(token: TokenRow, headers: IncomingHttpHeaders): Promise<string> {
     const secret = cookieSecret(headers, "POST");
     if (secret !== undefined && sha256(secret) === token.sha256) await this.#tokens.delete(token.id);
@@ -79,8 +79,8 @@ export class SignIn {
 }
 
 /**
- * The token of the page's cookie. A browser adds the cookie by itself, so that more is wanted than that it is there: what
- * changes something must say that it comes from the page itself, which no other page can make a browser say.
+ * The token in the page's cookie. Browsers attach cookies by themselves, so a request that writes must also prove that
+ * it comes from the page (CSRF): other pages cannot set that header.
  */
 export function cookieSecret(headers: IncomingHttpHeaders, method: string): string | undefined {
   const found = (headers.cookie ?? "").split(/; */).find((pair) => pair.startsWith(`${COOKIE}=`));
@@ -91,7 +91,7 @@ export function cookieSecret(headers: IncomingHttpHeaders, method: string): stri
   return method === "GET" || isOwn ? secret : undefined;
 }
 
-/** Whom a link is asked for. */
+/** The person for whom a link is requested. */
 export async function readCodeParams(incoming: IncomingMessage): Promise<CodeParams> {
   const { success, data } = codeParams.safeParse((await readJson(incoming, LARGEST)) ?? {});
   if (success) return data;
@@ -101,7 +101,7 @@ export async function readCodeParams(incoming: IncomingMessage): Promise<CodePar
   );
 }
 
-/** The code of a request to sign in. */
+/** The code in a sign-in request. */
 export async function readCode(incoming: IncomingMessage): Promise<string> {
   const { success, data } = signInParams.safeParse(await readJson(incoming, LARGEST));
   if (success) return data.code;

@@ -5,12 +5,12 @@ import { routeTable } from "../route-table.ts";
 import { apiReference } from "./api-reference.ts";
 import { refusedResources, sdkMethods } from "./sdk-methods.ts";
 
-// Written anew by `vitest run -u`.
-test("docs/reference/api.md is what the routes say", async () => {
+// `vitest run -u` rewrites it.
+test("docs/reference/api.md matches the routes", async () => {
   await expect(apiReference()).toMatchFileSnapshot("../../../../../docs/reference/api.md");
 });
 
-/** The methods of a part of the client and of the parts below it, as `agents.versions.list`. */
+/** The methods of a client resource and its subresources, such as `agents.versions.list`. */
 function methodsOf(resource: APIResource, path: string): string[] {
   const own = Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((name) => name !== "constructor");
   const below = Object.entries(resource).filter(
@@ -22,7 +22,7 @@ function methodsOf(resource: APIResource, path: string): string[] {
   ];
 }
 
-test("every method of the official client has its line", () => {
+test("every method of the official client has a line", () => {
   const { beta } = new Anthropic({ apiKey: "none" });
   const all = methodsOf(beta, "");
   expect(all.length).toBeGreaterThan(100);
@@ -35,7 +35,7 @@ test("every method of the official client has its line", () => {
   );
 });
 
-test("every route that is not ours is one of its methods", () => {
+test("every route in Anthropic's API is one of its methods", () => {
   const routes = routeTable.filter(({ extension }) => !extension).map(({ name }) => name);
   expect(routes.filter((name) => !(name in sdkMethods))).toEqual([]);
 });

@@ -76,7 +76,7 @@ a send is looked for in the session's log and inbox, within the time that the tr
 each): what is there already is answered, not stored again. Whoever sends the same words twice gets both.
 `;
 
-/** The reference of every route, and of every method of the official client. */
+/** Renders the reference of every route and every method of the official client. */
 export function apiReference(): string {
   const sections = new Map<string, Route[]>();
   for (const route of routeTable) {

@@ -1,6 +1,6 @@
 export interface SdkMethod {
   support: "yes" | "partly" | "refused";
-  /** What is missing, or what is more. */
+  /** Differences from Anthropic's API. */
   note?: string;
 }
 
@@ -13,7 +13,9 @@ const fixedResources = refused("501: a session is given its files when it is cre
 const agentFields =
   "400 for `skills`, `execution_identity` other than `service_account`, `model.inference_geo`, `model.speed: fast`, advisor and workflows, and domain lists of the web tools";
 
-/** The official client's methods under `client.beta`, and what Tandem makes of each. A test sees that none is missing. */
+/**
+ * The official client's methods under `client.beta`, and how Tandem supports each. A test checks that none is missing.
+ */
 export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
   "agents.create": partly(agentFields),
   "agents.retrieve": yes(),
@@ -88,7 +90,7 @@ export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
   "models.list": partly("as `models.retrieve`"),
 };
 
-/** Parts of `client.beta` that are refused as a whole, with 501. */
+/** Resources of `client.beta` that are refused as a whole, with 501. */
 export const refusedResources = [
   "messages",
   "skills",

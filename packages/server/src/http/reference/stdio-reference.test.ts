@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { stdioReference } from "../../stdio/stdio-reference.ts";
 
-// Written anew by `vitest run -u`; here, so that whoever adds a route writes both references at once.
-test("docs/reference/stdio.md is what the routes say", async () => {
+// `vitest run -u` rewrites it. It is in this folder so that one command updates both references after a route is added.
+test("docs/reference/stdio.md matches the routes", async () => {
   await expect(stdioReference()).toMatchFileSnapshot("../../../../../docs/reference/stdio.md");
 });

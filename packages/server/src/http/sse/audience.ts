@@ -4,10 +4,10 @@ import type { StreamItem } from "./stream-item.ts";
 
 type Preview = (typeof PREVIEWS)[number];
 
-/** What a client has asked to hear of a session. Clients that asked for the same share every byte. */
+/** The filter of a client: which items of a session it asked for. Clients with equal filters share encoded bytes. */
 export class Audience {
   readonly key: string;
-  /** Null for the session's own stream, which is its primary thread's. */
+  /** Null for the session's own stream, which is that of its primary thread. */
   readonly #thread: ThreadId | null;
   readonly #previews: ReadonlySet<Preview>;
   readonly #tandem: boolean;
@@ -29,8 +29,8 @@ export class Audience {
 
   wants(item: StreamItem): boolean {
     if (item.type === "delta") return item.live.thread === this.#thread && this.#wantsDelta(item.live.delta);
-    // For the official tool runner `session.status_idle` is the last event of a turn: one more after it, of whatever kind,
-    // and it waits for ever.
+    // For the official tool runner `session.status_idle` is the last event of a turn: any event after it makes the
+    // runner wait forever.
     if (item.isIdle && !this.#tandem && item.logged.event.type.startsWith("tandem.")) return false;
     return this.#thread === null ? isOnPrimary(item.logged) : isAbout(item.logged, this.#thread);
   }

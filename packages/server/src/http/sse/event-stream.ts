@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 
-/** A client that is being let go may still read what it was sent, for so long. */
+/** Time for a client to read the last bytes before the connection is closed. */
 const FAREWELL_MS = 5_000;
 
-/** One client that listens. Frames are written as they are; who writes looks at `unsent` first. */
+/** One SSE client. Frames are written as they are; callers check `unsent` first. */
 export class EventStream {
-  /** Fires when the client is gone, whoever ended it. */
+  /** Fires when the connection is closed, by either side. */
   readonly closed: AbortSignal;
   readonly #outgoing: ServerResponse;
   #isEnding = false;
@@ -16,19 +16,19 @@ export class EventStream {
     const closing = new AbortController();
     this.closed = closing.signal;
     outgoing.once("close", () => closing.abort());
-    // A reset shows as `close` too; without a listener it would end the process.
+    // A reset also emits `close`; without a listener the error would end the process.
     outgoing.on("error", () => undefined);
     outgoing.writeHead(200, {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      // nginx holds answers back unless it is told not to.
+      // nginx buffers responses unless told otherwise.
       "x-accel-buffering": "no",
     });
     outgoing.flushHeaders();
     if (outgoing.destroyed) closing.abort();
   }
 
-  /** Bytes that the client has not taken yet. */
+  /** Bytes that are still buffered. */
   get unsent(): number {
     return this.#outgoing.writableLength;
   }
@@ -38,13 +38,13 @@ export class EventStream {
     return this.#outgoing.socket?.bytesWritten ?? 0;
   }
 
-  /** False once it is better to wait for `drained` before writing more. */
+  /** False when the buffer is full; await `drained` before writing more. */
   write(chunk: Buffer | string): boolean {
     if (this.closed.aborted || this.#isEnding) return true;
     return this.#outgoing.write(chunk);
   }
 
-  /** Resolves with false if the client is gone, or takes nothing until the deadline. */
+  /** Resolves with false if the client disconnected or read nothing until the deadline. */
   async drained(deadlineMs: number): Promise<boolean> {
     if (this.closed.aborted) return false;
     if (!this.#outgoing.writableNeedDrain) return true;
@@ -55,7 +55,7 @@ export class EventStream {
     );
   }
 
-  /** Says a last word and lets the client go. False if it is going already. */
+  /** Writes a last frame and closes the stream. False if it is closing already. */
   end(farewell = ""): boolean {
     if (this.closed.aborted || this.#isEnding) return false;
     this.#isEnding = true;

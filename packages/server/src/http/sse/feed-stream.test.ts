@@ -8,7 +8,7 @@ import { writeFeed } from "./feed-stream.ts";
 
 const changed = (id: string, title: string): FeedItem => ({ type: "changed", session: { id, title } as FeedSession });
 
-test("a feed begins with a snapshot and goes on with changes", async () => {
+test("a feed starts with a snapshot and continues with changes", async () => {
   const memory = new MemoryEngine();
   await using server = await startTestServer({ engine: memory.engine });
   await using feed = await StreamReader.open(server, "/v1/feed");
@@ -19,7 +19,7 @@ test("a feed begins with a snapshot and goes on with changes", async () => {
   expect(feed.types).toEqual(["snapshot", "changed", "removed"]);
 });
 
-test("who does not keep up gets the last state of each session, not every step", async () => {
+test("a slow client gets the latest state of each session, not every change", async () => {
   const written: string[] = [];
   const gate = Promise.withResolvers<boolean>();
   const slow = {

@@ -5,8 +5,8 @@ import { commentFrame, namedFrame } from "./frame.ts";
 const DRAIN_MS = 30_000;
 
 /**
- * Writes a feed to a client. One that does not keep up gets, of each session, only how it is by then: what waits for it is
- * never more than one entry for each session.
+ * Writes a feed to a client. A slow client gets only the latest state of each session, so its backlog is bounded by the
+ * number of sessions.
  */
 export async function writeFeed(feed: AsyncIterable<FeedItem>, stream: EventStream): Promise<void> {
   const waiting = new Map<string, FeedItem>();
@@ -26,7 +26,7 @@ export async function writeFeed(feed: AsyncIterable<FeedItem>, stream: EventStre
     for await (const item of feed) {
       if (item.type === "snapshot") waiting.clear();
       const key = keyOf(item);
-      // The newest comes last, also where it takes the place of an older one.
+      // Delete first, so that the newest entry moves to the end.
       waiting.delete(key);
       waiting.set(key, item);
       writing ??= drain();

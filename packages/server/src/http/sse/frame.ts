@@ -1,18 +1,18 @@
 import type { Delta, LoggedEvent } from "@tandem/protocol";
 
-// The official clients of other languages know `message` as a name of an event and pass over names that they do not know; a
-// frame without a name is dropped by TypeScript's. So all of Anthropic's vocabulary goes as `message`, and ours by its name.
+// Official clients in other languages know the event name `message` and ignore unknown names; the TypeScript client
+// drops frames without a name. So Anthropic's event types are sent as `message`, and Tandem's by their type.
 
 const nameOf = (type: string): string => (type.startsWith("tandem.") ? type : "message");
 
-/** Its id is its place in the log: what a client gives back as `Last-Event-ID` to go on from there. */
+/** The id is the event's position in the log; a client sends it back as `Last-Event-ID` to resume. */
 export const eventFrame = ({ seq, event }: LoggedEvent): string =>
   `event: ${nameOf(event.type)}\nid: ${seq}\ndata: ${JSON.stringify(event)}\n\n`;
 
-/** A preview has no id: there is nothing to go back to. */
+/** A preview has no id, because a stream cannot resume from it. */
 export const deltaFrame = (delta: Delta): string => namedFrame(nameOf(delta.type), delta);
 
 export const namedFrame = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** Clients pass over comments; proxies and sockets see that something is alive. */
+/** Clients ignore comments; proxies and sockets see activity. */
 export const commentFrame = (text: string): string => `: ${text}\n\n`;

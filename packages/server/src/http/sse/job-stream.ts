@@ -4,7 +4,9 @@ import { commentFrame } from "./frame.ts";
 
 const DRAIN_MS = 30_000;
 
-/** Writes a job's log to a client as it grows. One that takes nothing for long is let go: it comes back with its last id. */
+/**
+ * Writes a job's log to a client as it grows. A client that stops reading is disconnected; it resumes with its last id.
+ */
 export async function writeJobEvents(log: AsyncIterable<JobEvent[]>, stream: EventStream): Promise<void> {
   try {
     for await (const events of log) {

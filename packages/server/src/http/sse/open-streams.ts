@@ -7,7 +7,7 @@ import { EventStream } from "./event-stream.ts";
 import { commentFrame } from "./frame.ts";
 
 const HEARTBEAT = Buffer.from(commentFrame("heartbeat"));
-/** A client that has taken nothing for so many heartbeats, though something waits for it, is dead. */
+/** A client that reads nothing for this many heartbeats, although data is pending, is dead. */
 const DEAD_AFTER = 4;
 
 interface OpenStream {
@@ -16,7 +16,7 @@ interface OpenStream {
   stalled: number;
 }
 
-/** All streams of a server: how many a token may have, their heartbeat, and their end. */
+/** All streams of a server: limits per token, heartbeats and shutdown. */
 export class OpenStreams {
   readonly #streams = new Map<EventStream, OpenStream>();
   readonly #maxPerToken: number;
@@ -52,12 +52,12 @@ export class OpenStreams {
     return stream;
   }
 
-  /** Tells the clients of a tenant, and lets them go. */
+  /** Notifies the clients of a tenant and closes their streams. */
   closeOf(tenant: string, reason: string): void {
     for (const [stream, { token }] of this.#streams) if (token.tenant === tenant) stream.end(commentFrame(reason));
   }
 
-  /** Tells every client and lets it go. */
+  /** Notifies every client and closes its stream. */
   closeAll(reason: string): void {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -74,7 +74,7 @@ export class OpenStreams {
     this.#endRevoked().catch(() => undefined);
   }
 
-  /** A token that has been taken back takes its streams along. A database that is away says nothing about a token. */
+  /** Closes streams of revoked tokens. A database error does not prove that a token is revoked. */
   async #endRevoked(): Promise<void> {
     const tokens = new Map([...this.#streams.values()].map(({ token }) => [token.id, token]));
     for (const token of tokens.values()) {

@@ -29,7 +29,7 @@ const expectNothingLeft = async (): Promise<void> => {
   await expect.poll(() => [memory.followers, memory.listeners]).toEqual([0, 0]);
 };
 
-/** A client that opens a stream and then reads only when it is told to. */
+/** A client that opens a stream and reads only on demand. */
 async function openSlowly(query = "", header = ""): Promise<{ socket: Socket; rest(): Promise<string> }> {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(
@@ -48,7 +48,7 @@ async function openSlowly(query = "", header = ""): Promise<{ socket: Socket; re
 }
 
 describe("a hub", () => {
-  test("reads the log once for all its clients, and is gone with the last of them", async () => {
+  test("reads the log once for all its clients, and is removed with the last of them", async () => {
     const first = await open();
     const second = await open("?tandem=true");
     expect([memory.followers, memory.listeners]).toEqual([1, 1]);
@@ -63,7 +63,7 @@ describe("a hub", () => {
     await third.until(({ id }) => id === "2");
   });
 
-  test("leaves nothing behind where a stream could not be opened", async () => {
+  test("leaves nothing behind if a stream could not be opened", async () => {
     memory.failure = new RequestError("unavailable", "The database cannot be reached.");
     expect((await server.request(path())).status).toBe(503);
     memory.failure = undefined;
@@ -71,7 +71,7 @@ describe("a hub", () => {
     await expectNothingLeft();
   });
 
-  test("survives a database that goes away, without gap or repeat", async () => {
+  test("survives a database outage without gap or duplicate", async () => {
     await using stream = await open();
     memory.append(session, message(1));
     await stream.until(({ id }) => id === "1");
@@ -85,7 +85,7 @@ describe("a hub", () => {
     expect(stream.events.map(({ id }) => id)).toEqual(["1", "2", "3"]);
   });
 
-  test("that lags behind does not repeat what a client has heard of elsewhere", async () => {
+  test("that lags behind does not repeat events that a client has already", async () => {
     await using first = await open();
     memory.failure = new RequestError("unavailable", "The database cannot be reached.");
     memory.wakeAll();
@@ -101,7 +101,7 @@ describe("a hub", () => {
     expect(second.events.map(({ id }) => id)).toEqual(["3", "4"]);
   });
 
-  test("says that the session was deleted, and ends", async () => {
+  test("reports that the session was deleted, and ends", async () => {
     await using stream = await open();
     const response = await server.request(`/v1/sessions/${session}`, { method: "DELETE" });
     expect(await response.json()).toEqual({ type: "session_deleted", id: session });
@@ -109,7 +109,7 @@ describe("a hub", () => {
     expect(stream.types).toEqual(["session.deleted"]);
   });
 
-  test("sends what comes together in one write", async () => {
+  test("sends items that arrive together in one write", async () => {
     await using stream = await open();
     const before = performance.now();
     for (let i = 0; i < 2_000; i++) memory.append(session, message(1));
@@ -126,7 +126,7 @@ describe("streams", () => {
     expect(stream.events).toEqual([]);
   });
 
-  test("are told when the server stops, and end", async () => {
+  test("are notified when the server stops, and end", async () => {
     await using stream = await open();
     await using feed = await StreamReader.open(server, "/v1/feed");
     await feed.untilType("snapshot");
@@ -144,7 +144,7 @@ describe("streams", () => {
     expect(stream.frames.at(-1)?.comment).toContain("token");
   });
 
-  test("are so many for a token, and no more", async () => {
+  test("are limited per token", async () => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => open()));
     const refused = await server.request(path());
     expect(refused.status).toBe(429);
@@ -166,21 +166,21 @@ describe("streams", () => {
   });
 });
 
-test("a backlog is read from the log only as far as its client takes it", async () => {
+test("a backlog is read from the log only as fast as its client reads", async () => {
   const idle = session;
   const other = memory.createSession();
   const large = message(150_000);
   for (const each of [idle, other]) for (let i = 0; i < 200; i += 1) memory.append(each, large);
   const from = { "last-event-id": "0" };
   const { socket } = await openSlowly("", "last-event-id: 0\r\n");
-  // Until another has had as much.
+  // Wait until another client has received as much.
   await using quick = await StreamReader.open(server, `/v1/sessions/${other}/events/stream`, from);
   await quick.until(({ id }) => id === "200");
   expect(memory.read(idle)).toBeLessThan(150);
   socket.destroy();
 });
 
-describe("a client that does not keep up", () => {
+describe("a slow client", () => {
   const id = newId("event");
   const preview = (): Promise<void> =>
     memory.preview(session, {
@@ -193,14 +193,14 @@ describe("a client that does not keep up", () => {
     });
   const isLetGo = () => server.log.some(({ msg }) => msg === "let go of a client that did not keep up");
 
-  test("loses previews first, then is told where to go on and let go; others are not held up", async () => {
+  test("loses previews first, then is told where to resume and disconnected; others are not delayed", async () => {
     const slow = await openSlowly("?event_deltas[]=agent.message");
     await using quick = await open("?event_deltas[]=agent.message");
     await memory.preview(session, {
       thread: null,
       delta: { type: "event_start", event: { type: "agent.message", id } },
     });
-    // The sockets of both sides take some megabytes before anything backs up.
+    // Both sockets buffer some megabytes before backpressure shows.
     let sent = 0;
     while (!isLetGo()) {
       sent = memory.append(session, message(100_000)).seq;

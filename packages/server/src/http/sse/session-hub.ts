@@ -8,44 +8,50 @@ import type { EventStream } from "./event-stream.ts";
 import { namedFrame } from "./frame.ts";
 import { frameOf, ItemMaker, previewedId, STATUS_TYPES, type StreamItem } from "./stream-item.ts";
 
-export type HubSettings = Pick<ServerSettings, "batchMs" | "slowBytes" | "stuckBytes">;
-
-/** Hears of every event as it comes, before it is streamed. */
-export type OnReceive = (logged: LoggedEvent) => void;
+type HubSettings = Pick<ServerSettings, "batchMs" | "slowBytes" | "stuckBytes">;
 
 const FIRST_RETRY_MS = 200;
 const SLOWEST_RETRY_MS = 5_000;
-/** One core does some 50,000 writes a second, so that with many clients the window grows: 50 ms for a thousand. */
+/** One core does about 50,000 writes a second, so the batch window grows with the clients: 50 ms for a thousand. */
 const CLIENTS_PER_MS = 20;
-/** A client that reads its backlog may stand still for so long. */
+/** How long a client that reads its backlog may pause. */
 const DRAIN_MS = 30_000;
 
 interface Subscriber {
   stream: EventStream;
   audience: Audience;
-  /** Events whose previews it did not get from the beginning: it gets none of the rest, for previews are a prefix. */
+  /**
+   * Events whose preview this client did not get from the start. The rest is skipped, because previews are prefixes.
+   */
   muted: Set<string>;
-  /** The last event it had when it joined: it may have heard of more, elsewhere or from its backlog, than this hub has. */
+  /**
+   * The last event the client had when it joined. It may be ahead of this hub, from another server or from its backlog.
+   */
   has: number;
-  /** Not before this hub has written what it has: a preview of what it knows as a fact would come after that. */
+  /** False until the hub has written its events to this client: otherwise a preview could follow its own event. */
   hearsPreviews: boolean;
 }
 
+export interface HubDependencies {
+  sessions: Sessions;
+  settings: HubSettings;
+  logger: Logger;
+  /** Called for every event as it arrives, before it is streamed. */
+  onReceive: ((logged: LoggedEvent) => void) | undefined;
+}
+
 /**
- * One session's events and previews, for all who listen to it here. It reads the log once, encodes each batch once for all
- * that asked for the same, and writes it to each. It lives from its first client to its last.
+ * One session's events and previews for all its clients. It reads the log once, encodes each batch once per filter and
+ * writes it to each client. It lives from its first client to its last.
  */
 export class SessionHub {
   readonly #session: SessionId;
-  readonly #sessions: Sessions;
-  readonly #settings: HubSettings;
-  readonly #logger: Logger;
-  readonly #onReceive: OnReceive | undefined;
+  readonly #dependencies: HubDependencies;
   readonly #stop = new AbortController();
   readonly #subscribers = new Set<Subscriber>();
-  /** What has been written of events that have not come yet. */
+  /** Previews written for events that have not arrived yet. */
   readonly #standing = new StandingPreviews();
-  /** Up to here the log has been read, and up to here it has been written to clients. */
+  /** The last event read from the log, and the last one written to clients. */
   #received = 0;
   #written = 0;
   #pending: StreamItem[] = [];
@@ -54,25 +60,17 @@ export class SessionHub {
   #maker = new ItemMaker(undefined);
   #saidDeleted = false;
 
-  constructor(
-    session: SessionId,
-    sessions: Sessions,
-    settings: HubSettings,
-    { logger, onReceive }: { logger: Logger; onReceive: OnReceive | undefined },
-  ) {
+  constructor(session: SessionId, dependencies: HubDependencies) {
     this.#session = session;
-    this.#sessions = sessions;
-    this.#settings = settings;
-    this.#logger = logger;
-    this.#onReceive = onReceive;
+    this.#dependencies = dependencies;
   }
 
-  /** Resolves when nothing that is appended from now on will be missed. */
+  /** Resolves when no later event can be missed. */
   async start(): Promise<void> {
-    const head = await this.#sessions.head(this.#session);
+    const head = await this.#dependencies.sessions.head(this.#session);
     this.#received = this.#written = head;
-    // At once: what is being said now comes after that event.
-    const silence = this.#sessions.onDelta(this.#session, (deltas) => {
+    // Subscribe synchronously: previews from now on come after that event.
+    const silence = this.#dependencies.sessions.onDelta(this.#session, (deltas) => {
       for (const live of deltas) this.#push({ type: "delta", live });
     });
     this.#stop.signal.addEventListener("abort", silence, { once: true });
@@ -85,20 +83,20 @@ export class SessionHub {
     clearTimeout(this.#timer);
   }
 
-  /** From now on, or from after the event `after`, without gap or repeat. */
+  /** Streams from now on, or from after the event `after`, without gap or duplicate. */
   join(stream: EventStream, audience: Audience, after: number | undefined): void {
     if (this.#stop.signal.aborted) return void stream.end();
     const subscriber: Subscriber = { stream, audience, muted: new Set(), has: after ?? 0, hearsPreviews: false };
     if (after === undefined) this.#attach(subscriber);
     else {
       this.#catchUp(subscriber, after).catch((error: unknown) => {
-        this.#logger.warn({ err: error, session: this.#session }, "could not read a stream's backlog");
+        this.#dependencies.logger.warn({ err: error, session: this.#session }, "could not read a stream's backlog");
         stream.end();
       });
     }
   }
 
-  /** To be called where `#written` is what the client has: nothing may be awaited in between. */
+  /** Call it when `#written` is the client's position, without an await in between. */
   #attach(subscriber: Subscriber): void {
     if (subscriber.stream.closed.aborted) return;
     this.#subscribers.add(subscriber);
@@ -106,7 +104,7 @@ export class SessionHub {
     this.#letHear(subscriber);
   }
 
-  /** Who comes in the middle of an answer begins with what there is of it. */
+  /** A client that joins during a response starts with the text so far. */
   #letHear(subscriber: Subscriber): void {
     if (subscriber.hearsPreviews || subscriber.has > this.#written) return;
     subscriber.hearsPreviews = true;
@@ -116,35 +114,35 @@ export class SessionHub {
     if (wanted.length > 0) subscriber.stream.write(wanted.map(frameOf).join(""));
   }
 
-  /** Reads on only when the client has taken what was read before: nobody's backlog is held in memory. */
+  /** Reads the next batch only when the client has read the last one, so that no backlog is held in memory. */
   async #catchUp(subscriber: Subscriber, after: number): Promise<void> {
     const { stream, audience } = subscriber;
     const maker = await this.#makerAfter(after);
     if (after >= this.#written) return this.#attach(subscriber);
-    for await (const events of this.#sessions.follow(this.#session, after, stream.closed)) {
+    for await (const events of this.#dependencies.sessions.follow(this.#session, after, stream.closed)) {
       const items = events.map((logged) => maker.make(logged)).filter((item) => audience.wants(item));
       stream.write(items.map(frameOf).join(""));
       if (!(await stream.drained(DRAIN_MS))) return stream.destroy();
       subscriber.has = events.at(-1)!.seq;
       if (subscriber.has >= this.#written) return this.#attach(subscriber);
     }
-    // Deleted meanwhile, or the client is gone.
+    // The session was deleted or the client disconnected.
     stream.end();
   }
 
-  /** For the events after that one. */
+  /** For the events after that position. */
   async #makerAfter(seq: number): Promise<ItemMaker> {
     const range = { before: seq + 1, order: "desc", limit: 1, types: STATUS_TYPES } as const;
-    const { events } = await this.#sessions.events(this.#session, range);
+    const { events } = await this.#dependencies.sessions.events(this.#session, range);
     return new ItemMaker(events[0]?.event.type);
   }
 
-  /** A database that goes away is waited for; what was missed meanwhile is read from the log. */
+  /** Retries during a database outage; missed events are read from the log afterwards. */
   async #follow(): Promise<void> {
     const { signal } = this.#stop;
     for (let delayMs = FIRST_RETRY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
       try {
-        for await (const events of this.#sessions.follow(this.#session, this.#received, signal)) {
+        for await (const events of this.#dependencies.sessions.follow(this.#session, this.#received, signal)) {
           delayMs = FIRST_RETRY_MS;
           for (const logged of events) this.#receive(logged);
         }
@@ -153,7 +151,10 @@ export class SessionHub {
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof RequestError && error.code === "not_found") return this.#endDeleted();
-        this.#logger.warn({ err: error, session: this.#session }, "lost sight of a session's log; trying again");
+        this.#dependencies.logger.warn(
+          { err: error, session: this.#session },
+          "lost sight of a session's log; trying again",
+        );
         await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -163,16 +164,16 @@ export class SessionHub {
     if (logged.seq <= this.#received) return;
     if (logged.seq > this.#received + 1) throw new Error(`Event ${logged.seq} came after ${this.#received}.`);
     this.#received = logged.seq;
-    this.#onReceive?.(logged);
+    this.#dependencies.onReceive?.(logged);
     this.#saidDeleted = logged.event.type === "session.deleted";
     this.#push(this.#maker.make(logged));
   }
 
-  /** What comes alone goes out with the end of this tick; what comes in numbers, once per window. */
+  /** A single item is sent at the end of this tick; many items are sent once per window. */
   #push(item: StreamItem): void {
     this.#pending.push(item);
     if (this.#timer) return;
-    const windowMs = Math.max(this.#settings.batchMs, this.#subscribers.size / CLIENTS_PER_MS);
+    const windowMs = Math.max(this.#dependencies.settings.batchMs, this.#subscribers.size / CLIENTS_PER_MS);
     this.#timer = setTimeout(() => this.#flush(), Math.max(0, this.#lastFlush + windowMs - Date.now()));
   }
 
@@ -186,8 +187,8 @@ export class SessionHub {
       try {
         this.#deliver(subscriber, items, encoded);
       } catch (error) {
-        // It goes on from the log, after what it has.
-        this.#logger.error({ err: error, session: this.#session }, "could not write to a stream");
+        // The client reconnects and resumes from the log.
+        this.#dependencies.logger.error({ err: error, session: this.#session }, "could not write to a stream");
         subscriber.stream.end();
       }
     }
@@ -201,14 +202,17 @@ export class SessionHub {
 
   #deliver(subscriber: Subscriber, items: readonly StreamItem[], encoded: Map<string, Buffer>): void {
     const { stream, audience, muted, hearsPreviews } = subscriber;
-    if (stream.unsent > this.#settings.stuckBytes) {
+    if (stream.unsent > this.#dependencies.settings.stuckBytes) {
       const resync = { type: "tandem.resync", last_event_id: String(this.#written) };
       if (stream.end(namedFrame(resync.type, resync))) {
-        this.#logger.info({ session: this.#session, unsent: stream.unsent }, "let go of a client that did not keep up");
+        this.#dependencies.logger.info(
+          { session: this.#session, unsent: stream.unsent },
+          "let go of a client that did not keep up",
+        );
       }
       return;
     }
-    if (stream.unsent > this.#settings.slowBytes) {
+    if (stream.unsent > this.#dependencies.settings.slowBytes) {
       for (const item of items) {
         const id = previewedId(item);
         if (id !== undefined) muted.add(id);
@@ -231,7 +235,7 @@ export class SessionHub {
     if (muted.size > 0) for (const item of items) if (item.type === "event") muted.delete(item.logged.event.id);
   }
 
-  /** The log is gone with the session, so that its last event is nowhere but here. */
+  /** The log is deleted with the session, so its last event exists only here. */
   #endDeleted(): void {
     this.#flush();
     const event = { type: "session.deleted", id: newId("event"), processed_at: new Date().toISOString() };

@@ -1,74 +1,64 @@
 import type { SessionId } from "@tandem/protocol";
-import type { Sessions } from "@tandem/sessions";
-import type { Logger } from "../create-logger.ts";
 import type { Audience } from "./audience.ts";
 import type { EventStream } from "./event-stream.ts";
-import { SessionHub, type HubSettings, type OnReceive } from "./session-hub.ts";
+import { SessionHub, type HubDependencies } from "./session-hub.ts";
 
-interface Place {
+interface HubEntry {
   hub: SessionHub;
   started: Promise<void>;
   clients: number;
 }
 
-/** The hubs of the sessions that somebody listens to. */
+/** The hubs of sessions with clients. */
 export class SessionHubs {
-  readonly #places = new Map<SessionId, Place>();
-  readonly #sessions: Sessions;
-  readonly #settings: HubSettings;
-  readonly #logger: Logger;
-  readonly #onReceive: OnReceive | undefined;
+  readonly #entries = new Map<SessionId, HubEntry>();
+  readonly #dependencies: HubDependencies;
 
-  constructor(sessions: Sessions, settings: HubSettings, logger: Logger, onReceive?: OnReceive) {
-    this.#sessions = sessions;
-    this.#settings = settings;
-    this.#logger = logger;
-    this.#onReceive = onReceive;
+  constructor(dependencies: HubDependencies) {
+    this.#dependencies = dependencies;
   }
 
   get size(): number {
-    return this.#places.size;
+    return this.#entries.size;
   }
 
   /**
-   * Lets a client listen. `open` answers its request, and is called only once nothing can go wrong any more: a client that
-   * sees the answer misses nothing that happens after.
+   * Adds a client. `open` sends the response headers and is called only after every step that can fail: a client that
+   * sees the response misses no later event.
    */
   async join(
     session: SessionId,
     client: { audience: Audience; after: number | undefined; open: () => EventStream },
   ): Promise<void> {
-    const place = this.#enter(session);
+    const entry = this.#enter(session);
     let stream: EventStream;
     try {
-      await place.started;
+      await entry.started;
       stream = client.open();
     } catch (error) {
-      this.#leave(session, place);
+      this.#leave(session, entry);
       throw error;
     }
-    stream.closed.addEventListener("abort", () => this.#leave(session, place), { once: true });
-    if (stream.closed.aborted) this.#leave(session, place);
-    else place.hub.join(stream, client.audience, client.after);
+    stream.closed.addEventListener("abort", () => this.#leave(session, entry), { once: true });
+    if (stream.closed.aborted) this.#leave(session, entry);
+    else entry.hub.join(stream, client.audience, client.after);
   }
 
-  #enter(session: SessionId): Place {
-    let place = this.#places.get(session);
-    if (!place) {
-      const hub = new SessionHub(session, this.#sessions, this.#settings, {
-        ...{ logger: this.#logger, onReceive: this.#onReceive },
-      });
-      place = { hub, started: hub.start(), clients: 0 };
-      this.#places.set(session, place);
+  #enter(session: SessionId): HubEntry {
+    let entry = this.#entries.get(session);
+    if (!entry) {
+      const hub = new SessionHub(session, this.#dependencies);
+      entry = { hub, started: hub.start(), clients: 0 };
+      this.#entries.set(session, entry);
     }
-    place.clients += 1;
-    return place;
+    entry.clients += 1;
+    return entry;
   }
 
-  #leave(session: SessionId, place: Place): void {
-    place.clients -= 1;
-    if (place.clients > 0) return;
-    place.hub.stop();
-    if (this.#places.get(session) === place) this.#places.delete(session);
+  #leave(session: SessionId, entry: HubEntry): void {
+    entry.clients -= 1;
+    if (entry.clients > 0) return;
+    entry.hub.stop();
+    if (this.#entries.get(session) === entry) this.#entries.delete(session);
   }
 }

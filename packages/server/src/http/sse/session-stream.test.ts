@@ -39,7 +39,7 @@ const open = (query = "", headers: Record<string, string> = {}): Promise<StreamR
   StreamReader.open(server, `/v1/sessions/${session}/events/stream${query}`, headers);
 
 describe("frames", () => {
-  test("name Anthropic's vocabulary `message` and ours by its type, with the place in the log as id", async () => {
+  test("name Anthropic's event types `message` and Tandem's by their type, with the log position as id", async () => {
     await using stream = await open();
     expect(stream.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(stream.response.headers.get("request-id")).toMatch(/^req_/);
@@ -54,7 +54,7 @@ describe("frames", () => {
     ]);
   });
 
-  test("begin with what happens after the stream is open: there is no replay", async () => {
+  test("start with events after the stream is open: there is no replay", async () => {
     memory.append(session, running);
     memory.append(session, idle);
     await using stream = await open();
@@ -63,7 +63,7 @@ describe("frames", () => {
     expect(stream.events.map(({ id }) => id)).toEqual(["3"]);
   });
 
-  test("miss nothing that is appended as soon as the answer is there", async () => {
+  test("include every event appended after the response", async () => {
     for (let i = 0; i < 20; i++) {
       await using stream = await open();
       const { seq } = memory.append(session, running);
@@ -73,8 +73,8 @@ describe("frames", () => {
   });
 });
 
-describe("going on after Last-Event-ID", () => {
-  test("has neither gap nor repeat, also while the log is being written to", async () => {
+describe("resuming after Last-Event-ID", () => {
+  test("has neither gap nor duplicate, even while the log is being written", async () => {
     const total = 1_500;
     for (let i = 0; i < total / 2; i++) memory.append(session, message(`${i}`));
     const streams = await Promise.all(["0", "1", "300", "749", "750"].map((id) => open("", { "last-event-id": id })));
@@ -91,7 +91,7 @@ describe("going on after Last-Event-ID", () => {
     }
   });
 
-  test("with the id of the last event, hears only what is new", async () => {
+  test("with the id of the last event gets only new events", async () => {
     memory.append(session, running);
     await using stream = await open("", { "last-event-id": "1" });
     memory.append(session, message("new"));
@@ -100,7 +100,7 @@ describe("going on after Last-Event-ID", () => {
   });
 
   test.each(["2", "-1", "1.5", "abc", "sevt_01", "9999999999999999999"])(
-    "an id that is not of this session's stream (%s) is refused with what to do",
+    "an id that is not of this session's stream (%s) is refused with a fix",
     async (id) => {
       memory.append(session, running);
       const response = await server.request(`/v1/sessions/${session}/events/stream`, {
@@ -123,7 +123,7 @@ describe("going on after Last-Event-ID", () => {
   });
 });
 
-describe("events of ours while the session is idle", () => {
+describe("Tandem's events while the session is idle", () => {
   const play = (): void => {
     memory.append(session, notice("before the first turn"));
     memory.append(session, running);
@@ -139,7 +139,7 @@ describe("events of ours while the session is idle", () => {
   const texts = (stream: StreamReader) => stream.events.flatMap(({ data }) => data!["text"] ?? []);
   const untilTheEnd = (stream: StreamReader) => stream.until(({ id }) => id === "10");
 
-  test("are not sent to who has not asked: idle is the last event of a turn", async () => {
+  test("are not sent by default: idle is the last event of a turn", async () => {
     await using live = await open();
     play();
     await untilTheEnd(live);
@@ -150,14 +150,14 @@ describe("events of ours while the session is idle", () => {
     expect(resumed.types).toContain("session.updated");
   });
 
-  test("are sent to who asks with `tandem=true`", async () => {
+  test("are sent with `tandem=true`", async () => {
     await using live = await open("?tandem=true");
     play();
     await untilTheEnd(live);
     expect(texts(live)).toHaveLength(5);
   });
 
-  test("a stream that opens in the middle knows whether the session is idle", async () => {
+  test("a stream that opens mid-turn knows whether the session is idle", async () => {
     memory.append(session, running);
     memory.append(session, idle);
     await using stream = await open();
@@ -171,7 +171,7 @@ describe("events of ours while the session is idle", () => {
 describe("previews", () => {
   const id = newId("event");
 
-  test("go to who asks for them, before their event and without an id", async () => {
+  test("are sent on request, before their event and without an id", async () => {
     await using plain = await open();
     await using messages = await open("?event_deltas[]=agent.message");
     await using both = await open("?event_deltas%5B%5D=agent.message&event_deltas%5B%5D=agent.thinking");
@@ -205,7 +205,7 @@ describe("previews", () => {
     }
   });
 
-  test("of anything else are refused", async () => {
+  test("of other event types are refused", async () => {
     const response = await server.request(`/v1/sessions/${session}/events/stream?event_deltas[]=agent.tool_use`);
     expect(response.status).toBe(400);
     expect(await response.text()).toContain("agent.thinking");
@@ -218,7 +218,7 @@ describe("previews", () => {
       .map(({ delta }) => delta!.content.text)
       .join("");
 
-  test("are from the beginning: who comes in the middle of an answer begins with what there is of it", async () => {
+  test("are complete: a client that joins during a response starts with the text so far", async () => {
     await using early = await open("?event_deltas[]=agent.message");
     await memory.preview(session, started(id), piece(id, "He"), piece(id, "l"));
     await early.until(({ data }) => JSON.stringify(data).includes('"l"'));
@@ -237,7 +237,7 @@ describe("previews", () => {
     expect(last.types).toEqual(["session.status_idle"]);
   });
 
-  test("so, too, who comes in the middle and is the first to listen", async () => {
+  test("are complete for the first listener, too, if it joins during a response", async () => {
     await memory.preview(session, started(id), piece(id, "Hel"));
     await using late = await open("?event_deltas[]=agent.message&tandem=true");
     await memory.preview(session, piece(id, "lo"));
@@ -249,7 +249,7 @@ describe("previews", () => {
     expect(textIn(late, id)).toBe("Hello");
   });
 
-  test("come after the events that were missed, to who goes on after one of them", async () => {
+  test("come after the missed events when a client resumes", async () => {
     await using early = await open("?event_deltas[]=agent.message");
     for (const text of ["1", "2", "3"]) memory.append(session, message(text));
     await memory.preview(session, started(id), piece(id, "Hel"));
@@ -265,13 +265,13 @@ describe("previews", () => {
     expect(textIn(late, id)).toBe("Hello");
   });
 
-  test("are never of what a client has as a fact, though others have not been told of it yet", async () => {
+  test("never repeat an event that a client has already, even if other clients do not have it yet", async () => {
     await using early = await open("?event_deltas[]=agent.message");
     for (let round = 0; round < 10; round++) {
       const next = newId("event");
       await memory.preview(session, started(next), piece(next, "Bye"));
       const { seq } = memory.append(session, message("Bye"), { id: next });
-      // It has read the log up to here, elsewhere.
+      // It has read the log up to here from another server.
       await using late = await open("?event_deltas[]=agent.message", { "last-event-id": String(seq) });
       const { seq: last } = memory.append(session, message("The end."));
       await late.until((event) => event.id === String(last));
@@ -284,7 +284,7 @@ describe("previews", () => {
 });
 
 describe("threads", () => {
-  test("have streams of their own, and the session's has what concerns it", async () => {
+  test("have their own streams, and the session's stream has what concerns the session", async () => {
     const thread = memory.createThread(session);
     const other = memory.createThread(session);
     await using main = await open("?event_deltas[]=agent.message");
@@ -328,7 +328,7 @@ describe("threads", () => {
     ]);
   });
 
-  test("the primary one has the session's stream", async () => {
+  test("the primary thread shares the session's stream", async () => {
     const response = await server.request(`/v1/sessions/${session}/threads`);
     const { data } = (await response.json()) as { data: { id: string }[] };
     await using stream = await StreamReader.open(server, `/v1/sessions/${session}/threads/${data[0]!.id}/stream`);
@@ -336,7 +336,7 @@ describe("threads", () => {
     expect(await stream.untilType("session.status_running")).toMatchObject({ id: "1" });
   });
 
-  test("that are not there are not found", async () => {
+  test("that do not exist are not found", async () => {
     const response = await server.request(`/v1/sessions/${session}/threads/sthr_nothing/stream`);
     expect(response.status).toBe(404);
   });

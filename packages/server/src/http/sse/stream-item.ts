@@ -1,22 +1,22 @@
 import type { LiveDelta, LoggedEvent } from "@tandem/protocol";
 import { deltaFrame, eventFrame } from "./frame.ts";
 
-/** An event or a preview on its way to clients. */
+/** An event or a preview to be sent to clients. */
 export type StreamItem =
   | {
       type: "event";
       logged: LoggedEvent;
-      /** Whether it arose while the session was idle. */
+      /** Whether it occurred while the session was idle. */
       isIdle: boolean;
       frame?: string;
     }
   | { type: "delta"; live: LiveDelta; frame?: string };
 
-/** Encoded once, when the first client wants it. */
+/** Encoded once, when the first client needs it. */
 export const frameOf = (item: StreamItem): string =>
   (item.frame ??= item.type === "event" ? eventFrame(item.logged) : deltaFrame(item.live.delta));
 
-/** The id of the event that a preview is of; undefined for an event itself, and for what is said of one that has come. */
+/** The id of the event that a preview belongs to; undefined for events and for previews of events that have arrived. */
 export function previewedId(item: StreamItem): string | undefined {
   if (item.type === "event") return undefined;
   const { delta } = item.live;
@@ -24,7 +24,7 @@ export function previewedId(item: StreamItem): string | undefined {
   return delta.type === "event_start" ? delta.event.id : delta.event_id;
 }
 
-/** The types of the events that say whether a session is idle. */
+/** The types of events that change whether a session is idle. */
 export const STATUS_TYPES = [
   "session.status_running",
   "session.status_rescheduled",
@@ -32,11 +32,11 @@ export const STATUS_TYPES = [
   "session.status_terminated",
 ] as const;
 
-/** Turns a session's events into items; it must be shown each of them, in order. */
+/** Turns a session's events into items. It must see every event, in order. */
 export class ItemMaker {
   #isIdle: boolean;
 
-  /** With what the last status event before the first that is made said; a session begins idle. */
+  /** `lastStatus`: the type of the last status event before the first item; a session starts idle. */
   constructor(lastStatus: string | undefined) {
     this.#isIdle = isIdleAfter(lastStatus ?? "session.status_idle") ?? true;
   }
