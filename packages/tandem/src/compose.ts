@@ -18,10 +18,10 @@ import { requireTrust } from "./config/trust.ts";
 import type { Host } from "./host.ts";
 import { serverSettings } from "./server/server-settings.ts";
 
-// The only place that wires rooms together. Each is loaded when it is needed: together they take longer to load than most
-// commands to run.
+// The only module that wires packages together. It imports each package on first use: loading all of them takes longer than
+// most commands run.
 
-/** The backend that the project's config names. Refused in a folder that needs trust and does not have it. */
+/** Creates the configured backend. Throws in an untrusted folder. */
 export async function createBackend(context: Host, project: Project): Promise<LlmBackend> {
   await requireTrust(context.env, project);
   await useProxy(context.env);
@@ -35,7 +35,7 @@ export async function createBackend(context: Host, project: Project): Promise<Ll
   });
 }
 
-/** A runtime on that backend. `onReport` gets what each call took. */
+/** Creates a runtime on the configured backend. `onReport` gets the report of each call. */
 export async function createRuntime(
   context: Host,
   project: Project,
@@ -46,7 +46,7 @@ export async function createRuntime(
   return runtime.createRuntime({ config: project.config.llm, backend, sink: onReport, ...(quotas && { quotas }) });
 }
 
-/** What the chosen binary says of the user's own Claude login; nothing is spent and no token renewed. */
+/** Asks the Claude Code binary for the state of the user's login. Spends no tokens and does not refresh the login. */
 export async function probeLogin(context: Host, project: Project, deadlineMs: number) {
   await requireTrust(context.env, project);
   const claudeCode = await import("@tandem/claude-code");
@@ -58,7 +58,7 @@ export async function probeLogin(context: Host, project: Project, deadlineMs: nu
   });
 }
 
-/** Ends what crashed runs have left behind, and says what. */
+/** Kills the processes that crashed runs left behind and returns their pids. */
 export async function sweepProcesses(env: Variables): Promise<{ killed: number[]; left: number[] }> {
   const folder = ledgerWithEntries(env);
   if (folder === undefined) return { killed: [], left: [] };
@@ -66,7 +66,7 @@ export async function sweepProcesses(env: Variables): Promise<{ killed: number[]
   return new ProcessLedger(folder).sweep();
 }
 
-/** Claude Code processes whose host has died. They are left as they are. */
+/** Finds orphaned Claude Code processes without ending them. */
 export async function findOrphans(env: Variables): Promise<number[]> {
   const folder = ledgerWithEntries(env);
   if (folder === undefined) return [];
@@ -74,13 +74,16 @@ export async function findOrphans(env: Variables): Promise<number[]> {
   return new ProcessLedger(folder).orphans().map(({ pid }) => pid);
 }
 
-/** Where processes are written down, if any is: where none is, as after every orderly end, the room is not loaded for it. */
+/**
+ * Returns the process ledger if it has entries. After an orderly exit it is empty, and the claude-code package need not be
+ * loaded.
+ */
 function ledgerWithEntries(env: Variables): string | undefined {
   const folder = join(tandemHome(env), "processes");
   return existsSync(folder) && readdirSync(folder).length > 0 ? folder : undefined;
 }
 
-/** All that is durable. Refused in a folder that needs trust and does not have it. `meanwhile`: while it is waited for. */
+/** Opens the store. Throws in an untrusted folder. `meanwhile` runs while the store opens. */
 export async function openStore(context: Host, project: Project, meanwhile?: () => void): Promise<Store> {
   await requireTrust(context.env, project);
   const { location } = await databaseLocation(context, project);
@@ -89,7 +92,7 @@ export async function openStore(context: Host, project: Project, meanwhile?: () 
   return storage.openStore(location, meanwhile);
 }
 
-/** A database that the config names. Refused in a folder that needs trust and does not have it. */
+/** Opens a configured database connection. Throws in an untrusted folder. */
 export async function openNamedConnection(context: Host, project: Project, name: string): Promise<Connection> {
   const connection = findConnection(project, name);
   await requireTrust(context.env, project);
@@ -99,22 +102,22 @@ export async function openNamedConnection(context: Host, project: Project, name:
   return openConnection(place);
 }
 
-/** The project's reviewed knowledge: its folder, what is proposed for it, and the search over it. */
+/** Opens the project's context: its folder, its proposals and its search index. */
 export async function openContext({ config, folder }: Project, store: Store, embedder?: Embedder): Promise<Knowledge> {
   const room = await loadContext();
   const { folder: path, git, accept } = config.context;
-  // One user: whoever's account this runs under. All tokens of a server are theirs.
+  // All tokens of a server belong to one user: the account that runs it.
   return room.openContext({ path: resolve(folder, path), git, accept, store, embedder, user: userInfo().username });
 }
 
-/** Whether a project has a context, or something to make one of. A folder that only happens to have its name is none. */
+/** True if the project has a context or sources for one. An unrelated folder of the same name does not count. */
 export const hasContext = ({ config, folder }: Project): boolean =>
   Object.keys(config.connections).length > 0 ||
   Object.keys(config.ingest.sources).length > 0 ||
   config.memory.capture !== "off" ||
   existsSync(join(resolve(folder, config.context.folder), "context.yaml"));
 
-/** One for the whole of the search: that of pages, else that of tables. */
+/** The search index uses one embedder: that of pages, else that of tables. */
 export async function openEmbedder(context: Host, project: Project): Promise<Embedder | undefined> {
   const { ingest, scan } = project.config;
   const config = ingest.embeddings.backend === "none" ? scan.embeddings : ingest.embeddings;
@@ -124,10 +127,9 @@ export async function openEmbedder(context: Host, project: Project): Promise<Emb
   return createEmbedder(config, { readSecret: secretReader(context, project), folder: project.folder });
 }
 
-/** The room that knows the context; its jobs and its files belong to it. */
 export const loadContext = () => import("@tandem/context");
 
-/** How a job comes to a model; without one where no backend is set up. */
+/** Gives jobs access to a model. Undefined if no backend is configured. */
 export async function jobModels(
   context: Host,
   project: Project,
@@ -143,27 +145,26 @@ export async function jobModels(
   };
 }
 
-/** The room that keeps: what goes in and out of a store as a whole belongs to it. */
 export const loadStorage = () => import("@tandem/storage");
 
-/** Where Claude Code keeps what is the user's own. */
+/** The user's own Claude Code config folder. */
 export const claudeFolder = (env: Variables): string =>
   env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? homedir(), ".claude");
 
-/** Who writes a session, in words for whoever finds it held. */
+/** The lease holder's name, shown when another process finds the session locked. */
 export const holderName = (command: string): string => `${command} on ${hostname()} (pid ${process.pid})`;
 
-/** A folder's real path, if sessions of the project may work there. */
+/** Resolves a folder. Throws if the project's sessions may not work there. */
 export async function allowedFolder(project: Project, folder: string): Promise<string> {
   const { AllowedRoots } = await import("@tandem/workspace");
   return (await AllowedRoots.open(sessionRoots(project))).resolve(folder);
 }
 
-/** Where sessions may work: relative to the config, wherever the command was started. */
+/** The folders that sessions may work in. Paths are relative to the config, not to the current folder. */
 export const sessionRoots = ({ config, folder }: Project): string[] =>
   config.sessions.roots.map((root) => resolve(folder, root));
 
-/** Serves that engine. `port` goes before the config's. */
+/** Starts the HTTP server. `port` overrides the config. */
 export async function startServer(
   project: Project,
   {
@@ -172,7 +173,7 @@ export async function startServer(
     ...parts
   }: Omit<ServerParts, "page" | "settings"> & {
     port?: number | undefined;
-    /** Instead of the config's. */
+    /** Replaces the configured list. */
     allowedHosts?: string[] | undefined;
   },
 ): Promise<RunningServer> {
@@ -182,13 +183,13 @@ export async function startServer(
   return room.startServer({ ...parts, ...(page && { page }), settings });
 }
 
-/** The page, where it has been built: `npm start` does that, and packages have it. */
+/** The built web page, if there is one. `npm start` builds it, and packages contain it. */
 function pageFolder(): string | undefined {
   const folder = fileURLToPath(new URL("../../../apps/web/dist", import.meta.url));
   return existsSync(join(folder, "index.html")) ? folder : undefined;
 }
 
-/** Traces of sessions, where a collector is named. */
+/** Exports traces of sessions if a collector is configured. */
 export async function startTelemetry(
   { config: { telemetry } }: Project,
   settings: { version: string; instance?: string },
@@ -198,50 +199,45 @@ export async function startTelemetry(
   return room.startTelemetry({ endpoint: telemetry.endpoint, ...settings });
 }
 
-/** The room that knows Claude Code: what it has written for itself is read there. */
 export const loadClaudeCode = () => import("@tandem/claude-code");
 
-/** Sessions out of what Claude Code has written for itself or for others. */
 export const loadImports = async () => (await loadSessions()).loadImports();
 
-/** The room that runs them. */
 export const loadSessions = () => import("@tandem/sessions");
 
-/** Of that room, only what speaks ACP: an editor waits for its first answer. */
+/** Loads only the ACP part of the server package, because an editor waits for the first response. */
 export const loadAcp = () => import("@tandem/server/acp");
 
-/** The room that carries runs to workers. */
 export const loadQueue = () => import("@tandem/queue");
 
-/** The room that serves; its tokens and its logger belong to it. */
 export const loadServer = () => import("@tandem/server");
 
-/** Reads a secret from where the config says that it is kept. */
+/** Returns a function that reads a secret from its configured source. */
 export function secretReader(context: Host, project: Project): (reference: string) => Promise<string> {
   const place = { env: context.env, folder: project.folder, signal: context.signal };
   const { credentials } = project.config.llm.provider.vertex;
   return (reference) => {
     if (reference === context.lent?.reference) return context.lent.read();
-    // All but this one, a JSON file, travel in a header.
+    // Every other secret is sent in an HTTP header. This one is a JSON file.
     return reference === credentials ? resolveSecret(reference, place) : resolveToken(reference, place);
   };
 }
 
-/** Node's own requests do not heed HTTPS_PROXY by themselves; Claude Code's do. */
+/** Node's HTTP client ignores HTTPS_PROXY by default, unlike Claude Code. */
 async function useProxy(env: Variables): Promise<void> {
-  // Not at the top: importing this module loads all that Node knows of the network.
+  // Imported lazily: a top-level import would load Node's whole network stack.
   const { setGlobalProxyFromEnv } = await import("node:http");
   try {
     setGlobalProxyFromEnv(env);
   } catch {
-    // Without the cause's words: a proxy's address may hold a password.
+    // Leave out the cause: the proxy address may contain a password.
     throw new TandemError("usage", "The proxy in HTTPS_PROXY or HTTP_PROXY is not a usable address.", {
       fix: "Correct it, for example to http://proxy.example:3128, or unset it.",
     });
   }
 }
 
-/** Relative to the config, wherever the command was started. */
+/** Resolves paths relative to the config, not to the current folder. */
 export function withAbsolutePaths(project: Project): LlmConfig {
   const { llm } = project.config;
   const executable = namedExecutable(project);

@@ -38,7 +38,7 @@ export interface TandemOptions extends Partial<Omit<Host, "env" | "project">> {
   port?: number | undefined;
   /** Gets each line of the server's log, as JSON. The log file in TANDEM_HOME is written in any case. */
   log?: ((line: string) => void) | undefined;
-  /** What this process is in a fleet. Needs a Postgres database. */
+  /** The role of this process in a fleet. Needs a Postgres database. */
   fleet?: FleetOptions | undefined;
   /** A stand-in for the model's API that sessions use instead of the configured credential. Nothing is billed. */
   demo?: Credential | undefined;
@@ -47,7 +47,7 @@ export interface TandemOptions extends Partial<Omit<Host, "env" | "project">> {
 /** A running server. Closing it ends turns within `server.stopWithin` and leaves no process behind. */
 export interface Tandem extends AsyncDisposable {
   readonly url: string;
-  /** What clients on this machine read to find the server: its address, token file, database and payer. */
+  /** The data that clients on this machine use to find the server: address, token file, database and payer. */
   readonly info: Omit<ServerInfo, "version" | "pid" | "process_start" | "started_at">;
   /** Agents, sessions, approvals and rules, without HTTP. */
   readonly engine: Engine;
@@ -62,7 +62,7 @@ export interface Tandem extends AsyncDisposable {
   readonly stopRequested: AbortSignal;
   /** Creates an API token and returns its secret. Default scope: `run`. `admin` also creates agents and environments. */
   createToken(name: string, options?: { scopes?: readonly Scope[] }): Promise<string>;
-  /** A link to the page, good once and for a minute. */
+  /** A sign-in link to the page, valid once and for a minute. */
   signInLink(): Promise<string>;
   /** Safe to call more than once. */
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { ConfigError, describeProblem } from "./config-error.ts";
 import { parseConfig, type ParsedConfig } from "./parse-config.ts";
 
-/** Reads a config that is about to be written. What is wrong with it comes from the command line, not from the file. */
+/** Parses a config before it is written. Errors refer to the command line, not to the file. */
 export function checkEdited(text: string, file: string): ParsedConfig {
   try {
     return parseConfig(text, file);

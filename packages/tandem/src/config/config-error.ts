@@ -1,18 +1,17 @@
 import { TandemError } from "@tandem/protocol";
 
-/** One thing that is wrong with a config file, and where. */
 export interface ConfigProblem {
-  /** From 1; 0 where the file as a whole is meant. */
+  /** 1-based. 0 means the whole file. */
   line: number;
   column: number;
-  /** `llm.models.default`; empty for a mistake of syntax. */
+  /** `llm.models.default`. Empty for a syntax error. */
   key: string;
   message: string;
   allowed?: readonly string[];
   nearest?: string;
 }
 
-/** Everything that is wrong with a config file, at once. */
+/** Reports all problems of a config file at once. */
 export class ConfigError extends TandemError {
   readonly file: string;
   readonly problems: readonly ConfigProblem[];
@@ -40,7 +39,7 @@ function describe(file: string, problem: ConfigProblem): string {
   return `${place}: ${describeProblem(problem)}`;
 }
 
-/** Without the place, for a value that comes from elsewhere than a file. */
+/** Omits the location, for a value that does not come from a file. */
 export function describeProblem({ key, message, allowed, nearest }: ConfigProblem): string {
   return [
     `${key ? `${key}: ` : ""}${message}.`,

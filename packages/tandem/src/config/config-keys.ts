@@ -2,25 +2,25 @@ import { configSchema, DURATION_FORMAT, NEEDS_TRUST, SECRET_FORMAT } from "@tand
 import { z } from "zod";
 import type { ConfigValue } from "./config-value.ts";
 
-/** One line of the configuration, as everything that is not validation sees it: errors, docs, completion, trust. */
+/** Describes one config key for errors, docs, completion and trust. */
 export interface ConfigKey {
-  /** `llm.models.default`, or with a name that the user chooses, `connections.<name>.driver`. */
+  /** `llm.models.default`. User-chosen names appear as `<name>`: `connections.<name>.driver`. */
   path: string;
   description: string;
-  /** A section has keys below it; everything else has a value. */
+  /** A section contains keys. Every other type has a value. */
   type: "section" | "text" | "duration" | "secret" | "url" | "number" | "boolean" | "choice" | "list";
   allowed: readonly string[];
-  /** As one would write it in the file; undefined if it has none. */
+  /** As written in the file. Undefined if there is no default. */
   default: ConfigValue | undefined;
   minimum: number | undefined;
   maximum: number | undefined;
-  /** The value must be more than this one. */
+  /** Exclusive minimum. */
   above: number | undefined;
   isWhole: boolean;
   needsTrust: boolean;
 }
 
-/** The part of JSON Schema that our own schema uses. */
+/** The subset of JSON Schema that our schema uses. */
 const node = z.object({
   type: z.string().optional(),
   description: z.string().default(""),
@@ -37,7 +37,7 @@ const node = z.object({
   get properties() {
     return z.record(z.string(), node).optional();
   },
-  /** Of a section whose keys the user names. */
+  /** Set for a section whose keys are user-chosen names. */
   get additionalProperties() {
     return z.union([node, z.boolean()]).optional();
   },
@@ -49,12 +49,12 @@ export const configJsonSchema = () => ({
   title: "tandem.yaml",
 });
 
-/** Stands in a path for a name that the user chooses. */
+/** Placeholder for a user-chosen name in a path. */
 const NAMED = "<name>";
 
 let keys: readonly ConfigKey[] | undefined;
 
-/** Every section and setting of `tandem.yaml`, in the order of the schema. */
+/** All sections and settings of `tandem.yaml`, in schema order. */
 export function configKeys(): readonly ConfigKey[] {
   keys ??= below(node.parse(configJsonSchema()), "");
   return keys;
@@ -62,15 +62,15 @@ export function configKeys(): readonly ConfigKey[] {
 
 export const configSettings = () => configKeys().filter((key) => key.type !== "section");
 
-/** The setting or section at a path, which may hold names that the user has chosen. */
+/** Finds a setting or section. The path may contain user-chosen names. */
 export const configKey = (path: string) => configKeys().find((key) => fits(key.path, path));
 
-/** Every setting, with the user's own names in its path where the file has chosen some; else it is left out. */
+/** Lists all settings. `<name>` becomes each name in the file; settings without a chosen name are left out. */
 export function settingsFor(file: unknown): ConfigKey[] {
   return configSettings().flatMap((key) => pathsIn(file, key.path.split(".")).map((path) => ({ ...key, path })));
 }
 
-/** The names that may stand in the section at `path` (the empty path is the file itself). */
+/** The allowed keys of the section at `path`. The empty path is the file itself. */
 export function namesIn(path: string): string[] {
   const depth = path === "" ? 0 : path.split(".").length;
   return configKeys().flatMap((key) => {
@@ -100,7 +100,7 @@ function below(parent: Node, prefix: string): ConfigKey[] {
   const named = typeof parent.additionalProperties === "object" ? { [NAMED]: parent.additionalProperties } : {};
   return Object.entries({ ...parent.properties, ...named }).flatMap(([name, child]) => {
     const path = prefix ? `${prefix}.${name}` : name;
-    // What a section needs, each of its settings needs.
+    // Settings inherit the trust requirement of their section.
     const inherited = { ...child, [NEEDS_TRUST]: child[NEEDS_TRUST] || parent[NEEDS_TRUST] };
     return [describe(inherited, path)].concat(below(inherited, path));
   });
@@ -114,7 +114,7 @@ function describe(node: Node, path: string): ConfigKey {
     allowed: node.enum,
     default: node.default,
     minimum: node.minimum,
-    // zod writes the largest safe integer where there is no limit.
+    // zod emits the largest safe integer if there is no limit.
     maximum: node.maximum === Number.MAX_SAFE_INTEGER ? undefined : node.maximum,
     above: node.exclusiveMinimum,
     isWhole: node.type === "integer",

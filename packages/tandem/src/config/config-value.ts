@@ -1,9 +1,9 @@
-/** What a setting may hold; the entries of some lists have fields of their own. */
+/** The value of a setting. Some lists hold objects. */
 export type ConfigValue = string | number | boolean | readonly (string | Readonly<Record<string, unknown>>)[];
 
 const isList = (value: ConfigValue): value is Extract<ConfigValue, readonly unknown[]> => Array.isArray(value);
 
-/** As one would write it in the file. */
+/** Formats a value as it is written in the file. */
 export const shownValue = (value: ConfigValue): string =>
   isList(value) ? `[${value.map((entry) => shownEntry(entry)).join(", ")}]` : String(value);
 
@@ -15,6 +15,6 @@ function shownEntry(entry: unknown): string {
     .join(", ")}}`;
 }
 
-/** Equal for equal values and for no others: `["a,b"]` is not `["a", "b"]`. */
+/** A key for comparing values. `["a,b"]` and `["a", "b"]` differ. */
 export const identityOf = (value: ConfigValue): string =>
   typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -6,7 +6,7 @@ import { resolveSecret, type SecretPlace } from "./resolve-secret.ts";
 
 const URL_FORM = /^(postgres(ql)?|mysql|mariadb):\/\//i;
 
-/** The connection that a config names, or an error that says which there are. */
+/** Finds a connection. The error lists the known names. */
 export function findConnection({ config, shownFile }: Project, name: string): ConnectionConfig {
   const { connections } = config;
   if (Object.hasOwn(connections, name)) return connections[name]!;
@@ -21,11 +21,11 @@ export function findConnection({ config, shownFile }: Project, name: string): Co
   });
 }
 
-/** Where a database is, with its password. The caller has made sure that the folder is trusted. */
+/** Resolves a database address including its password. The caller has checked that the folder is trusted. */
 export async function connectionPlace(name: string, connection: ConnectionConfig, place: SecretPlace): Promise<Place> {
   const { driver, path, schemas } = connection;
   if (driver === "sqlite" || driver === "duckdb") return { driver, path: resolve(place.folder, path!) };
-  // A password that is changed while we run is found where it is kept; the command's own deadline is over by then.
+  // Resolves again without the command's signal, so that a rotated password works in a long-running process.
   const renew = () => serverUrl(name, connection, { ...place, signal: undefined });
   return { driver, url: await serverUrl(name, connection, place), ...(schemas && { schemas }), renew };
 }
@@ -38,7 +38,7 @@ async function serverUrl(
   const address = URL_FORM.test(url!) ? url! : await resolveSecret(url!, place);
   const parsed = URL_FORM.test(address) ? URL.parse(address) : null;
   if (!parsed) {
-    // Without what was found: it may hold a password.
+    // Leave out the resolved address: it may contain a password.
     throw new TandemError("config_invalid", `The address that connections.${name}.url leads to is not a database's.`, {
       fix: `It must have the form ${driver}://user@host/database.`,
     });
@@ -47,10 +47,10 @@ async function serverUrl(
   return parsed.href;
 }
 
-/** For people: without a password, which only a secret's place could hold anyway. */
+/** For display. Contains no password. */
 export const shownPlace = ({ path, url }: ConnectionConfig): string => path ?? shownUrl(url ?? "");
 
-/** With nothing in it that may be a secret, whatever a config that was written by hand has come to. */
+/** Removes every part that could be a secret, also in a malformed URL. */
 export const shownUrl = (url: string): string =>
   url
     .replace(/(:\/\/[^/@:]*):[^/@]*@/, "$1:***@")

@@ -34,7 +34,7 @@ test.each([
   await expect(refused).rejects.not.toThrow("hunter2");
 });
 
-test("a database's name is known without its secrets", () => {
+test("the database name is derived without reading secrets", () => {
   expect(databaseName({ DATABASE_URL: secret }, project())).toBe("postgres://db.example/tandem");
   expect(databaseName({}, project("storage: { url: 'env:PG' }"))).toBe("env:PG");
 });

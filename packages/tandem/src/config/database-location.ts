@@ -9,13 +9,13 @@ const POSTGRES = /^postgres(ql)?:\/\//i;
 const FILE = "tandem.db";
 
 export interface DatabaseLocation {
-  /** May hold a password. */
+  /** May contain a password. */
   location: string;
-  /** What has chosen it. */
+  /** The setting that selected this database. */
   chosenBy: "storage.url" | "DATABASE_URL" | "default";
 }
 
-/** Where sessions are kept: by `storage.url`, else by DATABASE_URL, else in a file in TANDEM_HOME. */
+/** The session database: `storage.url`, else DATABASE_URL, else a file in TANDEM_HOME. */
 export async function databaseLocation(
   { env, signal }: Pick<Host, "env" | "signal">,
   { config, folder }: Pick<Project, "config" | "folder">,
@@ -30,16 +30,13 @@ export async function databaseLocation(
   return { location: join(tandemHome(env), FILE), chosenBy: "default" };
 }
 
-/**
- * The same for the same database, found out without reading a secret: what the config or the variable says, without user
- * and password.
- */
+/** Identifies a database without reading a secret: the configured address without user and password. */
 export function databaseName(env: Variables, { config }: Pick<Project, "config">): string {
   const name = config.storage.url ?? (env["DATABASE_URL"] || join(tandemHome(env), FILE));
   return name.replace(/\/\/[^/@]*@/, "//");
 }
 
-/** Refused in words that do not repeat it. */
+/** The error does not repeat the address, which may contain a password. */
 function postgres(location: string, from: string): string {
   if (POSTGRES.test(location)) return location;
   throw new TandemError("usage", `${from} is not the address of a Postgres database.`, {

@@ -31,7 +31,7 @@ describe("editing a config", () => {
     expect(edited).toBe(FILE.replace("# cheap\n", "# cheap\n        repair: opus\n"));
   });
 
-  test("a new section is made where there was none", () => {
+  test("creates a missing section", () => {
     const edited = editConfig(FILE, [{ path: "llm.promptCaching.enabled", value: false }]);
     expect(edited.split("\n").filter((line) => !FILE.includes(line))).toEqual([
       "    promptCaching:",
@@ -40,7 +40,7 @@ describe("editing a config", () => {
     expect(parse(edited)).toMatchObject({ llm: { promptCaching: { enabled: false }, models: { triage: "haiku" } } });
   });
 
-  test("a new section of the whole file goes behind its last comment", () => {
+  test("a new top-level section goes after the last comment", () => {
     const edits = [
       { path: "connections.shop.driver", value: "sqlite" },
       { path: "connections.shop.path", value: "shop.sqlite" },
@@ -51,12 +51,12 @@ describe("editing a config", () => {
     expect(editConfig(commented, edits)).toBe(`${commented}\n${added}`);
   });
 
-  test("a section with nothing but comments is filled", () => {
+  test("fills a section that contains only comments", () => {
     const edited = editConfig(FILE, [{ path: "llm.pool.size", value: 2 }]);
     expect(edited).toBe(FILE.replace("    pool:\n", "    pool:\n      size: 2\n"));
   });
 
-  test("an inline section is edited too, its comments kept", () => {
+  test("edits an inline section and keeps its comments", () => {
     const edited = editConfig(FILE, [{ path: "llm.limits.idle", value: "1m" }]);
     expect(parse(edited)).toMatchObject({ llm: { limits: { attempts: 3, idle: "1m" } } });
     for (const comment of FILE.match(/#.*/g)!) expect(edited).toContain(comment);
@@ -123,14 +123,14 @@ describe("editing a config", () => {
     expect(parse(editConfig(source, [{ path: "sessions.roots", value }]))).toEqual(expected);
   });
 
-  test("a list is set on the line of its key, and one that is so already stays as it is written", () => {
+  test("a list is written inline, and an unchanged list keeps its layout", () => {
     const edited = editConfig("sessions:\n  idle: 1m # short\n", [{ path: "sessions.roots", value: ["a", "b"] }]);
     expect(edited).toBe("sessions:\n  idle: 1m # short\n  roots: [a, b]\n");
     expect(editConfig(ROOTS, [{ path: "sessions.roots", value: ["a", "b"] }])).toBe(ROOTS);
     expect(editConfig(ROOTS, [{ path: "sessions.roots", value: ["a"] }])).toContain("\n\n  idle: 1m\n");
   });
 
-  test("a value that others refer to is not changed under their feet", () => {
+  test("changing an alias leaves the anchored value unchanged", () => {
     const edited = editConfig("llm:\n  models:\n    default: &m opus\n    triage: *m\n", [
       { path: "llm.models.triage", value: "haiku" },
     ]);

@@ -2,7 +2,7 @@ import { editYaml } from "@tandem/workspace";
 import { type Document, isMap, isSeq } from "yaml";
 import type { ConfigValue } from "./config-value.ts";
 
-/** Sets a value, or with `value: undefined` removes the key. */
+/** Sets a value. `value: undefined` removes the key. */
 export interface Edit {
   path: string;
   value: ConfigValue | undefined;
@@ -21,12 +21,12 @@ function apply(document: Document, { path, value }: Edit): void {
   if (JSON.stringify(current) === JSON.stringify(value)) return;
   if (value === undefined) {
     document.deleteIn(names);
-    // An empty section is written as its key alone, so that the commented-out settings below it stay.
+    // Keep the key of an empty section, so that the commented-out settings below it stay.
     const section: unknown = document.getIn(parent);
     if (parent.length > 0 && isMap(section) && section.items.length === 0) document.setIn(parent, null);
     return;
   }
-  // A section that is there but empty reads as null, into which nothing can be set.
+  // An empty section parses as null, and `setIn` cannot add keys to null.
   for (let depth = 0; depth < names.length; depth++) {
     const section = names.slice(0, depth);
     if (isMap(depth === 0 ? document.contents : document.getIn(section, true))) continue;
@@ -34,7 +34,7 @@ function apply(document: Document, { path, value }: Edit): void {
     else document.setIn(section, document.createNode({}));
   }
   const node = document.createNode(value, { flow: true });
-  // Entries with fields of their own stand on a line each.
+  // Write lists of objects one entry per line.
   if (isSeq(node) && Array.isArray(value) && typeof value[0] === "object") node.flow = false;
   document.setIn(names, node);
 }

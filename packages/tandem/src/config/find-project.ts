@@ -4,18 +4,18 @@ import { dirname, join, relative, resolve } from "node:path";
 
 const CONFIG_FILE = "tandem.yaml";
 
-/** A folder that is, or is to become, a project. */
+/** A project folder. Its `tandem.yaml` may not exist yet. */
 export interface ProjectPlace {
-  /** Absolute, symbolic links resolved. */
+  /** Absolute, with symbolic links resolved. */
   folder: string;
   file: string;
-  /** The file as messages name it: relative where that is shorter. */
+  /** The path shown in messages: relative if that is shorter. */
   shownFile: string;
 }
 
 /**
- * The nearest folder at or above `cwd` that has a `tandem.yaml`; `explicit` (from `--project` or TANDEM_PROJECT) is taken
- * as it is. Undefined if there is none.
+ * Finds the nearest folder at or above `cwd` with a `tandem.yaml`. `explicit` (from `--project` or TANDEM_PROJECT) is used
+ * without a search. Returns undefined if there is none.
  */
 export function findProject(cwd: string, explicit: string | undefined): ProjectPlace | undefined {
   if (explicit !== undefined) return projectAt(resolve(cwd, explicit), cwd);

@@ -19,7 +19,7 @@ const BY_EXTENSION: Record<string, Driver> = {
   ".ddb": "duckdb",
 };
 
-/** What kind of database an address or file is: by its scheme, by how the file begins, or by its name; undefined if none tells. */
+/** Guesses the driver from the URL scheme, the file's first bytes or its name. */
 export async function guessDriver(place: string, file: string): Promise<Driver | undefined> {
   const scheme = /^[a-z]+:(?=\/\/)/i.exec(place)?.[0].toLowerCase();
   if (scheme !== undefined) return BY_SCHEME[scheme];

@@ -12,7 +12,7 @@ const REASONS: Record<string, { reason: string; fix: string }> = {
   ELOOP: { reason: "its symbolic links go in a circle", fix: "Replace the link by a file." },
 };
 
-/** Reads and checks a project's `tandem.yaml`. */
+/** Reads and validates a project's `tandem.yaml`. */
 export async function loadProject(place: ProjectPlace): Promise<Project> {
   return { ...place, ...parseConfig(await readConfigFile(place), place.shownFile) };
 }

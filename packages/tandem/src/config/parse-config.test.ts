@@ -22,7 +22,7 @@ describe("a valid file", () => {
     },
   );
 
-  test("says which settings are the user's and where they stand", () => {
+  test("lists the settings of the file with their lines", () => {
     const { settings } = parseConfig("llm:\n  provider:\n    backend: anthropic\n  pool: { size: 2 }\n", "tandem.yaml");
     expect(settings).toEqual([
       { path: "llm.provider.backend", value: "anthropic", line: 3 },
@@ -30,14 +30,14 @@ describe("a valid file", () => {
     ]);
   });
 
-  test("a setting behind an alias is a setting like any other", () => {
+  test("a setting behind a YAML alias is found", () => {
     const source = "llm:\n  models: { default: &x command:/bin/evil }\n  provider: { anthropic: { apiKey: *x } }\n";
     expect(parseConfig(source, "tandem.yaml").settings).toContainEqual(
       expect.objectContaining({ path: "llm.provider.anthropic.apiKey", value: "command:/bin/evil" }),
     );
   });
 
-  test("off is a word, not a boolean", () => {
+  test("`off` is text, not a boolean", () => {
     expect(parseConfig("llm: { pool: { mode: off } }", "tandem.yaml").config.llm.pool.mode).toBe("off");
   });
 });
@@ -60,11 +60,11 @@ describe("an invalid file", () => {
     ]);
   });
 
-  test("a key in the wrong section is sent to the right one", () => {
+  test("a key in the wrong section names the right section", () => {
     expect(problems("llm:\n  backend: anthropic\n").problems[0]).toMatchObject({ nearest: "llm.provider.backend" });
   });
 
-  test("all problems are told at once, in the order of the file", () => {
+  test("reports all problems at once, in file order", () => {
     const error = problems(
       "llm:\n  limits:\n    attempts: lots\n    idle: 90\n  models:\n    default: two words\nextra: 1\n",
     );
@@ -77,7 +77,7 @@ describe("an invalid file", () => {
     expect(error.message).toContain("tandem.yaml has 4 problems:\n");
   });
 
-  test("a pasted secret is never repeated", () => {
+  test("never repeats a pasted secret", () => {
     const error = problems("llm:\n  provider:\n    anthropic:\n      apiKey: sk-ant-pasted\n");
     expect(error.message).toContain("does not belong in this file");
     expect(JSON.stringify(error)).not.toContain("pasted");
@@ -112,7 +112,7 @@ describe("an invalid file", () => {
 describe("a section whose keys the user names", () => {
   const shop = (more: string) => `connections:\n  shop:\n    driver: sqlite\n${more}`;
 
-  test("has settings under those names", () => {
+  test("has settings under the chosen names", () => {
     const { config, settings } = parseConfig(shop("    path: shop.sqlite\n"), "tandem.yaml");
     expect(config.connections).toEqual({ shop: { driver: "sqlite", path: "shop.sqlite" } });
     expect(settings).toEqual([
@@ -132,7 +132,7 @@ describe("a section whose keys the user names", () => {
     expect(problems(source).message).toContain(words);
   });
 
-  test("a password in an address is refused, and not repeated", () => {
+  test("rejects a password in an address without repeating it", () => {
     const source = "connections:\n  shop:\n    driver: postgres\n    url: postgres://me:hunter2@db/shop\n";
     expect(problems(source).message).toContain("without a password");
     expect(problems(source).message).not.toContain("hunter2");

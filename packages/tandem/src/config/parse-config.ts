@@ -5,7 +5,7 @@ import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { configKey, type ConfigKey, configKeys, namesIn, settingsFor } from "./config-keys.ts";
 import type { ConfigValue } from "./config-value.ts";
 
-/** A value that the file itself sets, as opposed to a default. */
+/** A value set in the file, as opposed to a default. */
 export interface Setting {
   path: string;
   value: ConfigValue;
@@ -17,7 +17,7 @@ export interface ParsedConfig {
   settings: readonly Setting[];
 }
 
-/** Reads the text of a `tandem.yaml`; `file` is only for messages. Rejects with all problems at once. */
+/** Parses the text of a `tandem.yaml`. `file` is used in messages only. Throws one error with all problems. */
 export function parseConfig(source: string, file: string): ParsedConfig {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
@@ -51,7 +51,7 @@ export function parseConfig(source: string, file: string): ParsedConfig {
       problems.sort((a, b) => a.line - b.line || a.column - b.column),
     );
   }
-  // From the resolved value, not from the nodes: trust is decided on it, and an alias must not hide a setting.
+  // Read the resolved value instead of the YAML nodes: an alias must not hide a setting from the trust check.
   const settings = settingsFor(value).flatMap(({ path }) => {
     const keyPath = path.split(".");
     const set = valueAt(value, keyPath) as Setting["value"] | undefined;
@@ -67,13 +67,13 @@ function toValue(document: Document, file: string): unknown {
   try {
     return document.toJS() ?? {};
   } catch (cause) {
-    // The yaml package gives up on aliases that unfold without end.
+    // The yaml package throws on aliases that expand without limit.
     const message = `not usable: ${lowerFirst((cause as Error).message)}`;
     throw new ConfigError(file, [{ line: 0, column: 0, key: "", message }]);
   }
 }
 
-/** A section whose keys are all commented out reads as null; it is an empty section. */
+/** A section whose keys are all commented out parses as null. Treat it as an empty section. */
 function withoutEmptySections(value: unknown, path: string): unknown {
   if (value === null && (path === "" || configKey(path)?.type === "section")) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
@@ -87,7 +87,7 @@ type Explanation = Omit<ConfigProblem, "line" | "column" | "key"> & { keyPath: s
 function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
   const entry = explainEntry(issue);
   if (entry) return [entry];
-  // Of a list, the list is meant.
+  // An error inside a list is reported for the list's key.
   const keyPath = issue.path.filter((step) => typeof step !== "number").map(String);
   const path = keyPath.join(".");
   if (issue.code === "unrecognized_keys") {
@@ -134,7 +134,7 @@ function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
   return [{ keyPath, message: `${expectation}, got ${show(value)}${key?.type === "duration" ? "" : quotes}` }];
 }
 
-/** What is wrong in an entry of a list that has fields of its own. */
+/** Explains an error inside a list entry that is an object. */
 function explainEntry(issue: z.core.$ZodIssue): Explanation | undefined {
   const place = issue.path.findIndex((step) => typeof step === "number");
   if (place === -1) return undefined;
@@ -148,7 +148,7 @@ function explainEntry(issue: z.core.$ZodIssue): Explanation | undefined {
   };
 }
 
-/** A setting of the same name in another section. */
+/** Finds a setting of the same name in another section. */
 const elsewhere = (name: string) => configKeys().find((key) => key.path.endsWith(`.${name}`))?.path;
 
 export function range({ minimum, maximum, above, isWhole }: ConfigKey): string {
@@ -171,7 +171,7 @@ function valueAt(root: unknown, path: readonly string[]): unknown {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** Where the value at `path` begins, or its key; for what is missing, the nearest parent. */
+/** The offset of the value at `path`, or of its key. For a missing key, that of the nearest parent. */
 function offsetOf(document: Document, path: readonly string[], preferValue = true): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;

@@ -1,6 +1,6 @@
 import { duration, TandemError } from "@tandem/protocol";
 
-/** A duration from the command line. */
+/** Parses a duration option of the command line. */
 export function parseDuration(option: string, text: string): number {
   const result = duration.safeParse(text);
   if (result.success) return result.data;

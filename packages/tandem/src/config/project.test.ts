@@ -6,7 +6,7 @@ import { loadProject } from "./load-project.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
 describe("finding the project", () => {
-  test("the nearest folder above that has a tandem.yaml", async () => {
+  test("uses the nearest parent folder with a tandem.yaml", async () => {
     await using folder = await scratchFolder();
     await mkdir(folder.join("a", "b", "c"), { recursive: true });
     await writeFile(folder.join("tandem.yaml"), "");
@@ -18,7 +18,7 @@ describe("finding the project", () => {
     expect(findProject(folder.join("a", "b"), "../..")?.folder).toBe(folder.path);
   });
 
-  test("a folder that was named and does not exist is an error", async () => {
+  test("a named folder that does not exist is an error", async () => {
     await using folder = await scratchFolder();
     expect(() => findProject(folder.path, "nowhere")).toThrow("There is no folder");
   });
@@ -47,9 +47,9 @@ describe("writing a file", () => {
     expect((await readdir(folder.path)).sort()).toEqual(["link", "real"]);
   });
 
-  test("what cannot be written leaves the old file and nothing else", async () => {
+  test("a failed write keeps the old file and leaves no temporary file", async () => {
     await using folder = await scratchFolder();
-    // A folder in the place of the file: the last step, the rename, fails.
+    // A folder at the target path makes the final rename fail.
     await mkdir(folder.join("file"));
     await writeFile(folder.join("file", "inside"), "");
     await expect(writeFileAtomically(folder.join("file"), "new")).rejects.toMatchObject({ code: "write_failed" });

@@ -18,7 +18,7 @@ async function failure(promise: Promise<unknown>): Promise<TandemError> {
 }
 
 describe("a secret from a program", () => {
-  test("is what it prints, and it is run without a shell", async () => {
+  test("is the program's output, and the program runs without a shell", async () => {
     await using folder = await scratchFolder();
     const place = { env, folder: folder.path };
     expect(await resolveSecret(node('console.log(" a " + process.cwd())'), place)).toBe(`a ${folder.path}`);
@@ -38,7 +38,7 @@ describe("a secret from a program", () => {
     expect(JSON.stringify(error)).not.toContain("s3cret");
   });
 
-  test("that does not answer is ended, with what it started", async () => {
+  test("that times out is killed with its children", async () => {
     await using folder = await scratchFolder();
     const reference = "command:sh -c 'sleep 600 & echo $! > child; wait'";
     const error = await failure(resolveSecret(reference, { env, folder: folder.path, deadlineMs: 1_000 }));
@@ -47,7 +47,7 @@ describe("a secret from a program", () => {
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
-  test("that is interrupted is ended at once", async () => {
+  test("that is interrupted is killed at once", async () => {
     const controller = new AbortController();
     const pending = failure(resolveSecret("command:sleep 600", { env, folder: "/", signal: controller.signal }));
     controller.abort();

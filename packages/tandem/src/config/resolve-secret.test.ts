@@ -4,11 +4,11 @@ import { scratchFolder } from "../testing/scratch-folder.ts";
 import { resolveHeader, resolveSecret, resolveToken } from "./resolve-secret.ts";
 
 describe("a secret", () => {
-  test("from a variable, trimmed", async () => {
+  test("from a variable is trimmed", async () => {
     expect(await resolveSecret("env:KEY", { env: { KEY: "  s3cret\n" }, folder: "/" })).toBe("s3cret");
   });
 
-  test("from a file beside the config, or in the home folder", async () => {
+  test("from a file is relative to the config or to the home folder", async () => {
     await using folder = await scratchFolder();
     await mkdir(folder.join("home"));
     await writeFile(folder.join("key"), "beside\n");
@@ -33,13 +33,13 @@ describe("a secret", () => {
     });
   });
 
-  test("a key with a line break inside never reaches an HTTP client that would repeat it", async () => {
+  test("a key with a line break never reaches an HTTP client, whose error would repeat it", async () => {
     await expect(resolveToken("env:KEY", { env: { KEY: "sk-one\nsk-two" }, folder: "/" })).rejects.toThrow(
       /^The secret env:KEY is not one line of plain characters\.$/,
     );
   });
 
-  test("the value of a header may have a space, as `Bearer …` has, and no line break either", async () => {
+  test("a header value may contain spaces, as in `Bearer …`, but no line break", async () => {
     const place = { env: { VALUE: "Bearer s3cret", KEY: "sk-one\nsk-two" }, folder: "/" };
     expect(await resolveHeader("env:VALUE", place)).toBe("Bearer s3cret");
     await expect(resolveToken("env:VALUE", place)).rejects.toThrow("plain characters");

@@ -11,15 +11,15 @@ const COMMAND_DEADLINE_MS = 30_000;
 
 export interface SecretPlace {
   env: Variables;
-  /** What `file:` and `command:` are relative to. */
+  /** The base folder of `file:` and `command:`. */
   folder: string;
   signal?: AbortSignal;
   deadlineMs?: number;
 }
 
 /**
- * Fetches a secret from where the config says it is kept. Messages name the place (`env:NAME`), never a value. The caller
- * has made sure that the folder is trusted.
+ * Reads a secret from its configured source. Errors name the source (`env:NAME`), never the value. The caller has checked that
+ * the folder is trusted.
  */
 export async function resolveSecret(reference: string, place: SecretPlace): Promise<string> {
   const colon = reference.indexOf(":");
@@ -30,13 +30,13 @@ export async function resolveSecret(reference: string, place: SecretPlace): Prom
 }
 
 /**
- * For a key or token that travels in an HTTP header: a stray line break or quote would make the HTTP client fail with a
- * message that repeats the whole value.
+ * For a key or token in an HTTP header. A stray line break or quote would make the HTTP client fail with a message that
+ * contains the secret.
  */
 export const resolveToken = (reference: string, place: SecretPlace): Promise<string> =>
   resolveLine(reference, place, /^[\x21-\x7e]+$/);
 
-/** For the whole value of a header, such as `Bearer …`: the same, but it may have spaces. */
+/** For a complete header value such as `Bearer …`, which may contain spaces. */
 export const resolveHeader = (reference: string, place: SecretPlace): Promise<string> =>
   resolveLine(reference, place, /^[\x20-\x7e]+$/);
 
@@ -46,7 +46,7 @@ async function resolveLine(reference: string, place: SecretPlace, form: RegExp):
   throw unavailable(reference, "is not one line of plain characters", "Keep the key alone there, on one line.");
 }
 
-/** The file that a `file:` reference means. */
+/** Resolves the path of a `file:` reference. */
 export function secretFile(path: string, { env, folder }: Pick<SecretPlace, "env" | "folder">): string {
   if (path === "~" || path.startsWith("~/")) return join(env["HOME"] || homedir(), path.slice(1));
   return isAbsolute(path) ? path : resolve(folder, path);
@@ -82,7 +82,7 @@ const fetchers = {
   },
 };
 
-/** In a process group of its own, so that what the program starts ends with it. */
+/** Runs the program in its own process group, so that its children are killed with it. */
 function run(program: string, args: readonly string[], place: SecretPlace): Promise<string> {
   const reference = `command:${program} …`;
   const deadlineMs = place.deadlineMs ?? COMMAND_DEADLINE_MS;
@@ -90,7 +90,7 @@ function run(program: string, args: readonly string[], place: SecretPlace): Prom
   const child = spawn(program, args, {
     cwd: place.folder,
     env: place.env,
-    // What it says on stderr is not ours to repeat: it may hold what it was asked for.
+    // Discard stderr: it may contain the secret.
     stdio: ["ignore", "pipe", "ignore"],
     detached: process.platform !== "win32",
   });
@@ -137,7 +137,7 @@ function kill(pid: number | undefined): void {
   try {
     process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has already exited.
   }
 }
 

@@ -1,12 +1,12 @@
 import { TandemError } from "@tandem/protocol";
 
 /**
- * The words of a command line as a POSIX shell would split them, without a shell: nothing is expanded, and what only a
- * shell could do (pipes, variables, several commands) is refused instead of being passed on as text.
+ * Splits a command line like a POSIX shell, without running one. Expands nothing. Throws on shell syntax (pipes, variables,
+ * several commands) instead of passing it on as text.
  */
 export function splitCommand(line: string): string[] {
   const words: string[] = [];
-  // Undefined between words; an empty text is the word that '' makes.
+  // Undefined between words. An empty string is the word `''`.
   let word: string | undefined;
   let quote: "'" | '"' | undefined;
   for (let i = 0; i < line.length; i++) {

@@ -5,15 +5,15 @@ import { join, resolve } from "node:path";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Where Tandem keeps what belongs to the user rather than to a project. */
+/** The folder for per-user state, as opposed to per-project state. */
 export const tandemHome = (env: Variables): string =>
   env["TANDEM_HOME"] ? resolve(env["TANDEM_HOME"]) : join(env["HOME"] || homedir(), ".tandem");
 
-/** Where it is kept whom and what the user trusts: for a tenant that is the operator's to say, and not in its own folder. */
+/** The folder of the trust files. A tenant's trust is decided by the operator, so it is kept outside the tenant's folder. */
 export const TRUST_HOME = "TANDEM_TRUST_HOME";
 export const trustHome = (env: Variables): string => env[TRUST_HOME] ?? tandemHome(env);
 
-/** For the user's eyes only: it says which folders may run commands, and holds the ledger of processes. */
+/** Creates the folder with mode 0700: it decides which folders may run commands and holds the process ledger. */
 export async function ensureTandemHome(env: Variables): Promise<string> {
   const home = tandemHome(env);
   try {

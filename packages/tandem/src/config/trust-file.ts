@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ensureTandemHome, trustHome, type Variables } from "./tandem-home.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
-/** A list of folders, each with what was trusted of it, where only the user can write. */
+/** Maps folders to the content that was trusted. Only the user can write the file. */
 export class TrustFile<Entry extends z.ZodType> {
   readonly #name: string;
   readonly #schema: z.ZodType<{ version: 1; folders: Record<string, z.output<Entry>> }>;
@@ -19,7 +19,7 @@ export class TrustFile<Entry extends z.ZodType> {
     const file = join(trustHome(env), this.#name);
     const info = await stat(file).catch(() => undefined);
     if (!info) return {};
-    // Whoever can write this file can run programs as the user.
+    // A user who can write this file can run programs as the owner.
     if (process.platform !== "win32" && (info.mode & 0o022) !== 0) {
       throw new TandemError("trust_unreadable", `${file} can be written by others, so it is not believed.`, {
         fix: `Run chmod 600 ${file}, and check what is in it.`,
@@ -41,7 +41,7 @@ export class TrustFile<Entry extends z.ZodType> {
     await writeFileAtomically(join(trustHome(env), this.#name), text, 0o600);
   }
 
-  /** False if the folder was not in it. */
+  /** Returns false if the folder was not listed. */
   async remove(env: Variables, folder: string): Promise<boolean> {
     const { [folder]: removed, ...others } = await this.read(env);
     if (removed !== undefined) await this.write(env, others);

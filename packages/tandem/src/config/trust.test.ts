@@ -26,7 +26,7 @@ describe("what needs trust", () => {
     ["scan: { embeddings: { baseUrl: 'https://evil.example' } }", "scan.embeddings.baseUrl"],
   ])("%s", (source, path) => expect(paths(source)).toEqual([path]));
 
-  test("what a section needs, its settings need", () => {
+  test("settings inherit the trust requirement of their section", () => {
     expect(paths("server: { tls: { certificate: a.pem, key: /etc/shadow } }")).toEqual([
       "server.tls.certificate",
       "server.tls.key",
@@ -50,7 +50,7 @@ describe("trust", () => {
   const BASE_URL = "llm: { provider: { anthropic: { baseUrl: 'https://proxy.example' } } }";
   const place = (folder: string) => ({ folder, file: `${folder}/tandem.yaml`, shownFile: "tandem.yaml" });
 
-  test("is asked for with the keys, their lines and the command", async () => {
+  test("the request lists the keys, their lines and the command", async () => {
     await using home = await scratchFolder();
     const project = { ...place("/repo"), settings: settingsOf(BASE_URL) };
     await expect(requireTrust({ TANDEM_HOME: home.path }, project)).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe("trust", () => {
     });
   });
 
-  test("holds for the folder and the values that were trusted, until it is revoked", async () => {
+  test("applies to the folder and the trusted values until it is revoked", async () => {
     await using home = await scratchFolder();
     const env = { TANDEM_HOME: home.join("new") };
     const settings = settingsOf(BASE_URL);
@@ -104,7 +104,7 @@ describe("trust", () => {
       expect(untrusted.map(({ path }) => path).sort()).toEqual([...expected].sort());
     });
 
-    test("says what went away, until the file is trusted without it", async () => {
+    test("reports removed settings until the file is trusted without them", async () => {
       await using home = await scratchFolder();
       const env = { TANDEM_HOME: home.path };
       const emptied = { ...place("/repo"), settings: [] };
@@ -120,7 +120,7 @@ describe("trust", () => {
     });
   });
 
-  test("of a list holds for its entries, not for their sum", async () => {
+  test("of a list applies to its entries, not to the joined text", async () => {
     await using home = await scratchFolder();
     const env = { TANDEM_HOME: home.path };
     await trustFolder(env, "/repo", settingsOf("sessions: { roots: ['a,b'] }"));
@@ -128,7 +128,7 @@ describe("trust", () => {
     expect(await untrustedSettings(env, "/repo", settingsOf("sessions: { roots: [a, b] }"))).toHaveLength(1);
   });
 
-  test("is recorded where only the user can read and write", async () => {
+  test("is stored in a file that only the user can read and write", async () => {
     await using home = await scratchFolder();
     const env = { TANDEM_HOME: home.join("new") };
     await trustFolder(env, "/repo", settingsOf(BASE_URL));
@@ -137,7 +137,7 @@ describe("trust", () => {
     expect(JSON.parse(await readFile(home.join("new", "trusted.json"), "utf8"))).toMatchObject({ version: 1 });
   });
 
-  test("is not believed from a file that others can write, or that makes no sense", async () => {
+  test("ignores a file that others can write or that is malformed", async () => {
     await using home = await scratchFolder();
     const env = { TANDEM_HOME: home.path };
     await trustFolder(env, "/repo", settingsOf(BASE_URL));
@@ -148,7 +148,7 @@ describe("trust", () => {
     await expect(untrustedSettings(env, "/repo", settingsOf(BASE_URL))).rejects.toThrow("cannot be read");
   });
 
-  test("a folder named like a part of every object is not trusted by accident", async () => {
+  test("a folder named like an Object.prototype member is not trusted by accident", async () => {
     await using home = await scratchFolder();
     const env = { TANDEM_HOME: home.path };
     await trustFolder(env, "/repo", settingsOf(BASE_URL));

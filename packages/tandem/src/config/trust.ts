@@ -8,14 +8,13 @@ import type { Variables } from "./tandem-home.ts";
 import { TrustFile } from "./trust-file.ts";
 
 /**
- * A cloned folder's `tandem.yaml` was written by a stranger. What in it could run a program, read a file, or send the
- * user's credentials and prompts somewhere takes effect only once the user has trusted the folder, and only with the
- * values that were trusted: a later pull that changes one of them asks again. So does one that takes out what was trusted:
- * a rule, a hook, a budget or a sandbox that is gone no longer protects anybody.
+ * The `tandem.yaml` of a cloned folder is untrusted input. Settings that could run a program, read a file, or send credentials
+ * or prompts elsewhere take effect only after the user trusts the folder. Trust covers the exact values: a changed value must
+ * be trusted again. So must the removal of a trusted rule, hook, budget or sandbox, because it weakens protection.
  */
 const file = new TrustFile("trusted.json", z.object({ since: z.string(), settings: z.record(z.string(), z.string()) }));
 
-/** The settings that need trust. What has its default does nothing that an empty file would not do. */
+/** The settings that need trust. A setting at its default is harmless. */
 export function riskySettings(settings: readonly Setting[]): Setting[] {
   return settings.filter(({ path, value }) => {
     const key = configKey(path);
@@ -24,7 +23,7 @@ export function riskySettings(settings: readonly Setting[]): Setting[] {
   });
 }
 
-/** A setting that needs trust and does not have it; with nulls, one that was trusted and is gone, or has its default again. */
+/** A setting that is not trusted. Nulls mark a trusted setting that was removed or reset to its default. */
 export type Untrusted = Setting | { path: string; value: null; line: null };
 
 export async function untrustedSettings(
@@ -44,7 +43,7 @@ export async function untrustedSettings(
   ];
 }
 
-/** What of them is there, and what is gone, for people. */
+/** Describes added and removed settings for display. */
 export function describeUntrusted(untrusted: readonly Untrusted[]): { set: string; gone: string } {
   const set = untrusted.flatMap(({ path, line }) => (line === null ? [] : [`${path} (line ${line})`]));
   const gone = untrusted.flatMap(({ path, line }) => (line === null ? [path] : []));
@@ -81,7 +80,7 @@ class UntrustedError extends TandemError {
   }
 }
 
-/** Trusts the folder with these very settings, and no longer with others. */
+/** Trusts exactly these settings and replaces earlier trust. */
 export async function trustFolder(env: Variables, folder: string, settings: readonly Setting[]): Promise<void> {
   const entries = riskySettings(settings).map(({ path, value }) => [path, identityOf(value)]);
   await file.write(env, {
@@ -90,5 +89,5 @@ export async function trustFolder(env: Variables, folder: string, settings: read
   });
 }
 
-/** False if the folder was not trusted. */
+/** Returns false if the folder was not trusted. */
 export const revokeTrust = (env: Variables, folder: string): Promise<boolean> => file.remove(env, folder);

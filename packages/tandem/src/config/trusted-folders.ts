@@ -4,19 +4,19 @@ import { z } from "zod";
 import type { Variables } from "./tandem-home.ts";
 import { TrustFile } from "./trust-file.ts";
 
-// Folders whose settings, hooks, MCP servers and skills may act in sessions. What is trusted is what was there then: whatever
-// changes in `.claude` or `.mcp.json` asks again.
+// Folders whose settings, hooks, MCP servers and skills may be used in sessions. Trust covers their current content: a change
+// in `.claude` or `.mcp.json` must be trusted again.
 
 const file = new TrustFile("trusted-folders.json", z.object({ since: z.string(), identity: z.string() }));
 
 export interface TrustSettings {
-  /** Whether anything of trusted folders loads. */
+  /** Whether sessions load the settings of trusted folders. */
   settings: "none" | "trusted";
-  /** Folders that the config trusts, whatever is in them; real paths. */
+  /** Folders that the config trusts regardless of their content. Real paths. */
   always: readonly string[];
 }
 
-/** Whether a folder is trusted as it is now. A git worktree is if its repository's folder is, with the same files. */
+/** Checks the folder's current content. A git worktree is trusted if its repository's folder is, with the same files. */
 export async function folderTrust(env: Variables, path: string, settings: TrustSettings): Promise<FolderTrust> {
   const { readFolderConfig, mainFolderOf } = await import("@tandem/workspace");
   const config = await readFolderConfig(path).catch((error: unknown) => {
@@ -43,7 +43,7 @@ export async function folderTrust(env: Variables, path: string, settings: TrustS
   return { ...none, state: "untrusted" };
 }
 
-/** Trusts what the folder brings, if it still is what it was when it was looked at. */
+/** Trusts the folder's content, if it has not changed since the user saw it. */
 export async function trustFolderAs(env: Variables, { folder, config }: FolderTrust): Promise<void> {
   if (config?.identity === undefined) return;
   const entry = { since: new Date().toISOString(), identity: config.identity };

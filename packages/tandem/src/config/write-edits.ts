@@ -8,20 +8,20 @@ import { parseConfig, type ParsedConfig } from "./parse-config.ts";
 import { trustFolder, untrustedSettings } from "./trust.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
-/** The project, or this folder as one to be. */
+/** Opens the project. Without a tandem.yaml, uses this folder. */
 export async function openOrBegin(context: Host): Promise<Project> {
   const place = findProject(context.cwd, context.project) ?? projectAt(context.cwd, context.cwd);
   return existsSync(place.file) ? loadProject(place) : { ...place, ...parseConfig("", place.shownFile) };
 }
 
-/** Changes a project's tandem.yaml, which is made where there is none. The result must be valid, or nothing is written. */
+/** Edits the project's tandem.yaml, or creates it. Writes nothing if the result would be invalid. */
 export async function writeEdits(context: Host, project: Project, edits: readonly Edit[]): Promise<ParsedConfig> {
   const source = existsSync(project.file) ? await readConfigFile(project) : "";
   const edited = editConfig(source, edits);
   const after = checkEdited(edited, project.shownFile);
   const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
   await writeFileAtomically(project.file, edited);
-  // Who changes a trusted folder by hand stands by the change; in any other, trust is asked for as before.
+  // A user's own edit of a trusted folder is trusted. An untrusted folder stays untrusted.
   if (untrusted.length === 0) await trustFolder(context.env, project.folder, after.settings);
   return after;
 }

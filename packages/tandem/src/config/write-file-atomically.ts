@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /**
- * Replaces a file as a whole or not at all: whatever fails, the old file stands and nothing else is left behind. Keeps the
- * mode of a file that exists (`newMode` is for one that does not) and writes through symbolic links.
+ * Replaces a file atomically. After a failure the old file is unchanged and no temporary file remains. Keeps the mode of an
+ * existing file (`newMode` is for a new one) and follows symbolic links.
  */
 export async function writeFileAtomically(file: string, text: string, newMode = 0o644): Promise<void> {
   const existing = await stat(file).catch(() => undefined);
@@ -45,12 +45,12 @@ function writeError(file: string, existed: boolean, cause: NodeJS.ErrnoException
   });
 }
 
-/** Makes the rename itself last through a power cut, where the file system lets us. */
+/** Syncs the folder, so that the rename survives a power cut. */
 async function syncFolder(folder: string): Promise<void> {
   try {
     await using handle = await open(folder, "r");
     await handle.sync();
   } catch {
-    // Windows and some network file systems cannot; the new file is in place either way.
+    // Windows and some network file systems do not support this. The new file is in place anyway.
   }
 }

@@ -5,15 +5,15 @@ import { z } from "zod";
 
 export interface ContextServerParts {
   tools: readonly ContextTool[];
-  /** Who asks, for what is written down. */
+  /** The calling session, recorded with every write. */
   session: string;
-  /** Whose session it is: what is remembered for it alone, it finds. */
+  /** The session's agent. It also finds memories of that agent only. */
   agent: string | undefined;
   timeoutMs: number;
   log: { warn(details: Record<string, unknown>, message: string): void };
 }
 
-/** The tools over the context as a session's model has them: `mcp__context__context_search`, and so on. */
+/** The context tools as an MCP server for sessions: `mcp__context__context_search` and so on. */
 export const contextServer = ({ tools, session, agent, timeoutMs, log }: ContextServerParts): HostServer => ({
   name: "context",
   timeoutMs,
@@ -35,7 +35,7 @@ export const contextServer = ({ tools, session, agent, timeoutMs, log }: Context
   })),
 });
 
-/** Claude Code knows drafts of its own: none is named. */
+/** Omit `$schema`: Claude Code supports only some drafts of JSON Schema. */
 function schemaOf({ input }: ContextTool): Record<string, unknown> {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" });
   return schema;

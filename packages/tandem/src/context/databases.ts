@@ -1,6 +1,6 @@
 import type { Connection, Dialect } from "@tandem/connectors";
 
-/** The databases of a project by name, each opened when it is first asked, and closed with the rest. */
+/** The databases of a project. Each is opened on first use. */
 export class Databases implements AsyncDisposable {
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly #connect: (name: string) => Promise<Connection>;
@@ -19,7 +19,7 @@ export class Databases implements AsyncDisposable {
     if (known) return known;
     const opening = this.#connect(name);
     this.#open.set(name, opening);
-    // One that is down now may be up when it is asked again.
+    // Forget a failed attempt, so that the next call retries.
     opening.catch(() => this.#open.delete(name));
     return opening;
   };

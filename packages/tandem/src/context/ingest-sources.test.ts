@@ -5,7 +5,7 @@ import type { Project } from "../config/load-project.ts";
 import { scratchFolder } from "../testing/scratch-folder.ts";
 import { ingestSources } from "./ingest-sources.ts";
 
-test("single files are known by where they are, and one that is not there takes no other with it", async () => {
+test("a single file is identified by its path, and a missing file does not fail the others", async () => {
   await using home = await scratchFolder();
   for (const folder of ["project", "project/a", "project/b", "outside"]) await mkdir(home.join(folder));
   for (const file of ["project/a/readme.md", "project/b/readme.md", "outside/readme.md"]) {

@@ -5,18 +5,18 @@ import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { loadContext } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 
-/** Documents that are not in the config: a text, and files by their absolute paths. */
+/** Documents that are not in the config: a text, and files with absolute paths. */
 export interface GivenDocuments {
   text?: string | undefined;
   files?: readonly string[] | undefined;
 }
 
 export interface WantedSources extends GivenDocuments {
-  /** By name; all that the config has where none is given, unless there are texts or files. */
+  /** Source names. If empty, all configured sources, unless texts or files are given. */
   names: readonly string[];
 }
 
-/** What an ingest reads, and what its job is known by. */
+/** Resolves the sources of an ingest and the key of its job. */
 export async function ingestSources(
   { config, folder, shownFile }: Project,
   { names, text, files = [] }: WantedSources,
@@ -55,8 +55,8 @@ export async function ingestSources(
 const ADD_ONE = 'Add one under ingest.sources, or give a text: tandem ingest --text "…"';
 
 /**
- * Single files, each known by where it is: two of one name are two documents. Others that were given before are still good,
- * so nothing is deleted by their absence; one that cannot be read takes no other with it.
+ * Single files, identified by path, so that two files of one name are two documents. A missing file does not delete its pages,
+ * and an unreadable file does not fail the others.
  */
 function filesSource(
   room: Awaited<ReturnType<typeof loadContext>>,
@@ -92,7 +92,7 @@ function filesSource(
   };
 }
 
-/** Relative to the project where it is in it, with `/`. */
+/** The path relative to the project if it is inside, with `/` as separator. */
 function placeOf(root: string, path: string): string {
   const place = relative(root, path).replaceAll(sep, "/");
   return place.startsWith("../") || isAbsolute(place) ? path.replaceAll(sep, "/") : place;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { scratchFolder } from "../testing/scratch-folder.ts";
 import { ownSession } from "./own-session.ts";
 
-test("a session is of the project whose folders it works in, or whose folder its worktree is of", async () => {
+test("a session belongs to the project of its folder or of its worktree's repository", async () => {
   await using folder = await scratchFolder();
   const [ours, theirs] = [folder.join("shop"), folder.join("shop-secret")];
   await mkdir(ours);

@@ -4,8 +4,8 @@ import { AllowedRoots, isInside } from "@tandem/workspace";
 import type { Project } from "../config/load-project.ts";
 
 /**
- * Whether a session is of this project: the store is that of all projects of a user, and what was said in one is nothing for
- * the context and the model of another. One in a scratch folder is of none, unless the project has a store of its own.
+ * True if the session belongs to this project. All projects of a user share one store, and a session's content must not reach
+ * the context or model of another project. A session in a scratch folder belongs to none, unless the project has its own store.
  */
 export async function ownSession(
   { config }: Pick<Project, "config">,

@@ -21,7 +21,7 @@ import type { EngineOptions } from "../engine/create-engine.ts";
 
 export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
 
-/** The project's context with all that works on it: tools, databases, and jobs in the background. */
+/** The project's context with its tools, databases and background jobs. */
 export async function serveContext(
   context: Host,
   project: Project,
@@ -64,7 +64,7 @@ export async function serveContext(
   const ingest = ({ source }: { source?: string }) =>
     desk.start("ingest", source === undefined ? {} : { sources: [source] });
   const remember = room.rememberWork(desk);
-  // Jobs of other projects may be in the same store.
+  // The store may contain jobs of other projects.
   const job = async (id: string) => [await store.jobs.get(id)].find((row) => row?.space === knowledge.id);
   const work = { remember, ...(desk.kinds.includes("ingest") && { ingest }), job };
   const owned = parts.move();
@@ -81,7 +81,7 @@ export async function serveContext(
   };
 }
 
-/** Has sessions that are over read for what is worth remembering, for as long as it is not disposed of. */
+/** Captures memories from finished sessions until disposed. */
 export async function startMemoryCapture(
   project: Project,
   { context, desk }: OpenedContext,
@@ -97,7 +97,7 @@ export async function startMemoryCapture(
   return captures;
 }
 
-/** What sessions have of the context, if they are to have it. */
+/** The MCP servers that give sessions access to the context, if that is enabled. */
 export async function contextServers(
   { config }: Project,
   { tools }: ServedContext,

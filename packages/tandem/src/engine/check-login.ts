@@ -3,7 +3,7 @@ import { checkAuth } from "../models/check-auth.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
-/** Rejects with what to do where calls would not work. Spends nothing. */
+/** Throws with the next step if calls would fail. Spends no tokens. */
 export async function checkLogin(context: Host, project: Project, deadlineMs: number): Promise<void> {
   const { state, detail, fix } = await checkAuth(context, project, deadlineMs);
   if (state === "usable" || state === "unverified") return;

@@ -3,7 +3,7 @@ import type { Project } from "../config/load-project.ts";
 
 const MB = 1024 * 1024;
 
-/** What is kept of the folders of sessions, and when their conversations are compacted. */
+/** Settings for checkpoints and compaction. */
 export function checkpointSettings({
   config: { checkpoints, sessions },
 }: Project): Pick<EngineSettings, "checkpoints" | "compactAt"> {

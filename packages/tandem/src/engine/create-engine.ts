@@ -23,37 +23,40 @@ import { engineControls } from "./engine-controls.ts";
 import { offeredModels } from "../models/offered-models.ts";
 import { worktreeSettings } from "./worktree-settings.ts";
 
-/** A worker that cannot reach the database for two thirds of this ends its turns; others take them over after it. */
+/**
+ * A worker that cannot reach the database ends its turns after two thirds of this time. Other workers take over after all of
+ * it.
+ */
 const FLEET_TAKEOVER_MS = 10_000;
 
-/** How long this process may be silent before others take its sessions. */
+/** The lease duration: other processes take over the sessions of a process that is silent for longer. */
 export const leaseTtlOf = ({ config, settings }: Project, isFleet: boolean): number =>
   isFleet && !settings.some(({ path }) => path === "sessions.takeover") ? FLEET_TAKEOVER_MS : config.sessions.takeover;
 
 export interface EngineOptions {
-  /** The command that the engine serves, for whoever finds a session held. */
+  /** The command name, shown when another process finds a session locked. */
   command: string;
   log: { warn(details: Record<string, unknown>, message: string): void };
-  /** Instead of what the config names: for the demo. */
+  /** Replaces the configured credential, for the demo. */
   credential?: Credential;
-  /** Tools that every session has. */
+  /** Tools of every session. */
   hostServers?: EngineSettings["hostServers"];
-  /** MCP servers that clients have brought along. */
+  /** MCP servers supplied by clients. */
   sessionServers?: EngineSettings["sessionServers"];
-  /** Folders beside those of the config in which sessions may work. */
+  /** Additional folders that sessions may work in. */
   folders?: readonly string[];
   /**
-   * False for a command that only looks: Claude Code's room, which takes long to load, is not loaded for it. `later`: with
-   * the first turn, and models are those that were last heard of.
+   * False for a read-only command: Claude Code's package, which loads slowly, is not imported. `later` imports it with the
+   * first turn and uses the cached list of models.
    */
   runs?: boolean | "later";
-  /** What others have asked or left is for a server, not for this command. */
+  /** Ignore the work of other processes. A server picks it up, not this command. */
   ownOnly?: boolean;
-  /** What only a server knows: its tenants and its fleet. */
+  /** Settings that only a server has: tenants and fleet. */
   more?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords" | "previews">>;
 }
 
-/** Agents and sessions on that store. They run on Claude Code, whatever backend serves single calls. */
+/** Creates the session engine. Sessions always run on Claude Code; the backend setting applies to single calls. */
 export async function createEngine(
   context: Host,
   project: Project,
@@ -156,7 +159,7 @@ function refuseToRun(): never {
   throw new TandemError("unexpected", "This command runs no sessions.");
 }
 
-/** On a terminal and in the log. */
+/** Warns on the terminal and in the log. */
 const warnOf =
   (context: Host, log: EngineOptions["log"]) =>
   (words: string): void => {

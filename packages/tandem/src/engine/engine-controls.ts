@@ -6,7 +6,7 @@ import { resolveHeader, resolveSecret } from "../config/resolve-secret.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { folderTrust, type TrustSettings } from "../config/trusted-folders.ts";
 
-/** What the config says about who may do what in sessions. */
+/** The engine's settings for trust, MCP servers, rules, sandbox, approvals and notifications. */
 export function engineControls(
   env: Variables,
   project: Project,
@@ -58,7 +58,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // One that is not there is nobody's working folder.
+    // A missing folder cannot be a working folder, so its path need not be resolved.
     return path;
   }
 }

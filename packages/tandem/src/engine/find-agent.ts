@@ -10,12 +10,12 @@ import {
 import { every } from "./every.ts";
 import type { Engine } from "@tandem/sessions";
 
-/** The agents of an engine, in this process or behind a server. */
+/** The agents of a local engine or of a server. */
 export interface AgentClient {
   agents: Pick<Engine["agents"], "create" | "get" | "list">;
 }
 
-/** An agent by its id, or by its name if only one has it. */
+/** Finds an agent by id, or by a unique name. */
 export async function findAgent(client: AgentClient, idOrName: string, version?: number): Promise<Agent> {
   if (isId("agent", idOrName)) return client.agents.get(idOrName, version);
   const found: Agent[] = [];
@@ -39,17 +39,17 @@ export async function findAgent(client: AgentClient, idOrName: string, version?:
   return version === undefined ? agent : client.agents.get(agent.id, version);
 }
 
-/** Which model and effort the agent was made with, as the config says it. */
+/** The configured model and effort at the time of creation. */
 const MADE_WITH = "tandem.model";
 const NAME = "tandem run";
 
 export interface SessionAgentChoice {
   agent: Agent;
-  /** The model that the session is to use instead of the agent's own. */
+  /** Overrides the agent's model for the session. */
   model: AgentCreateParams["model"] | undefined;
 }
 
-/** The agent of `tandem run` where none is named: made once, with the config's model, and used again from then on. */
+/** The default agent of `tandem run`: created once with the configured model, then reused. */
 export async function defaultAgent(client: AgentClient, llm: LlmConfig): Promise<SessionAgentChoice> {
   const { effort } = llm.claudeCode;
   const model = { id: llm.models.default, ...(effort && { effort }) };

@@ -2,10 +2,7 @@ import { ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { every } from "./every.ts";
 import type { Engine } from "@tandem/sessions";
 
-/**
- * An environment whose sessions work in that folder as it is, or each in a worktree of it: the built-in one, one that is
- * there, or a new one.
- */
+/** Finds or creates an environment whose sessions work in that folder, or each in a worktree of it. */
 export async function findEnvironment(
   client: { environments: Pick<Engine["environments"], "create" | "list"> },
   folder: string,

@@ -2,13 +2,12 @@ import type { Conversation, openConversation } from "@tandem/claude-code";
 import { LlmError } from "@tandem/protocol";
 import type { EngineSettings } from "@tandem/sessions";
 
-/** What starts Claude Code, and where it is. */
 export interface Starter {
   openConversation: typeof openConversation;
   executable: string;
 }
 
-/** Conversations whose room is loaded when the first begins: it takes longer to load than a session to open. */
+/** Imports Claude Code's package with the first conversation: the import takes longer than opening a session. */
 export const laterConversation =
   (load: () => Promise<Starter>): EngineSettings["openConversation"] =>
   (setup, host, transcripts) => {

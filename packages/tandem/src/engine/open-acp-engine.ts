@@ -12,7 +12,7 @@ import { findEnvironment } from "./find-environment.ts";
 import { ownSessions } from "./own-sessions.ts";
 
 const COMMAND = "tandem acp";
-/** After a session is open, and its client has been told what there is, also where the machine is busy. */
+/** Delay before preloading, so that a busy machine first answers the editor's opening requests. */
 const AT_LEISURE_MS = 500;
 
 export interface AcpEngine extends AsyncDisposable {
@@ -21,7 +21,7 @@ export interface AcpEngine extends AsyncDisposable {
   mayWrite(session: string): Promise<void>;
 }
 
-/** The engine of an editor's agent, in this process: its sessions work in whatever folder the editor has open. */
+/** The engine of an ACP agent in this process. Its sessions work in any folder that the editor opens. */
 export async function openAcpEngine(
   context: Host,
   project: Project,
@@ -35,7 +35,7 @@ export async function openAcpEngine(
 ): Promise<AcpEngine> {
   const { sessionServers, log } = options;
   await using parts = new AsyncDisposableStack();
-  // Its threads take as long to start as the rest takes to load.
+  // The store's threads start as slowly as the remaining imports load. Do both in parallel.
   const meanwhile = (): void => {
     options.meanwhile();
     void loadSessions();
@@ -50,7 +50,7 @@ export async function openAcpEngine(
     ...{ command: COMMAND, log, ownOnly: true, runs: "later" as const },
     ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
     sessionServers,
-    // The editor's user chooses the folder, as who types `tandem run` there does.
+    // The editor's user chooses the folder, like a user of `tandem run`.
     folders: [parse(context.cwd).root],
   });
   parts.defer(() => engine.stop(options.stopMs));
@@ -74,7 +74,7 @@ export async function openAcpEngine(
   };
 }
 
-/** With the agent that was named, or that of `tandem run`. */
+/** Starts a session with the named agent, else with that of `tandem run`. */
 export async function beginIn(
   engine: Engine,
   project: Project,
@@ -90,7 +90,7 @@ export async function beginIn(
   };
 }
 
-/** What a session's process is given of the context: opened with the first that starts, so that no editor waits for it. */
+/** Opens the context with the first session process, so that the editor does not wait for it. */
 function laterServers(
   open: () => Promise<NonNullable<EngineSettings["hostServers"]>>,
 ): NonNullable<EngineSettings["hostServers"]> {
@@ -98,7 +98,10 @@ function laterServers(
   return async (session) => (await (opening ??= open()))(session);
 }
 
-/** While a person types, what their first prompt needs is loaded. What was compiled is kept now: many editors kill agents. */
+/**
+ * Preloads what the first prompt needs while the user types. Flushes the compile cache now, because many editors kill their
+ * agents.
+ */
 async function prepare(): Promise<void> {
   await loadClaudeCode();
   flushCompileCache();

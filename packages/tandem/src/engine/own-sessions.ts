@@ -1,9 +1,9 @@
 import type { Store } from "@tandem/storage";
 
 /**
- * The store as the engine of one command sees it: what others have sent or left is for a server to take up, not for a
- * process that is about to end. But what others send to a session that this engine has or had a part in, such as an
- * approval's answer, is heard.
+ * Wraps the store for the engine of a single command. The engine ignores the pending work of other processes: a server should
+ * pick it up, not a process about to exit. Messages to a session that this engine uses, such as an approval's answer, still
+ * arrive.
  */
 export function ownSessions(store: Store): Store {
   const own = new Set<string>();

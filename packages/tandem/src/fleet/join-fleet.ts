@@ -22,7 +22,7 @@ export interface FleetOptions {
 
 type Log = { warn(details: Record<string, unknown>, message: string): void };
 
-/** What the engines of this process are told, and how it becomes one of the fleet. */
+/** This process as a member of the fleet. */
 export interface Membership extends AsyncDisposable {
   readonly id: WorkerId;
   readonly role: FleetRole;
@@ -30,9 +30,9 @@ export interface Membership extends AsyncDisposable {
   readonly labels: Readonly<Record<string, string>>;
   readonly holder: string;
   readonly maxSessions: number;
-  /** Whose sessions it takes; null for everybody's. */
+  /** Tenants whose sessions it runs. Null means all. */
   readonly tenants: readonly string[] | null;
-  /** Whose worker this is, where it runs on somebody's own login: see `ownerOfLogin`. */
+  /** The tenant that owns this machine's personal login: see `ownerOfLogin`. */
   readonly owner: string | undefined;
   /** What the realm of a tenant is told. */
   readonly realmOf: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet" | "runs">;
@@ -48,13 +48,13 @@ export interface Membership extends AsyncDisposable {
 }
 
 export interface Joined {
-  /** Takes nothing new, and says so. */
+  /** Stops accepting work and announces it to the fleet. */
   drain(): Promise<void>;
-  /** For when the engines have stopped. */
+  /** Called after the engines have stopped. */
   leave(deadlineMs: number): Promise<void>;
 }
 
-/** Undefined where there is no fleet: what is in a file is one process's. */
+/** Undefined without a fleet: only one process uses a database file. */
 export async function openMembership(
   context: Host,
   project: Project,
@@ -98,7 +98,7 @@ export async function openMembership(
     realmOf: (tenant, own) => ({
       engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
       fleet: { holder, role, store: own },
-      // A server alone needs no Claude Code.
+      // The `server` role runs no turns and needs no Claude Code.
       ...(role === "server" && { runs: "later" }),
     }),
     async join({ store: shared, realms, address, version, payer, onDrainWish }) {
@@ -127,7 +127,7 @@ export async function openMembership(
   };
 }
 
-/** Before others may take the sessions of a process that was halted, its turns are gone. */
+/** Kills the turns of a halted process before its leases expire and others take over its sessions. */
 async function startGuardian({ env }: Host, leaseTtl: number) {
   const { Guardian } = await loadClaudeCode();
   return new Guardian(await ensureTandemHome(env), leaseTtl / 2);
@@ -139,7 +139,7 @@ async function realmIn(realms: Pick<TenantRealms, "of">, tenant: string): Promis
   throw new TandemError("unexpected", `There is no tenant ${tenant} any more.`);
 }
 
-/** Where a process listens for others of its fleet: a worker's door is not for people, and its port is nobody's to know. */
+/** The address for requests from other fleet members. A worker serves no users, so its port may be arbitrary. */
 export function innerDoor(project: Project, { options, port }: { options: FleetOptions; port: number | undefined }) {
   const { fleet, server } = project.config;
   const advertised = options.advertise ?? fleet.advertise;
@@ -148,7 +148,7 @@ export function innerDoor(project: Project, { options, port }: { options: FleetO
   return {
     port:
       port ?? (url ? Number(url.port || (url.protocol === "https:" ? 443 : 80)) : role === "worker" ? 0 : undefined),
-    // Others name it as it is advertised.
+    // Members send the advertised host name.
     allowedHosts: [...server.allowedHosts, ...(url ? [url.hostname] : [])],
   };
 }

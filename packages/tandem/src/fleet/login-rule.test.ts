@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ownerOfLogin } from "./login-rule.ts";
 
-test("a worker on a login is for one person: none but one tenant, which is named", () => {
+test("a worker on a personal login requires exactly one named tenant", () => {
   expect(ownerOfLogin("worker", ["anna"], "claude_login")).toBe("anna");
   expect(ownerOfLogin("worker", ["anna"], "claude_oauth_token")).toBe("anna");
   expect(() => ownerOfLogin("worker", null, "claude_login")).toThrow(
@@ -13,7 +13,7 @@ test("a worker on a login is for one person: none but one tenant, which is named
   expect(() => ownerOfLogin("worker", [], "claude_login")).toThrow(/which serves you alone/);
 });
 
-test("what can be shared may serve all, and a server runs nothing", () => {
+test("a shareable credential may serve all tenants, and the server role runs no turns", () => {
   for (const payer of ["anthropic_api_key", "gateway_key", "nobody"] as const) {
     expect(ownerOfLogin("worker", null, payer)).toBeUndefined();
   }

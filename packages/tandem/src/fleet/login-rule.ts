@@ -1,14 +1,13 @@
 import { TandemError, type Payer } from "@tandem/protocol";
 
-/** The part of the work that a process of a fleet does. */
 export type FleetRole = "all" | "server" | "worker";
 
-/** What a person pays for themselves alone: a login, and a token that was made from one. */
+/** Credentials of one person: a login, and a token made from a login. */
 const PERSONAL: ReadonlySet<string> = new Set<Payer>(["claude_login", "claude_oauth_token"]);
 
 /**
- * Whose worker this is, where it runs on somebody's own login: that tenant's sessions, and no others, get the login of this
- * machine. Undefined where it runs on what can be shared. Refused for a worker that would run other people's sessions on it.
+ * The tenant that owns this worker's personal login. Only that tenant's sessions use the login. Undefined for a shareable
+ * credential. Throws if the worker would run other tenants' sessions on it.
  */
 export function ownerOfLogin(
   role: FleetRole,

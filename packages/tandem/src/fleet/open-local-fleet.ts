@@ -4,12 +4,12 @@ import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
-/** The fleet as the store and its queue know it, for a command on a machine where no server is up. */
+/** Reads the fleet from the store and its queue, for a command without a running server. */
 export async function openLocalFleet(context: Host, project: Project): Promise<Fleet & AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   const store = parts.use(await openStore(context, project));
   const { location } = await databaseLocation(context, project);
-  // One in memory is another process's, and gone with it.
+  // An in-memory queue exists only in the process that created it.
   const isShared = (await store.describe()).engine === "postgres";
   const queue = isShared ? parts.use(await (await loadQueue()).openPgBossQueue(location)) : undefined;
   const { AccountLimits, createFleet } = await loadSessions();

@@ -6,8 +6,8 @@ import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
 /**
- * What sessions and jobs of all processes on the store know about the quotas of the account that single calls run on.
- * Undefined for services that say nothing of the kind.
+ * The shared quota state of the account for single calls, used by all sessions and jobs on the store. Undefined for services
+ * that report no quotas.
  */
 export async function sharedQuotas(
   context: Host,
@@ -30,7 +30,7 @@ export async function sharedQuotas(
     const credential = backend === "anthropic" ? key() : readCredential(claudeCode, { readSecret, hostVariables });
     return accountOf(await credential, hostVariables);
   };
-  // A key may be a program's answer: it is asked once for a process, which is as long as a backend keeps it.
+  // A key may come from a program. Run it once per process, as the backend does.
   let known: Promise<string> | undefined;
   const name = (): Promise<string> => (known ??= account());
   return {

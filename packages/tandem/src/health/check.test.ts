@@ -7,7 +7,7 @@ const patient = (signal = new AbortController().signal) => ({ context: { signal 
 const check = (name: string, run: Check["run"]): Check => ({ name, run });
 const never = () => new Promise<never>(() => {});
 
-test("a check that hangs or errs fails by itself, and no other with it", async () => {
+test("a check that hangs or throws fails alone", async () => {
   const findings = await runChecks(
     [
       check("hangs", never),
@@ -27,7 +27,7 @@ test("a check that hangs or errs fails by itself, and no other with it", async (
   ]);
 });
 
-test("checks run side by side", async () => {
+test("checks run in parallel", async () => {
   const gate = Promise.withResolvers<void>();
   const first = check("first", async () => {
     await gate.promise;
@@ -40,7 +40,7 @@ test("checks run side by side", async () => {
   expect(await runChecks([first, second], patient(), 5_000)).toHaveLength(2);
 });
 
-test("Ctrl-C ends them all", async () => {
+test("Ctrl-C aborts all checks", async () => {
   const controller = new AbortController();
   const running = runChecks([check("hangs", never)], patient(controller.signal), 60_000);
   controller.abort();

@@ -6,30 +6,29 @@ import type { ServerInfo } from "../server/server-file.ts";
 export interface Finding {
   result: "ok" | "warning" | "failure";
   detail: string;
-  /** What mends it, as a command where there is one. */
+  /** The fix, as a command if there is one. */
   fix?: string;
 }
 
 /** Asks a running server whether it can serve requests. */
 export type ServerProbe = (server: ServerInfo, signal: AbortSignal) => Promise<boolean>;
 
-/** What checks look at. */
 export interface Patient {
   context: Host;
-  /** Undefined if there is no project here, or its config cannot be used. */
+  /** Undefined if there is no project or its config is invalid. */
   project: Project | undefined;
-  /** The project, or this folder with every setting at its default: sessions need no more. */
+  /** The project, else this folder with default settings, which is enough for sessions. */
   here: Project | undefined;
   /** Why there is no project. */
   projectError: unknown;
-  /** Whether the folder's config may take effect. */
+  /** Whether the folder's config is trusted. */
   trusted: boolean;
-  /** Asked once, however many checks want to know. */
+  /** Cached: several checks use it. */
   auth: () => Promise<AuthCheck>;
   isServerReady: ServerProbe;
 }
 
-/** One thing that may be wrong. Gives nothing where it does not apply. */
+/** One health check. Returns undefined if it does not apply. */
 export interface Check {
   name: string;
   run(patient: Patient, signal: AbortSignal): Promise<Finding | undefined>;
@@ -39,7 +38,7 @@ export const ok = (detail: string): Finding => ({ result: "ok", detail });
 export const warning = (detail: string, fix?: string): Finding => ({ result: "warning", detail, fix });
 export const failure = (detail: string, fix?: string): Finding => ({ result: "failure", detail, fix });
 
-/** All at once, each with its own deadline; a check that errs or hangs is a failure of its own and of no other. */
+/** Runs all checks in parallel, each with a timeout. A check that throws or hangs fails alone. */
 export async function runChecks(
   checks: readonly Check[],
   patient: Patient,

@@ -10,11 +10,10 @@ import { serviceChecks } from "./service-checks.ts";
 import { sessionChecks } from "./session-checks.ts";
 
 const DEADLINE_MS = 20_000;
-/** With time left to say so, also where loading what it needs takes its time. */
+/** Shorter than the timeout of a check, so that the check can report the cause. */
 const AUTH_MS = 15_000;
 const CHECKS = [...projectChecks, ...serviceChecks, ...sessionChecks, ...machineChecks];
 
-/** Checks everything at once. */
 export async function examine(
   context: Host,
   isServerReady: ServerProbe,

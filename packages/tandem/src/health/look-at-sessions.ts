@@ -20,26 +20,25 @@ export type StorageState =
       bytes: number;
       chosen_by: DatabaseLocation["chosenBy"];
     }
-  /** A file that is made when it is first needed. */
+  /** The file is created on first use. */
   | { state: "not_yet"; engine: "sqlite"; place: string; chosen_by: "default" }
   | { state: "failed"; detail: string; fix: string };
 
-/** What sessions stand on. */
 export interface SessionsOverview {
   payer: Payer;
-  /** Whether the payer's credential works; sessions run on Claude Code, whatever backend serves single calls. */
+  /** Whether the credential for sessions works. Sessions run on Claude Code; the backend setting applies to single calls. */
   auth: AuthCheck;
   storage: StorageState;
   server: ServerInfo | undefined;
-  /** Claude Code processes that a crash has left. */
+  /** Pids of orphaned Claude Code processes. */
   orphans: readonly number[];
-  /** Whether what this folder brings acts in sessions. */
+  /** Whether sessions load this folder's settings. */
   trust: TrustView;
-  /** Whether shell commands of sessions run in a sandbox. */
+  /** Whether the shell commands of sessions run in a sandbox. */
   sandbox: { on: boolean; reason?: string };
 }
 
-/** Looks only: nothing is made, ended or spent. `callAuth` is what is known of the backend's own credential. */
+/** Read-only: creates, ends and spends nothing. `callAuth` is the known state of the backend's credential. */
 export async function lookAtSessions(
   context: Host,
   project: Project,
@@ -57,13 +56,13 @@ export async function lookAtSessions(
   return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox };
 }
 
-/** Of the folder where the command was started: there sessions work. */
+/** The trust of the current folder, in which sessions would work. */
 export async function lookAtTrust(context: Host, project: Project): Promise<TrustView> {
   const { trustView } = await import("@tandem/sessions");
   return trustView(await folderTrust(context.env, context.cwd, trustSettings(project)));
 }
 
-/** What would become of shell commands; nothing is run but a probe. */
+/** Whether shell commands would be sandboxed. Runs only a probe. */
 export async function lookAtSandbox(context: Host, { config }: Project): Promise<SessionsOverview["sandbox"]> {
   const { mode } = config.sandbox;
   if (mode === "off") return { on: false, reason: "sandbox.mode is off" };

@@ -32,7 +32,7 @@ const git: Check = {
   },
 };
 
-/** What is in there says which folders may run programs, so it is nobody else's to see or change. */
+/** The folder decides which folders may run programs, so other users must not read or change it. */
 const home: Check = {
   name: "home",
   async run({ context: { env } }) {
@@ -66,7 +66,7 @@ const processes: Check = {
   },
 };
 
-/** An administrator's policy applies to isolated calls too, and its hooks and variables are not ours to see. */
+/** An administrator's managed policy also applies to isolated calls. Tandem cannot see its hooks and variables. */
 const policy: Check = {
   name: "policy",
   async run({ project }) {

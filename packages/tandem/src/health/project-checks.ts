@@ -62,14 +62,14 @@ const secretFilePermissions: Check = {
     if (!project || !reference?.startsWith("file:") || process.platform === "win32") return undefined;
     const file = secretFile(reference.slice("file:".length), { env, folder: project.folder });
     const info = await stat(file).catch(() => undefined);
-    // That it is missing is for the check of the credential to say.
+    // The credential check reports a missing key.
     if (!info) return undefined;
     if ((info.mode & 0o077) !== 0) return warning(`${file} can be read by other users.`, `chmod 600 ${file}`);
     return ok(`${file} is yours alone.`);
   },
 };
 
-/** Variables by which other programs choose who pays and where requests go. */
+/** Variables that select the billed account or the endpoint in other programs. */
 const PAYMENT =
   /^(ANTHROPIC_|CLAUDE_CODE_(USE|OAUTH)_|AI_GATEWAY_|GOOGLE_(VERTEX_|APPLICATION_CREDENTIALS$|CLOUD_PROJECT$)|CLOUD_ML_REGION$|AWS_BEARER_TOKEN_BEDROCK$)/;
 

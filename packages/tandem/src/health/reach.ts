@@ -12,14 +12,14 @@ const REASONS: Record<string, string> = {
   ENETUNREACH: "there is no network",
 };
 
-/** Whether something answers at `origin`, through the user's proxy if there is one; no credential is sent. Gives why not. */
+/** Connects to `origin`, through the user's proxy if there is one, without a credential. Returns the reason of a failure. */
 export async function reach(origin: string, env: Variables, signal: AbortSignal): Promise<string | undefined> {
   const secure = origin.startsWith("https:");
   const agent = secure ? new HttpsAgent({ proxyEnv: env }) : new HttpAgent({ proxyEnv: env });
   try {
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
-      // A request that still waits for the proxy does not heed its signal.
+      // A request that waits for the proxy ignores its signal.
       signal.addEventListener("abort", reject, { once: true });
       const request = (secure ? httpsRequest : httpRequest)(origin, { method: "HEAD", agent, signal }, (response) => {
         response.resume();

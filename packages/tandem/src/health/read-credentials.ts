@@ -4,7 +4,7 @@ import type { Project } from "../config/load-project.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { type TandemUse, tandemUses } from "./tandem-uses.ts";
 
-/** Where credentials are and which are used. Looks only; nothing is sent or spent. */
+/** Lists credentials and the ones in use. Read-only; sends nothing. */
 export async function readCredentials(
   { env, cwd }: { env: Variables; cwd: string },
   project: Project,
@@ -14,7 +14,7 @@ export async function readCredentials(
   return { report, uses: tandemUses(project, report, env) };
 }
 
-/** The same for programs, and for the page. */
+/** The report as JSON, for programs and the page. */
 export function wireReport(report: CredentialReport, uses: readonly TandemUse[]): CredentialsReport {
   const { configDir, places, claudeCode, login, notices } = report;
   return {

@@ -38,7 +38,7 @@ const credential: Check = {
   },
 };
 
-// Well within a check's own deadline, so that it can say what is wrong.
+// Shorter than the timeout of a check, so that the check can report the cause.
 const REACH_MS = 10_000;
 const LIST_MS = 15_000;
 
@@ -70,7 +70,7 @@ const models: Check = {
     if (backend === "none") return undefined;
     const { checkModel, findModel, resolveModel, roleModels } = await import("@tandem/runtime");
     const roles = roleModels(llm.models).filter(({ fallsBack }) => !fallsBack);
-    // Claude Code's own list also shows that it starts, isolated as it will be in earnest.
+    // Asking Claude Code for its list also proves that it starts with the isolation of a real call.
     const offered = backend === "claude-code" ? await listModels(context, project, LIST_MS) : (await auth()).models;
     const problems = roles.flatMap(({ role, model }) => {
       const error = checkModel(backend, model, offered);
@@ -87,7 +87,7 @@ const models: Check = {
   },
 };
 
-/** Where requests go. */
+/** The endpoint of the service. */
 function serviceUrl({ provider, claudeCode }: LlmConfig): string | undefined {
   switch (provider.backend) {
     case "none":

@@ -6,7 +6,7 @@ import { findServer } from "../server/server-file.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { user } from "./user-check.ts";
 
-// Well within a check's own deadline, so that it can say what is wrong.
+// Shorter than the timeout of a check, so that the check can report the cause.
 const AUTH_MS = 15_000;
 const READY_MS = 5_000;
 
@@ -27,7 +27,7 @@ const storage: Check = {
   },
 };
 
-/** Only where it is not the backend's own credential, which has its check. */
+/** Skipped if sessions use the backend's credential, which has its own check. */
 const sessions: Check = {
   name: "sessions",
   async run({ context, here: project, trusted }) {
@@ -35,7 +35,7 @@ const sessions: Check = {
     const payer = PAYERS[sessionPayerOf(project.config.llm)];
     const { state, detail, fix } = await checkSessionAuth(context, project, AUTH_MS);
     if (state === "usable" || state === "unverified") return ok(`They run on Claude Code; ${payer} pays. ${detail}`);
-    // Who only makes single calls needs none.
+    // A warning only: single calls do not need this credential.
     return warning(`They run on Claude Code, and ${payer} cannot pay: ${detail}`, fix);
   },
 };

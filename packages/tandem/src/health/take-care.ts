@@ -11,7 +11,7 @@ import { lookAtSessions } from "./look-at-sessions.ts";
 
 const DEADLINE_MS = 15_000;
 
-/** What a server that is up can tell of itself; the same that `tandem status` and `tandem doctor` say. */
+/** The health of a running server, with the same results as `tandem status` and `tandem doctor`. */
 export function takeCare(context: Host, project: Project, { demo }: { demo: boolean }): Caretaker {
   const startedAt = new Date().toISOString();
   return {
@@ -47,7 +47,7 @@ export function takeCare(context: Host, project: Project, { demo }: { demo: bool
         storage: looked.storage,
       };
     },
-    // The server that answers this request is the one that runs.
+    // The server that handles this request is evidently running.
     examine: () => examine(context, async () => true),
     credentials: async () => {
       const { report, uses } = await readCredentials(context, project);

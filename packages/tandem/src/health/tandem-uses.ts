@@ -6,21 +6,21 @@ import type { Project } from "../config/load-project.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { credentialOf, payerOf, sessionPayerOf, shownSecret } from "../project/describe-project.ts";
 
-/** What one part of Tandem runs on, by the config's choice. */
+/** The credential that one part of Tandem uses. */
 export interface TandemUse {
-  /** Single calls of the runtime, or sessions of agents. */
+  /** Single calls of the runtime, or agent sessions. */
   for: "calls" | "sessions";
   backend: string;
-  /** Where the credential is kept; null where none is needed, or none is there. */
+  /** The credential's source. Null if none is needed or found. */
   source: string | null;
-  /** `unknown`: only asking would tell. `expired`: a login that has ended and does not renew itself. */
+  /** `unknown`: only a request could tell. `expired`: an expired login without a refresh token. */
   state: "found" | "absent" | "expired" | "unknown" | "none_needed";
   payer: Payer;
-  /** The setting that decides. */
+  /** The setting that selects it. */
   because: string;
 }
 
-/** What Tandem uses and why. No other credential ever reaches what it starts. */
+/** Lists the credentials that Tandem uses and the reason. Processes started by Tandem get no other credential. */
 export function tandemUses(project: Project, report: CredentialReport, env: Variables): TandemUse[] {
   const { llm } = project.config;
   const { backend } = llm.provider;
@@ -55,7 +55,7 @@ export function tandemUses(project: Project, report: CredentialReport, env: Vari
       const { login } = report.places.find(({ id }) => id === place) ?? {};
       return { source: place, state: login?.expired && !login.renewable ? "expired" : "found" };
     }
-    // Google's own defaults: its library looks for them.
+    // Google's library looks up the application default credentials itself.
     if (reference === undefined) return { source: "Google's application default credentials", state: "unknown" };
     return { source: shownSecret(reference), state: stateOf(reference) };
   }
@@ -64,7 +64,7 @@ export function tandemUses(project: Project, report: CredentialReport, env: Vari
     const [kind, rest] = [reference.slice(0, reference.indexOf(":")), reference.slice(reference.indexOf(":") + 1)];
     if (kind === "env") return env[rest]?.trim() ? "found" : "absent";
     if (kind === "file") return existsSync(resolve(project.folder, rest)) ? "found" : "absent";
-    // A program is run only when its answer is needed.
+    // Do not run the program for a report.
     return "unknown";
   }
 }

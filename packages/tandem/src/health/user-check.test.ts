@@ -3,19 +3,19 @@ import { judgeUser } from "./user-check.ts";
 
 const machine = { uid: 1000, isDisposable: false, isContainer: false };
 
-test("an ordinary user on an ordinary machine is nothing to tell", () => {
+test("reports nothing for a regular user outside a container", () => {
   expect(judgeUser(machine)).toBeUndefined();
   expect(judgeUser({ ...machine, uid: undefined })).toBeUndefined();
 });
 
-test("another user than root in a container may use every mode", () => {
+test("a non-root user in a container may use every mode", () => {
   expect(judgeUser({ ...machine, isContainer: true })).toMatchObject({
     result: "ok",
     detail: expect.stringContaining("every mode"),
   });
 });
 
-test("root is told what is refused, and the way out", () => {
+test("root gets the refused mode and the fix", () => {
   expect(judgeUser({ ...machine, uid: 0 })).toMatchObject({
     result: "warning",
     detail: expect.stringMatching(/root's rights.*but bypassPermissions/s),
@@ -23,7 +23,7 @@ test("root is told what is refused, and the way out", () => {
   });
 });
 
-test("root in a container is told to run it as another user, or to say that it may be thrown away", () => {
+test("root in a container is told to use another user or to mark the container as disposable", () => {
   expect(judgeUser({ ...machine, uid: 0, isContainer: true })).toMatchObject({
     result: "warning",
     detail: expect.stringContaining("in a container"),
@@ -31,7 +31,7 @@ test("root in a container is told to run it as another user, or to say that it m
   });
 });
 
-test("root in a sandbox that may be thrown away may use every mode", () => {
+test("root in a disposable sandbox may use every mode", () => {
   expect(judgeUser({ uid: 0, isDisposable: true, isContainer: true })).toMatchObject({
     result: "ok",
     detail: expect.stringContaining("bypassPermissions too"),

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import type { Finding, Check } from "./check.ts";
 import { ok, warning } from "./check.ts";
 
-/** What Docker and Podman leave in every container. */
+/** Marker files of Docker and Podman containers. */
 const MARKS = ["/.dockerenv", "/run/.containerenv"];
 
-/** As root, a session can do anything to the machine that it is allowed to do. */
+/** A session of root can change anything on the machine. */
 export const user: Check = {
   name: "user",
   async run({ context }) {
@@ -14,7 +14,7 @@ export const user: Check = {
   },
 };
 
-/** What whoever runs Tandem may and may not do; nothing is said of an ordinary user on an ordinary machine. */
+/** Judges the user that runs Tandem. Undefined for a regular user outside a container. */
 export function judgeUser({
   uid,
   isDisposable,

@@ -5,7 +5,7 @@ const rates = {
   ...{ cacheWrite5m: z.number(), cacheWrite1h: z.number() },
 };
 
-/** What services told; prices and what the table knows are added when it is read, and so never older than the program. */
+/** The services' responses. Prices and built-in data are added on read, so that they match the program's version. */
 const model = z.object({
   id: z.string(),
   name: z.string(),

@@ -7,8 +7,8 @@ import { listModels } from "./list-models.ts";
 
 export interface AuthCheck {
   /**
-   * `usable`: the service or the login's own record says so. `unverified`: the credential is there, and only a call that
-   * costs something could tell more.
+   * `usable`: confirmed by the service or by the login's own record. `unverified`: the credential exists, but only a billed
+   * call could confirm it.
    */
   state:
     | "usable"
@@ -23,19 +23,19 @@ export interface AuthCheck {
   detail: string;
   fix: string;
   account?: { kind: string; plan?: string; email?: string; organization?: string };
-  /** What the service offers, where asking was part of the check. */
+  /** The service's models, if the check listed them. */
   models?: readonly ModelInfo[];
 }
 
 const LOG_IN = "Log in with the Claude Code CLI (`claude`, then /login) and try again.";
 
-/** As it is printed: the list of models would bury the rest. */
+/** For output: the list of models would hide the rest. */
 export function withoutModels(auth: AuthCheck): Omit<AuthCheck, "models"> {
   const { models: _, ...rest } = auth;
   return rest;
 }
 
-/** Whether the configured credential works, found out without spending a token, within the deadline. */
+/** Checks the configured credential without spending tokens. */
 export async function checkAuth(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
   const { provider, claudeCode } = project.config.llm;
   if (provider.backend === "none") {
@@ -65,11 +65,11 @@ async function checkLogin(context: Host, project: Project, deadlineMs: number): 
   }
 }
 
-/** A key is proven by the list of models, which costs nothing; where there is no such list, its presence must do. */
+/** Verifies a key with the free list of models. Without such a list, checks only that the key exists. */
 async function checkKey(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
   const { provider, claudeCode } = project.config.llm;
   if (provider.backend === "vertex" || (provider.backend === "claude-code" && claudeCode.auth === "oauth_token")) {
-    // Shows at least that it can be read.
+    // Proves at least that the key can be read.
     await (await createBackend(context, project)).close();
     const isGooglesOwn = provider.backend === "vertex" && provider.vertex.credentials === undefined;
     const what = isGooglesOwn ? "Google's default credentials are used" : "The credential is there";
@@ -78,7 +78,7 @@ async function checkKey(context: Host, project: Project, deadlineMs: number): Pr
   }
   const asked = provider.backend === "claude-code" ? withAnthropicKey(project) : project;
   const models = await listModels(context, asked, deadlineMs);
-  // Nobody promises that the gateway's list is for holders of a key only.
+  // A gateway may serve its list without a key, so the list proves nothing.
   if (provider.backend === "gateway") {
     return {
       state: "unverified",
@@ -90,7 +90,7 @@ async function checkKey(context: Host, project: Project, deadlineMs: number): Pr
   return { state: "usable", detail: "The key is accepted.", fix: "", models };
 }
 
-/** The same key, asked about directly: Claude Code's own list of models says nothing about the key. */
+/** Uses the key with Anthropic's API: Claude Code's list of models does not verify it. */
 export function withAnthropicKey(project: Project): Project {
   const { llm } = project.config;
   if (llm.claudeCode.auth !== "api_key") return project;

@@ -3,20 +3,19 @@ import { isAbsolute, resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
-/** The Claude Code that a project runs. */
 export interface ClaudeBinary extends CheckedVersion {
   path: string;
-  /** It came with Tandem; otherwise the user has named it. */
+  /** True for the Claude Code that ships with Tandem, false for one named by the user. */
   bundled: boolean;
 }
 
-/** One that the user has named, absolute. Paths in a config are relative to the config, wherever the command was started. */
+/** The configured executable as an absolute path. Relative paths start at the config, not at the current folder. */
 export function namedExecutable({ config: { llm }, folder }: Project): string | undefined {
   const { executable } = llm.claudeCode;
   return executable === undefined || isAbsolute(executable) ? executable : resolve(folder, executable);
 }
 
-/** With `--claude-path`, which is the user's own word and goes before the config's. */
+/** Applies `--claude-path`, which overrides the config. */
 export function withClaudePath(project: Project, { claudePath, cwd }: Pick<Host, "claudePath" | "cwd">): Project {
   if (claudePath === undefined) return project;
   const { llm } = project.config;
@@ -25,8 +24,8 @@ export function withClaudePath(project: Project, { claudePath, cwd }: Pick<Host,
 }
 
 /**
- * Where the project's Claude Code is. One that the user has named is asked for its version first, and refused if it is
- * none that Tandem can work with; `warn` hears of one that is newer than what was tested.
+ * Finds the project's Claude Code. Checks the version of one that the user named: throws if it is unsupported, calls `warn` if
+ * it is newer than tested.
  */
 export async function findClaudeCode(
   context: Pick<Host, "env" | "signal">,
@@ -42,7 +41,7 @@ export async function findClaudeCode(
   return path;
 }
 
-/** The same with its version. */
+/** Like `findClaudeCode`, with the version. */
 export async function lookAtClaudeCode(context: Pick<Host, "env" | "signal">, project: Project): Promise<ClaudeBinary> {
   const { findExecutable } = await import("@tandem/claude-code");
   const named = namedExecutable(project);
@@ -50,14 +49,14 @@ export async function lookAtClaudeCode(context: Pick<Host, "env" | "signal">, pr
   return { path, bundled: named === undefined, ...(await versionOf(context, path)) };
 }
 
-/** Asked once, however many parts of a command want to know. */
+/** Cached: several parts of a command need it. */
 const known = new Map<string, Promise<CheckedVersion>>();
 
 async function versionOf({ env, signal }: Pick<Host, "env" | "signal">, path: string): Promise<CheckedVersion> {
   const { checkVersion } = await import("@tandem/claude-code");
   const asked = known.get(path) ?? checkVersion(path, { hostVariables: env, signal });
   known.set(path, asked);
-  // What was mended meanwhile is asked again.
+  // Do not cache failures: the user may fix the installation.
   asked.catch(() => known.delete(path));
   return asked;
 }

@@ -7,12 +7,12 @@ import type { Host } from "../host.ts";
 import { complete, withDetails } from "./known-models.ts";
 import { ModelCache } from "./model-cache.ts";
 
-/** The models that agents may name, asked for now. They run on Claude Code, whatever backend serves single calls. */
+/** Lists the models for agents now. Agents run on Claude Code; the backend setting applies to single calls. */
 export async function askedModels(
   context: Host,
   project: Project,
   list: () => Promise<ModelInfo[]>,
-  /** Not where somebody else than the config's credential pays. */
+  /** False if another credential than the configured one pays. */
   isOwnCredential: boolean,
 ): Promise<Model[]> {
   const listed = await list();
@@ -22,7 +22,7 @@ export async function askedModels(
   return asModels(complete(models, "live", at).models);
 }
 
-/** What was said last, or what is written in the program. */
+/** The cached list, else the built-in table. */
 export async function fallbackModels(env: Variables, project: Project): Promise<Model[]> {
   const kept = await new ModelCache(env, onClaudeCode(project)).read();
   return asModels((kept ? complete(kept.models, "cache", kept.at) : complete(tabledModels(), "table")).models);

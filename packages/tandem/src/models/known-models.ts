@@ -6,22 +6,22 @@ import type { Host } from "../host.ts";
 import { listModels } from "./list-models.ts";
 import { FRESH_MS, ModelCache } from "./model-cache.ts";
 
-/** Failures that say nothing against the project: nobody could be asked. */
+/** Failures to reach the service. They do not indicate a wrong config. */
 const UNANSWERED: ReadonlySet<string> = new Set(["network", "timeout", "overloaded", "server_error"]);
 
-/** How long Anthropic's API may take to add what Claude Code does not say. */
+/** Timeout for the additional details from Anthropic's API. */
 const DETAILS_MS = 5_000;
 
 export interface KnownModels {
   models: ModelInfo[];
-  /** Where the list comes from, and as of when. */
+  /** The source of the list and its time. */
   from: "live" | "cache" | "table";
   at: string;
-  /** Why nobody was asked who must know. */
+  /** Why no live list was available. */
   problem?: LlmError;
 }
 
-/** The models that the project's backend offers, with what is known of each: asked for, kept for a day, or from the table. */
+/** Lists the backend's models with details: live, cached for a day, or from the built-in table. */
 export async function knownModels(
   context: Host,
   project: Project,
@@ -44,17 +44,17 @@ export async function knownModels(
 const askForModels = async (context: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> =>
   withDetails(context, project, await listModels(context, project, deadlineMs));
 
-/** With a key, Anthropic's API is asked too: it says more than Claude Code does. */
+/** Adds details from Anthropic's API if there is a key. */
 export async function withDetails(context: Host, project: Project, listed: ModelInfo[]): Promise<ModelInfo[]> {
   const { provider, claudeCode } = project.config.llm;
   if (provider.backend !== "claude-code" || claudeCode.auth !== "api_key") return listed;
   const { mergeModels } = await import("@tandem/runtime");
-  // Claude Code has said what it offers; that the API does not answer takes nothing from it.
+  // The list of Claude Code is complete without these details, so a failure is ignored.
   const detailed = await listModels(context, withAnthropicKey(project), DETAILS_MS).catch(() => []);
   return mergeModels(listed, detailed);
 }
 
-/** Vertex has no list to ask for. */
+/** Vertex has no endpoint that lists models. */
 const isUnanswered = ({ code }: LlmError, { config }: Project): boolean =>
   UNANSWERED.has(code) || (config.llm.provider.backend === "vertex" && code === "invalid_request");
 

@@ -4,7 +4,7 @@ import { createBackend } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
-/** What the project's backend offers, within the deadline; no model is asked. */
+/** Lists the backend's models. Calls no model. */
 export async function listModels(context: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> {
   const deadline = AbortSignal.timeout(deadlineMs);
   const backend = await createBackend(context, project);

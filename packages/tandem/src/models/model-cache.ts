@@ -6,17 +6,17 @@ import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "../config/tandem-home.ts";
 import { writeFileAtomically } from "../config/write-file-atomically.ts";
 
-/** Models come and go by the week; a day old is new enough to look at. */
+/** Models change weekly, so a day-old list is fresh enough to show. */
 export const FRESH_MS = 24 * 60 * 60_000;
 const VERSION = 1;
 
 export interface KeptModels {
-  /** When they were asked for. */
+  /** Time of the request. */
   at: string;
   models: ModelInfo[];
 }
 
-/** What services said when they were last asked, in a file of the user's. It holds no secret, and anybody may delete it. */
+/** Caches the services' lists in a file of the user. It contains no secrets and may be deleted. */
 export class ModelCache {
   readonly #env: Variables;
   readonly #service: string;
@@ -30,19 +30,19 @@ export class ModelCache {
     return join(tandemHome(env), "models.json");
   }
 
-  /** Undefined where nothing is kept of this service, or it cannot be read. */
+  /** Undefined if there is no readable entry for this service. */
   async read(): Promise<KeptModels | undefined> {
     return (await this.#all())[this.#service];
   }
 
-  /** What cannot be kept is asked for again: nobody need hear of it. */
+  /** Ignores write errors: the next call fetches the list again. */
   async write(kept: KeptModels): Promise<void> {
     try {
       await ensureTandemHome(this.#env);
       const services = { ...(await this.#all()), [this.#service]: kept };
       await writeFileAtomically(ModelCache.file(this.#env), `${JSON.stringify({ version: VERSION, services })}\n`);
     } catch {
-      // A full disk or a home that is not ours to write to.
+      // For example a full disk or a read-only home.
     }
   }
 
@@ -56,7 +56,7 @@ export class ModelCache {
   }
 }
 
-/** Who is asked, as a hash: an address may hold a password. */
+/** Hashes the service's address, which may contain a password. */
 function serviceOf({ config: { llm } }: Project): string {
   const { provider, claudeCode } = llm;
   const { backend } = provider;

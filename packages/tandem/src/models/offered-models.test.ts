@@ -4,7 +4,7 @@ import { offeredModels } from "./offered-models.ts";
 
 const model = (id: string): Model => ({ id, name: id, aliases: [] });
 
-test("the list is asked for once, and again when it is old", async () => {
+test("fetches the list once and again when it is stale", async () => {
   let [time, asked] = [0, 0];
   const models = offeredModels({
     ask: async () => [model(`m${++asked}`)],
@@ -18,7 +18,7 @@ test("the list is asked for once, and again when it is old", async () => {
   expect(await models()).toEqual([model("m2")]);
 });
 
-test("where it cannot be had, the fallback holds until it can, and later the last list", async () => {
+test("uses the fallback until the first list, then the last list", async () => {
   let time = 0;
   let answer: Model[] | undefined;
   const failures: unknown[] = [];

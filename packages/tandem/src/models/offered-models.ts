@@ -1,13 +1,13 @@
 import type { Model } from "@tandem/sessions";
 
-/** Models come and go by the week. */
+/** Models change weekly. */
 const FRESH_MS = 10 * 60_000;
-/** A list that could not be had is asked for again, but not with every request. */
+/** Retry delay after a failure, so that not every request retries. */
 const RETRY_MS = 30_000;
 
 /**
- * The models that agents may name: asked for when first needed, and again when the list has grown old. Where Claude Code
- * cannot say, the last list holds, or the fallback.
+ * The models for agents, fetched on first use and refreshed when stale. If Claude Code fails to answer, keeps the last list,
+ * else uses the fallback.
  */
 export function offeredModels(parts: {
   ask: () => Promise<Model[]>;

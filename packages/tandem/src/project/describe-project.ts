@@ -8,7 +8,7 @@ const BY_AUTH: Record<ClaudeCodeAuth, Payer> = {
   oauth_token: "claude_oauth_token",
 };
 
-/** Who pays, in words. */
+/** Display names of the payers. */
 export const PAYERS: Record<Payer, string> = {
   claude_login: "your Claude login",
   claude_oauth_token: "your Claude OAuth token",
@@ -18,10 +18,10 @@ export const PAYERS: Record<Payer, string> = {
   nobody: "nobody",
 };
 
-/** Who is billed for sessions: they run on Claude Code, whatever backend serves single calls. */
+/** The payer of sessions, which run on Claude Code. The backend setting applies to single calls. */
 export const sessionPayerOf = ({ claudeCode }: LlmConfig): Payer => BY_AUTH[claudeCode.auth];
 
-/** Who is billed by this config, known without asking anybody. */
+/** The payer according to the config alone, without a request. */
 export function payerOf(llm: LlmConfig): Payer {
   const byBackend: Record<Backend, Payer> = {
     none: "nobody",
@@ -33,7 +33,7 @@ export function payerOf(llm: LlmConfig): Payer {
   return byBackend[llm.provider.backend];
 }
 
-/** Where the one credential that is used comes from; undefined for a login and for Google's defaults. */
+/** The reference of the credential in use. Undefined for a login and for Google's defaults. */
 export function credentialOf({ provider, claudeCode }: LlmConfig): string | undefined {
   switch (provider.backend) {
     case "none":
@@ -50,11 +50,11 @@ export function credentialOf({ provider, claudeCode }: LlmConfig): string | unde
   }
 }
 
-/** A secret's place as it may be shown: which program is asked, but not with what. */
+/** A reference for display: names the program, but not its arguments. */
 export const shownSecret = (reference: string): string =>
   reference.startsWith("command:") ? `${reference.split(/\s/, 1)[0]} …` : reference;
 
-/** What the config amounts to, by itself. */
+/** Summarizes the config without any request. */
 export async function describeProject({ config: { llm } }: Project): Promise<{
   models: RoleModel[];
   ignored: IgnoredSetting[];

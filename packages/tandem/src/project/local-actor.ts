@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
 
-/** Who runs this command, as the audit names them. */
+/** The local user's name in the audit. */
 export function localActor(): string {
   try {
     return `local:${userInfo().username}`;
   } catch {
-    // A user without a name, as in some containers.
+    // Some containers have a uid without a user name.
     return `local:${process.getuid?.() ?? "user"}`;
   }
 }

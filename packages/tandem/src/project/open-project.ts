@@ -6,7 +6,7 @@ import { loadProject, type Project } from "../config/load-project.ts";
 import { parseConfig } from "../config/parse-config.ts";
 import type { Host } from "../host.ts";
 
-/** The same, or this folder with every setting at its default: what sessions need, the defaults have. */
+/** Opens the project, else this folder with default settings, which is enough for sessions. */
 export async function openProjectOrDefaults(context: Host): Promise<Project> {
   const place = findProject(context.cwd, context.project);
   const hasFile = place && (context.project === undefined || existsSync(place.file));
@@ -15,7 +15,6 @@ export async function openProjectOrDefaults(context: Host): Promise<Project> {
   return withClaudePath({ ...here, ...parseConfig("", here.shownFile) }, context);
 }
 
-/** The project that a command works on. */
 export async function openProject(context: Host): Promise<Project> {
   const place = findProject(context.cwd, context.project);
   if (!place) {

@@ -5,7 +5,7 @@ import { LogFile, logFiles } from "./log-file.ts";
 
 const line = (n: number) => `${JSON.stringify({ n })}\n`;
 
-test("the log is for its owner alone, goes on where it was, and keeps a few older files", async () => {
+test("the log is private, is appended to after a restart, and keeps a few rotated files", async () => {
   await using folder = await scratchFolder();
   const logs = folder.join("logs");
   const size = line(1).length * 10;

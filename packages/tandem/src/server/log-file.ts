@@ -3,19 +3,19 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
 
-/** Logs are for looking back some days, not for ever. */
+/** Rotate at this size: logs cover days, not years. */
 const LARGEST_BYTES = 10 * 1024 * 1024;
 const OLDER_FILES = 3;
 
 export const logFolder = (env: Variables): string => join(tandemHome(env), "logs");
 
-/** The server's log files, oldest first, whether they exist or not; the last is being written. */
+/** The log files, oldest first, existing or not. The last is the current one. */
 export const logFiles = (folder: string): string[] => [
   ...Array.from({ length: OLDER_FILES }, (_, i) => join(folder, `server.${OLDER_FILES - i}.log`)),
   join(folder, "server.log"),
 ];
 
-/** Lines of JSON in a file for its owner alone, which makes room for a new one when it has grown large. */
+/** A private JSON-lines file that rotates when it grows large. */
 export class LogFile implements AsyncDisposable {
   readonly #folder: string;
   readonly #largest: number;
@@ -42,7 +42,7 @@ export class LogFile implements AsyncDisposable {
     this.#stream.write(line);
   }
 
-  /** What has been written is in the file. */
+  /** Flushes before closing. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stream.end();
     if (!this.#stream.closed) await once(this.#stream, "close");
@@ -54,7 +54,7 @@ export class LogFile implements AsyncDisposable {
       if (i === 0 || !statSync(file, { throwIfNoEntry: false })) continue;
       renameSync(file, files[i - 1]!);
     }
-    // What it still holds goes to the file under its new name.
+    // Buffered lines still go to the renamed file.
     this.#stream.end();
     this.#stream = open(files.at(-1)!);
     this.#bytes = 0;
@@ -62,9 +62,9 @@ export class LogFile implements AsyncDisposable {
 }
 
 function open(file: string): WriteStream {
-  // Open at once: a file that is moved away before it is there would be missed.
+  // Open synchronously: rotating a file that does not exist yet would fail.
   const stream = createWriteStream(file, { fd: openSync(file, "a", 0o600) });
-  // A full disk must not end the server.
+  // A full disk must not crash the server.
   stream.on("error", () => {});
   return stream;
 }

@@ -8,15 +8,15 @@ import type { Project } from "../config/load-project.ts";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
 import type { Host } from "../host.ts";
 
-/** What can be seen of this process from outside: metrics always, traces where a collector is named. */
+/** Metrics of this process, and traces if a collector is configured. */
 export interface Observation extends AsyncDisposable {
   metrics: Metrics;
   tracing: Telemetry | undefined;
-  /** Counts and traces what a tenant's sessions do here. Returns how to stop. */
+  /** Counts and traces a tenant's sessions. Returns a stop function. */
   watch: (realm: { tenant: { id: string }; engine: Engine; store: Store }) => () => void;
 }
 
-/** `holder`: as this process is called in its leases. */
+/** `holder` is this process's name in its leases. */
 export async function observe(context: Host, project: Project, holder: string): Promise<Observation> {
   const { env, version } = context;
   const room = await loadServer();
@@ -48,7 +48,7 @@ export async function observe(context: Host, project: Project, holder: string): 
   };
 }
 
-/** Each tenant's processes are in a ledger of its own. */
+/** Each tenant has its own process ledger. */
 async function ledgers(env: Variables): Promise<string[]> {
   const home = tandemHome(env);
   const tenants = await readdir(join(home, "tenants")).catch(() => []);

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * When a process started, in whatever form the system tells it: with its pid, that tells it from a later one which got the
- * same pid. Undefined if there is none. (The ledger of Claude Code's room knows the same, and takes long to load.)
+ * The start time of a process, in the system's format. Together with the pid it detects a reused pid. Undefined if there is no
+ * such process. (The claude-code package has the same function but loads slowly.)
  */
 export function processStart(pid: number): string | undefined {
   try {

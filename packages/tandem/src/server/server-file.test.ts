@@ -12,7 +12,7 @@ const INFO = {
   demo: false,
 };
 
-test("a server is found while it runs, and leaves nothing behind", async () => {
+test("finds a running server, and removes the file when it stops", async () => {
   await using home = await scratchFolder();
   const env = { TANDEM_HOME: home.path };
   const file = home.join("server.json");
@@ -25,7 +25,7 @@ test("a server is found while it runs, and leaves nothing behind", async () => {
   await expect(stat(file)).rejects.toThrow("ENOENT");
 });
 
-test("what a dead server left is not one, even if another process has its pid by now", async () => {
+test("ignores the file of a dead server, even if its pid is reused", async () => {
   await using home = await scratchFolder();
   const env = { TANDEM_HOME: home.path };
   const file = home.join("server.json");
@@ -37,7 +37,7 @@ test("what a dead server left is not one, even if another process has its pid by
   }
 });
 
-test("a file that others can write, or that makes no sense, is not believed", async () => {
+test("ignores a file that others can write or that is malformed", async () => {
   await using home = await scratchFolder();
   const env = { TANDEM_HOME: home.path };
   const file = home.join("server.json");

@@ -9,22 +9,21 @@ const serverFile = z.object({
   version: z.literal(1),
   url: z.string(),
   pid: z.int().positive(),
-  /** Tells the server from a later process of the same pid: a token is not sent to a stranger. */
+  /** Detects a reused pid, so that a token is not sent to another program. */
   process_start: z.string(),
   started_at: z.string(),
   token_file: z.string(),
-  /** Of its own TLS; clients on this machine take no other for it. */
+  /** The server's TLS certificate, pinned by local clients. */
   certificate: z.string().optional(),
-  /** As the store describes its place. */
+  /** The database, as the store describes it. */
   database: z.string(),
-  /** Folders that its sessions may work in or under. */
+  /** Folders that its sessions may use, with their subfolders. */
   roots: z.array(z.string()),
-  /** Who pays for its sessions. */
+  /** The payer of its sessions. */
   payer: z.string(),
-  /** Whether a rehearsed model answers. */
+  /** Whether a scripted model answers. */
   demo: z.boolean(),
 });
-/** The server of this home, as its own clients find it. */
 export type ServerInfo = z.output<typeof serverFile>;
 
 const pathOf = (env: Variables): string => join(tandemHome(env), "server.json");
@@ -41,18 +40,18 @@ export async function writeServerFile(
     started_at: new Date().toISOString(),
     ...info,
   };
-  // Not through what somebody may have put in its place.
+  // Remove first, so that the write does not follow a planted symbolic link.
   await rm(file, { force: true });
   await writeFileAtomically(file, `${JSON.stringify(whole, null, 2)}\n`, 0o600);
   return {
     async [Symbol.asyncDispose]() {
-      // Another server may have taken over meanwhile.
+      // Another server may have replaced the file.
       if ((await readServerFile(env))?.pid === process.pid) await rm(file, { force: true });
     },
   };
 }
 
-/** The server that is up, if one is. What a server that died has left is passed over. */
+/** Finds the running server. Ignores the file of a dead one. */
 export async function findServer(env: Variables): Promise<ServerInfo | undefined> {
   const info = await readServerFile(env);
   return info && processStart(info.pid) === info.process_start ? info : undefined;
@@ -61,11 +60,11 @@ export async function findServer(env: Variables): Promise<ServerInfo | undefined
 async function readServerFile(env: Variables): Promise<ServerInfo | undefined> {
   const file = pathOf(env);
   try {
-    // Whoever can write it could have our token sent to them.
+    // A user who can write this file could redirect our token.
     if (process.platform !== "win32" && ((await stat(file)).mode & 0o022) !== 0) return undefined;
     return serverFile.parse(JSON.parse(await readFile(file, "utf8")));
   } catch {
-    // There is none, or one of another version, which is as good as none.
+    // Missing, or written by another version and unusable.
     return undefined;
   }
 }

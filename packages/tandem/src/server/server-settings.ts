@@ -5,10 +5,10 @@ import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 
 const MIB = 1024 * 1024;
-/** For a worktree of a large repository, before it can be made ready. */
+/** Time to check out a large repository before the setup of a worktree. */
 const CHECKOUT_MS = 180_000;
 
-/** What the config says of the server, as the server takes it. `port` goes before the config's. */
+/** Converts the config to the server's settings. `port` overrides the config. */
 export async function serverSettings(
   { config: { server, worktrees }, folder, settings }: Project,
   port: number | undefined,
@@ -17,7 +17,7 @@ export async function serverSettings(
   return {
     host: server.host,
     port: port ?? server.port,
-    // Whoever writes another address into a trusted config means it.
+    // An address in a trusted config is intended.
     allowRemote: settings.some(({ path }) => path === "server.host"),
     tls: certificate && key ? { cert: await readPem(folder, certificate), key: await readPem(folder, key) } : undefined,
     trustedProxy: server.trustedProxy,

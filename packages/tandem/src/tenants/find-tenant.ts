@@ -1,7 +1,6 @@
 import { nearest, TandemError } from "@tandem/protocol";
 import type { Store, TenantRow } from "@tandem/storage";
 
-/** A tenant that the user has named. */
 export async function findTenant(store: Pick<Store, "tenants">, id: string): Promise<TenantRow> {
   const found = await store.tenants.get(id);
   if (found) return found;

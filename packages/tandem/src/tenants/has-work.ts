@@ -1,9 +1,9 @@
 import type { Store } from "@tandem/storage";
 
-/** Whether a session has something to do, and nobody who does it. */
+/** True if a session has pending work and no process holds it. */
 export const isWanted = async (store: Store): Promise<boolean> => (await store.leases.wanted()).length > 0;
 
-/** Whether something waits in a store for a process that works on it: turns, answers, a clock, or jobs. */
+/** True if the store has pending turns, answers, timers or jobs. */
 export async function hasWork(store: Store): Promise<boolean> {
   const asked = [
     () => isWanted(store),

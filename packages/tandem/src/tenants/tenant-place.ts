@@ -7,19 +7,19 @@ import { tandemHome, TRUST_HOME, type Variables } from "../config/tandem-home.ts
 
 const MODE = 0o700;
 
-/** What the operator has said of a tenant beside its name and quotas; kept with its row. */
+/** The operator's settings of a tenant, stored with its row. */
 export const tenantSettings = z.object({
   project: z.string().optional(),
   credential: tenantCredential.nullable().default(null),
 });
 
-/** Where a tenant lives on this machine. No two have a folder in common. */
+/** The folders of a tenant on this machine. Tenants share no folder. */
 export interface TenantPlace {
-  /** Its state folder: what TANDEM_HOME is for the operator. */
+  /** The tenant's TANDEM_HOME. */
   home: string;
-  /** Where its sessions work, and its tandem.yaml is. */
+  /** The folder of its tandem.yaml and its sessions. */
   project: string;
-  /** All that whatever is done for it may know of the operator's variables, and its own. */
+  /** The environment of the tenant's processes: its own variables and the few shared ones of the operator. */
   variables: Variables;
 }
 
@@ -42,12 +42,12 @@ export function placeOfTenant(env: Variables, { id, settings }: Pick<TenantRow, 
   };
 }
 
-/** Its folders, for nobody else's eyes. A project folder that the operator has named is left as it is. */
+/** Creates its folders as private. Leaves a project folder that the operator chose unchanged. */
 export async function ensureTenantPlace(env: Variables, { home, project, variables }: TenantPlace): Promise<void> {
   const own = [variables["HOME"], variables["TMPDIR"], variables["CLAUDE_CONFIG_DIR"]].flatMap((path) => path ?? []);
   const folders = [tandemHome(env), tenantsFolder(env), home, ...own, ...(isWithin(home, project) ? [project] : [])];
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: MODE });
-  // One that was there before, or was made while the umask was another.
+  // Fixes the mode of an existing folder or of one created under another umask.
   for (const folder of folders.slice(1)) await chmod(folder, MODE);
 }
 
@@ -60,6 +60,6 @@ const SHARED = new Set([
   ...["SystemRoot", "SYSTEMROOT", "ComSpec", "PATHEXT"],
 ]);
 
-/** How programs are found, in which language they speak, and how they come to the network. */
+/** Shared variables: program path, locale and proxy. */
 const shared = (env: Variables): Variables =>
   Object.fromEntries(Object.entries(env).filter(([name]) => SHARED.has(name) || name.startsWith("LC_")));

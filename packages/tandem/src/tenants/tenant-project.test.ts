@@ -7,7 +7,7 @@ import type { Host } from "../host.ts";
 import { openProjectOrDefaults } from "../project/open-project.ts";
 import { openTenantProject } from "./tenant-project.ts";
 
-test("a tenant has a home of its own, and the login of this machine only where the machine is the tenant's", async () => {
+test("a tenant has its own home, and uses this machine's login only on its own machine", async () => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-tenant-")));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await mkdir(join(folder, "project"));
@@ -21,7 +21,7 @@ test("a tenant has a home of its own, and the login of this machine only where t
   const own = await openTenantProject({ context, project }, row, { isOwn: true });
   expect(own.context.env).toMatchObject({
     ...{ HOME: folder, CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR },
-    // What Tandem keeps of the tenant stays apart all the same.
+    // Tandem's state of the tenant stays separate.
     ...{ TANDEM_HOME: home, TMPDIR: join(home, "tmp") },
   });
 });

@@ -8,14 +8,14 @@ import type { Variables } from "../config/tandem-home.ts";
 import { openProjectOrDefaults } from "../project/open-project.ts";
 import { ensureTenantPlace, placeOfTenant, tenantSettings } from "./tenant-place.ts";
 
-/** Stands in a tenant's config for the credential that the operator lends it; there is no such variable. */
+/** Placeholder for the credential that the operator lends to a tenant. No such variable exists. */
 const LENT: SecretReference = "env:TANDEM_LENT_CREDENTIAL";
 
-/** A tenant's project, and the world as all that is done for the tenant sees it. */
+/** Opens a tenant's project with the tenant's own environment. */
 export async function openTenantProject(
   operator: { context: Host; project: Project },
   row: TenantRow,
-  /** `isOwn`: the machine is the tenant's own, and so is the login on it. */
+  /** `isOwn`: the machine and its login belong to the tenant. */
   { isOwn = false }: { isOwn?: boolean } = {},
 ): Promise<{ context: Host; project: Project }> {
   const { env, signal } = operator.context;
@@ -35,7 +35,7 @@ export async function openTenantProject(
     ...(credential && {
       lent: {
         reference: LENT,
-        // What is the operator's is read with what is theirs, each time anew.
+        // Read with the operator's environment, on each use, so that a rotated secret works.
         read: () => resolveToken(credential.secret, { env, folder: operator.project.folder, signal }),
       },
     }),
@@ -58,14 +58,14 @@ export async function openTenantProject(
       config: {
         ...config,
         llm: { ...config.llm, claudeCode },
-        // The screen of this machine is not the tenant's.
+        // The desktop of this machine is not the tenant's.
         notify: { ...config.notify, desktop: false },
       },
     },
   };
 }
 
-/** Where Claude Code looks for a login. */
+/** The variables that locate Claude Code's login. */
 const loginPlace = (env: Variables): Variables => ({
   HOME: env["HOME"],
   CLAUDE_CONFIG_DIR: env["CLAUDE_CONFIG_DIR"],

@@ -4,7 +4,7 @@ import type { Quotas } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
 import { loadSessions } from "../compose.ts";
 
-/** Asks what a tenant takes now and may take, in the words of the API. */
+/** Reads a tenant's current usage and limits in the API's format. */
 export const standingOf =
   (store: Store, limits: () => Quotas): (() => Promise<{ quotas: TenantQuotas; use: TenantUse }>) =>
   async () => ({ quotas: toQuotas(limits()), use: await useOf(store) });
@@ -22,7 +22,7 @@ export const toQuotas = ({ maxRunning, maxSessions, dailyUsd, fileBytes }: Quota
   file_bytes: fileBytes ?? null,
 });
 
-/** Over those that are kept; what is left out stays, and null takes a limit away. */
+/** Merges limits: a missing one is kept, null removes it. */
 export function toLimits<Limits extends Quotas>(kept: Limits, given: Partial<TenantQuotas>): Limits {
   const names = {
     turns: "maxRunning",
