@@ -3,8 +3,14 @@ import { useState } from "react";
 import { useLive } from "../live/live-value.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { setCustomKey, customKeys, resetCustomKey } from "../ui/keyboard/custom-keys.ts";
-import { shortcutActions, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
+import {
+  customKeys,
+  shortcutActions,
+  groups,
+  shownKey,
+  resetCustomKey,
+  setCustomKey,
+} from "../ui/keyboard/shortcuts.ts";
 import { isShortcutsSheetOpen } from "../state/open-dialogs.ts";
 import { useKeyPress } from "../ui/keyboard/use-key-press.ts";
 

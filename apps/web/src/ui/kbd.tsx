@@ -1,6 +1,5 @@
 import { useLive } from "../live/live-value.ts";
-import { customKeys } from "./keyboard/custom-keys.ts";
-import { boundKey, groups, shownKey } from "./keyboard/shortcuts.ts";
+import { boundKey, customKeys, groups, shownKey } from "./keyboard/shortcuts.ts";
 
 /** A key next to its action. Hidden on touch devices and from screen readers, which have the shortcuts sheet. */
 export function Kbd({ keys }: { keys: string }) {

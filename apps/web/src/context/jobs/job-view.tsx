@@ -19,13 +19,13 @@ export function JobView({ id }: { id: string }) {
       predicate: ({ queryKey: [path] }) => /^\/v1\/(jobs|proposals|context)/.test(String(path)),
     });
   const { data: job, error, refetch } = useAnswer<Job>(`/v1/jobs/${id}`, {});
-  const story = useJobProgress(id, refresh);
+  const progress = useJobProgress(id, refresh);
   const cancelling = useMutation({ mutationFn: () => cancelJob(id), onSettled: refresh });
   const canCancel = job !== undefined && (isUnderWay(job) || job.state === "interrupted") && !job.cancel_requested;
   useShortcuts("Job", canCancel ? { x: ["Cancel the job", () => cancelling.mutate()] } : {});
   if (error) return <Problem error={error} onRetry={() => void refetch()} className="m-4" />;
   if (!job) return null;
-  const { spent, waiting } = story;
+  const { spent, waiting } = progress;
   return (
     <article className="mx-auto max-w-3xl px-4 py-5 sm:px-6">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -47,7 +47,7 @@ export function JobView({ id }: { id: string }) {
         {job.started_at !== null &&
           job.ended_at !== null &&
           `, ${duration(Date.parse(job.ended_at) - Date.parse(job.started_at))}`}
-        {story.isResumed && ", taken up again"}
+        {progress.isResumed && ", taken up again"}
         {spent && `, ${spent.requests} requests`}
         {spent && spent.usd !== null && `, ${money(spent.usd)} at list price`}
         {spent && spent.cached > 0 && `, ${spent.cached} kept from before`}
@@ -65,10 +65,10 @@ export function JobView({ id }: { id: string }) {
           {waiting.until !== null && `, until ${formatDateTime(waiting.until)}`}
         </p>
       )}
-      <StageList story={story} isOver={job.ended_at !== null} />
-      {story.proposals.length > 0 && (
+      <StageList progress={progress} isOver={job.ended_at !== null} />
+      {progress.proposals.length > 0 && (
         <ul className="mt-4 space-y-1">
-          {story.proposals.map(({ proposal, accepted, open }) => (
+          {progress.proposals.map(({ proposal, accepted, open }) => (
             <li key={proposal}>
               <ContextLink path={`proposals/${proposal}`} className={linkClass}>
                 Its proposal
@@ -78,13 +78,13 @@ export function JobView({ id }: { id: string }) {
           ))}
         </ul>
       )}
-      {story.skipped.length > 0 && (
+      {progress.skipped.length > 0 && (
         <section aria-labelledby="skipped" className="mt-5">
           <h3 id="skipped" className="mb-1 text-sm font-medium text-wait">
-            Passed over {story.skipped.length}
+            Passed over {progress.skipped.length}
           </h3>
           <ul className="space-y-1 text-sm">
-            {story.skipped.slice(0, 100).map(({ stage, item, message }, at) => (
+            {progress.skipped.slice(0, 100).map(({ stage, item, message }, at) => (
               <li key={at} className="wrap-anywhere">
                 <span className="font-mono text-xs">{item}</span> <span className="text-ink-faint">({stage})</span>{" "}
                 {message}

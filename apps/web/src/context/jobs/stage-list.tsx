@@ -1,14 +1,14 @@
 import { Check, CircleDashed, LoaderCircle } from "lucide-react";
 import { LabelledIcon } from "../labelled-icon.tsx";
 import { count } from "../../text/format.ts";
-import type { JobStory, Stage } from "./fold-job.ts";
+import type { JobProgress, Stage } from "./job-progress.ts";
 
 /** The stages in order: done, running with a progress bar, or interrupted. */
-export function StageList({ story, isOver }: { story: JobStory; isOver: boolean }) {
-  if (story.stages.length === 0) return isOver ? null : <p className="mt-4 text-sm text-ink-soft">It begins …</p>;
+export function StageList({ progress, isOver }: { progress: JobProgress; isOver: boolean }) {
+  if (progress.stages.length === 0) return isOver ? null : <p className="mt-4 text-sm text-ink-soft">It begins …</p>;
   return (
     <ol className="mt-4 divide-y divide-line rounded-lg border border-line bg-surface">
-      {story.stages.map((stage) => (
+      {progress.stages.map((stage) => (
         <li key={stage.name} className="flex gap-2.5 px-3 py-2">
           <span className="mt-0.5">
             {stage.counts ? (
@@ -40,7 +40,7 @@ export function StageList({ story, isOver }: { story: JobStory; isOver: boolean 
           </div>
         </li>
       ))}
-      {story.units
+      {progress.units
         .filter(({ outcome }) => outcome !== "done")
         .map((unit) => (
           <li key={`unit-${unit.name}`} className="px-3 py-2 text-sm">

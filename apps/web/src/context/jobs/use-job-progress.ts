@@ -1,11 +1,11 @@
 import { useEffect, useEffectEvent, useMemo, useState } from "react";
 import { readStream } from "../../api/read-stream.ts";
 import { LiveValue, useLive } from "../../live/live-value.ts";
-import { foldJob, type JobStory } from "./fold-job.ts";
+import { jobProgress, type JobProgress } from "./job-progress.ts";
 import type { RunEvent } from "./job-api.ts";
 
 /** Follows the events of a job until it ends. */
-export function useJobProgress(id: string, onEnd: () => void): JobStory {
+export function useJobProgress(id: string, onEnd: () => void): JobProgress {
   const ended = useEffectEvent(onEnd);
   const [events] = useState(() => new LiveValue<readonly RunEvent[]>([]));
   useEffect(() => {
@@ -25,5 +25,5 @@ export function useJobProgress(id: string, onEnd: () => void): JobStory {
     return () => end.abort();
   }, [id, events]);
   const said = useLive(events);
-  return useMemo(() => foldJob(said), [said]);
+  return useMemo(() => jobProgress(said), [said]);
 }

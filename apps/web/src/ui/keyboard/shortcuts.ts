@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
+import { KeptValue } from "../../live/kept-value.ts";
 import { LiveValue } from "../../live/live-value.ts";
-import { customKeys } from "./custom-keys.ts";
 
 /** Actions by key: `mod+k`, `g h` (a sequence), `j`. */
 export type Shortcuts = Readonly<Record<string, readonly [label: string, act: () => void]>>;
@@ -12,6 +12,15 @@ interface Group {
 
 /** The active groups, innermost last. */
 export const groups = new LiveValue<readonly Group[]>([]);
+
+/** Custom keys by action label. Actions with the same label share a key on all pages. */
+export const customKeys = new KeptValue<Readonly<Record<string, string>>>("tandem.keys", {});
+
+export const setCustomKey = (label: string, key: string): void =>
+  customKeys.change((all) => ({ ...all, [label]: key }));
+
+export const resetCustomKey = (label: string): void =>
+  customKeys.change((all) => Object.fromEntries(Object.entries(all).filter(([other]) => other !== label)));
 
 /** Global shortcuts. Those of a page take precedence. */
 export const EVERYWHERE = "Everywhere";

@@ -3,7 +3,7 @@ import { Code } from "../../../text/code.tsx";
 import { Markdown } from "../../../text/markdown.tsx";
 import { escapeHidden } from "../../../text/escape-hidden.ts";
 import { FileBlock } from "../file-block.tsx";
-import { Clamped } from "./clamped.tsx";
+import { CommandOutput } from "./command-output.tsx";
 import { previewedInput, textOf, type ToolKind } from "../../../tool/describe-tool.ts";
 import { patchLines } from "./patch-lines.ts";
 import { PatchView } from "./patch-view.tsx";
@@ -28,11 +28,11 @@ export function ToolBody({ part, kind }: { part: ToolPart; kind: ToolKind }) {
       <ToolInput part={part} kind={kind} />
       {isFailed && resultText !== "" && refusal === null && (
         <div className="bg-bad-soft text-bad">
-          <Clamped text={resultText.replaceAll(/<\/?tool_use_error>/g, "")} />
+          <CommandOutput text={resultText.replaceAll(/<\/?tool_use_error>/g, "")} />
         </div>
       )}
       {!isFailed && "output" in state && !isDescribedByInput(kind) && (kind !== "shell" || resultText !== "") && (
-        <Clamped
+        <CommandOutput
           text={kind === "read" ? withoutReminder(resultText) : resultText}
           keep={kind === "shell" ? "end" : "start"}
         />

@@ -1,11 +1,11 @@
-import { useState } from "react";
-import { Ansi } from "../../../text/ansi.tsx";
+import { memo, useMemo, useState } from "react";
+import { ansiSpans } from "../../../text/ansi-spans.ts";
 import { CopyButton } from "../../../text/code.tsx";
 
 const SHOWN = 14;
 
 /** Shows the end of a long output, where programs print their result, or its start. */
-export function Clamped({ text, keep = "end" }: { text: string; keep?: "start" | "end" }) {
+export function CommandOutput({ text, keep = "end" }: { text: string; keep?: "start" | "end" }) {
   const [isAll, setAll] = useState(false);
   const trimmed = text.replace(/\n+$/, "");
   const lines = trimmed.split("\n");
@@ -36,3 +36,17 @@ export function Clamped({ text, keep = "end" }: { text: string; keep?: "start" |
     </div>
   );
 }
+
+/** Terminal output with its colours. */
+const Ansi = memo(function Ansi({ text }: { text: string }) {
+  const spans = useMemo(() => ansiSpans(text), [text]);
+  return spans.map(({ text: piece, className }, index) =>
+    className === "" ? (
+      piece
+    ) : (
+      <span key={index} className={className}>
+        {piece}
+      </span>
+    ),
+  );
+});

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { foldJob } from "./fold-job.ts";
+import { jobProgress } from "./job-progress.ts";
 
 test("tracks stages, units, skipped items and the end", () => {
-  const story = foldJob([
+  const progress = jobProgress([
     { type: "started", kind: "scan", resumed: false },
     { type: "stage_started", stage: "read", total: 3 },
     { type: "stage_progress", stage: "read", done: 2, total: 3, item: "orders" },
@@ -16,7 +16,7 @@ test("tracks stages, units, skipped items and the end", () => {
     { type: "proposed", proposal: "prop_1", accepted: 3, open: 1 },
     { type: "ended", state: "partly", message: null },
   ]);
-  expect(story).toMatchObject({
+  expect(progress).toMatchObject({
     stages: [{ name: "read", done: 2, total: 3, item: null, counts: { tables: 2 } }],
     units: [{ name: "u1", step: 2, outcome: "done" }],
     skipped: [{ item: "gone" }],
@@ -28,10 +28,10 @@ test("tracks stages, units, skipped items and the end", () => {
 });
 
 test("starts over when a job is resumed", () => {
-  const story = foldJob([
+  const progress = jobProgress([
     { type: "started", kind: "scan", resumed: false },
     { type: "stage_started", stage: "read", total: 3 },
     { type: "started", kind: "scan", resumed: true },
   ]);
-  expect(story).toMatchObject({ stages: [], isResumed: true });
+  expect(progress).toMatchObject({ stages: [], isResumed: true });
 });

@@ -19,7 +19,7 @@ interface Unit {
   message: string | null;
 }
 
-export interface JobStory {
+export interface JobProgress {
   stages: Stage[];
   units: Unit[];
   skipped: { stage: string; item: string; message: string }[];
@@ -30,18 +30,18 @@ export interface JobStory {
   end: { state: string; message: string | null } | null;
 }
 
-const NOTHING: JobStory = {
+const NOTHING: JobProgress = {
   ...{ stages: [], units: [], skipped: [], waiting: null, spent: null, proposals: [], isResumed: false, end: null },
 };
 
 /** Derives the state of a job from its events. A resumed run repeats its stages. */
-export const foldJob = (events: readonly RunEvent[]): JobStory => events.reduce(apply, NOTHING);
+export const jobProgress = (events: readonly RunEvent[]): JobProgress => events.reduce(apply, NOTHING);
 
-function apply(story: JobStory, event: RunEvent): JobStory {
-  const moving = { ...story, waiting: null };
+function apply(progress: JobProgress, event: RunEvent): JobProgress {
+  const moving = { ...progress, waiting: null };
   switch (event.type) {
     case "started":
-      return { ...NOTHING, isResumed: event.resumed, spent: story.spent, proposals: story.proposals };
+      return { ...NOTHING, isResumed: event.resumed, spent: progress.spent, proposals: progress.proposals };
     case "stage_started":
       return stage(moving, event.stage, { done: 0, total: event.total, item: null, counts: null });
     case "stage_progress":
@@ -49,7 +49,7 @@ function apply(story: JobStory, event: RunEvent): JobStory {
     case "stage_finished":
       return stage(moving, event.stage, { item: null, counts: event.counts });
     case "skipped":
-      return { ...moving, skipped: [...story.skipped, event] };
+      return { ...moving, skipped: [...progress.skipped, event] };
     case "unit_started":
       return unit(moving, event.unit, { items: event.items });
     case "unit_step":
@@ -57,33 +57,33 @@ function apply(story: JobStory, event: RunEvent): JobStory {
     case "unit_finished":
       return unit(moving, event.unit, { outcome: event.outcome, message: event.message });
     case "waiting":
-      return { ...story, waiting: event };
+      return { ...progress, waiting: event };
     case "spent":
-      return { ...story, spent: event };
+      return { ...progress, spent: event };
     case "proposed":
-      return { ...moving, proposals: [...story.proposals, event] };
+      return { ...moving, proposals: [...progress.proposals, event] };
     case "ended":
       return { ...moving, end: event };
     default:
-      return story;
+      return progress;
   }
 }
 
-function stage(story: JobStory, name: string, change: Partial<Stage>): JobStory {
-  const before = story.stages.find((each) => each.name === name);
+function stage(progress: JobProgress, name: string, change: Partial<Stage>): JobProgress {
+  const before = progress.stages.find((each) => each.name === name);
   const next = { ...(before ?? { name, done: 0, total: null, item: null, counts: null }), ...change };
   return {
-    ...story,
-    stages: before ? story.stages.map((each) => (each === before ? next : each)) : [...story.stages, next],
+    ...progress,
+    stages: before ? progress.stages.map((each) => (each === before ? next : each)) : [...progress.stages, next],
   };
 }
 
-function unit(story: JobStory, name: string, change: Partial<Unit>): JobStory {
-  const before = story.units.find((each) => each.name === name);
+function unit(progress: JobProgress, name: string, change: Partial<Unit>): JobProgress {
+  const before = progress.units.find((each) => each.name === name);
   const fresh = { name, items: [], step: 0, budget: null, tools: [], outcome: null, message: null };
   const next = { ...(before ?? fresh), ...change };
   return {
-    ...story,
-    units: before ? story.units.map((each) => (each === before ? next : each)) : [...story.units, next],
+    ...progress,
+    units: before ? progress.units.map((each) => (each === before ? next : each)) : [...progress.units, next],
   };
 }
