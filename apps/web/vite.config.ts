@@ -8,7 +8,10 @@ const target = process.env["TANDEM_URL"] ?? "http://127.0.0.1:4760";
 export default defineConfig({
   plugins: [react(), tailwindcss(), firstNeeds()],
   build: {
-    ...{ target: "es2024", modulePreload: { polyfill: false }, assetsInlineLimit: 0, chunkSizeWarningLimit: 700 },
+    target: "es2024",
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 700,
     // Each route loads three chunks: its own, the shared one and the entry. By default every icon that two routes share
     // becomes a chunk, and opening a session takes more than forty requests.
     rolldownOptions: {

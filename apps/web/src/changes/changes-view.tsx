@@ -70,7 +70,11 @@ export default function ChangesView({ session }: { session: string }) {
   return (
     <div className="flex h-full min-h-0 flex-col">
       <ChangesBar
-        {...{ turns, turn, layout, canSplit, diff: diff.data }}
+        turns={turns}
+        turn={turn}
+        layout={layout}
+        canSplit={canSplit}
+        diff={diff.data}
         onTurn={choose}
         onLayout={setLayout}
         onRewind={() => setDialog("rewind")}
@@ -125,7 +129,9 @@ export default function ChangesView({ session }: { session: string }) {
       <CommentBar session={session} comments={comments} onSent={clear} />
       {dialog === "rewind" && (
         <RewindDialog
-          {...{ session, turns, turn }}
+          session={session}
+          turns={turns}
+          turn={turn}
           onClose={() => setDialog(undefined)}
           onDone={() => {
             choose(undefined);
@@ -134,7 +140,9 @@ export default function ChangesView({ session }: { session: string }) {
           }}
         />
       )}
-      {dialog === "fork" && <ForkDialog {...{ session, turns, turn }} onClose={() => setDialog(undefined)} />}
+      {dialog === "fork" && (
+        <ForkDialog session={session} turns={turns} turn={turn} onClose={() => setDialog(undefined)} />
+      )}
     </div>
   );
 }

@@ -6,7 +6,10 @@ const patch = {
   kind: "update" as const,
   hunks: [
     {
-      ...{ old_start: 3, old_lines: 2, new_start: 3, new_lines: 3 },
+      old_start: 3,
+      old_lines: 2,
+      new_start: 3,
+      new_lines: 3,
       lines: [" same", "-before", "+after", "+more", "\\ No newline at end of file"],
     },
   ],

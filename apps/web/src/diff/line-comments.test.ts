@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { promptOf } from "./line-comments.ts";
 
 const comment = (path: string, line: number, words: string, text = "const a = 1;") => ({
-  ...{ path, line, words, text },
+  path,
+  line,
+  words,
+  text,
   key: `I${line}`,
   side: "new" as const,
 });

@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { nameOfKind, summarizeCall, undoHint } from "./summarize-call.ts";
 
 const call = (tool: string, input: Record<string, unknown>, kind: "tool" | "plan" | "question" = "tool") => ({
-  ...{ kind, tool, input },
+  kind,
+  tool,
+  input,
   folder: "/home/ada/shop",
 });
 

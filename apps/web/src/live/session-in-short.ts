@@ -17,6 +17,7 @@ export function inShort(
     folder: environment?.metadata[ENVIRONMENT_METADATA.path] ?? "",
     waiting_for: [],
     list_cost: usage.list_cost,
-    ...{ cut_short: null, parked: null },
+    cut_short: null,
+    parked: null,
   };
 }

@@ -52,7 +52,13 @@ export function useCompletion({
     return true;
   };
   return {
-    ...{ id, isOpen, target, choices, current, choose, onKey },
+    id,
+    isOpen,
+    target,
+    choices,
+    current,
+    choose,
+    onKey,
     close: () => setClosed(true),
     onCaret: (place, isTyped) => {
       setCaret(place);

@@ -18,7 +18,21 @@ import { Fragment, type ReactNode } from "react";
 import "./highlight.css";
 
 const lowlight = createLowlight({
-  ...{ bash, css, csharp, diff, go, java, javascript, json, markdown, python, rust, sql, typescript, xml, yaml },
+  bash,
+  css,
+  csharp,
+  diff,
+  go,
+  java,
+  javascript,
+  json,
+  markdown,
+  python,
+  rust,
+  sql,
+  typescript,
+  xml,
+  yaml,
 });
 lowlight.registerAlias({
   bash: ["sh", "shell", "console", "zsh"],

@@ -15,7 +15,8 @@ export const PICTURE: InsertedFile = {
 };
 
 export const textFile = (name: string, text: string): InsertedFile => ({
-  ...{ name, type: "text/plain" },
+  name,
+  type: "text/plain",
   content: Buffer.from(text).toString("base64"),
 });
 

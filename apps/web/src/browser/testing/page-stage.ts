@@ -68,12 +68,18 @@ export async function startPageStage({ context = false, settings: own = "", demo
   const gates = join(home, "gates");
   await mkdir(gates);
   const variables = {
-    ...{ PATH: process.env["PATH"], HOME: home, TMPDIR: home, NO_PROXY: "127.0.0.1", LANG: "C.UTF-8" },
+    PATH: process.env["PATH"],
+    HOME: home,
+    TMPDIR: home,
+    NO_PROXY: "127.0.0.1",
+    LANG: "C.UTF-8",
     TANDEM_HOME: state,
     // Share the compile cache between tests.
     NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
     CLAUDE_CONFIG_DIR: join(home, "claude"),
-    ...{ TANDEM_TEST_PROJECT: project, TANDEM_TEST_GATES: gates, TANDEM_TEST_KEY: "sk-ant-made-up" },
+    TANDEM_TEST_PROJECT: project,
+    TANDEM_TEST_GATES: gates,
+    TANDEM_TEST_KEY: "sk-ant-made-up",
   };
   const tandem = (args: readonly string[], cwd = project): ChildProcess =>
     spawn(process.execPath, [TANDEM, ...args], { cwd, env: variables, stdio: ["ignore", "pipe", "ignore"] });
@@ -141,7 +147,11 @@ export async function startPageStage({ context = false, settings: own = "", demo
     return room.newPage();
   };
   return {
-    ...{ url, project, link, api, openSignedOut: () => openSignedOut() },
+    url,
+    project,
+    link,
+    api,
+    openSignedOut: () => openSignedOut(),
     async open({ url: at = url, ...options } = {}) {
       const page = await openSignedOut(options, at);
       await page.goto(await link(at));
@@ -155,7 +165,9 @@ export async function startPageStage({ context = false, settings: own = "", demo
     },
     async start(words, mode) {
       const { id } = await api<{ id: string }>("/v1/sessions", {
-        ...{ agent: tester.id, environment_id: "env_local", title: words },
+        agent: tester.id,
+        environment_id: "env_local",
+        title: words,
         initial_events: [{ type: "user.message", content: [{ type: "text", text: words }] }],
         metadata: mode === undefined ? {} : { "tandem.permission_mode": mode },
       });

@@ -119,7 +119,9 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
     reply(
       words("I send a scout."),
       call("Agent", {
-        ...{ description: "Look at the river", prompt: "Scout the river.", subagent_type: "scout" },
+        description: "Look at the river",
+        prompt: "Scout the river.",
+        subagent_type: "scout",
         run_in_background: false,
       }),
     ),
@@ -146,7 +148,10 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
       existsSync(join(gates, "credit"))
         ? says("It went well this time.")
         : {
-            ...{ type: "error", status: 400, errorType: "invalid_request_error", headers: {} },
+            type: "error",
+            status: 400,
+            errorType: "invalid_request_error",
+            headers: {},
             message: "Your credit balance is too low to access the Anthropic API.",
           },
   ],

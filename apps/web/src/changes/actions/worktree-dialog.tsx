@@ -28,7 +28,9 @@ export function WorktreeDialog({
   const trial = useQuery({
     queryKey: [path, body],
     queryFn: () => api.post<WorktreeMerge | WorktreeApply>(path, { ...body, dry_run: true }),
-    ...{ retry: false, staleTime: 0, gcTime: 0 },
+    retry: false,
+    staleTime: 0,
+    gcTime: 0,
   });
   const act = useMutation({
     mutationFn: () => api.post(path, body),

@@ -31,7 +31,7 @@ export function ComparePage() {
       aria-label={label}
       className="min-w-0 flex-1"
       value={(side === "a" ? a : b) ?? ""}
-      onChange={(value) => show({ ...{ a, b }, [side]: value === "" ? undefined : value })}
+      onChange={(value) => show({ a, b, [side]: value === "" ? undefined : value })}
       options={options}
     />
   );

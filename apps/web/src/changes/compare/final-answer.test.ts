@@ -3,7 +3,12 @@ import { expect, test } from "vitest";
 import { finalAnswer } from "./final-answer.ts";
 
 const message = (seq: number, text: string | undefined, more: Partial<Message> = {}): Message => ({
-  ...{ id: `m${seq}`, role: "agent", thread: null, turn: null, seq, created_at: null },
+  id: `m${seq}`,
+  role: "agent",
+  thread: null,
+  turn: null,
+  seq,
+  created_at: null,
   parts: text === undefined ? [] : [{ type: "text", id: `p${seq}`, at: null, text }],
   ...more,
 });

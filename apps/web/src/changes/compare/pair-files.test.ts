@@ -3,7 +3,11 @@ import type { FileChange } from "../changes-api.ts";
 import { pairFiles } from "./pair-files.ts";
 
 const file = (path: string, patch?: string): FileChange => ({
-  ...{ path, status: "modified", binary: false, added: 1, removed: 0 },
+  path,
+  status: "modified",
+  binary: false,
+  added: 1,
+  removed: 0,
   ...(patch !== undefined && { patch }),
 });
 

@@ -52,7 +52,7 @@ export function HistorySidebar({
           ))}
         </ul>
       </section>
-      <FilesAtPoint {...{ session, checkpoint, edited, checkpoints }} />
+      <FilesAtPoint session={session} checkpoint={checkpoint} edited={edited} checkpoints={checkpoints} />
     </aside>
   );
 }

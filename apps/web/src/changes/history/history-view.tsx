@@ -111,7 +111,9 @@ export default function HistoryView({ session }: { session: string }) {
       </div>
       {dialog === "rewind" && (
         <RewindDialog
-          {...{ session, turns, turn }}
+          session={session}
+          turns={turns}
+          turn={turn}
           onClose={() => setDialog(undefined)}
           onDone={() => {
             setWish(undefined);
@@ -119,7 +121,9 @@ export default function HistoryView({ session }: { session: string }) {
           }}
         />
       )}
-      {dialog === "fork" && <ForkDialog {...{ session, turns, turn }} onClose={() => setDialog(undefined)} />}
+      {dialog === "fork" && (
+        <ForkDialog session={session} turns={turns} turn={turn} onClose={() => setDialog(undefined)} />
+      )}
     </div>
   );
 }

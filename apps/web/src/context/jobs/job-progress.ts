@@ -31,7 +31,14 @@ export interface JobProgress {
 }
 
 const NOTHING: JobProgress = {
-  ...{ stages: [], units: [], skipped: [], waiting: null, spent: null, proposals: [], isResumed: false, end: null },
+  stages: [],
+  units: [],
+  skipped: [],
+  waiting: null,
+  spent: null,
+  proposals: [],
+  isResumed: false,
+  end: null,
 };
 
 /** Derives the state of a job from its events. A resumed run repeats its stages. */

@@ -26,7 +26,9 @@ export function ChangeCard({
   const [isEditing, setEditing] = useState(false);
   const [isOpen, setOpen] = useState(!isFolded);
   const notes: LineNotes = {
-    ...{ path: change.path, put: comments.put, drop: comments.drop },
+    path: change.path,
+    put: comments.put,
+    drop: comments.drop,
     of: (line) => comments.comments.find((comment) => commentId(comment) === commentId(line)),
   };
   const canEdit = change.after !== null && change.hunks.some(({ state }) => state === "open" || state === "conflict");

@@ -34,7 +34,9 @@ export function HunkLines({
 }) {
   const [writing, setWriting] = useState<string>();
   const lineOf = (row: LineRow): Omit<LineComment, "words"> => ({
-    ...{ path: notes.path, line: row.number, text: row.text },
+    path: notes.path,
+    line: row.number,
+    text: row.text,
     key: `${row.type}:${row.number}`,
     side: row.type === "added" ? "new" : "old",
   });

@@ -2,8 +2,12 @@ import { expect, test } from "vitest";
 import { surroundingLines, lineRows } from "./line-rows.ts";
 
 const hunk = {
-  ...{ old_start: 3, old_lines: ["c"], new_start: 3, new_lines: ["C", "D", "E"] },
-  ...{ support: [[0, 1], [0, 1], [2]], removal: [1] },
+  old_start: 3,
+  old_lines: ["c"],
+  new_start: 3,
+  new_lines: ["C", "D", "E"],
+  support: [[0, 1], [0, 1], [2]],
+  removal: [1],
 };
 
 test("shows evidence once for consecutive lines that share it", () => {

@@ -15,7 +15,10 @@ export function lineRows(
   hunk: Pick<Hunk, "old_start" | "old_lines" | "new_start" | "new_lines" | "support" | "removal">,
 ): LineRow[] {
   const removed = hunk.old_lines.map((text, at) => ({
-    ...{ type: "removed" as const, number: hunk.old_start + at, text, evidence: hunk.removal },
+    type: "removed" as const,
+    number: hunk.old_start + at,
+    text,
+    evidence: hunk.removal,
     marks: at === 0 ? hunk.removal : [],
   }));
   let before = "";

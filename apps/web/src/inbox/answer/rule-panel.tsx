@@ -39,7 +39,8 @@ export function RulePanel({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onAnswer({
-      ...{ result: "allow", scope },
+      result: "allow",
+      scope,
       ...(scope === "always" && { save_for: place }),
       ...(!isSuggested && { rule: { ...rule, action: "allow" } }),
     });

@@ -82,7 +82,14 @@ export function Composer({
   };
   const isAsked = (useLive(feed.sessions).get(session)?.waiting_for.length ?? 0) > 0;
   const { onKeyDown, isStopArmed } = useComposerKeys({
-    ...{ text, completion, isRunning, isAsked, send, stop, history, write },
+    text,
+    completion,
+    isRunning,
+    isAsked,
+    send,
+    stop,
+    history,
+    write,
   });
   const waiting = useLivePart(log.messages, (messages) => messages.findLast(isWaiting));
   useShortcuts("Message", {

@@ -3,12 +3,23 @@ import { expect, test } from "vitest";
 import { contextBreakdown } from "./context-breakdown.ts";
 
 const message = (role: Message["role"], parts: Part[], more: Partial<Message> = {}): Message => ({
-  ...{ id: "m", role, thread: null, turn: "t", seq: 1, created_at: null, parts },
+  id: "m",
+  role,
+  thread: null,
+  turn: "t",
+  seq: 1,
+  created_at: null,
+  parts,
   ...more,
 });
 const words = (tokens: number): Part => ({ type: "text", id: "p", at: null, text: "word".repeat(tokens) });
 const compaction: Part = {
-  ...{ type: "compaction", id: "c", at: null, trigger: "auto", tokens_before: null, tokens_after: null },
+  type: "compaction",
+  id: "c",
+  at: null,
+  trigger: "auto",
+  tokens_before: null,
+  tokens_after: null,
 };
 
 test("tokens that are neither messages nor calls count as instructions", () => {

@@ -31,7 +31,12 @@ test("explains a request that reads everything again", () => {
   expect(cacheMissOf(turn(step(12, 0)), step(0, 0))).toBe("the request before was 11 min 58 s ago");
   expect(cacheMissOf(turn(step(1, 0)), step(0, 0))).toMatch(/^tools, instructions/);
   const compaction: Message["parts"][number] = {
-    ...{ type: "compaction", id: "c", at: null, trigger: "auto", tokens_before: null, tokens_after: null },
+    type: "compaction",
+    id: "c",
+    at: null,
+    trigger: "auto",
+    tokens_before: null,
+    tokens_after: null,
   } as never;
   expect(cacheMissOf(turn(compaction, step(1, 0)), step(0, 0))).toBe("the conversation was compacted");
 });

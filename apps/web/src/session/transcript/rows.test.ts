@@ -102,7 +102,14 @@ test("a finished turn has its totals before later rows", () => {
 
 test("shows only the last of consecutive retries", () => {
   const retry = (id: string): Part => ({
-    ...{ type: "retry", id, at: null, attempt: 1, max_attempts: 3, delay_ms: 1, status: 529, reason: "busy" },
+    type: "retry",
+    id,
+    at: null,
+    attempt: 1,
+    max_attempts: 3,
+    delay_ms: 1,
+    status: 529,
+    reason: "busy",
   });
   const rows = rowsOfTurn(
     [user, message("a", "agent", [step("a"), retry("r1")]), message("b", "agent", [step("b"), retry("r2")])],
