@@ -13,5 +13,5 @@ const EXITS: Record<AuthCheck["state"], ExitName> = {
   failed: "failure",
 };
 
-/** What a command that only looks ends with: 0 if calls would work. */
+/** The exit code of a read-only command: 0 if calls would work. */
 export const exitCodeOfAuth = ({ state }: AuthCheck): number => EXIT_CODES[EXITS[state]].code;

@@ -9,7 +9,7 @@ import { Progress } from "./progress.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { styleFor, write } from "./terminal.ts";
 
-/** The options that `tandem text` and `tandem object` share. */
+/** Options of `tandem text` and `tandem object`. */
 export interface CallOptions {
   system?: string;
   role: string;
@@ -18,8 +18,8 @@ export interface CallOptions {
 }
 
 /**
- * One call from the command line: prompt, project, runtime, progress and waits on stderr, and at the end the runtime is
- * closed whatever happened. `ask` makes the call.
+ * Makes one call: reads the prompt, opens the project and runtime, shows progress on stderr, and always closes the runtime.
+ * `ask` makes the call.
  */
 export async function callModel<T>(
   context: Invocation,
@@ -55,7 +55,7 @@ export async function callModel<T>(
   }
 }
 
-/** On a terminal, below the answer: what it took and who paid. */
+/** On a terminal, prints usage and payer below the answer. */
 export async function showReport({ stderr }: Invocation, report: CallReport): Promise<void> {
   if (stderr.isTTY) await write(stderr, `${styleFor(stderr).dim(describeReport(report))}\n`);
 }

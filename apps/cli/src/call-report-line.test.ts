@@ -17,19 +17,19 @@ const report: CallReport = {
   outcome: "ok",
 };
 
-test("tells what a call took in one line", () => {
+test("describes a call in one line", () => {
   expect(describeReport(report)).toBe(
     "claude-sonnet-5-5 · your Claude login · 1,234 in, 56 out · $0.0041 at list price · 21.2 s",
   );
 });
 
-test("tells waits that someone noticed, and tries", () => {
+test("includes noticeable waits and retries", () => {
   expect(describeReport({ ...report, waitedMs: 20_000, attempts: 2 })).toMatch(
     / · 21\.2 s, 20\.0 s of it waiting · 2 tries$/,
   );
   expect(describeReport({ ...report, waitedMs: 80 })).not.toContain("waiting");
 });
 
-test("makes no price up, and names the model as configured where none answered", () => {
+test("shows no unknown price, and the configured model if none answered", () => {
   expect(describeReport({ ...report, cost: null, usageByModel: {} })).toMatch(/^sonnet · .* · price unknown · /);
 });

@@ -1,7 +1,7 @@
 import type { CallReport } from "@tandem/protocol";
 import { PAYERS } from "@tandem/tandem/project";
 
-/** A shorter wait is nothing to tell. */
+/** Shorter waits are not shown. */
 const NOTICEABLE_MS = 500;
 
 /** `claude-sonnet-5 · your Claude login · 1,234 in, 56 out · $0.0041 at list price · 1.2 s`. */

@@ -8,7 +8,7 @@ const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
 const ANNOTATIONS = words(
   "$schema $id $comment title description default examples deprecated readOnly writeOnly $defs definitions",
 );
-/** Keywords that ajv knows and zod does not enforce. */
+/** Keywords that ajv supports and zod does not enforce. */
 const UNSUPPORTED = words(
   "not if then else dependentSchemas dependentRequired dependencies unevaluatedItems unevaluatedProperties nullable id " +
     "contentMediaType contentEncoding contentSchema $async $vocabulary $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor",
@@ -19,8 +19,8 @@ const SCHEMAS = "items prefixItems additionalItems contains additionalProperties
 );
 
 /**
- * Lists the problems of a JSON Schema, each with its place. This is stricter than the standard, which ignores a misspelt
- * keyword: a rule that would not be enforced is a problem, too.
+ * Lists the problems of a JSON Schema with their locations. The standard ignores unknown keywords. Here they are problems,
+ * because a misspelt rule would not be enforced.
  */
 export function checkJsonSchema(schema: unknown): string[] {
   if (typeof schema === "boolean") return [];
@@ -49,12 +49,12 @@ export function checkJsonSchema(schema: unknown): string[] {
   try {
     ajv.compile(own);
   } catch {
-    // An unknown reference; zod names it when it converts the schema.
+    // An unknown reference. zod reports it when it converts the schema.
   }
   return warnings.flatMap((warning) => /^strict mode: (.*) \(strict\w+\)$/.exec(warning)?.[1] ?? []);
 }
 
-/** The schema and all inside it, each with its JSON pointer. */
+/** Yields the schema and its subschemas with their JSON pointers. */
 function* subschemas(schema: Schema, at: string): Generator<[schema: Schema, at: string]> {
   yield [schema, at];
   for (const keyword of SCHEMAS) {
@@ -95,7 +95,7 @@ function checkReference(schema: Schema, at: string): string[] {
   return beside ? [`${at} cannot stand beside ${beside}`] : [];
 }
 
-/** One line per place: for a value of several forms, the standard's own schema reports an error for each. */
+/** One line per location: the metaschema reports an error for each alternative of a value. */
 function describeErrors(errors: readonly ErrorObject[]): string[] {
   const first = new Map(errors.toReversed().map((error) => [error.instancePath, error]));
   return [...first.values()].toReversed().map(({ instancePath, message, data, keyword, schema }) => {

@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import { AcpLines } from "./testing/acp-lines.ts";
 import { sessionMachine } from "./testing/session-machine.ts";
 
-/** Each of these starts several commands, and they Claude Code. */
+/** Each test starts several commands and Claude Code processes. */
 
-/** A machine on which Claude Code is installed: the real one, behind a program that leaves word when it is started. */
+/** A machine with the real Claude Code behind a wrapper that records each start. */
 async function machineWithClaude() {
   const machine = await sessionMachine([always(text("Hello."))], "  provider: { backend: claude-code }\n");
   const word = machine.folder.join("started");
@@ -23,7 +23,7 @@ async function machineWithClaude() {
     ...machine,
     path,
     program,
-    /** Whether it has run since it was last asked. */
+    /** True if it has run since the last call. */
     async hasRun(): Promise<boolean> {
       const ran = existsSync(word);
       await rm(word, { force: true });
@@ -32,7 +32,7 @@ async function machineWithClaude() {
   };
 }
 
-test("calls and sessions run the Claude Code that is named; without a name, the one that ships with Tandem", async () => {
+test("calls and sessions run the named Claude Code, by default the bundled one", async () => {
   await using machine = await machineWithClaude();
   const named = ["--claude-path", machine.path];
   expect(await machine.run([...named, "text", "Hello?"])).toMatchObject({ code: 0, stdout: "Hello.\n" });
@@ -44,7 +44,7 @@ test("calls and sessions run the Claude Code that is named; without a name, the 
   expect(await machine.hasRun()).toBe(false);
 });
 
-test("an editor's agent runs it", async () => {
+test("an ACP agent runs it", async () => {
   await using machine = await machineWithClaude();
   await using editor = new AcpLines(machine.start(["acp", "--claude-path", machine.path]), () => "");
   await editor.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
@@ -54,7 +54,7 @@ test("an editor's agent runs it", async () => {
   expect(await machine.hasRun()).toBe(true);
 });
 
-test("a server runs it, and a command with a choice of its own does not go to a server", async () => {
+test("a server runs it, and a command with another choice does not use the server", async () => {
   await using machine = await machineWithClaude();
   await using _ = await machine.up("--claude-path", machine.path);
   expect(await machine.run(["run", "Hello?"])).toMatchObject({ code: 0 });
@@ -63,7 +63,7 @@ test("a server runs it, and a command with a choice of its own does not go to a 
   expect(await machine.hasRun()).toBe(false);
 });
 
-test("a path is relative to where the command is started; one in the config to the config, once it is trusted", async () => {
+test("the option's path is relative to the current folder, the setting's to the trusted config", async () => {
   await using machine = await machineWithClaude();
   expect(await machine.run(["--claude-path", "../claude", "text", "Hello?"])).toMatchObject({ code: 0 });
   expect(await machine.hasRun()).toBe(true);
@@ -76,7 +76,7 @@ test("a path is relative to where the command is started; one in the config to t
   expect(await machine.hasRun()).toBe(true);
 });
 
-test("one that is missing, too old or something else is refused before anything is begun", async () => {
+test("a missing, outdated or foreign binary is rejected before any work starts", async () => {
   await using machine = await machineWithClaude();
   const old = await machine.program("old", "echo '1.0.0 (Claude Code)'");
   const other = await machine.program("other", "echo hello");
@@ -95,7 +95,7 @@ test("one that is missing, too old or something else is refused before anything 
   expect(machine.rehearsal.modelRequests).toEqual([]);
 });
 
-test("status and doctor say which one it is, and whether it was tested", async () => {
+test("status and doctor show the binary and whether it was tested", async () => {
   await using machine = await machineWithClaude();
   const newer = await machine.program("newer", "echo '99.0.0 (Claude Code)'");
   const status = async (...args: string[]) => {

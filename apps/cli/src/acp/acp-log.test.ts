@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { acpLog } from "./acp-log.ts";
 
-test("no credential gets into the log of an editor's agent", async () => {
+test("the log of an ACP agent contains no credential", async () => {
   const lines: string[] = [];
   const error =
     "Error: connect postgres://tandem:hunter2@db/tandem with Bearer abcdefghijklmnop, sk-ant-api03-made-up-key";

@@ -1,11 +1,11 @@
 import { loadAcp } from "@tandem/tandem/compose";
 
-/** Lines of a log for who looks after what went wrong; credentials are taken out, as from the server's own. */
+/** Writes log lines with credentials redacted, like the server's log. */
 export const acpLog =
   (write: (line: string) => void) =>
   async (details: Record<string, unknown>, message: string): Promise<void> => {
     const line = JSON.stringify({ time: new Date().toISOString(), message, ...details });
-    // What knows the look of credentials comes with the agent: a log is not worth a slower start.
+    // The redaction is imported with the agent, so that logging does not slow the start.
     const { redact } = await loadAcp();
     write(`${redact(line)}\n`);
   };

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { AcpLines } from "../testing/acp-lines.ts";
 import { sessionMachine } from "../testing/session-machine.ts";
 
-test("a server that is up is the editor's agent, over its restarts; without it, tandem acp is one itself", async () => {
+test("a running server is the editor's agent, also after a restart; without one, tandem acp is the agent", async () => {
   await using machine = await sessionMachine([]);
   const file = join(machine.project, "through-the-pipe.txt");
   machine.rehearsal.use([toolUse("Write", { file_path: file, content: "x" }), text("Written."), text("Again.")]);
@@ -19,7 +19,7 @@ test("a server that is up is the editor's agent, over its restarts; without it, 
   const prompt = [{ type: "text", text: "Write it." }];
   expect(await editor.ask("session/prompt", { sessionId, prompt })).toMatchObject({ stopReason: "end_turn" });
   expect(existsSync(file)).toBe(true);
-  // It is the server's: it holds the session, and no process of ours has the store open.
+  // The server holds the session. The `tandem acp` process has not opened the store.
   const listed = await fetch(`${first.url}/v1/sessions`, { headers: { "x-api-key": first.token } });
   expect(JSON.stringify(await listed.json())).toContain(sessionId);
 
@@ -30,7 +30,7 @@ test("a server that is up is the editor's agent, over its restarts; without it, 
   expect(await editor.ask("session/prompt", { sessionId, prompt })).toMatchObject({ stopReason: "end_turn" });
   expect(editor.said).toContain("Again.");
 
-  // Where the server may not work, the command is the agent itself.
+  // In a folder outside the server's roots, the command itself is the agent.
   await using elsewhere = new AcpLines(machine.start(["acp"], { cwd: "../tmp" }), () => "reject");
   await elsewhere.ask("initialize", { protocolVersion: 1 });
   const own = (await elsewhere.ask("session/new", { cwd: machine.variables.TMPDIR, mcpServers: [] })) as {

@@ -9,8 +9,8 @@ import { serverFor } from "../sessions/open-client.ts";
 import { serverAccess } from "../sessions/server-connection.ts";
 
 /**
- * Lets the server that is up be the editor's agent, if it is on our database and may work in this folder: a session has one
- * writer, and the page shows what the editor does. False where there is none.
+ * Connects the editor to the running server, if that uses our database and may work in this folder. A session has one writer,
+ * and the page shows the editor's sessions. Returns false without such a server.
  */
 export async function pipeToServer(
   context: Invocation,
@@ -24,7 +24,7 @@ export async function pipeToServer(
   return true;
 }
 
-/** Another than at first, where it has been started again. */
+/** After a restart this finds the new server. */
 async function find(context: Invocation, project: Project, { agent }: AcpOptions) {
   const server = await serverFor(context, project, context.cwd);
   if (!server) {

@@ -17,7 +17,7 @@ const ON_A_TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(p
 
 type Machine = Awaited<ReturnType<typeof sessionMachine>>;
 
-/** What waits, as soon as something does. */
+/** Waits for a pending approval. */
 async function pending(machine: Machine): Promise<string> {
   const list = async () => {
     const { stdout } = await machine.run(["approvals", "list", "--json"]);
@@ -27,9 +27,9 @@ async function pending(machine: Machine): Promise<string> {
   return (await list())!;
 }
 
-test("what an editor is asked is answered by another command: it is taken back, and the turn goes on", async () => {
+test("another command answers an editor's approval: the request is withdrawn and the turn continues", async () => {
   await using machine = await sessionMachine(writes);
-  // It never answers by itself.
+  // The editor never answers.
   await using editor = new AcpLines(machine.start(["acp"]), () => undefined);
   await editor.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
   const { sessionId } = (await editor.ask("session/new", { cwd: machine.project, mcpServers: [] })) as {
@@ -52,7 +52,7 @@ test("what an editor is asked is answered by another command: it is taken back, 
   expect(await readFile(join(machine.project, "hello.txt"), "utf8")).toBe("hello\n");
 });
 
-test("the same where a host has the session", async () => {
+test("the same with a stdio host", async () => {
   await using machine = await sessionMachine(writes);
   await using host = await StdioProcess.open(machine.start(["stdio"]));
   const tools = [{ type: "agent_toolset_20260401" }];
@@ -73,7 +73,7 @@ test("the same where a host has the session", async () => {
   expect(existsSync(join(machine.project, "hello.txt"))).toBe(false);
 });
 
-test("the same where `tandem run` asks on a terminal", async () => {
+test("the same while `tandem run` asks on a terminal", async () => {
   await using machine = await sessionMachine(writes);
   const child = machine.start(["run", "Write it."], { wrapper: ["python3", "-c", ON_A_TERMINAL] });
   const outcome = outcomeOf(child);

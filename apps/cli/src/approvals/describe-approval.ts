@@ -2,7 +2,7 @@ import { questionInput, type Approval, type Rule } from "@tandem/protocol";
 import { describeCall } from "../run/describe-call.ts";
 import { printable, type Style } from "../terminal.ts";
 
-/** What is asked, in one line. */
+/** One line that summarizes the request. */
 export function summaryOf({ kind, tool, input, plan, folder }: Approval): string {
   if (kind === "plan") return printable((plan ?? "").split("\n").find((line) => line.trim() !== "") ?? "a plan");
   if (kind !== "question") return describeCall({ name: tool, input }, folder);
@@ -14,13 +14,13 @@ export function summaryOf({ kind, tool, input, plan, folder }: Approval): string
 export const ruleText = ({ tool, pattern, action }: Rule): string =>
   `${action} ${tool}${pattern === undefined ? "" : `(${pattern})`}`;
 
-/** As people know it. */
+/** The tool's display name. */
 export function nameOf({ kind, tool, mcp_server_name: server }: Approval): string {
   if (kind !== "tool") return kind === "plan" ? "Plan" : "Question";
   return server ? `${server}.${tool}` : tool;
 }
 
-/** Everything that one has to see before one answers: what is not shown cannot be agreed to. */
+/** The complete request: a user must not approve hidden content. */
 export function describeApproval(approval: Approval, style: Style): string[] {
   const { bold, dim, accent } = style;
   const { session_title: title, session_id: session, agent_name: agent, verdict, suggestion } = approval;

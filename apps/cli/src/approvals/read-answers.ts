@@ -1,6 +1,6 @@
 import { questionInput, TandemError, type Approval } from "@tandem/protocol";
 
-/** Answers as words on a command line: `NAME=ANSWER` for each question, or just the answer where there is one question. */
+/** Parses answers from the command line: `NAME=ANSWER` for each question, or only the answer to a single question. */
 export function readAnswers({ input }: Approval, words: readonly string[]): Record<string, string | string[]> {
   const { questions } = questionInput.parse(input);
   if (questions.length === 1 && !words.some((word) => isNamed(word))) {

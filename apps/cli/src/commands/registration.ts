@@ -4,7 +4,7 @@ import type { Invocation } from "../invocation.ts";
 /** Runs an action. The action returns the exit code of the process; nothing means 0. */
 export type Runner = (command: Command, run: (invocation: Invocation) => Promise<number | void>) => Promise<void>;
 
-/** What a command needs to declare its options and its action. */
+/** The tools with which a command declares its options and action. */
 export interface Registration {
   examples: (command: Command, ...lines: string[]) => Command;
   /** The option `--json`. */
@@ -15,7 +15,7 @@ export interface Registration {
 export const subcommandsOf = (parent: Command) => (name: string, description: string) =>
   parent.command(name).description(description).helpOption("-h, --help", "print help");
 
-/** An option that takes `a,b`, and may be given more than once. It does not take what follows: that may be the prompt. */
+/** A repeatable option with comma-separated values. It takes one argument only, because the next one may be the prompt. */
 export function listOption(flags: string, description: string, choices?: readonly string[]): Option {
   return new Option(flags, description).argParser((text: string, previous: string[] | undefined) => {
     const names = text.split(",").filter(Boolean);

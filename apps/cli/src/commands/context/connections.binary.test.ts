@@ -16,7 +16,7 @@ const configOf = (machine: { folder: { join(...names: string[]): string } }) =>
   readFile(machine.folder.join("project", "tandem.yaml"), "utf8");
 
 describe("tandem connections add", () => {
-  test("tells the driver by the file, makes tandem.yaml where there is none, and tries the connection", async () => {
+  test("detects the driver, creates tandem.yaml if missing, and tests the connection", async () => {
     await using machine = await machineWithShop();
     const { code, stdout, stderr } = await machine.run(["connections", "add", "shop", "shop.sqlite"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -28,7 +28,7 @@ describe("tandem connections add", () => {
     });
   });
 
-  test("keeps the file's comments, and paths relative to it wherever it is run", async () => {
+  test("keeps the file's comments, and writes paths relative to it from any folder", async () => {
     await using machine = await machineWithShop("# mine\nscan:\n  concurrency: 2 # slow disk\n");
     await mkdir(machine.folder.join("project", "deep"));
     const { code } = await machine.run(["connections", "add", "shop", "../shop.sqlite"], { cwd: "deep" });
@@ -58,7 +58,7 @@ describe("tandem connections add", () => {
     expect(await configOf(machine)).toBe("# mine\n");
   });
 
-  test("a name that is taken is refused", async () => {
+  test("rejects an existing name", async () => {
     await using machine = await machineWithShop("connections: { shop: { driver: sqlite, path: shop.sqlite } }\n");
     const { code, stderr } = await machine.run(["connections", "add", "shop", "other.sqlite"]);
     expect(code).toBe(2);
@@ -67,7 +67,7 @@ describe("tandem connections add", () => {
 });
 
 describe("tandem connections test", () => {
-  test("a file that is not there, one that is no database, and a server that is down are each one sentence", async () => {
+  test("a missing file, a file that is no database and a stopped server each give one sentence", async () => {
     await using machine = await machineWithShop(
       [
         "connections:",
@@ -91,7 +91,7 @@ describe("tandem connections test", () => {
     expect(line("secret")).toContain("env:CRM_URL is not set");
   });
 
-  test("an untrusted folder is not read, and an unknown name is met with the nearest", async () => {
+  test("does not read an untrusted folder, and suggests the nearest name", async () => {
     await using machine = await machineWithShop("connections: { shop: { driver: sqlite, path: shop.sqlite } }\n");
     const untrusted = await machine.run(["connections", "test"]);
     expect(untrusted).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("tandem trust") });
@@ -99,7 +99,7 @@ describe("tandem connections test", () => {
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean shop?") });
   });
 
-  test("an address and a password that are kept apart are put together, and neither is shown", async () => {
+  test("combines a separate address and password, and shows neither", async () => {
     await using machine = await scratchMachine(
       `connections: { crm: { driver: postgres, url: env:CRM_URL, password: env:CRM_PASSWORD } }`,
     );
@@ -117,7 +117,7 @@ describe("tandem connections test", () => {
 });
 
 describe("tandem connections remove", () => {
-  test("takes its lines out and leaves all others", async () => {
+  test("removes its lines and no others", async () => {
     await using machine = await machineWithShop(
       "# mine\nconnections:\n  shop:\n    driver: sqlite\n    path: shop.sqlite\n  other: { driver: sqlite, path: o.sqlite }\nscan: { concurrency: 2 }\n",
     );
@@ -129,7 +129,7 @@ describe("tandem connections remove", () => {
   });
 });
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

@@ -108,7 +108,7 @@ type TestResult =
   | { name: string; ok: true; tables: number; views: number; milliseconds: number }
   | { name: string; ok: false; error: TandemError };
 
-/** Opens connections, all or one, and counts what can be seen. The exit code is that of the first failure. */
+/** Opens one or all connections and counts their tables. Returns the exit code of the first failure. */
 export async function test(context: Invocation, name: string | undefined): Promise<number> {
   const project = await openProject(context);
   if (name !== undefined) findConnection(project, name);
@@ -136,7 +136,7 @@ async function tryConnection(context: Invocation, project: Project, name: string
     return { name, ok: true, tables: tables.length - views, views, milliseconds: Date.now() - started };
   } catch (error) {
     context.signal.throwIfAborted();
-    // What the config itself lacks is not a connection's failure: it is said as any command says it.
+    // A config error is not a connection failure. Report it like any command does.
     if (!(error instanceof TandemError) || error.code === "untrusted_folder") throw error;
     return { name, ok: false, error };
   }
@@ -156,7 +156,7 @@ function describeResult({ stdout }: Invocation, result: TestResult): string[] {
   return [`${good("✓")} ${result.name}: ${counts.join(", ")}`];
 }
 
-/** Writes a connection into tandem.yaml, which is made where there is none, and tries it. */
+/** Adds a connection to tandem.yaml, which is created if missing, and tests it. */
 export async function add(context: Invocation, name: string, place: string, options: AddOptions): Promise<number> {
   const project = await openOrBegin(context);
   if (Object.hasOwn(project.config.connections, name)) {
@@ -207,7 +207,7 @@ async function toConnection(context: Invocation, project: ProjectPlace, place: s
     });
   }
   if (driver === "sqlite" || driver === "duckdb") {
-    // Paths in a config are relative to the config, wherever the command was started.
+    // Paths in a config are relative to the config, not to the current folder.
     return { driver, path: isAbsolute(place) ? place : toPosix(relative(project.folder, file)) };
   }
   return { driver, url: place, ...(password && { password }), ...(schemas && { schemas }) };

@@ -29,14 +29,14 @@ describe("tandem context", () => {
     expect((await machine.run(["context", "search", "xyzzy"])).code).toBe(1);
   });
 
-  test("show prints a page or a table, and says what was perhaps meant", async () => {
+  test("show prints a page or a table, and suggests similar names", async () => {
     expect((await machine.run(["context", "show", "refunds"])).stdout).toContain("Within 30 days");
     expect((await machine.run(["context", "show", "orders"])).stdout).toContain("| customer_id |");
     const { code, stderr } = await machine.run(["context", "show", "ordres"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("Did you mean orders?")]);
   });
 
-  test("graph shows joins, also as a diagram", async () => {
+  test("graph shows joins as text and as a diagram", async () => {
     expect((await machine.run(["context", "graph", "customers"])).stdout).toContain("shop/main.orders (customer_id)");
     expect(await json("context", "graph")).toMatchObject({ value: { edges: [{ to: "shop/main.customers" }] } });
     expect((await machine.run(["context", "graph", "--mermaid"])).stdout).toContain(
@@ -44,7 +44,7 @@ describe("tandem context", () => {
     );
   });
 
-  test("status counts, and lists what cannot be read with a failing exit code", async () => {
+  test("status counts entries, and fails if files cannot be read", async () => {
     expect(await json("context", "status")).toMatchObject({
       code: 0,
       value: { tables: 2, pages: 1, connections: [{ name: "shop", tables: 2 }], problems: [] },
@@ -55,7 +55,7 @@ describe("tandem context", () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining("main.broken.yaml")]);
   });
 
-  test("makes no folder where nothing is known", async () => {
+  test("creates no folder without knowledge", async () => {
     await using empty = await scratchMachine("llm: {}\n");
     const { code, stderr } = await empty.run(["context", "status"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("names no databases and no sources")]);
@@ -81,16 +81,16 @@ describe("tandem sql", () => {
     expect(csv.stdout).toBe('id,note\r\n1,by post\r\n2,\r\n3,"by, ""bike"""\r\n');
   });
 
-  test("stops at the rows that were wanted, and says so", async () => {
+  test("stops at the row limit and says so", async () => {
     const { code, stdout, stderr } = await machine.run(["sql", "shop", "--max-rows", "1", "select id from orders"]);
     expect([code, stdout, stderr]).toEqual([0, "id\n1\n1 row\n", expect.stringContaining("There are more rows")]);
   });
 
-  test("estimates without running", async () => {
+  test("estimates a query without running it", async () => {
     expect((await machine.run(["sql", "shop", "--estimate", "select * from orders"])).stdout).toMatch(/SCAN orders/);
   });
 
-  test("writes nothing, and says what is wrong", async () => {
+  test("cannot write, and reports errors", async () => {
     for (const query of ["delete from orders", "select 1; drop table orders", "attach 'x.db' as x"]) {
       const { code, stderr } = await machine.run(["sql", "shop", query]);
       expect([query, code]).toEqual([query, 2]);
@@ -102,7 +102,7 @@ describe("tandem sql", () => {
 });
 
 describe("tandem jobs", () => {
-  test("lists, shows and follows the scan that was, and does not cancel what has ended", async () => {
+  test("lists, shows and follows a finished scan, and does not cancel it", async () => {
     const { value } = await json("jobs", "list", "--kind", "scan");
     expect(value).toMatchObject({ jobs: [{ kind: "scan", state: "done", params: { connection: "shop" } }] });
     expect((await machine.run(["jobs", "show", "last"])).stdout).toContain("connection=shop");
@@ -114,7 +114,7 @@ describe("tandem jobs", () => {
   });
 });
 
-test("tandem joins takes a connection's name", async () => {
+test("tandem joins accepts a connection's name", async () => {
   const { code, stdout } = await machine.run(["joins", "shop", "--json"]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject([{ from: { table: "orders" }, to: { table: "customers" } }]);

@@ -104,7 +104,7 @@ function describeHits({ stdout }: Invocation, hits: readonly Hit[]): string[] {
   });
 }
 
-/** A page or memory by its key, or a table by its name. */
+/** Shows a page or memory by key, or a table by name. */
 export async function show(context: Invocation, what: string): Promise<void> {
   const { markdown, structured } = await withKnowledge(context, "tandem context", (knowledge) =>
     find(context, knowledge, what),
@@ -120,7 +120,7 @@ async function find(context: Invocation, knowledge: OpenedContext, what: string)
     return await askTool(context, knowledge, "table_describe", { table: what });
   } catch (error) {
     if (!(error instanceof RequestError && error.code === "not_found") || what.startsWith("table:")) throw error;
-    // What neither is, is told about as a table: those are looked for by name.
+    // If neither matches, report the table error: it suggests similar names.
     return page().catch(() => {
       throw error;
     });
@@ -180,7 +180,7 @@ function asMermaid({ nodes, edges }: TableGraph): string[] {
   ];
 }
 
-/** What is there. Files that cannot be read are a failure that somebody should see. */
+/** Counts the content. Unreadable files make the command fail, so that a user notices them. */
 export async function status(context: Invocation): Promise<number> {
   const report = await withKnowledge(context, "tandem context", async (knowledge) => {
     const { context: opened, connections, sources, jobs } = knowledge;

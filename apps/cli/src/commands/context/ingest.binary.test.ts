@@ -33,7 +33,7 @@ async function handbook(
   return machine;
 }
 
-/** Every document is read closely; an agent that reads writes one page, the others do nothing. */
+/** Selects every document. One reading agent writes one page; the others write nothing. */
 async function answer(request: ModelRequest): Promise<Reply> {
   if (request.lastUserText.startsWith("Sort")) {
     const ids = [...request.lastUserText.matchAll(/ id="(p\d+)"/g)].map(([, id]) => id!);
@@ -51,7 +51,7 @@ async function answer(request: ModelRequest): Promise<Reply> {
 }
 
 describe("tandem ingest", () => {
-  test("says in lines what it does, and at the end what came of it; again, it asks for nothing", async () => {
+  test("prints progress lines and a summary; a second run calls no model", async () => {
     await using rehearsal = await startRehearsal([always(answer)]);
     await using machine = await handbook(rehearsal);
     const first = await machine.run(["ingest"], { env });
@@ -80,7 +80,7 @@ describe("tandem ingest", () => {
     expect(rehearsal.modelRequests).toHaveLength(asked);
   });
 
-  test("a text and a file are read like any other source", async () => {
+  test("reads a text and a file like any other source", async () => {
     await using rehearsal = await startRehearsal([always(answer)]);
     await using machine = await handbook(rehearsal);
     const piped = await machine.run(["ingest", "--text", "-", "--json"], { env, stdin: "# Pasted\n\nThirty days." });
@@ -97,7 +97,7 @@ describe("tandem ingest", () => {
     expect(picture.stdout).toContain("picture.png is of a kind that is not read.");
   });
 
-  test("what was skipped or failed is listed, and the exit code says so", async () => {
+  test("lists skipped and failed documents and exits with an error", async () => {
     await using rehearsal = await startRehearsal([
       always(when(({ system }) => system.includes("You read documents closely"), serverError())),
       always(answer),
@@ -114,7 +114,7 @@ describe("tandem ingest", () => {
     expect(told.skipped.map(({ stage }: { stage: string }) => stage)).toEqual(["evidence", "units"]);
   });
 
-  test("--dry-run says what would be read and asked, and asks nothing; without a model, it says that", async () => {
+  test("--dry-run shows the plan and calls no model; without a model it says so", async () => {
     await using rehearsal = await startRehearsal([]);
     await using machine = await handbook(rehearsal);
     const planned = await machine.run(["ingest", "--dry-run"], { env });
@@ -130,7 +130,7 @@ describe("tandem ingest", () => {
     expect(read.stdout).toContain("No model is set up");
   });
 
-  test("Ctrl-C stops it, and the next run goes on from there", async () => {
+  test("Ctrl-C stops it, and the next run resumes", async () => {
     let interrupt: (() => void) | undefined;
     await using rehearsal = await startRehearsal([
       when(
@@ -151,7 +151,7 @@ describe("tandem ingest", () => {
     expect(rehearsal.modelRequests.filter(({ lastUserText }) => lastUserText.startsWith("Sort"))).toHaveLength(1);
   });
 
-  test("a source that is not there, and no source at all, are said with what to do", async () => {
+  test("an unknown source and a missing source list give the next step", async () => {
     await using machine = await handbook();
     const wrong = await machine.run(["ingest", "handbok"]);
     expect(wrong.code).toBe(2);

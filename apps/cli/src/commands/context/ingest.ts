@@ -40,7 +40,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** To write down how far it has come, and to end what was started. */
+/** Time to save progress and end child processes. */
 const STOP_MS = 3_000;
 
 export interface IngestOptions {
@@ -86,7 +86,7 @@ async function givenText(context: Invocation, text: string | undefined): Promise
   return given;
 }
 
-/** Reads the sources, and neither asks a model nor keeps anything of them. */
+/** Reads the sources without calling a model or storing anything. */
 async function plan(context: Invocation, project: Project, store: Store, sources: readonly Source[]): Promise<void> {
   const { config } = project;
   const room = await loadContext();

@@ -49,7 +49,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 const HOLDER = holderName("tandem jobs");
-/** Longer than a lease: after that, whoever has not stopped is alive and busy. */
+/** Longer than a lease: a worker that has not stopped by then is alive and busy. */
 const CANCEL_MS = 20_000;
 
 export interface JobListOptions {
@@ -84,7 +84,7 @@ export async function show(context: Invocation, id: string): Promise<void> {
   await print(context, await withJobs(context, (jobs) => find(jobs, id)));
 }
 
-/** Waits until it has ended: one whose process has died ends when its lease has run out. */
+/** Waits until the job has ended. A job of a dead process ends when its lease expires. */
 export async function cancel(context: Invocation, id: string): Promise<void> {
   const room = await loadContext();
   const row = await withJobs(context, async (jobs) => {
@@ -99,7 +99,7 @@ export async function cancel(context: Invocation, id: string): Promise<void> {
   await print(context, row);
 }
 
-/** Shows what a job says until it has ended, whoever works on it. */
+/** Shows a job's progress until it ends, in any process. */
 export async function follow(context: Invocation, id: string): Promise<number> {
   const row = await withJobs(context, async (jobs) => {
     const found = await find(jobs, id);
@@ -132,12 +132,12 @@ async function withJobs<T>(context: Invocation, work: (jobs: Jobs) => Promise<T>
   }
   await using store = await openStore(context, project);
   const { id: space } = await openContext(project, store);
-  // Somebody wanted these to stop, and has not seen it.
+  // Ends jobs whose cancellation was requested while their process was dead.
   await (await loadContext()).endCancelled(store.jobs, space, HOLDER);
   return await work({ store, space });
 }
 
-/** Who works on it; null: nobody, because it has ended, or because they were interrupted. */
+/** The process that runs it. Null if it has ended or was interrupted. */
 type HeldJob = JobRow & { holder: string | null };
 
 async function withHolder({ store }: Jobs, row: JobRow): Promise<HeldJob> {
@@ -150,7 +150,7 @@ const LEFT = "Start it again to go on from where it was, or cancel it: tandem jo
 const leftAlone = ({ id, kind }: JobRow): TandemError =>
   new TandemError("conflict", `Nobody works on ${id}: the ${kind} was interrupted.`, { fix: `${LEFT} ${id}` });
 
-/** By its id; `last` is the newest. */
+/** Finds a job by id. `last` is the newest. */
 async function find(jobs: Jobs, id: string): Promise<HeldJob> {
   const { store, space } = jobs;
   const row = id === "last" ? (await store.jobs.list({ space, limit: 1 })).data[0] : await store.jobs.get(id);
@@ -180,7 +180,7 @@ async function print(context: Invocation, job: HeldJob): Promise<void> {
   await write(context.stdout, `${table(rows).join("\n")}\n`);
 }
 
-/** Which context it is of, the project says. */
+/** The project implies the space. */
 function withoutSpace(row: HeldJob): Omit<HeldJob, "space"> {
   const { space: _, ...job } = row;
   return job;

@@ -55,7 +55,7 @@ describe("tandem joins", () => {
     expect(found[0]?.why).toContain("declares");
   });
 
-  test("is readable without --json", async () => {
+  test("prints text without --json", async () => {
     await using machine = await machineWithShop();
     const { code, stdout } = await machine.run(["joins", "shop.sqlite"]);
     expect(code).toBe(0);
@@ -63,7 +63,7 @@ describe("tandem joins", () => {
     expect(stdout).toContain("2 accepted.");
   });
 
-  test("takes the name of a connection of the project", async () => {
+  test("accepts the name of a connection", async () => {
     await using machine = await machineWithShop();
     await machine.configure("connections:\n  shop: { driver: sqlite, path: shop.sqlite }\n");
     await machine.trust();

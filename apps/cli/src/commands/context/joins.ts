@@ -24,16 +24,16 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** Schemas that a database has anyway: their tables go by their names alone. */
+/** Default schemas: their tables are shown without the schema name. */
 const USUAL_SCHEMAS = new Set(["main", "public"]);
 
 interface Found extends Findings {
   failures: ProfileFailure[];
-  /** How tables are named for people. */
+  /** The display name of a table. */
   nameOf: (name: TableName) => string;
 }
 
-/** Finds what refers to what in a database: no project, no config and no model is needed. */
+/** Finds joins in a database. Needs no project, config or model. */
 export async function joins(context: Invocation, where: string): Promise<number> {
   const found = await (async () => {
     using progress = new Progress(context, "Opening …");
@@ -57,7 +57,7 @@ export async function joins(context: Invocation, where: string): Promise<number>
   return found.failures.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
 
-/** A file or an address as it stands, or the name of a connection in the project's config. */
+/** Opens a file, an address or a connection of the project. */
 async function open(context: Invocation, where: string): Promise<Connection> {
   const path = resolve(context.cwd, where);
   const driver = await guessDriver(where, path);

@@ -12,7 +12,7 @@ import { printable, styleFor, table, widthOf, wrap, write, type Style } from "..
 const COMMAND = "tandem mcp";
 const WIDEST = 100;
 
-/** The MCP servers that sessions have met; of one, everything that it says of its tools. */
+/** Lists the MCP servers seen by sessions, or shows one with its tools. */
 export async function servers(context: Invocation, id: string | undefined): Promise<void> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
   const { stdout, json } = context;
@@ -40,7 +40,7 @@ export async function servers(context: Invocation, id: string | undefined): Prom
   await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
-/** Accepts what a server says now, once it has been shown. */
+/** Accepts a server's current definition after showing it. */
 export async function accept(context: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
   const server = await find(client, id);

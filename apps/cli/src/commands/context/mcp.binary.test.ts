@@ -27,7 +27,7 @@ const MESSAGES = [
 ];
 
 describe("tandem mcp", () => {
-  test("serves the official client from another folder, and ends when it closes", async () => {
+  test("serves the official client from another folder, and exits when it disconnects", async () => {
     await using machine = await shop();
     const client = new Client({ name: "judge", version: "1.0.0" });
     const transport = new StdioClientTransport({
@@ -55,7 +55,7 @@ describe("tandem mcp", () => {
     await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  test("answers what was piped in, with nothing but messages on stdout, from a folder below", async () => {
+  test("answers piped requests with only protocol messages on stdout, from a subfolder", async () => {
     await using machine = await shop();
     await mkdir(machine.folder.join("project", "deep", "down"), { recursive: true });
     const stdin = MESSAGES.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
@@ -69,7 +69,7 @@ describe("tandem mcp", () => {
     expect(answers[1]!.result).toMatchObject({ structuredContent: { hits: [{ key: "page:refunds" }] } });
   });
 
-  test("says on stderr what is wrong", async () => {
+  test("reports errors on stderr", async () => {
     await using machine = await scratchMachine();
     const { code, stdout, stderr } = await machine.run(["mcp"]);
     expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("no tandem.yaml")]);
@@ -136,9 +136,9 @@ describe("tandem up", () => {
     expect(ended).toBe(0);
   });
 
-  test("makes no context in a project that has none, and says so", async () => {
+  test("creates no context in a project without one, and says so", async () => {
     await using machine = await sessionMachine([]);
-    // It has the name of a context's folder, and is none.
+    // An unrelated folder with the name of the context folder.
     await mkdir(machine.folder.join("project", "context"));
     await using server = await machine.up();
     const response = await fetch(`${server.url}/v1/context`, { headers: { authorization: `Bearer ${server.token}` } });
@@ -146,7 +146,7 @@ describe("tandem up", () => {
     expect(existsSync(machine.folder.join("project", "context", ".git"))).toBe(false);
   });
 
-  test("without a server, sessions have the context just the same, unless they are not to", async () => {
+  test("sessions have the context without a server, unless it is disabled", async () => {
     await using machine = await sessionMachine([], SHOP_CONFIG);
     await makeShop(machine.folder);
     machine.rehearsal.use([reply([toolUse("mcp__context__context_search", { query: "refunds" })]), text("Found.")]);

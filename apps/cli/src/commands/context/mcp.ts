@@ -32,16 +32,16 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** To interrupt what was started; it goes on with the next who asks for it. */
+/** Time to interrupt jobs. The next process that needs them resumes them. */
 const STOP_MS = 3_000;
 
-/** Serves the context to one client on stdin and stdout, until it closes its end. */
+/** Serves the context to one client over stdin and stdout until it disconnects. */
 export async function mcp(context: Invocation): Promise<number> {
   const { stdin, stdout, stderr, signal, version } = context;
   if (stdin.isTTY) stderr.write("Speaks MCP on standard input and output: meant to be started by an MCP client.\n");
   context.allowToStop(STOP_MS);
   await withKnowledge(context, "tandem mcp", async ({ tools, desk }) => {
-    // What agents have handed in is short work, and often the last thing that a client asks for before it goes.
+    // Finish submitted memories: they take little time and are often a client's last request.
     const onFailure = (error: unknown) => stderr.write(`remember: ${String(error)}\n`);
     void desk.resume(["remember"]).catch(onFailure);
     const { serveMcpStdio } = await loadServer();

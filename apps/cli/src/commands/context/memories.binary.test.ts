@@ -5,7 +5,7 @@ import { scratchMachine } from "../../testing/run-tandem.ts";
 
 const NO_MODEL = "llm:\n  provider:\n    backend: none\n";
 
-test("remembers, lists, shows, keeps, forgets, and takes that back", async () => {
+test("remembers, lists, shows, keeps and forgets a memory, and undoes that", async () => {
   await using machine = await scratchMachine(NO_MODEL);
   const said = await machine.run(["remember", "Revenue excludes refunds.", "--tag", "finance", "--expires", "90d"]);
   expect(said).toMatchObject({ code: 0, stderr: "" });
@@ -29,7 +29,7 @@ test("remembers, lists, shows, keeps, forgets, and takes that back", async () =>
   expect(JSON.parse(listed.stdout)).toMatchObject({ memories: [{ id: memory.id, expiresAt: null, contradicts: [] }] });
 });
 
-test("shows contradictions against each other", async () => {
+test("shows contradicting memories side by side", async () => {
   await using rehearsal = await startRehearsal([object({ contradicts: [{ id: "m1", why: "Another time." }] })]);
   const provider = `backend: anthropic\n    anthropic: { apiKey: "env:KEY", baseUrl: "${rehearsal.url}" }`;
   await using machine = await scratchMachine(`llm:\n  provider:\n    ${provider}\n`);
@@ -60,7 +60,7 @@ test.each([
   expect(await machine.run(args)).toMatchObject({ code, stderr: expect.stringContaining(message) });
 });
 
-test("has a session read, and says what stands in the way", async () => {
+test("captures a session's memories, and reports obstacles", async () => {
   await using machine = await scratchMachine(`${NO_MODEL}memory:\n  capture: propose\n`);
   await machine.run(["memories", "list"]);
   await using store = await openStore(machine.folder.join("home", ".tandem", "tandem.db"));

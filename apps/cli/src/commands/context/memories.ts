@@ -56,7 +56,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** To write down how far it has come, and to end what was started. */
+/** Time to save progress and end child processes. */
 const STOP_MS = 3_000;
 
 export interface MemoryListOptions {
@@ -124,7 +124,7 @@ export async function keep(context: Invocation, id: string, { expires }: { expir
   await write(context.stdout, context.json ? `${JSON.stringify(json, null, 2)}\n` : `${good(told)}\n`);
 }
 
-/** Has the memory agent read a session now. */
+/** Captures the memories of a session now. */
 export async function capture(context: Invocation, session: string): Promise<number> {
   const project = await openProject(context);
   const room = await loadContext();

@@ -6,7 +6,7 @@ import { sessionMachine } from "../../testing/session-machine.ts";
 const WORDS = "Our weeks begin on Sundays.";
 const isReader = ({ system }: ModelRequest) => system.includes("You read a session between a user and an agent");
 
-test("a server reads a session that is archived, and keeps what the user said", async () => {
+test("a server captures memories of an archived session", async () => {
   let proposed = 0;
   await using machine = await sessionMachine((request) => {
     if (!isReader(request)) return text("I will keep that in mind.");
@@ -34,7 +34,7 @@ test("a server reads a session that is archived, and keeps what the user said", 
   expect(readers).toBe(2);
   const listed = await machine.run(["memories", "list", "--json"]);
   expect(JSON.parse(listed.stdout)).toMatchObject({ memories: [{ text: WORDS, sources: [{ session: session.id }] }] });
-  // Asked for by name, there is nothing new in it.
+  // A second capture finds nothing new.
   const again = await machine.run(["memories", "capture", session.id]);
   expect(again).toMatchObject({ code: 0, stdout: "Nothing was said since it was last read.\n" });
   expect(machine.rehearsal.modelRequests.filter(isReader)).toHaveLength(readers);

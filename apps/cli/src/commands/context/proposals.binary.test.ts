@@ -11,11 +11,11 @@ const source = (citation: string, quote: string) => ({
   ...{ citation, quote },
 });
 
-/** A machine with a project on which a run has proposed something. */
+/** A machine whose project has a proposal. */
 async function machineWith(drafts: readonly Draft[], quarantine?: string) {
   const machine = await scratchMachine("llm:\n  provider:\n    backend: none\n");
   const location = machine.folder.join("home", ".tandem", "tandem.db");
-  // The command makes the database where it belongs.
+  // The command creates the database.
   expect(await machine.run(["proposals", "list"])).toMatchObject({ code: 0, stdout: "No proposals that are open.\n" });
   await using store = await openStore(location);
   const { accept } = configSchema.parse({}).context;
@@ -51,7 +51,7 @@ const pages = (): Draft[] => [
 ];
 
 describe("tandem proposals", () => {
-  test("shows a diff with what it rests on; accepts a part, answers, edits, rejects the rest, and undoes", async () => {
+  test("shows a diff with its evidence; accepts a part, answers, edits, rejects the rest and undoes", async () => {
     await using machine = await machineWith(pages());
     const { id } = machine;
     const listed = await machine.run(["proposals", "list"]);
@@ -105,7 +105,7 @@ describe("tandem proposals", () => {
     expect((await machine.run(["proposals", "list", "--all", "--json"])).stdout).toContain(id);
   });
 
-  test("asks before it accepts what is in quarantine, and tells of a conflict by its exit code", async () => {
+  test("asks before accepting a quarantined hunk, and reports a conflict by its exit code", async () => {
     await using machine = await machineWith(pages(), "It tells the reader to run a command.");
     const { id } = machine;
     expect(await machine.run(["proposals", "accept", id, "1"])).toMatchObject({
@@ -120,7 +120,7 @@ describe("tandem proposals", () => {
     expect(await machine.page("refunds.md")).toBe("# Mine\n");
   });
 
-  test("says what is missing", async () => {
+  test("reports missing arguments", async () => {
     await using machine = await scratchMachine("llm:\n  provider:\n    backend: none\n");
     expect(await machine.run(["proposals", "show", "last"])).toMatchObject({
       code: 2,

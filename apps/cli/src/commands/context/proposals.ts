@@ -147,7 +147,7 @@ export async function accept(
     return knowledge.proposals.accept(found.id, { hunks: ids, by: whoAmI() });
   });
   await print(context, proposal, { all: false });
-  // Something did not fit: that is for a person to see.
+  // A conflict needs a person.
   return proposal.counts.conflict > 0 ? 1 : 0;
 }
 
@@ -172,7 +172,7 @@ export async function reject(
   await print(context, proposal, { all: false });
 }
 
-/** Why hunks that are about to be accepted were held back, each with its reason. */
+/** The quarantine reasons of the hunks to accept. */
 const heldOf = ({ changes }: Proposal, ids: readonly string[] | undefined): string[] =>
   changes.flatMap(({ path, hunks }) =>
     hunks
@@ -182,7 +182,7 @@ const heldOf = ({ changes }: Proposal, ids: readonly string[] | undefined): stri
       .map(({ id, held }) => `Hunk ${id} of ${path} is held: ${held}`),
   );
 
-/** Opens the proposed text of a file in the user's editor, or takes it from a file. */
+/** Opens the proposed text in the user's editor, or reads it from a file. */
 export async function edit(
   context: Invocation,
   id: string,
@@ -226,7 +226,7 @@ async function withContext<T>(context: Invocation, work: (knowledge: Knowledge) 
   return await work(await openContext(project, store));
 }
 
-/** By its id; `last` is the newest that is open, or else the newest. */
+/** Finds a proposal by id. `last` is the newest open one, else the newest. */
 async function find({ proposals }: Knowledge, id: string): Promise<Proposal> {
   const [newest] = id === "last" ? await newestOf(proposals) : [];
   const proposal = await proposals.get(newest?.id ?? id);

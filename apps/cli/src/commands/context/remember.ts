@@ -44,13 +44,13 @@ export interface RememberOptions {
   check: boolean;
 }
 
-/** Keeps a person's own words, at once. */
+/** Stores a user's memory at once. */
 export async function remember(context: Invocation, words: readonly string[], options: RememberOptions): Promise<void> {
   const text = await readPrompt(context, words, "remember");
   const project = await openProject(context);
   const room = await loadContext();
   const expiresAt = parseExpiry("--expires", options.expires);
-  // Whoever names an agent means it.
+  // `--agent` implies the agent scope.
   const scope = options.agent === undefined ? options.scope : "agent";
   await using store = await openStore(context, project);
   const knowledge = await openContext(project, store);

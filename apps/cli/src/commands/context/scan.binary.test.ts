@@ -37,7 +37,7 @@ async function shop(rehearsal?: Rehearsal, connections = CONNECTIONS) {
   return { machine, catalogue };
 }
 
-/** Describes whatever is asked for, and names no joins. */
+/** Describes any table and suggests no joins. */
 async function answer(request: ModelRequest): Promise<Reply> {
   const [, lines = ""] = /<tables>\n(.*)\n<\/tables>/s.exec(request.lastUserText) ?? [];
   const tables = lines
@@ -56,7 +56,7 @@ async function answer(request: ModelRequest): Promise<Reply> {
 const script: Script = [always(answer)];
 
 describe("tandem scan with a running server", () => {
-  test("runs in the server, with the server's secrets, and names one that only the caller has", async () => {
+  test("runs in the server with the server's secrets, and names a secret that only the caller has", async () => {
     await using rehearsal = await startRehearsal(script);
     const { machine, catalogue } = await shop(rehearsal);
     await using _ = machine;
@@ -78,7 +78,7 @@ describe("tandem scan with a running server", () => {
 });
 
 describe("tandem scan", () => {
-  test("says in lines what it does, and at the end what came of it; again, it asks for nothing", async () => {
+  test("prints progress lines and a summary; a second run calls no model", async () => {
     await using rehearsal = await startRehearsal(script);
     const { machine, catalogue } = await shop(rehearsal);
     await using _ = machine;
@@ -120,7 +120,7 @@ describe("tandem scan", () => {
     });
   });
 
-  test("without a model, and says so in one line", async () => {
+  test("works without a model and says so in one line", async () => {
     const { machine, catalogue } = await shop();
     await using _ = machine;
     const { code, stdout } = await machine.run(["scan"]);
@@ -129,7 +129,7 @@ describe("tandem scan", () => {
     expect(await catalogue("orders")).toContain("to: main.customers");
   });
 
-  test("--no-descriptions asks for none", async () => {
+  test("--no-descriptions requests no descriptions", async () => {
     await using rehearsal = await startRehearsal(script);
     const { machine, catalogue } = await shop(rehearsal);
     await using _ = machine;
@@ -138,7 +138,7 @@ describe("tandem scan", () => {
     expect(await catalogue("orders")).not.toContain("ai:");
   });
 
-  test("what was skipped is listed with the reason, and the exit code says so", async () => {
+  test("lists skipped tables with the reason and exits with an error", async () => {
     await using rehearsal = await startRehearsal([always(planLimit())]);
     const { machine, catalogue } = await shop(rehearsal);
     await using _ = machine;
@@ -150,7 +150,7 @@ describe("tandem scan", () => {
     expect(await catalogue("orders")).toContain("primaryKey");
   });
 
-  test("--dry-run says what would be read, asked and spent, and makes nothing", async () => {
+  test("--dry-run shows reads, requests and cost, and creates nothing", async () => {
     await using rehearsal = await startRehearsal([]);
     const { machine } = await shop(rehearsal);
     await using _ = machine;
@@ -163,13 +163,13 @@ describe("tandem scan", () => {
     expect(existsSync(machine.folder.join("project", "context"))).toBe(false);
     const { stdout: json } = await machine.run(["scan", "--dry-run", "--json"], { env });
     expect(JSON.parse(json)).toMatchObject({ plans: [{ connection: "shop", tables: 2, toDescribe: 2 }] });
-    // A folder that only has the name is no context, and does not become one.
+    // An unrelated folder of that name is not a context and does not become one.
     await mkdir(machine.folder.join("project", "context"));
     expect(await machine.run(["scan", "--dry-run"], { env })).toMatchObject({ code: 0 });
     expect(await readdir(machine.folder.join("project", "context"))).toEqual([]);
   });
 
-  test("--dry-run opens nothing that a stranger's config names", async () => {
+  test("--dry-run opens no connection of an untrusted config", async () => {
     await using machine = await scratchMachine(`context: { folder: ../elsewhere }\n${CONNECTIONS}\n`);
     const elsewhere = machine.folder.join("elsewhere");
     await mkdir(elsewhere);
@@ -179,7 +179,7 @@ describe("tandem scan", () => {
     expect(await readdir(elsewhere)).toEqual(["context.yaml"]);
   });
 
-  test("--all goes on after a database that is not there", async () => {
+  test("--all continues after a missing database", async () => {
     const { machine, catalogue } = await shop(
       undefined,
       "connections:\n  gone: { driver: sqlite, path: gone.sqlite }\n  shop: { driver: sqlite, path: shop.sqlite }",
@@ -194,7 +194,7 @@ describe("tandem scan", () => {
     expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining("gone, shop") });
   });
 
-  test("Ctrl-C leaves what was done, and the next scan goes on from there", async () => {
+  test("Ctrl-C keeps the finished part, and the next scan resumes", async () => {
     const stalled = Promise.withResolvers<void>();
     await using rehearsal = await startRehearsal([
       always(async (request) => {

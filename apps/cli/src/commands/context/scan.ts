@@ -40,7 +40,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** To write down how far it has come, and to end what was started. */
+/** Time to save progress and end child processes. */
 const STOP_MS = 3_000;
 
 export interface ScanOptions {
@@ -113,7 +113,7 @@ function exitCode({ row }: ScanOutcome): number {
   return row.state === "failed" && row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
 }
 
-/** Nothing is read but the structure, and nothing is made: not even the context, where there is none yet. */
+/** Reads only the schema and creates nothing, not even a missing context. */
 async function plan(context: Invocation, project: Project, names: readonly string[]): Promise<void> {
   const { config } = project;
   const hasModel = config.llm.provider.backend !== "none";
@@ -121,7 +121,7 @@ async function plan(context: Invocation, project: Project, names: readonly strin
   {
     using _ = new Progress(context, "Looking …");
     const room = await loadContext();
-    // Before anything is opened that a stranger's config may have named.
+    // Check trust before opening any connection of the config.
     await requireTrust(context.env, project);
     const path = resolve(project.folder, config.context.folder);
     const isThere = existsSync(join(path, "context.yaml"));
@@ -137,12 +137,12 @@ async function plan(context: Invocation, project: Project, names: readonly strin
   else await write(context.stdout, `${describePlans(context, plans, hasModel).join("\n")}\n`);
 }
 
-/** What a login, a contract or a cloud charges may differ. */
+/** An estimate at list price. A login, a contract or a cloud may charge differently. */
 async function priceOf({ usage, requests }: ScanPlan, { provider, models }: LlmConfig): Promise<number | null> {
   if (requests.descriptions + requests.joins === 0) return 0;
   const { resolveModel } = await import("@tandem/runtime");
   const model = models.candidateExtraction ?? models.default;
-  // Claude Code resolves aliases by itself, to what Anthropic's API knows them as.
+  // Claude Code resolves aliases like Anthropic's API.
   const id = resolveModel(provider.backend === "claude-code" ? "anthropic" : provider.backend, model);
   return costOf(id, usage)?.usd ?? null;
 }

@@ -30,7 +30,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 const MOST_ROWS = 100_000;
 const MOST_BYTES = 64 * 1_024 * 1_024;
-/** A terminal is not for novels. */
+/** Longer cells would make the table unreadable on a terminal. */
 const CELL = 60;
 
 export interface SqlOptions {
@@ -39,7 +39,7 @@ export interface SqlOptions {
   estimate?: boolean;
 }
 
-/** Asks a database of the project; nothing can be written through it. */
+/** Queries a database of the project, read-only. */
 export async function sql(context: Invocation, name: string, words: string[], options: SqlOptions): Promise<void> {
   const maxRows = Number(options.maxRows);
   if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > MOST_ROWS) {
@@ -96,7 +96,7 @@ function cell(value: Value): string {
   return text.length > CELL ? `${text.slice(0, CELL - 1)}…` : text;
 }
 
-/** As RFC 4180 has it; null is empty. */
+/** CSV by RFC 4180. Null is an empty field. */
 const asCsv = ({ columns, rows }: Rows): string =>
   [columns, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
 

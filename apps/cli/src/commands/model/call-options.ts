@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { ROLE_CHOICES } from "../../option-choices.ts";
 import type { Registration } from "../registration.ts";
 
-/** What every single call of a model takes. */
+/** Adds the options of every single call. */
 export const callOptions = (command: Command, json: Registration["json"]): Command =>
   command
     .argument("[prompt...]", "the prompt; standard input is added to it, or is it")

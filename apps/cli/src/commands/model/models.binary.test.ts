@@ -12,12 +12,12 @@ interface Shown {
   list: { from: string; problem?: { code: string } };
 }
 
-/** A project on Anthropic's API, as far as the rehearsal plays it. */
+/** A project on Anthropic's API, which the rehearsal emulates. */
 const onApi = (url: string, models = "{}") =>
   scratchMachine(`llm: { provider: { backend: anthropic, anthropic: { baseUrl: "${url}" } }, models: ${models} }`);
 
 describe("tandem models", () => {
-  test("lists what the service offers, what is known of it, and who uses it", async () => {
+  test("lists the service's models with details and roles", async () => {
     await using rehearsal = await startRehearsal([], {
       models: [{ id: "claude-opus-9", displayName: "Claude Opus 9" }],
     });
@@ -25,14 +25,14 @@ describe("tandem models", () => {
     await machine.trust();
     const { code, stdout } = await machine.run(["models"], { env: KEY });
     expect(code).toBe(0);
-    // What the service says is there; the price of a model that nobody knows is not made up.
+    // Shows the service's data and invents no price for an unknown model.
     expect(stdout).toMatch(/^claude-opus-9 +Claude Opus 9 +200k +64k +– +– +– +curator$/m);
     expect(stdout).toMatch(/^claude-sonnet-5-5 +not in the service's list +1M +128k +2 \/ 10 +– +thinking +default,/m);
     expect(stdout).toMatch(/^claude-nobody-1 +not in the service's list +– +– +– +– +– +repair$/m);
     expect(stdout).toMatch(/list prices of \d{4}-\d\d-\d\d/);
   });
 
-  test("asks once a day, and again when it is told to; without a service, what is kept or the table serves", async () => {
+  test("fetches once a day or on request; offline it uses the cache or the table", async () => {
     const rehearsal = await startRehearsal([], { models: [{ id: "claude-sonnet-5-5", displayName: "Sonnet" }] });
     await using machine = await onApi(rehearsal.url);
     await machine.trust();
@@ -56,7 +56,7 @@ describe("tandem models", () => {
     expect(await show("--refresh")).toMatchObject({ list: { from: "cache", problem: { code: "network" } } });
   });
 
-  test("where nobody has ever answered, the table does, and says so; a key that is refused is not passed over", async () => {
+  test("falls back to the table and says so; a rejected key is an error", async () => {
     const gone = await startRehearsal();
     await gone.close();
     await using machine = await onApi(gone.url);
@@ -68,7 +68,7 @@ describe("tandem models", () => {
     expect((await machine.run(["models"])).code).not.toBe(0);
   });
 
-  test("on Claude Code each model once, with its aliases and efforts", async () => {
+  test("lists each Claude Code model once, with its aliases and efforts", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     await using machine = await scratchMachine(
       "llm: { provider: { backend: claude-code }, models: { default: opus, triage: claude-haiku-5-5, repair: claude-opus-4-8 } }",
@@ -87,7 +87,7 @@ describe("tandem models", () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  test("with a key, Claude Code's list has what Anthropic's API knows; the server's has the same", async () => {
+  test("with a key, the command and the server add details from Anthropic's API", async () => {
     await using machine = await sessionMachine([], "  provider: { backend: claude-code }\n");
     const { models } = JSON.parse((await machine.run(["models", "--json"])).stdout) as Shown;
     expect(models.find(({ id }) => id === "claude-opus-5-5")).toMatchObject({

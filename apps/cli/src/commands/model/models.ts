@@ -38,7 +38,7 @@ export async function models(context: Invocation, { refresh = false }: { refresh
     return { role, id: findModel(known.models, id)?.id ?? id };
   });
   const missing = [...new Set(asked.map(({ id }) => id))].filter((id) => !findModel(known.models, id));
-  // One that the list does not have is passed on as it is, with what is known of it, which may be nothing.
+  // A configured model that is not in the list is shown with the known details.
   const others = complete(
     missing.map((id) => ({ id, name: "not in the service's list" })),
     "table",
@@ -94,7 +94,7 @@ function efforts(levels: ModelInfo["efforts"]): string {
   return levels.length === 1 ? first : `${first}–${levels.at(-1)}`;
 }
 
-/** In words of few letters; what is not here is not known, or cannot be done. */
+/** Short column texts. Other features are unknown or unsupported. */
 const WORDS: Record<string, string> = {
   image_input: "vision",
   pdf_input: "pdf",

@@ -22,7 +22,7 @@ async function ask(script: Script, schema: string | undefined, ...flags: string[
 }
 
 describe("tandem object", () => {
-  test("prints an object that fits the schema", async () => {
+  test("prints an object that matches the schema", async () => {
     const { code, stdout, stderr } = await ask([object({ name: "Ada", born: 1815 })], JSON.stringify(SCHEMA));
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout)).toEqual({ name: "Ada", born: 1815 });
@@ -36,7 +36,7 @@ describe("tandem object", () => {
     });
   });
 
-  test("an answer that does not fit is a failure of its own kind, never an object", async () => {
+  test("an answer that does not match is an error, never an object", async () => {
     const { code, stdout, stderr } = await ask(
       [object({ born: "long ago" }), object({ born: "long ago" })],
       JSON.stringify(SCHEMA),

@@ -6,7 +6,7 @@ import { scratchMachine } from "../../testing/run-tandem.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 
-/** A service, or a proxy, that takes every connection and never says a word. */
+/** A service or proxy that accepts connections and never responds. */
 async function silentService() {
   const sockets: Socket[] = [];
   const server = createServer((socket) => void sockets.push(socket.on("error", () => {}))).listen(0, "127.0.0.1");
@@ -25,12 +25,12 @@ const LOGIN = () => "{ provider: { backend: claude-code } }";
 const BY_KEY = (url: string) =>
   `{ provider: { backend: claude-code }, claudeCode: { auth: api_key, baseUrl: "${url}" } }`;
 
-// Claude Code's list of models is its own.
+// Claude Code has its own list of models.
 const LISTED = { code: 0, output: /sonnet/ };
 const TABLED = { code: 0, output: /^Nobody could be asked: .*within 20 s/m };
 
-/** Each command waits for a deadline of its own, so they wait together. */
-describe.concurrent("where the API is silent, status, doctor and models come to an end", () => {
+/** Concurrent, because each command waits for its own timeout. */
+describe.concurrent("status, doctor and models finish although the API does not respond", () => {
   test.for([
     { name: "anthropic", llm: ANTHROPIC, why: "within 1\\d s", models: TABLED },
     { name: "claude-code with a login", llm: LOGIN, why: "no answer in time", models: LISTED },

@@ -43,7 +43,7 @@ async function rehearsedMachine(script: Script, limits = "attempts: 1") {
 }
 
 describe("tandem text", () => {
-  test("prints the answer, and nothing else", async () => {
+  test("prints only the answer", async () => {
     await using machine = await rehearsedMachine([text("The Rhine.")]);
     const outcome = await machine.run(["text", "Name", "a river", "--system", "Be brief.", "--model", "opus"], {
       env: KEY,
@@ -55,7 +55,7 @@ describe("tandem text", () => {
     expect(request?.model).toContain("opus");
   });
 
-  test("takes the prompt from standard input, alone or after the argument", async () => {
+  test("reads the prompt from standard input, alone or after the argument", async () => {
     await using machine = await rehearsedMachine([times(2, text("ok"))]);
     await machine.run(["text"], { env: KEY, stdin: "all from a pipe\n" });
     await machine.run(["text", "Summarise:"], { env: KEY, stdin: "the piped part\n" });
@@ -64,7 +64,7 @@ describe("tandem text", () => {
     expect(second).toContain("Summarise:\\n\\nthe piped part");
   });
 
-  test("--json tells usage, price and payer", async () => {
+  test("--json includes usage, price and payer", async () => {
     await using machine = await rehearsedMachine([text("The Rhine.")]);
     const { stdout } = await machine.run(["text", "hi", "--json", "--role", "triage"], { env: KEY });
     expect(JSON.parse(stdout)).toMatchObject({
@@ -86,7 +86,7 @@ describe("tandem text", () => {
     });
   });
 
-  test("a reader that goes away is nothing to complain about", async () => {
+  test("a closed pipe is no error", async () => {
     await using machine = await rehearsedMachine([text("long ".repeat(20_000))]);
     const child = spawn("sh", ["-c", `"$0" "$@" | head -c 4`, process.execPath, TANDEM, "text", "hi"], {
       cwd: machine.project,
@@ -131,7 +131,7 @@ describe("bad input gets one clear sentence, the next step and the right exit co
     });
   });
 
-  test("--debug shows what happened, and no key", async () => {
+  test("--debug shows the cause and no key", async () => {
     await using machine = await rehearsedMachine([unauthorized()]);
     const { code, stderr } = await machine.run(["text", "hi", "--debug"], { env: KEY });
     expect(code).toBe(3);
@@ -139,7 +139,7 @@ describe("bad input gets one clear sentence, the next step and the right exit co
     expect(stderr).not.toContain(KEY.ANTHROPIC_API_KEY);
   });
 
-  test("a key that holds a line break is not repeated", async () => {
+  test("does not repeat a key with a line break", async () => {
     await using machine = await rehearsedMachine([]);
     const { code, stderr } = await machine.run(["text", "hi", "--debug"], {
       env: { ANTHROPIC_API_KEY: "sk-one\nsk-two" },
@@ -156,7 +156,7 @@ describe("bad input gets one clear sentence, the next step and the right exit co
     });
   });
 
-  test("a proxy that is none", async () => {
+  test("an invalid proxy", async () => {
     await using machine = await rehearsedMachine([]);
     const env = { ...KEY, HTTPS_PROXY: "not a proxy" };
     expect(await machine.run(["text", "hi"], { env })).toMatchObject({
@@ -167,7 +167,7 @@ describe("bad input gets one clear sentence, the next step and the right exit co
 });
 
 describe("waits", () => {
-  test("are told while they last", async () => {
+  test("are shown while they last", async () => {
     await using machine = await rehearsedMachine(
       [rateLimited({ retryAfterSeconds: 2 }), text("at last")],
       "attempts: 3",
@@ -192,7 +192,7 @@ describe("waits", () => {
   });
 });
 
-// From the signal to the exit; a second is what is promised, the rest is for a busy machine.
+// The promise is one second from signal to exit. The rest allows for a busy machine.
 const ABOUT_A_SECOND_MS = 1_500 * inject("slowness");
 
 describe("Ctrl-C", () => {
@@ -211,7 +211,7 @@ describe("Ctrl-C", () => {
     expect(performance.now() - since).toBeLessThan(ABOUT_A_SECOND_MS);
   });
 
-  test("that reaches only the launcher is passed on", async () => {
+  test("is forwarded by the launcher", async () => {
     await using machine = await rehearsedMachine([stallBeforeFirstByte()]);
     const launcher = new URL("../../../bin/node24.mjs", import.meta.url).href;
     const code = `import { become } from "${launcher}"; become(process.execPath, "${TANDEM}", ["text", "hi"])`;
@@ -226,16 +226,16 @@ describe("Ctrl-C", () => {
     expect(await ended).toMatchObject({ code: 130, stderr: expect.stringContaining("Interrupted.") });
   });
 
-  test("twice ends it at once, whatever it is doing", async () => {
+  test("twice exits at once", async () => {
     await using machine = await scratchMachine("llm: {}");
-    // Deaf to the first one: it never looks at the signal.
+    // Ignores the first Ctrl-C: it never checks the signal.
     const interrupt = new URL("../../interrupt.ts", import.meta.url).href;
     const code = `import { catchInterrupts } from "${interrupt}"; catchInterrupts(600_000); setInterval(() => {}, 1000); console.log("up")`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", code], { env: machine.variables });
     await once(child.stdout, "data");
     const ended = outcomeOf(child);
     child.kill("SIGINT");
-    // Closer together, they would count as one.
+    // Signals closer together count as one.
     await delay(400);
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 130 });
@@ -245,7 +245,7 @@ describe("Ctrl-C", () => {
     await using machine = await rehearsedMachine([]);
     const child = machine.start(["text"], { env: KEY });
     const ended = outcomeOf(child);
-    // The notice that it waits.
+    // The message that it waits for input.
     await once(child.stderr!, "data");
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 130 });
@@ -255,14 +255,14 @@ describe("Ctrl-C", () => {
 describe("on Claude Code", () => {
   const LOGIN = "llm: { provider: { backend: claude-code }, limits: { attempts: 1 } }";
 
-  test("without a login it says how to log in, even where an API key is set", async () => {
+  test("without a login it explains how to log in, even if an API key is set", async () => {
     await using machine = await scratchMachine(LOGIN);
     const { code, stderr } = await machine.run(["text", "hi"], { env: KEY });
     expect(code).toBe(3);
     expect(stderr).toContain("/login");
   });
 
-  test("the user's own login answers and pays, and a stray key is not used", async () => {
+  test("uses and bills the user's login and ignores a stray key", async () => {
     await using rehearsal = await startRehearsal([always(text("The Rhine."))], { proxy: true });
     await using machine = await scratchMachine(LOGIN);
     const { accessToken } = await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);

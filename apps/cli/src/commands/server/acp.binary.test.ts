@@ -20,7 +20,7 @@ const parrot = ({ lastUserText }: ModelRequest): Reply =>
     ? slowly(text("word ".repeat(2_000)), { tokenMs: 50 })
     : text(`You said: ${lastUserText}`);
 
-/** An agent, line by line. */
+/** Exchanges JSON lines with an agent. */
 function talk(child: ReturnType<typeof spawn>) {
   const lines: string[] = [];
   const waiting = new Set<() => void>();
@@ -57,7 +57,7 @@ function talk(child: ReturnType<typeof spawn>) {
 const INITIALIZE = { protocolVersion: 1, clientCapabilities: {} };
 
 describe("tandem acp", () => {
-  test("answers what is wrong with a clear error and lives on, and says nothing but the protocol", async () => {
+  test("answers invalid input with an error, keeps running, and writes only protocol messages", async () => {
     await using machine = await sessionMachine(parrot);
     const child = machine.start(["acp"]);
     const agent = talk(child);
@@ -98,9 +98,9 @@ describe("tandem acp", () => {
     expect(await readdir(`${machine.variables.TANDEM_HOME}/processes`)).toEqual([]);
   });
 
-  test("leaves no process behind when the editor is killed in the middle of a turn", async () => {
+  test("leaves no process behind if the editor is killed during a turn", async () => {
     await using machine = await sessionMachine(parrot);
-    // The editor is a process of its own, which holds the other ends of the pipes.
+    // The editor runs in its own process and holds the other ends of the pipes.
     const editor = spawn(process.execPath, ["--input-type=module", "--eval", EDITOR, TANDEM, machine.project], {
       cwd: machine.project,
       env: { ...machine.variables, SESSION_KEY: "sk-ant-made-up" },
@@ -116,7 +116,7 @@ describe("tandem acp", () => {
     editor.kill("SIGKILL");
     await expect.poll(() => [agent, ...claude].filter(isRunning)).toEqual([]);
     expect(await readdir(ledger)).toEqual([]);
-    // What it was doing is known.
+    // The session is stored.
     const { stdout } = await machine.run(["sessions", "list", "--json"]);
     expect(stdout).toContain('"idle"');
   });

@@ -20,9 +20,9 @@ export function register(command: Command, { examples, runner }: Registration): 
   examples(command, "tandem acp", "tandem acp --agent reviewer", "tandem --project ~/src/shop acp");
 }
 
-/** Turns that are under way when the editor goes are cut: nobody is there to see their end. */
+/** Interrupt turns at once: without an editor, no client can show their result. */
 const STOP_MS = 0;
-/** For processes to go, and for what they were doing to be written down. */
+/** Time to end processes and store their state. */
 const REST_MS = 10_000;
 const CHECK_MS = 15_000;
 
@@ -33,7 +33,7 @@ export interface AcpOptions {
   setup?: boolean;
 }
 
-/** Serves one editor on stdin and stdout, until it closes its end or is gone. Nothing but the protocol goes to stdout. */
+/** Serves one editor over stdin and stdout until it disconnects or dies. Only protocol messages go to stdout. */
 export async function acp(context: Invocation, options: AcpOptions): Promise<number> {
   const { stdin, stdout, stderr, version } = context;
   if (options.setup) return (await import("../settings/setup.ts")).setup(context, { verify: true });
@@ -43,7 +43,7 @@ export async function acp(context: Invocation, options: AcpOptions): Promise<num
   await using parts = new AsyncDisposableStack();
   const parent = parts.use(watchParent());
   const log = parts.use(new LogFile(join(logFolder(context.env), "acp")));
-  // Not to stderr: an editor that never reads it would hold up everything else.
+  // Not to stderr: if the editor never reads it, the full pipe would block this process.
   const note = acpLog((line) => void (context.debug ? stderr : log).write(line));
   const warn = (details: Record<string, unknown>, message: string): void => void note(details, message);
   const signal = AbortSignal.any([context.signal, parent.signal]);
@@ -53,12 +53,12 @@ export async function acp(context: Invocation, options: AcpOptions): Promise<num
     if (await pipeToServer(context, options, { output, signal })) return 0;
   }
   let servers: ClientServers | undefined;
-  // Begun at once: while its threads start, what speaks with the editor is loaded. What fails is told who asks for a session.
+  // Start opening now: the store's threads start while the ACP code loads. An error is reported when a session is requested.
   const { promise: threadsStart, resolve: meanwhile } = Promise.withResolvers<void>();
   const sessionServers = (session: string) => servers?.of(session) ?? [];
   const opening = openEngine(context, options, { sessionServers, meanwhile, log: { warn } });
   const opened = opening.catch(() => undefined);
-  // One that is still being opened when the editor goes is ended too.
+  // Also dispose of an engine that is still opening.
   parts.defer(async () => (await opened)?.[Symbol.asyncDispose]());
   await Promise.race([threadsStart, opened]);
   const { serveAcpStdio } = await loadAcp();

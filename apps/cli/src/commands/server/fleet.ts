@@ -41,7 +41,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** To the top left, and away with all that is there. */
+/** Moves the cursor home and clears the screen with its scrollback. */
 const CLEAR = "\u001b[H\u001b[2J\u001b[3J";
 
 export async function status(context: Invocation, { watch = false }: { watch?: boolean }): Promise<void> {
@@ -50,7 +50,7 @@ export async function status(context: Invocation, { watch = false }: { watch?: b
   const style = styleFor(stdout);
   for (;;) {
     const now = await fleet.status();
-    // One object to a line where they follow on each other.
+    // With `--watch`, one JSON object per line.
     const text = json ? JSON.stringify(now, null, watch ? 0 : 2) : renderFleet(now, style).join("\n");
     await write(stdout, `${watch && !json && stdout.isTTY ? CLEAR : ""}${text}\n`);
     if (!watch) return;

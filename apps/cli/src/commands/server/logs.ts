@@ -30,7 +30,7 @@ export interface LogsOptions {
   lines: string;
 }
 
-/** What the server has logged, and with `--follow` what it logs from now on, until Ctrl-C. */
+/** Prints the server's log. With `--follow`, continues until Ctrl-C. */
 export async function logs(context: Invocation, options: LogsOptions): Promise<void> {
   const count = toCount("--lines", options.lines);
   const files = logFiles(logFolder(context.env));
@@ -44,7 +44,7 @@ export async function logs(context: Invocation, options: LogsOptions): Promise<v
   if (options.follow) await follow(context, files.at(-1)!, Buffer.byteLength(texts.at(-1)!), show);
 }
 
-/** A line as it is to be printed, or nothing. */
+/** Formats a log line. Undefined if it is filtered out. */
 function shower({ stdout, json }: Invocation, { session, level }: LogsOptions): (line: string) => string[] {
   const style = styleFor(stdout);
   return (line) => {
@@ -65,7 +65,7 @@ async function follow(
   let rest = "";
   while (!signal.aborted) {
     const size = (await stat(file).catch(() => undefined))?.size ?? 0;
-    // A new file has begun; the end of the old one is a moment's loss that `tandem logs` makes good.
+    // The log was rotated. The unread end of the old file is skipped; `tandem logs` without `--follow` shows it.
     if (size < offset) [offset, rest] = [0, ""];
     if (size > offset) {
       const lines = (rest + (await readFrom(file, offset, size))).split("\n");

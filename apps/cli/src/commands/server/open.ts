@@ -22,7 +22,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 const signInCode = z.object({ code: z.string(), expires_at: z.string() });
 
-/** A link to the page of the server that is up, which signs in whoever follows it: once, within a minute. */
+/** Creates a sign-in link to the running server's page, valid once and for a minute. */
 export async function open(
   context: Invocation,
   { browser, tenant, as: name }: { browser: boolean; tenant?: string; as?: string },
@@ -50,7 +50,7 @@ export async function open(
   );
 }
 
-/** False where there is no browser that could be asked: on a server without a screen, say. */
+/** Returns false without a browser, for example on a headless machine. */
 async function openInBrowser(link: string): Promise<boolean> {
   const program = process.platform === "darwin" ? "open" : "xdg-open";
   if (process.platform === "linux" && !process.env["DISPLAY"] && !process.env["WAYLAND_DISPLAY"]) return false;

@@ -15,14 +15,14 @@ export function register(command: Command, { examples, runner }: Registration): 
   examples(command, "tandem stdio --schema > stdio.schema.json", "tandem --project ~/src/shop stdio");
 }
 
-/** For what is under way to be answered, and what is left to do once turns have ended. */
+/** Time to answer open requests and clean up after turns have ended. */
 const REST_MS = 7_000;
 
 export interface StdioOptions {
   schema?: boolean;
 }
 
-/** Serves the whole API to the program that started this one, a line of JSON at a time, until it closes its end or is gone. */
+/** Serves the API to the parent process as JSON lines until it disconnects or dies. */
 export async function stdio(context: Invocation, options: StdioOptions): Promise<number> {
   const { stdin, stdout, stderr, version } = context;
   const room = await loadServer();
@@ -36,7 +36,7 @@ export async function stdio(context: Invocation, options: StdioOptions): Promise
   using parent = watchParent();
   const signal = AbortSignal.any([context.signal, parent.signal]);
   await using log = new LogFile(join(logFolder(context.env), "stdio"));
-  // Not to stderr: a host that never reads it would hold up everything else.
+  // Not to stderr: if the host never reads it, the full pipe would block this process.
   const logger = room.createLogger({ destination: { write: (line) => (context.debug ? stderr : log).write(line) } });
   const opening = openProjectOrDefaults(context).then((project) => openWire(context, project, logger));
   await using opened = await opening.catch((error: unknown) => {

@@ -29,7 +29,7 @@ export function registerResume(command: Command, { examples, json, runner }: Reg
   );
 }
 
-/** One session's turn is interrupted, or everything is stopped until it is let go on. */
+/** Interrupts one session's turn, or stops all sessions until `tandem resume`. */
 export async function stop(
   context: Invocation,
   id: string | undefined,

@@ -6,7 +6,7 @@ import { text as readText } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { sessionMachine } from "../../testing/session-machine.ts";
 
-test("traces of sessions go to the collector that the config names, and nothing that was said", async () => {
+test("exports traces to the configured collector without message content", async () => {
   const received: string[] = [];
   const collector = createServer((request, response) => {
     void readText(request).then((body) => response.end("{}", () => received.push(`${request.url} ${body}`)));

@@ -92,7 +92,7 @@ export interface TenantFlags {
   sessions?: string;
   usdPerDay?: string;
   fileMb?: string;
-  /** False by --no-credential. */
+  /** False with --no-credential. */
   credential?: boolean;
 }
 

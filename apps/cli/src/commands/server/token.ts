@@ -46,7 +46,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** Makes a token. Its secret is shown here and never again. */
+/** Creates a token. Its secret is shown only once. */
 export async function create(
   context: Invocation,
   name: string,
@@ -102,7 +102,7 @@ export async function list(context: Invocation): Promise<void> {
   await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
-/** From now on the server refuses it. Streams that it has open are ended with the next heartbeat. */
+/** The server rejects the token from now on and closes its open streams at the next heartbeat. */
 export async function revoke(context: Invocation, idOrName: string): Promise<void> {
   await using store = await openStore(context, await openProjectOrDefaults(context));
   const tokens = await store.tokens.list();

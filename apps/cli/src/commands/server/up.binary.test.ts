@@ -12,7 +12,7 @@ import { sessionMachine, startUp } from "../../testing/session-machine.ts";
 const hello = [always(text("Hello from the rehearsal."))];
 
 describe("tandem up", () => {
-  test("serves Anthropic's own client: an agent, an environment, a session, a turn", async () => {
+  test("serves the Anthropic SDK: an agent, an environment, a session, a turn", async () => {
     await using machine = await sessionMachine(hello);
     await using server = await machine.up();
     const client = new Anthropic({ baseURL: server.url, apiKey: server.token, maxRetries: 0 });
@@ -50,7 +50,7 @@ describe("tandem up", () => {
     expect(machine.rehearsal.modelRequests).toHaveLength(1);
   });
 
-  test("keeps what is private private, is alone in its home, and leaves nothing behind when it is asked to stop", async () => {
+  test("keeps its files private, allows one server per home, and cleans up when stopped", async () => {
     await using machine = await sessionMachine(hello);
     await using server = await machine.up();
     const home = machine.variables.TANDEM_HOME;
@@ -67,7 +67,7 @@ describe("tandem up", () => {
     await expect(stat(`${home}/server.json`)).rejects.toThrow("ENOENT");
   });
 
-  test("a taken port is said to be taken, and no session is touched for it", async () => {
+  test("reports a used port and touches no session", async () => {
     await using machine = await sessionMachine(hello);
     await using other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -77,7 +77,7 @@ describe("tandem up", () => {
     expect(JSON.parse(stderr.trim().split("\n").at(-1)!)).toMatchObject({ error: { code: "port_in_use" } });
   });
 
-  test("after kill -9 the next one takes over: what was left is not taken for a server", async () => {
+  test("after kill -9 the next server starts and ignores the stale server file", async () => {
     await using machine = await sessionMachine([always(slowly(text("word ".repeat(200)), { tokenMs: 50 }))]);
     const dead = await machine.up();
     const client = new Anthropic({ baseURL: dead.url, apiKey: dead.token, maxRetries: 0 });
@@ -103,17 +103,17 @@ describe("tandem up", () => {
     expect(stdout).toContain("died in the middle of the turn");
   });
 
-  test("nothing of a stranger's config takes effect before it is trusted", async () => {
+  test("applies nothing of an untrusted config", async () => {
     await using machine = await scratchMachine("server: { host: 0.0.0.0 }\nsessions: { roots: [/] }\n");
     const { code, stderr } = await machine.run(["up", "--port", "0"]);
     expect(code).toBe(2);
     expect(stderr).toContain("sessions.roots (line 2)");
     await machine.trust();
-    // Trusted, it is still refused: tokens would cross the network in the clear.
+    // Trust does not suffice: tokens would cross the network unencrypted.
     expect(await machine.run(["up", "--port", "0"])).toMatchObject({ code: 2, stderr: expect.stringContaining("TLS") });
   });
 
-  test("where the database is away, it says so and does not start", async () => {
+  test("reports an unreachable database and does not start", async () => {
     await using machine = await sessionMachine(hello, "");
     const env = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:9/tandem" };
     const { code, stdout, stderr } = await machine.run(["up", "--port", "0"], { env });
@@ -153,7 +153,7 @@ test.runIf(hasOpenssl)(
 );
 
 describe("a token", () => {
-  test("does what its scope says, until it is revoked", async () => {
+  test("has the rights of its scope until it is revoked", async () => {
     await using machine = await sessionMachine(hello);
     await using server = await machine.up();
     const made = await machine.run(["token", "create", "dashboard", "--scope", "read", "--json"]);
@@ -176,7 +176,7 @@ describe("a token", () => {
     expect(await call("GET", "/v1/sessions")).toBe(401);
   });
 
-  test("of the server's own that was revoked is replaced at the next start", async () => {
+  test("a revoked server token is replaced at the next start", async () => {
     await using machine = await sessionMachine(hello);
     const first = await machine.up();
     await machine.run(["token", "revoke", "local"]);
@@ -192,7 +192,7 @@ describe("a token", () => {
 });
 
 describe("the demo", () => {
-  test("stands in where there is no login, says so, and lets one see a turn", async () => {
+  test("replaces a missing login, says so, and runs a turn", async () => {
     await using machine = await scratchMachine();
     await writeFile(machine.folder.join("project", "notes.md"), "");
     await using server = await startUp(machine.start(["up", "--json", "--port", "0", "--demo", "if-needed"]));
@@ -208,7 +208,7 @@ describe("the demo", () => {
     });
   });
 
-  test("does not stand in for a key that was configured", async () => {
+  test("does not replace a configured key", async () => {
     await using machine = await sessionMachine(hello);
     await using _ = await machine.up("--demo", "if-needed");
     expect((await machine.run(["run", "Hi"])).stdout).toBe("Hello from the rehearsal.\n");
@@ -216,7 +216,7 @@ describe("the demo", () => {
 });
 
 describe("tandem logs", () => {
-  test("shows what the server did, by urgency and session", async () => {
+  test("filters by level and session", async () => {
     await using machine = await sessionMachine(hello);
     expect(await machine.run(["logs"])).toMatchObject({ code: 2, stderr: expect.stringContaining("tandem up") });
     await using server = await machine.up();

@@ -55,7 +55,7 @@ export interface UpOptions extends FleetOptions {
   demo?: DemoChoice | true;
 }
 
-/** Runs the server until it is asked to stop. */
+/** Runs the server until it should stop. */
 export async function up(context: Invocation, options: UpOptions): Promise<number> {
   const port = options.port === undefined ? undefined : toPort(options.port);
   const project = await openProjectOrDefaults(context);
@@ -68,12 +68,12 @@ export async function up(context: Invocation, options: UpOptions): Promise<numbe
     port,
     fleet: options,
     demo: demo?.credential,
-    // On a terminal, log lines would scroll the address away; `tandem logs` shows them.
+    // On a terminal, log lines would scroll the address away. `tandem logs` shows them.
     log: context.stdout.isTTY ? undefined : (line) => context.stderr.write(line),
   });
   progress[Symbol.dispose]();
   const { info, member, engine, warning, logFile, stopRequested } = tandem;
-  // People do not use the page of a worker.
+  // A worker's page is not meant for users.
   const link = member?.role === "worker" ? undefined : await tandem.signInLink();
   const stopWithinMs = project.config.server.stopWithin;
   await using _ = await announce(context, { info, link, member, engine, warning, logFile, stopWithinMs });
@@ -81,7 +81,7 @@ export async function up(context: Invocation, options: UpOptions): Promise<numbe
   return 0;
 }
 
-/** A demo takes the model's place only where that was asked for, and `if-needed` only where there is no login to use. */
+/** Uses the demo only on request. `if-needed` uses it only without a login. */
 async function isDemoWanted(context: Invocation, project: Project, demo: UpOptions["demo"]): Promise<boolean> {
   if (demo !== "if-needed") return demo !== undefined;
   if (project.config.llm.claudeCode.auth !== "login") return false;

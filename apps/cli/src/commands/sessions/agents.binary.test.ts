@@ -54,7 +54,7 @@ describe.each(["without a server", "with a server"])("tandem agents, %s", (place
   });
 });
 
-test("tandem agents create refuses what is not an agent, in one sentence", async () => {
+test("tandem agents create rejects an invalid agent in one sentence", async () => {
   await using machine = await sessionMachine([]);
   const refusals: [args: string[], file: string | undefined, message: string][] = [
     [["--model", "opus"], undefined, "name:"],

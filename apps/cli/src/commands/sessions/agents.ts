@@ -115,7 +115,7 @@ export async function create(context: Invocation, flags: AgentFlags): Promise<vo
   await print(context, await client.agents.create(params));
 }
 
-/** Adds a version. Sessions keep the one that they began with. */
+/** Adds a version. Running sessions keep their version. */
 export async function update(context: Invocation, name: string, flags: AgentFlags): Promise<void> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
   const agent = await findAgent(client, name);
@@ -149,7 +149,7 @@ async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> 
   await write(stdout, `${table(rows).join("\n")}\n${system}`);
 }
 
-/** `allowed: read, glob`, and what asks or is off. */
+/** `allowed: read, glob`, then the tools that ask and the disabled ones. */
 function describeTool(tool: Tool): string[] {
   if (tool.type === "custom") return [`${tool.name}  runs in your program`];
   const configs = new Map<string, { enabled: boolean; permission_policy: { type: string } }>(

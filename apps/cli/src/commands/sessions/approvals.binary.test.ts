@@ -8,7 +8,7 @@ import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts";
 
-/** What is read of any answer here. */
+/** The fields of responses that these tests read. */
 interface Reply {
   id: string;
   data: { stop_reason?: { type: string } }[];
@@ -20,7 +20,7 @@ interface Received {
   body: string;
 }
 
-/** Somebody who is told; says no the first time. */
+/** A webhook receiver that rejects the first delivery. */
 async function listen() {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -62,7 +62,7 @@ async function call(method: "GET" | "POST", path: string, body?: unknown): Promi
   return { status: response.status, body: (await response.json()) as Reply };
 }
 
-/** A session whose agent has asked for something. */
+/** Creates a session that waits for an approval. */
 async function asks(title: string): Promise<string> {
   const agent = await call("POST", "/v1/agents", {
     name: title,
@@ -80,7 +80,7 @@ async function asks(title: string): Promise<string> {
   return id;
 }
 
-/** The next script is the next session's alone. */
+/** Waits until the session is idle, so that the next script applies only to the next session. */
 async function isOver(session: string): Promise<void> {
   const lastStop = async () =>
     (await call("GET", `/v1/sessions/${session}/events?order=desc&limit=1`)).body.data[0]?.stop_reason?.type;
@@ -95,7 +95,7 @@ const tandem = async (...args: string[]) => {
 };
 
 describe("tandem approvals", () => {
-  test("lists what waits, shows it whole, lets it run, and remembers who did", async () => {
+  test("lists, shows and allows an approval, and records the user", async () => {
     machine.rehearsal.use([toolUse("Bash", { command: "mkdir made-by-approval" }), text("Made.")]);
     const session = await asks("Folders");
     expect(await tandem("approvals", "list")).toMatch(/^sevt_\w+ {2}Bash {2}mkdir made-by-approval {2}Folders/);
@@ -109,7 +109,7 @@ describe("tandem approvals", () => {
     expect(await tandem("approvals", "history", "--session", session)).toMatch(/allowed.*Bash.*mkdir/);
   });
 
-  test("denies with words, and says no to a second answer", async () => {
+  test("denies with a reason, and rejects a second answer", async () => {
     machine.rehearsal.use([toolUse("Bash", { command: "mkdir never-made" }), text("A pity.")]);
     const session = await asks("Denied");
     const id = (JSON.parse(await tandem("approvals", "list", "--json")) as { approvals: { id: string }[] })
@@ -138,7 +138,7 @@ describe("tandem approvals", () => {
 });
 
 describe("a webhook", () => {
-  test("is told of approvals and ends, signed, again where it failed, and nothing that a tool was given", async () => {
+  test("gets signed approvals and ends, retries failures, and contains no tool input", async () => {
     await expect.poll(() => hook.received.length).toBeGreaterThanOrEqual(4);
     for (const { headers, body } of hook.received) {
       const signature = createHmac("sha256", "a-made-up-key")
@@ -160,7 +160,7 @@ describe("a webhook", () => {
     expect(hook.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toContain("completed");
   });
 
-  test("is tried by a command, which says who was reached and no secret", async () => {
+  test("a test command reports the deliveries and no secret", async () => {
     const said = await tandem("notify", "test");
     expect(said).toMatch(/^✓ http:\/\/127\.0\.0\.1:\d+\/hook\n$/);
     expect(JSON.parse(hook.received.at(-1)!.body)).toMatchObject({ type: "test" });

@@ -86,7 +86,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 const COMMAND = "tandem approvals";
-/** Long enough for a turn that goes on in this process to be interrupted in an orderly way. */
+/** Time to interrupt a turn of this process in an orderly way. */
 const GRACE_MS = 15_000;
 
 export interface AllowOptions {
@@ -174,14 +174,14 @@ async function inputOf(
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // The same sentence serves both.
+    // Both errors have the same message.
   }
   throw new TandemError("usage", "The edited input is no JSON object; nothing was answered.");
 }
 
 /**
- * With no server up, the turn goes on where the session is: in the process that has it, such as an editor's agent, else in
- * this one. Then it is stayed with until it ends or asks again.
+ * Without a server, the turn continues in the process that holds the session, such as an ACP agent, else in this process. Then
+ * this command follows it until it ends or asks again.
  */
 async function send(
   context: Invocation,
@@ -198,7 +198,7 @@ async function send(
   if (!happenings) return;
   const { stderr } = context;
   const say = (words: string): void => void stderr.write(`${styleFor(stderr).dim(printable(words))}\n`);
-  // Who had it may be done already; or it is dead, and what it had is taken over here.
+  // The holder may have finished. If it died, this process takes over the session.
   const holder = (await client.holder(session)) ?? before;
   if (holder && !holder.isHere) {
     end.abort();

@@ -98,7 +98,7 @@ export async function list(context: Invocation, options: AuditListOptions): Prom
   if (context.json) return write(stdout, `${JSON.stringify({ entries: data }, null, 2)}\n`);
   const { dim, bold, accent } = styleFor(stdout);
   if (data.length === 0) return write(stdout, `${dim("Nothing has been done yet that fits.")}\n`);
-  // As one reads: what was done last is at the end.
+  // Oldest first, so that the newest entry is at the end.
   const rows = data
     .toReversed()
     .map((entry) => [
@@ -112,7 +112,7 @@ export async function list(context: Invocation, options: AuditListOptions): Prom
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
 
-/** To standard output, or to a new file that only its owner can read. */
+/** Writes to standard output or to a new private file. */
 export async function exportAudit(context: Invocation, { output }: { output?: string }): Promise<void> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
   const { writeAuditFile } = await loadStorage();
@@ -134,11 +134,11 @@ export async function exportAudit(context: Invocation, { output }: { output?: st
 }
 
 export interface VerifyOptions {
-  /** `SEQ:HASH`, or an earlier export. */
+  /** `SEQ:HASH`, or the path of an earlier export. */
   against?: string[];
 }
 
-/** The audit of the store, or an exported file. Ends with 1 if something is not as it was written. */
+/** Verifies the store's audit or an exported file. Returns 1 if an entry was changed. */
 export async function verify(context: Invocation, file: string | undefined, options: VerifyOptions): Promise<number> {
   const storage = await loadStorage();
   const noted: AuditHead[] = [];
@@ -198,7 +198,7 @@ function toTime(option: string, text: string): string {
   });
 }
 
-/** The gist of an entry, on one line. */
+/** Summarizes an entry in one line. */
 function describe({ kind, details }: AuditEntry): string {
   const text = (key: string): string | undefined => {
     const value = details[key];

@@ -21,7 +21,7 @@ test.each(["without a server", "with a server"])("tandem budget shows and limits
   ]);
   expect(money[0]!.payer).toBe("the Anthropic API key");
 
-  // A limit that leaves too little for an answer: nothing is asked, and the message waits.
+  // The limit is too low for an answer: no request is sent and the message stays queued.
   const asked = machine.rehearsal.modelRequests.length;
   const refused = await machine.run(["run", "--max-budget-usd", "0.001", "Hello"]);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("The session used $0.00 of $0.0010") });
@@ -35,7 +35,7 @@ test.each(["without a server", "with a server"])("tandem budget shows and limits
   });
 });
 
-test("tandem stop --all ends every turn of the server, and tandem resume lets it go on", async () => {
+test("tandem stop --all ends every turn of the server, and tandem resume continues", async () => {
   await using machine = await sessionMachine([toolUse("Bash", { command: "tail -F /dev/null" })]);
   await using _ = await machine.up();
   const running = machine.run(["run", "--allow", "bash", "Wait"]);

@@ -96,7 +96,7 @@ export async function set(
   await print(context, client, await client.budgets.set(scope, named, limits, localActor()));
 }
 
-/** What it may take goes before the config; its own lower limits and its `budget`, if it has them, are raised along. */
+/** Sets session limits, which override the config. Raises the session's own lower limits and `budget` as well. */
 export async function raise(context: Invocation, id: string, flags: LimitFlags): Promise<void> {
   const limits = readLimits(flags);
   if (Object.keys(limits).length === 0) throw nothingGiven("--usd 5");
@@ -155,7 +155,7 @@ async function print(context: Invocation, client: SessionsClient, gauges: readon
   await write(stdout, `${lines.join("\n")}\n`);
 }
 
-/** An agent may have been known to another database only. */
+/** The agent may exist only in another database. */
 const nameOf = (client: SessionsClient, id: string): Promise<string> =>
   client.agents.get(id).then(
     ({ name }) => `  ${name}`,

@@ -46,7 +46,7 @@ describe("tandem convert", () => {
     ...["session.usage", "session.status_idle"],
   ];
 
-  it("turns a real stream into events, from a file and from standard input", async () => {
+  it("converts a real stream from a file and from standard input", async () => {
     await writeFile(machine.folder.join("project", "answer.jsonl"), stream);
     const read = await machine.run(["convert", "answer.jsonl"]);
     expect(read.code).toBe(0);
@@ -70,7 +70,7 @@ describe("tandem convert", () => {
     expect(events(stdout).at(-1)).toMatchObject({ type: "session.status_idle", stop_reason: { type: "end_turn" } });
   });
 
-  it("says what it knows at once, and where the input breaks off, that it did", async () => {
+  it("emits events at once, and reports truncated input", async () => {
     const lines = stream.split("\n");
     const call = lines.findIndex((line) => line.includes('"tool_use"'));
     const child = machine.start(["convert"]);
@@ -80,7 +80,7 @@ describe("tandem convert", () => {
       shown.on("line", (line) => line.includes('"agent.tool_use"') && resolve());
     });
     child.stdin!.write(`${lines.slice(0, call + 1).join("\n")}\n`);
-    // It has told of the call while its input is still open.
+    // The call was emitted while the input is still open.
     await called;
     child.stdin!.end("half a li");
     const { code, stdout, stderr } = await outcome;
@@ -95,7 +95,7 @@ describe("tandem convert", () => {
     ]);
   });
 
-  it("holds nothing of a long input back for which there is no use any more", async () => {
+  it("keeps no processed part of a long input in memory", async () => {
     const long = JSON.stringify({ type: "assistant", message: { content: [{ type: "text", text: "x".repeat(1e6) }] } });
     const child = machine.start(["convert"], { env: { NODE_OPTIONS: "--max-old-space-size=100" } });
     const ended = once(child, "exit");
@@ -108,7 +108,7 @@ describe("tandem convert", () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  it("keeps it as a session that can be read, if that is wished", async () => {
+  it("stores it as a readable session on request", async () => {
     const { code, stderr } = await machine.run(["convert", "--import", "--json"], { stdin: stream });
     expect(code).toBe(0);
     const { session } = JSON.parse(stderr) as { session: string };

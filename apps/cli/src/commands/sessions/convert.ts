@@ -38,7 +38,7 @@ export interface ConvertOptions {
   cwd?: string;
 }
 
-/** Output of `claude --print` as events of ours, one line of JSON each, as soon as each is known. */
+/** Converts the output of `claude --print` to our events, as JSON lines, without delay. */
 export async function convert(context: Invocation, path: string | undefined, options: ConvertOptions): Promise<void> {
   const isPiped = path === undefined || path === "-";
   if (isPiped && context.stdin.isTTY) {
@@ -61,7 +61,7 @@ export async function convert(context: Invocation, path: string | undefined, opt
   });
 }
 
-/** What a subagent says and does is told by the thread's name; on the primary thread there is none. */
+/** Adds the thread's name to a subagent's events. The primary thread has none. */
 const shown = ({ thread, event }: { thread: string | null; event: SessionEvent }): object =>
   thread === null ? event : { ...event, session_thread_id: thread };
 

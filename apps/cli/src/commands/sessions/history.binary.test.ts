@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { sessionMachine } from "../../testing/session-machine.ts";
 
 describe.each(["without a server", "with a server"])("tandem diff, rewind and fork, %s", (place) => {
-  test("show what was done, take it back, bring it back, and go another way", async () => {
+  test("show changes, undo them, redo them and fork", async () => {
     await using machine = await sessionMachine([
       text("Hello."),
       toolUse("Bash", { command: "echo two >> notes.txt && rm gone.txt" }),

@@ -80,7 +80,7 @@ describe("conversations of Claude Code", () => {
   });
   afterAll(() => machine[Symbol.asyncDispose]());
 
-  it("are listed with where they were, what they are about and how long they are", async () => {
+  it("are listed with folder, title and length", async () => {
     const { conversations } = JSON.parse(await run("import", "--from-claude", "--list", "--json")) as {
       conversations: unknown[];
     };
@@ -99,7 +99,7 @@ describe("conversations of Claude Code", () => {
     expect(await run("import", "--from-claude", "--list", "--since", "2999-01-01")).toContain("no such conversations");
   });
 
-  it("become sessions with their calls, their subagents and what they took, and stay as they are", async () => {
+  it("become sessions with calls, subagents and usage, and the originals stay unchanged", async () => {
     const before = await sum();
     const [imported] = await importIt(claudeId.slice(0, 8));
     session = imported!.session;
@@ -142,7 +142,7 @@ describe("conversations of Claude Code", () => {
     expect(await run("show", session)).toContain("All is well.");
   });
 
-  it("are there once: a second time adds what is new, or nothing", async () => {
+  it("are imported once: a second import adds only new messages", async () => {
     expect(await importIt(claudeId)).toMatchObject([{ session, outcome: "there", events: 0 }]);
     await runClaude(machine, "--resume", claudeId, "And again");
     expect(await importIt("--all")).toMatchObject([{ session, outcome: "more" }]);
@@ -152,7 +152,7 @@ describe("conversations of Claude Code", () => {
     expect((await ofType("agent.message")).at(-1)).toMatchObject({ content: [{ text: "The second answer." }] });
   });
 
-  it("are gone on with from a copy: the model knows what was said, and the original stays", async () => {
+  it("continue from a copy: the model knows the history, and the original stays unchanged", async () => {
     const before = await sum();
     const asked = machine.rehearsal.modelRequests.length;
     const { code, stdout, stderr } = await machine.run(["run", "--resume", session, "What was it?"]);
@@ -165,11 +165,11 @@ describe("conversations of Claude Code", () => {
       expect(messages).toContain(words);
     expect(messages).not.toContain("[Tandem]");
     expect(await ofType("tandem.unknown")).toEqual([]);
-    // What it took from here on is ours, and only that.
+    // Only usage after the import counts as ours.
     expect((await ofType("session.usage")).at(-1)).toMatchObject({ usage: { input_tokens: 140, output_tokens: 14 } });
   });
 
-  it("are forked before a message: the model knows what came before it, and nothing else", async () => {
+  it("are forked before a message: the model knows only the earlier messages", async () => {
     const asked = machine.rehearsal.modelRequests.length;
     const forked = await machine.run(["fork", session, "--at", "2", "--json"]);
     expect({ code: forked.code, stderr: forked.code === 0 ? "" : forked.stderr }).toEqual({ code: 0, stderr: "" });
@@ -181,19 +181,19 @@ describe("conversations of Claude Code", () => {
     for (const words of ["And again", "What was it?", "[Tandem]"]) expect(messages).not.toContain(words);
   });
 
-  it("are not mixed up with what was said here meanwhile", async () => {
+  it("are not merged with messages that were added here", async () => {
     await appendFile(file, `${JSON.stringify(prompt("Said in Claude Code"))}\n`);
     const { code, stderr } = await machine.run(["sessions", "import", "--from-claude", claudeId]);
     expect(code).not.toBe(0);
     expect(stderr).toContain("--as-new");
     expect(await importIt(claudeId, "--as-new")).toMatchObject([{ outcome: "new" }]);
-    // A session that goes takes nothing along that is not its own.
+    // Deleting a session deletes no other files.
     const before = await sum();
     await run("rm", session, "--yes");
     expect(await sum()).toBe(before);
   });
 
-  it("with broken lines, links and strange names do no harm", async () => {
+  it("with broken lines, links and strange names are harmless", async () => {
     const folder = join(machine.variables.CLAUDE_CONFIG_DIR, "projects", "-other");
     await mkdir(folder);
     const other = "00000000-0000-4000-8000-000000000001";
@@ -218,7 +218,7 @@ describe("conversations of Claude Code", () => {
       ["line", "{ broken"],
       ["brand-new", { type: "brand-new", what: 1 }],
     ]);
-    // It worked in a folder that is not here: it goes on in this one, and says so.
+    // Its folder does not exist here: it continues in the current folder and says so.
     expect(await ofType("tandem.notice")).toMatchObject([
       { level: "warning", text: expect.stringContaining(machine.project) as string },
     ]);

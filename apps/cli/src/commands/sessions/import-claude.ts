@@ -33,16 +33,16 @@ export interface ImportClaudeOptions {
   asNew?: boolean;
 }
 
-/** A conversation of Claude Code's, and what has become of it here. */
+/** A conversation of Claude Code and its session in Tandem, if any. */
 interface Found {
   past: PastSession;
   facts: PastFacts;
-  /** The session that it was imported as, or that Tandem itself runs it for. */
+  /** The session that imported it or that runs it. */
   session: string | undefined;
   isOurs: boolean;
 }
 
-/** Conversations of Claude Code on this machine: listed, or read into sessions. Nothing is ever written to them. */
+/** Lists or imports the Claude Code conversations of this machine. Never writes to them. */
 export async function importClaude(
   context: Invocation,
   ids: readonly string[],
@@ -86,7 +86,7 @@ async function find(
   return found;
 }
 
-/** Conversations that sessions here run: Claude Code keeps them in the same place. */
+/** Conversations of Tandem's own sessions: Claude Code stores them in the same folder. */
 async function ownConversations(store: Store): Promise<Map<string, string>> {
   const own = new Map<string, string>();
   for (let cursor: string | undefined; ;) {
@@ -156,7 +156,7 @@ async function importAll(
       });
       done.push({ claude_session_id: past.id, session: id, ...rest, title: titleOf(facts) });
     } catch (error) {
-      // One that cannot be had must not keep the others away.
+      // One failed import must not stop the others.
       if (!(error instanceof RequestError) || found.length === 1) throw error;
       failed.push({ claude_session_id: past.id, error });
     }

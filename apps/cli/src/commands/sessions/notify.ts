@@ -17,7 +17,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** Sends a test to everybody who is told of anything. Fails if one of them did not get it. */
+/** Sends a test to all notification targets. Fails if one delivery fails. */
 export async function test(context: Invocation): Promise<number> {
   const project = await openProjectOrDefaults(context);
   await using client = await openClient(context, project, { command: "tandem notify" });

@@ -7,7 +7,7 @@ import { sessionMachine } from "../../testing/session-machine.ts";
 
 const DAY_MS = 86_400_000;
 
-test("tandem sessions prune: what is old and quiet is exported and gone; all else stays", async () => {
+test("tandem sessions prune exports and deletes old idle sessions and keeps the others", async () => {
   await using machine = await sessionMachine([always(text("Hello."))]);
   const { session_id: old } = JSON.parse((await machine.run(["run", "Say hello", "--json"])).stdout) as {
     session_id: string;
@@ -37,11 +37,11 @@ test("tandem sessions prune: what is old and quiet is exported and gone; all els
   expect(ids.toSorted()).toEqual([asked, changed].toSorted());
   expect(await readdir(folder)).toEqual([`${old}.jsonl`]);
   expect((await stat(`${folder}/${old}.jsonl`)).mode & 0o777).toBe(0o600);
-  // It can be brought back.
+  // The export can be imported again.
   expect(await machine.run(["sessions", "import", `old/${old}.jsonl`])).toMatchObject({ code: 0 });
 });
 
-test("of a tenant, by the operator: the operator's own stay, and the tenant's audit does not name them", async () => {
+test("the operator prunes a tenant: the operator's sessions stay, and the tenant's audit does not name them", async () => {
   await using stage = await tenantStage([always(text("Hello."))]);
   const { machine, up } = stage;
   const acme = await stage.tenant("acme");

@@ -18,17 +18,17 @@ const DAY_MS = 86_400_000;
 
 export interface PruneOptions {
   days: string;
-  /** A folder for a file of each. */
+  /** A folder for one export file per session. */
   export?: string;
   dryRun?: boolean;
   yes?: boolean;
-  /** Whose sessions, where they are not the operator's own. */
+  /** The tenant whose sessions are pruned. Default: the operator. */
   tenant?: string;
 }
 
 const COMMAND = "tandem sessions prune";
 
-/** Deletes what has been quiet for long; what runs, or waits for somebody, is not quiet. */
+/** Deletes sessions that have been idle for long. Running sessions and those that wait for an answer are kept. */
 export async function pruneSessions(context: Invocation, options: PruneOptions): Promise<void> {
   const days = toCount("--days", options.days);
   const project = await openProjectOrDefaults(context);
@@ -64,7 +64,7 @@ export async function pruneSessions(context: Invocation, options: PruneOptions):
       await client.sessions.delete(id);
       deleted.push(id);
     } catch (error) {
-      // Somebody has taken it up, or deleted it, meanwhile.
+      // The session was resumed or deleted in the meantime.
       if (!(error instanceof RequestError)) throw error;
       kept.push({ id, why: error.message });
     }
@@ -78,7 +78,7 @@ export async function pruneSessions(context: Invocation, options: PruneOptions):
   for (const { id, why } of kept) await write(context.stderr, `${id} stays: ${why}\n`);
 }
 
-/** The sessions of a tenant, in the operator's hands: a server would give them to nobody but the tenant. */
+/** Opens a tenant's sessions directly: a server gives them only to the tenant. */
 async function openTenantSessions(
   operator: { context: Invocation; project: Project },
   tenant: TenantRow,
@@ -107,7 +107,7 @@ async function quietSince(store: Store, cutoff: string): Promise<string[]> {
 const isQuiet = ({ status, waitingFor }: SessionRow): boolean =>
   (status === "idle" || status === "terminated") && waitingFor.length === 0;
 
-/** Under its name only when it is whole; one of an attempt that was cut off is written anew. */
+/** Writes to a temporary name and renames, so that an interrupted export is written again. */
 async function exportInto(folder: string, id: string, lines: AsyncIterable<string>): Promise<void> {
   const file = join(folder, `${id}.jsonl`);
   await rm(`${file}.part`, { force: true });

@@ -44,7 +44,7 @@ test.each(["without a server", "with a server"])(
   },
 );
 
-test("a rule binds `tandem run --allow-everything`", async () => {
+test("a rule applies to `tandem run --allow-everything`", async () => {
   await using machine = await sessionMachine([
     toolUse("Bash", { command: "touch ruled.txt" }),
     toolUse("Bash", { command: "touch free.txt" }),

@@ -125,7 +125,7 @@ export async function remove(context: Invocation, ids: readonly string[]): Promi
   await write(stdout, json ? `${JSON.stringify({ removed: ids }, null, 2)}\n` : `${said}\n`);
 }
 
-/** Ends with 0 whatever the verdict is: it was a question. */
+/** Exits with 0 for any verdict: the command only asks. */
 export async function test(context: Invocation, call: string, flags: TestFlags): Promise<void> {
   const project = await openProjectOrDefaults(context);
   await using client = await openClient(context, project, { command: COMMAND });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { outcomeOf } from "../../testing/run-tandem.ts";
 import { sessionMachine } from "../../testing/session-machine.ts";
 
-/** Says what it was told, and what came of its tools. */
+/** A model that repeats its input and its tool results. */
 function parrot(request: ModelRequest): Reply {
   const { lastUserText, toolResults } = request;
   if (toolResults.length > 0) return text(`The tool said: ${toolResults[0]!.text}`);
@@ -28,7 +28,7 @@ interface JsonResult {
 const parse = (stdout: string) => JSON.parse(stdout) as JsonResult;
 
 describe.each(["in its own process", "on the server that is up"])("tandem run, %s", (place) => {
-  test("answers, goes on with a session, asks before it acts, and says what it cost", async () => {
+  test("answers, resumes a session, asks for approval, and reports the cost", async () => {
     await using machine = await sessionMachine(parrot);
     await using _ = place.startsWith("on") ? await machine.up() : undefined;
     expect(await machine.run(["run", "hello"])).toMatchObject({ code: 0, stdout: "You said: hello (after 0)\n" });
@@ -39,7 +39,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     expect(result.list_cost_usd).toBeGreaterThan(0);
     const second = await machine.run(["run", "--resume", session, "--json"], { stdin: "two" });
     expect(parse(second.stdout)).toMatchObject({ session_id: session, result: "You said: two (after 1)" });
-    // What a turn cost is the turn's alone.
+    // The reported cost is that of one turn.
     expect(parse(second.stdout).list_cost_usd).toBeLessThan(result.list_cost_usd * 1.9);
 
     const denied = await machine.run(["run", "--resume", "last", "touch"]);
@@ -53,7 +53,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     expect(await readdir(machine.project)).toContain("made");
   });
 
-  test("Ctrl-C ends the turn and not the session", async () => {
+  test("Ctrl-C ends the turn, not the session", async () => {
     await using machine = await sessionMachine(parrot);
     await using _ = place.startsWith("on") ? await machine.up() : undefined;
     const child = machine.start(["run", "slow", "--output-format", "stream-json"]);
@@ -75,7 +75,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
 });
 
 describe("tandem run", () => {
-  test("ends with an object that fits the schema", async () => {
+  test("returns an object that matches the schema", async () => {
     await using machine = await sessionMachine([always(object({ name: "Ada", born: 1815 }))]);
     const schema = {
       type: "object",
@@ -90,7 +90,7 @@ describe("tandem run", () => {
     expect(JSON.parse(stdout)).toMatchObject({ output: { name: "Ada", born: 1815 } });
   });
 
-  test("works in the folder that is named, with the agent and the model that are named", async () => {
+  test("uses the named folder, agent and model", async () => {
     await using machine = await sessionMachine(parrot);
     await machine.run(["agents", "create", "--name", "writer", "--system", "You are a poet.", "--allow", "bash"]);
     const other = machine.folder.join("other");
@@ -103,11 +103,11 @@ describe("tandem run", () => {
     expect(request!.system).toContain("You are a poet.");
   });
 
-  test("does not touch a session that another process holds", async () => {
+  test("does not touch a session held by another process", async () => {
     await using machine = await sessionMachine(parrot);
     await using server = await machine.up();
     expect((await machine.run(["run", "hello"])).code).toBe(0);
-    // As if it ran on another machine, on the same database.
+    // As if the holder ran on another machine with the same database.
     await rm(`${machine.variables.TANDEM_HOME}/server.json`);
     const { code, stderr } = await machine.run(["run", "--resume", "last", "again"]);
     expect(code).toBe(1);
@@ -115,7 +115,7 @@ describe("tandem run", () => {
     expect(stderr).toContain(`(pid ${server.child.pid})`);
   });
 
-  test("what cannot be done is refused in one sentence, before anything is asked of a model", async () => {
+  test("rejects invalid options in one sentence, before any model request", async () => {
     await using machine = await sessionMachine(parrot);
     const refusals: [args: string[], message: string][] = [
       [["--resume", "last", "hi"], "There are no sessions yet."],
@@ -136,7 +136,7 @@ describe("tandem run", () => {
     expect(machine.rehearsal.modelRequests).toEqual([]);
   });
 
-  test("without a login says what to do", async () => {
+  test("without a login names the next step", async () => {
     await using machine = await sessionMachine(parrot);
     await machine.configure("");
     await machine.trust();
@@ -146,7 +146,7 @@ describe("tandem run", () => {
   });
 });
 
-test("a call that a session was left waiting with is answered before the message is put", async () => {
+test("answers a pending approval before it sends the message", async () => {
   await using machine = await sessionMachine(parrot);
   await using server = await machine.up();
   const { session_id: id } = parse((await machine.run(["run", "hello", "--json"])).stdout);

@@ -55,14 +55,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** Long enough for a turn to be interrupted in an orderly way, and for its process to go. */
+/** Time to interrupt a turn in an orderly way and to end its process. */
 const GRACE_MS = 15_000;
 const LONGEST_TITLE = 80;
 
 export interface RunOptions {
   agent?: string;
   cwd?: string;
-  /** True where no name is given. */
+  /** True without a name. */
   worktree?: string | true;
   resume?: string;
   fork?: string;
@@ -77,7 +77,7 @@ export interface RunOptions {
   allowEverything?: boolean;
 }
 
-/** One message to an agent: in a new session or an old one, on the server that is up or in this process. */
+/** Sends one message to an agent, in a new or existing session, on the running server or in this process. */
 export async function run(context: Invocation, given: readonly string[], flags: RunOptions): Promise<number> {
   const { words, options } = readWorktree(given, flags);
   const format = options.outputFormat ?? (context.json ? "json" : "text");
@@ -101,7 +101,7 @@ export async function run(context: Invocation, given: readonly string[], flags: 
   const result = await runTurn(client, session.id, [{ type: "text", text: prompt }], {
     view,
     signal: context.signal,
-    // What is piped in may be anybody's words.
+    // Piped text may be untrusted, so `/name` and `@path` in it have no effect.
     isTyped: words.length > 0 && prompt === words.join(" "),
     approve: createApprover(
       { ...context, json: format !== "text" },
@@ -132,7 +132,7 @@ async function begin(
   return client.sessions.create(params);
 }
 
-/** The session itself, or a copy of it that goes its own way from here. */
+/** Resumes the session or a fork of it. */
 async function resume(
   client: SessionsClient,
   { resume: id, fork, worktree }: RunOptions,
@@ -151,7 +151,7 @@ function createView({ stdout, stderr }: Invocation, format: OutputFormat, wantsO
     case "stream-json":
       return jsonLines(stdout);
     case "text":
-      // Where an object is wanted, or nobody reads along, standard output is for the result alone.
+      // Stdout carries only the result if an object is requested or stdout is not a terminal.
       return new LiveView(stdout.isTTY && !wantsObject ? stdout : undefined, stderr);
   }
 }
@@ -176,7 +176,7 @@ async function readMetadata(context: Invocation, options: RunOptions): Promise<R
   };
 }
 
-/** `--worktree "Mend the test"` takes the prompt for a name, which it cannot be: it is the prompt. */
+/** `--worktree "Fix the test"` consumes the prompt as a name. It is no valid name, so use it as the prompt. */
 function readWorktree(
   words: readonly string[],
   options: RunOptions,
@@ -186,7 +186,7 @@ function readWorktree(
   return { words: [worktree, ...words], options: { ...options, worktree: true } };
 }
 
-/** A session keeps the agent and the folder that it began with. */
+/** A resumed session keeps its agent and folder. */
 function refuseWithResume({ resume, fork, agent, cwd, worktree }: RunOptions): void {
   const flags = fork === undefined ? { agent, cwd, worktree } : { agent, cwd, resume };
   const flag = Object.entries(flags).find(([, value]) => value !== undefined)?.[0];

@@ -29,7 +29,7 @@ export function registerShell(command: Command, { examples, json, runner }: Regi
   );
 }
 
-/** Lists the slash commands that one may type in a session. */
+/** Lists the slash commands of a session. */
 export async function commands(context: Invocation, id: string): Promise<void> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem commands" });
   const listed = await client.sessions.commands((await findSession(client, id)).id);
@@ -47,7 +47,7 @@ export async function commands(context: Invocation, id: string): Promise<void> {
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
 
-/** Runs a command in a session's folder; the model hears of it with the next message. */
+/** Runs a command in a session's folder. The model sees it with the next message. */
 export async function shell(context: Invocation, id: string, words: readonly string[]): Promise<number> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem shell" });
   const session = await findSession(client, id);

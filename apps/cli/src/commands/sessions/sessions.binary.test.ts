@@ -42,7 +42,7 @@ describe.each(["without a server", "with a server"])("tandem sessions, %s", (pla
     expect(await machine.run(["sessions", "rm", id, "--yes"])).toMatchObject({ code: 0 });
     expect(await machine.run(["sessions", "show", id])).toMatchObject({ code: 2, stderr: expect.stringContaining(id) });
 
-    // Brought back, it goes on where it was.
+    // An imported session resumes at its last state.
     expect(await machine.run(["sessions", "import"], { stdin: piped.stdout })).toMatchObject({ code: 0 });
     expect((await machine.run(["sessions", "export", id])).stdout).toBe(piped.stdout);
     expect((await machine.run(["run", "--resume", id, "And again"])).stdout).toBe("Hello from the rehearsal.\n");
@@ -51,7 +51,7 @@ describe.each(["without a server", "with a server"])("tandem sessions, %s", (pla
 });
 
 describe("tandem sessions import", () => {
-  test("a file that is cut off or no export is refused whole", async () => {
+  test("rejects a truncated or foreign file as a whole", async () => {
     await using machine = await sessionMachine(hello);
     await machine.run(["run", "Say hello"]);
     const { stdout } = await machine.run(["sessions", "export", "last"]);

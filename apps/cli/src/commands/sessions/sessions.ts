@@ -176,7 +176,7 @@ export async function show(context: Invocation, id: string, { limit }: { limit: 
   await write(stdout, `${table(head).join("\n")}\n\n${earlier}${body || dim("Nothing has been said yet.")}\n`);
 }
 
-/** To standard output, or to a new file that only its owner can read. */
+/** Writes to standard output or to a new private file. */
 export async function exportSession(context: Invocation, id: string, { output }: { output?: string }): Promise<void> {
   const project = await openProjectOrDefaults(context);
   const storage = await loadStorage();
@@ -219,7 +219,7 @@ export async function importSession(
   await write(context.stdout, context.json ? `${JSON.stringify(json)}\n` : `${id} is here now, in ${folder}.${note}\n`);
 }
 
-/** Opened when the first line is asked for: lines that come before somebody listens would be lost. */
+/** Opened with the first read: lines that arrive without a listener would be lost. */
 async function* linesOf({ cwd, stdin }: Invocation, path: string | undefined): AsyncGenerator<string> {
   if (path === undefined) return yield* createInterface({ input: stdin, crlfDelay: Infinity });
   await using handle = await open(resolve(cwd, path)).catch((cause: NodeJS.ErrnoException) => {

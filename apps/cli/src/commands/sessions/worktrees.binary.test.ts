@@ -30,7 +30,7 @@ async function machineWithRepository(settings: string) {
 }
 
 describe.each(["in its own process", "on the server that is up"])("tandem run --worktree, %s", (place) => {
-  test("works in a worktree that is listed, merged, taken back, patched and removed; and all of it is audited", async () => {
+  test("works in a worktree; lists, merges, undoes, patches and removes it; audits all of it", async () => {
     const settings = `worktrees: { setup: "echo ready > .git-ignored-anyway", ports: { from: 45000, size: 3 } }`;
     await using machine = await machineWithRepository(settings);
     await using _ = place.startsWith("on") ? await machine.up() : undefined;
@@ -87,7 +87,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run --
   });
 });
 
-test("a setup that fails is said with its last lines, before anything is asked of a model", async () => {
+test("reports the last lines of a failed setup, before any model request", async () => {
   await using machine = await machineWithRepository(`worktrees: { setup: "echo no network; exit 9" }`);
   const { code, stderr } = await machine.run(["run", "--worktree", "Do the work, please"]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/ended with 9.*no network/s) });
@@ -95,7 +95,7 @@ test("a setup that fails is said with its last lines, before anything is asked o
   expect(await machine.git("branch", "--list", "tandem/*")).toBe("");
 });
 
-test("a fork goes on in a worktree of its own, and the session stays as it is", async () => {
+test("a fork uses its own worktree, and the session stays unchanged", async () => {
   await using machine = await machineWithRepository("");
   const first = await machine.run(["run", "--allow", "bash", "--json", "Work"]);
   const { session_id: parent } = JSON.parse(first.stdout) as { session_id: string };
@@ -122,7 +122,7 @@ test("a fork goes on in a worktree of its own, and the session stays as it is", 
   expect((await machine.run(["worktrees", "list"])).stdout).toContain(fork);
   const listed = await machine.run(["audit", "list", "--json", "--session", fork, "--limit", "100"]);
   const { entries } = JSON.parse(listed.stdout) as { entries: { kind: string; actor: string }[] };
-  // Its past is its parent's.
+  // The fork's history belongs to the parent.
   expect(entries.filter(({ kind }) => kind === "message.sent")).toHaveLength(1);
   expect(entries.at(-1)).toMatchObject({ kind: "session.forked", actor: expect.stringMatching(/^local:/) });
 });

@@ -84,7 +84,7 @@ const count = (number: number, one: string, many = `${one}s`): string => `${numb
 const open = async (context: Invocation): Promise<SessionsClient> =>
   openClient(context, await openProjectOrDefaults(context), { command: "tandem worktrees" });
 
-/** A worktree may outlive its session, so that its id is taken as it is. */
+/** A worktree may outlive its session, so a full id is used without a lookup. */
 const idOf = async (client: SessionsClient, id: string): Promise<string> =>
   id === "last" ? (await findSession(client, id)).id : id;
 
@@ -141,7 +141,7 @@ export async function show(context: Invocation, id: string): Promise<void> {
   await write(stdout, `${table(rows).join("\n")}\n${filesOf(context, status)}`);
 }
 
-/** The patch as it is, for a pager or for git. */
+/** Prints the patch unchanged, for a pager or git. */
 export async function diff(context: Invocation, id: string): Promise<void> {
   await using client = await open(context);
   const session = await idOf(client, id);
@@ -154,7 +154,7 @@ export async function diff(context: Invocation, id: string): Promise<void> {
     if (line.startsWith("@@")) return accent(line);
     return line.startsWith("+") ? good(line) : line.startsWith("-") ? bad(line) : line;
   };
-  // Into a file or a pipe it must stay what git takes.
+  // In a file or pipe, git must be able to apply it.
   await write(stdout, stdout.isTTY ? printable(patch).split("\n").map(paint).join("\n") : patch);
 }
 

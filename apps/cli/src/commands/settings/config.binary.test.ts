@@ -12,7 +12,7 @@ llm:
 `;
 
 describe("a config that cannot be used", () => {
-  test("is one clear error with its place", async () => {
+  test("is one clear error with its location", async () => {
     await using machine = await scratchMachine("llm:\n  provider:\n    backend: claudecode\n");
     const { code, stderr } = await machine.run(["text", "hi"]);
     expect(code).toBe(2);
@@ -21,7 +21,7 @@ describe("a config that cannot be used", () => {
     expect(stderr).not.toContain("    at ");
   });
 
-  test("is told with all its problems in JSON", async () => {
+  test("lists all problems in JSON", async () => {
     await using machine = await scratchMachine("llm:\n  pol: {}\n  models:\n    default: a b\n");
     const { code, stderr } = await machine.run(["status", "--json"]);
     expect(code).toBe(2);
@@ -30,13 +30,13 @@ describe("a config that cannot be used", () => {
     });
   });
 
-  test("that cannot be read says why", async () => {
+  test("that cannot be read gives the reason", async () => {
     await using machine = await scratchMachine();
     await mkdir(machine.folder.join("project", "tandem.yaml"));
     expect(await machine.run(["status"])).toMatchObject({ code: 2, stderr: expect.stringContaining("it is a folder") });
   });
 
-  // Root may read anything, unless it gives that right up first.
+  // Root can read any file unless it drops that capability first.
   const isRoot = process.getuid?.() === 0;
   const asOrdinary = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : [];
   const possible = !isRoot || spawnSync(asOrdinary[0]!, [...asOrdinary.slice(1), "true"]).status === 0;
@@ -51,7 +51,7 @@ describe("a config that cannot be used", () => {
 });
 
 describe("tandem config", () => {
-  test("set changes one value, keeps every other byte, and is found from a folder below", async () => {
+  test("set changes one value, keeps every other byte, and works from a subfolder", async () => {
     await using machine = await scratchMachine(FILE);
     await mkdir(machine.folder.join("project", "deep", "down"), { recursive: true });
     const outcome = await machine.run(["config", "set", "llm.models.default", "haiku"], { cwd: "deep/down" });
@@ -59,7 +59,7 @@ describe("tandem config", () => {
     expect(await readFile(machine.folder.join("project", "tandem.yaml"), "utf8")).toBe(FILE.replace("opus ", "haiku "));
   });
 
-  test("set never drops what it does not touch, and writes nothing where nothing changes", async () => {
+  test("set keeps other settings and does not rewrite an unchanged file", async () => {
     await using machine = await scratchMachine(FILE);
     const file = machine.folder.join("project", "tandem.yaml");
     await machine.run(["config", "set", "llm.pool.size", "2"]);
@@ -70,7 +70,7 @@ describe("tandem config", () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
-  test("a list is set as a,b and shown as it would stand in the file", async () => {
+  test("a list is set as a,b and shown in the file's format", async () => {
     await using machine = await scratchMachine("");
     const file = machine.folder.join("project", "tandem.yaml");
     expect((await machine.run(["config", "set", "sessions.roots", "., ../other"])).code).toBe(0);
@@ -81,7 +81,7 @@ describe("tandem config", () => {
     expect(stdout).toMatch(/^server\.allowedHosts +\[\] +default$/m);
   });
 
-  test("unset brings the default back", async () => {
+  test("unset restores the default", async () => {
     await using machine = await scratchMachine(FILE);
     expect((await machine.run(["config", "unset", "llm.models.default"])).code).toBe(0);
     expect((await machine.run(["config", "get", "llm.models.default"])).stdout).toBe("sonnet\n");
@@ -102,7 +102,7 @@ describe("tandem config", () => {
     expect(await readFile(machine.folder.join("project", "tandem.yaml"), "utf8")).toBe(FILE);
   });
 
-  test("show tells what is in force and where it comes from", async () => {
+  test("show lists the effective settings and their sources", async () => {
     await using machine = await scratchMachine(FILE);
     const { stdout } = await machine.run(["config", "show", "--json"]);
     expect((JSON.parse(stdout) as { settings: unknown[] }).settings).toEqual(
@@ -120,7 +120,7 @@ describe("tandem config", () => {
     expect(JSON.parse(stdout)).toMatchObject({ type: "object", additionalProperties: false, properties: { llm: {} } });
   });
 
-  test("--project and TANDEM_PROJECT name the project", async () => {
+  test("--project and TANDEM_PROJECT select the project", async () => {
     await using machine = await scratchMachine(FILE);
     await mkdir(machine.folder.join("elsewhere"));
     const get = (...flags: string[]) => ["config", "get", "llm.models.default", ...flags];
@@ -134,7 +134,7 @@ describe("tandem config", () => {
 
 const unix = process.platform !== "win32";
 
-// A file system of its own, for this command alone.
+// A private mount namespace for this command.
 const UNSHARE = "unshare";
 const canMount = (() => {
   try {
@@ -146,9 +146,9 @@ const canMount = (() => {
 })();
 
 describe("a full disk", () => {
-  test.runIf(unix)("leaves the config as it was, with nothing half-written beside it", async () => {
+  test.runIf(unix)("keeps the config unchanged and leaves no partial file", async () => {
     await using machine = await scratchMachine(FILE);
-    // No file may grow: what a full disk does, on any machine.
+    // A file size limit of 0 simulates a full disk on any machine.
     const line = `ulimit -f 0; exec "$0" "$@"`;
     const child = spawn("sh", ["-c", line, process.execPath, TANDEM, "config", "set", "llm.models.default", "haiku"], {
       cwd: machine.project,
@@ -160,7 +160,7 @@ describe("a full disk", () => {
     expect(await readdir(machine.project)).toEqual(["tandem.yaml"]);
   });
 
-  test.runIf(canMount)("that is truly full does the same (needs the right to mount)", async () => {
+  test.runIf(canMount)("behaves the same if it is really full (needs the right to mount)", async () => {
     await using machine = await scratchMachine(FILE);
     await mkdir(machine.folder.join("mount"));
     const script = `mount -t tmpfs -o size=64k none "$MOUNT" && cp tandem.yaml "$MOUNT" && cd "$MOUNT" || exit 99
@@ -179,7 +179,7 @@ describe("a full disk", () => {
     });
   });
 
-  test.runIf(unix)("under the output is an error, not a success", async () => {
+  test.runIf(unix)("for the output is an error, not a success", async () => {
     await using machine = await scratchMachine(FILE);
     const child = spawn("sh", ["-c", `exec "$0" "$@" > /dev/full`, process.execPath, TANDEM, "config", "schema"], {
       cwd: machine.project,

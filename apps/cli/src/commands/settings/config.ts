@@ -99,7 +99,7 @@ export async function get(context: Invocation, path: string): Promise<void> {
   else if (value !== undefined) await write(context.stdout, `${stringify(value).trimEnd()}\n`);
 }
 
-/** Sets a value, or with `undefined` removes it. The result must be a valid config, or nothing is written. */
+/** Sets a value; `undefined` removes it. Writes nothing if the result would be invalid. */
 export async function set(context: Invocation, path: string, text: string | undefined): Promise<void> {
   const key = requireKey(path);
   if (key.type === "section") {
@@ -115,7 +115,7 @@ export async function set(context: Invocation, path: string, text: string | unde
   const after = checkEdited(edited, before.shownFile);
   const changed = edited !== source;
   if (changed) await writeFileAtomically(before.file, edited);
-  // Who changes a trusted folder by hand stands by the change; in any other, trust is asked for as before.
+  // A user's own edit of a trusted folder is trusted. An untrusted folder stays untrusted.
   if (changed && (await untrustedSettings(context.env, before.folder, before.settings)).length === 0) {
     await trustFolder(context.env, before.folder, after.settings);
   }
@@ -134,7 +134,7 @@ function requireKey(path: string): ConfigKey {
   });
 }
 
-/** As it would stand in the file. What does not fit the key's type is left as text, for the schema to refuse. */
+/** Converts text to the key's type. Text that does not fit stays text, and the schema rejects it. */
 function toValue(key: ConfigKey, text: string): ConfigValue {
   if (key.type === "list") return toList(text);
   if (key.type === "boolean" && (text === "true" || text === "false")) return text === "true";
@@ -142,7 +142,7 @@ function toValue(key: ConfigKey, text: string): ConfigValue {
   return text;
 }
 
-/** `a, b`, or as YAML has it where an entry holds a comma: `["a, b"]`. */
+/** `a, b`, or a YAML list if an entry contains a comma: `["a, b"]`. */
 function toList(text: string): string[] {
   if (!text.trimStart().startsWith("[")) {
     return text

@@ -5,12 +5,12 @@ import { scratchMachine, type Outcome } from "../../testing/run-tandem.ts";
 
 type Machine = Awaited<ReturnType<typeof scratchMachine>>;
 
-/** Each of these starts several commands. */
+/** Each test starts several commands. */
 
 const MARK = "PLANTEDvalue";
 const value = (name: string): string => `sk-ant-${MARK}-${name}`;
 
-/** A made-up credential in every place that the report reads. */
+/** Writes a fake credential to every place that the report reads. */
 async function plantAll({ variables: { CLAUDE_CONFIG_DIR } }: Machine): Promise<Record<string, string>> {
   const login = {
     accessToken: value("access"),
@@ -50,7 +50,7 @@ async function filesUnder(folder: string): Promise<string> {
   return (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("\n");
 }
 
-test("nothing that is planted is ever shown: not in text, JSON, errors or what Tandem keeps", async () => {
+test("never shows a credential: not in text, JSON, errors or Tandem's own files", async () => {
   await using machine = await scratchMachine("llm:\n  claudeCode: { auth: api_key }\n");
   const env = await plantAll(machine);
   const outcomes: Outcome[] = [];
@@ -65,7 +65,7 @@ test("nothing that is planted is ever shown: not in text, JSON, errors or what T
   expect(await filesUnder(machine.variables.TANDEM_HOME)).not.toContain(MARK);
 });
 
-test("says which one Claude Code would use, which one Tandem uses, and why", async () => {
+test("names the credentials of Claude Code and of Tandem, with the reason", async () => {
   await using machine = await scratchMachine("llm:\n  claudeCode:\n    auth: api_key\n    apiKey: env:WORK_KEY\n");
   await mkdir(machine.variables.CLAUDE_CONFIG_DIR, { recursive: true });
   const login = { accessToken: "x", refreshToken: "x", expiresAt: 4_000_000_000_000, scopes: ["user:inference"] };
@@ -88,7 +88,7 @@ test("says which one Claude Code would use, which one Tandem uses, and why", asy
     ],
     notices: [],
   });
-  // Empty is absent.
+  // An empty variable counts as absent.
   expect(await read({ WORK_KEY: " " })).toMatchObject({ tandem: [{}, { source: "env:WORK_KEY", state: "absent" }] });
   const { stdout } = await machine.run(["credentials"]);
   expect(stdout).toMatch(/\.credentials\.json +login +ignored +team, until 2096-10-02T07:06:40Z, renews itself/);
@@ -96,7 +96,7 @@ test("says which one Claude Code would use, which one Tandem uses, and why", asy
   expect(stdout).toMatch(/Tandem, for sessions +env:WORK_KEY, absent/);
 });
 
-test("in a folder without a config, a login is what sessions run on; an ended one is said to be", async () => {
+test("without a config, sessions use the login; an expired login is reported", async () => {
   await using machine = await scratchMachine();
   const look = async () => (await machine.run(["credentials"])).stdout;
   expect(await look()).toMatch(/Tandem, for sessions +no login +\(llm\.claudeCode\.auth: login, the default\)/);

@@ -17,7 +17,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** Where credentials are and which are used: kinds and sources, never a value. Looks only; nothing is sent or spent. */
+/** Lists credentials and the ones in use: kinds and sources, never values. Read-only; sends nothing. */
 export async function credentials(context: Invocation): Promise<void> {
   const { env, cwd, stdout } = context;
   const project = await openProjectOrDefaults(context);

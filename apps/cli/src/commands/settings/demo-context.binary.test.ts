@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 
-test("tandem demo context makes a catalogue and a wiki that can be gone on with, and touches nothing else", async () => {
+test("tandem demo context creates a usable catalogue and wiki and touches nothing else", async () => {
   await using machine = await scratchMachine();
   const { code, stdout, stderr } = await machine.run(["demo", "context"]);
   expect({ code, errors: stderr.match(/^error.*/gm) }).toEqual({ code: 0, errors: null });
@@ -21,7 +21,7 @@ test("tandem demo context makes a catalogue and a wiki that can be gone on with,
   const [, folder = ""] = /export TANDEM_PROJECT=(\S+)/.exec(stdout) ?? [];
   const read = (path: string) => readFile(join(folder, path), "utf8");
   expect(folder.startsWith(machine.variables.TMPDIR)).toBe(true);
-  // What every command compiles is kept there.
+  // Every command writes the compile cache there.
   expect(await readdir(machine.variables.TANDEM_HOME), "the user's own home").toEqual(["cache"]);
   expect(await read("tandem.yaml"), "a stand-in that is gone").not.toContain("127.0.0.1");
   expect(await readdir(join(folder, "context/catalogue/shop"))).toHaveLength(10);
@@ -39,7 +39,7 @@ test("tandem demo context makes a catalogue and a wiki that can be gone on with,
   expect(rows.stdout).toBe("refunds\r\n151\r\n");
 });
 
-test("tandem demo context makes nothing where something is", async () => {
+test("tandem demo context creates nothing in a non-empty folder", async () => {
   await using machine = await scratchMachine("# mine\n");
   const { code, stderr } = await machine.run(["demo", "context", "."]);
   expect(code).toBe(2);

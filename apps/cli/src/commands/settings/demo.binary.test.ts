@@ -15,7 +15,7 @@ test("tandem demo shows every kind of call on the real binary, and leaves nothin
   expect((await readdir(machine.variables.TMPDIR)).filter((name) => name.startsWith("tandem-demo-"))).toEqual([]);
 });
 
-test("tandem demo --json gives what each call took", async () => {
+test("tandem demo --json reports each call", async () => {
   await using machine = await scratchMachine();
   const { code, stdout } = await machine.run(["demo", "--json"]);
   expect(code).toBe(0);

@@ -28,8 +28,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 /**
- * The real Claude Code binary at work on a rehearsed model: nothing is spent, nothing leaves the machine, and nothing of
- * the user's is read or changed; all state is in a scratch folder that goes at the end.
+ * Runs the real Claude Code binary with a scripted model. Spends nothing, sends nothing over the network, and neither reads nor
+ * changes the user's files. All state is in a scratch folder that is deleted at the end.
  */
 export async function demo(context: Invocation): Promise<void> {
   const { startRehearsal } = await import("@tandem/rehearsal");

@@ -21,7 +21,7 @@ function findings(stdout: string): Record<string, Report["checks"][number]> {
 }
 
 describe("tandem doctor", () => {
-  test("all is well with a login, and a stray key is named as not used", async () => {
+  test("passes with a login, and names a stray key as unused", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     await using machine = await scratchMachine("llm: { provider: { backend: claude-code } }");
     await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
@@ -38,7 +38,7 @@ describe("tandem doctor", () => {
     expect(rehearsal.modelRequests).toEqual([]);
   });
 
-  test("without a project it still says what can be said, and how to begin", async () => {
+  test("reports what it can without a project, and how to start", async () => {
     await using machine = await scratchMachine();
     const { code, stdout } = await machine.run(["doctor", "--json"]);
     expect(code).toBe(1);
@@ -48,7 +48,7 @@ describe("tandem doctor", () => {
     });
   });
 
-  test("an unknown model, ignored settings and open permissions, each with what mends it", async () => {
+  test("reports an unknown model, ignored settings and open permissions with their fixes", async () => {
     await using rehearsal = await startRehearsal([]);
     await using machine = await scratchMachine(`llm:
   provider:
@@ -71,7 +71,7 @@ describe("tandem doctor", () => {
     });
   });
 
-  test("Claude Code's own aliases and full ids are models, an alias that it does not know is none", async () => {
+  test("accepts Claude Code's aliases and full ids, and rejects an unknown alias", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     await using machine = await scratchMachine();
     await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
@@ -91,7 +91,7 @@ describe("tandem doctor", () => {
     });
   });
 
-  test("a missing key and a dead network", async () => {
+  test("reports a missing key and an unreachable network", async () => {
     await using machine = await scratchMachine("llm: { provider: { backend: anthropic } }");
     const { code, stdout } = await machine.run(["doctor"]);
     expect(code).toBe(1);
@@ -100,10 +100,10 @@ describe("tandem doctor", () => {
     expect(stdout).toMatch(/\n\d failures?/);
   });
 
-  test("what a crashed run has left behind is ended", async () => {
+  test("kills processes of a crashed run", async () => {
     await using machine = await scratchMachine("llm: {}");
     const ledger = machine.folder.join("home", ".tandem", "processes");
-    // A host that starts a process, writes it down and is gone.
+    // A host that starts a process, records it and exits.
     const host = `
       import { spawn } from "node:child_process";
       const { ProcessLedger } = await import(process.argv[1]);
@@ -124,7 +124,7 @@ describe("tandem doctor", () => {
 });
 
 describe("tandem status", () => {
-  test("tells who answers, who pays, and which models serve which roles", async () => {
+  test("shows backend, payer and the models of the roles", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     await using machine = await scratchMachine(
       "llm: { provider: { backend: claude-code }, models: { default: opus, triage: haiku }, promptCaching: { enabled: false } }",
@@ -156,7 +156,7 @@ describe("tandem status", () => {
     expect(await machine.run(["status"], { env })).toMatchObject({ code, stdout: expect.stringContaining(state) });
   });
 
-  test("a key that is refused", async () => {
+  test("a rejected key", async () => {
     await using service = createServer((_request, response) => {
       response.writeHead(401, { "content-type": "application/json" });
       response.end('{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}');
@@ -171,7 +171,7 @@ describe("tandem status", () => {
     expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining("rejected") });
   });
 
-  test("a gateway's list of models is not taken for proof of the key", async () => {
+  test("a gateway's list of models does not prove the key", async () => {
     await using rehearsal = await startRehearsal([]);
     const baseUrl = rehearsal.providerUrls.gateway;
     await using machine = await scratchMachine(
@@ -182,7 +182,7 @@ describe("tandem status", () => {
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("unverified") });
   });
 
-  test("an expired login is told apart from a missing one", async () => {
+  test("distinguishes an expired login from a missing one", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     await using machine = await scratchMachine("llm: { provider: { backend: claude-code } }");
     await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR, { expiresAt: new Date("2020-01-01"), refreshToken: null });

@@ -15,7 +15,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-/** Checks everything at once. Ends with 1 if anything is a failure. */
+/** Runs all checks in parallel. Exits with 1 if one fails. */
 export async function doctor(context: Invocation): Promise<number> {
   const findings = await (async () => {
     using progress = new Progress(context, "Checking …");

@@ -36,7 +36,7 @@ async function machineWithFiles() {
   return { machine, config };
 }
 
-test("what Claude Code and opencode are told is taken over, with what could not be", async () => {
+test("imports the settings of Claude Code and opencode, and lists the rest", async () => {
   const { machine, config } = await machineWithFiles();
   await using _ = machine;
   const before = await config();
@@ -80,7 +80,7 @@ test("what Claude Code and opencode are told is taken over, with what could not 
   expect(again.stdout).toContain("There is nothing new in it.");
 });
 
-test("nothing is taken over without a yes", async () => {
+test("imports nothing without confirmation", async () => {
   const { machine, config } = await machineWithFiles();
   await using _ = machine;
   const before = await config();

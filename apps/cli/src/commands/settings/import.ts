@@ -33,7 +33,7 @@ export interface ImportOptions {
   yes?: boolean;
 }
 
-/** Takes over what the folder says to Claude Code or opencode. What is here already stays as it is. */
+/** Imports the folder's settings for Claude Code or opencode. Keeps existing settings. */
 export async function importConfig(context: Invocation, options: ImportOptions): Promise<number> {
   const project = await openOrBegin(context);
   const model = project.config.llm.models.default;
@@ -49,9 +49,9 @@ export async function importConfig(context: Invocation, options: ImportOptions):
     if (json) await print(context, found, false);
     return 0;
   }
-  // Rules and programs of a stranger's folder would count from then on.
+  // Ask first: the rules and programs of an untrusted folder would take effect.
   if (!options.yes) await confirm(context, "", "Take this over?");
-  // From here on, the project is what was written: as such it is trusted.
+  // Trust the project as written.
   const written = { ...project, ...(await writeEdits(context, project, editsOf(found, project))) };
   for (const [name, text] of Object.entries(found.commands)) {
     const path = commandPath(project, name);

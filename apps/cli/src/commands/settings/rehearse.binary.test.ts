@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { outcomeOf, scratchMachine } from "../../testing/run-tandem.ts";
 
-/** The address that a server says on its first line. */
+/** Reads the address from the server's first line. */
 async function addressOf(child: ChildProcess): Promise<string> {
   const [line] = (await once(child.stdout!, "data")) as [Buffer];
   return (JSON.parse(String(line)) as { url: string }).url;
@@ -27,7 +27,7 @@ async function askModel(url: string): Promise<string> {
 }
 
 describe("tandem rehearse", () => {
-  test("serve answers as its script says, until Ctrl-C", async () => {
+  test("serve answers by its script until Ctrl-C", async () => {
     await using machine = await scratchMachine();
     await writeFile(`${machine.project}/script.json`, JSON.stringify(["The Rhine.", "Never asked."]));
     const child = machine.start(["rehearse", "serve", "script.json", "--json"]);
@@ -40,7 +40,7 @@ describe("tandem rehearse", () => {
     expect(stdout).toContain("Never asked.");
   });
 
-  test("what was recorded is replayed, without the key", async () => {
+  test("replays a recording, which does not contain the key", async () => {
     await using upstream = await startRehearsal([text("The Rhine.")]);
     await using machine = await scratchMachine();
     const recorder = machine.start(["rehearse", "record", "run.jsonl", "--upstream", upstream.url, "--json"]);
@@ -72,7 +72,7 @@ describe("tandem rehearse", () => {
     expect(stderr).not.toContain("    at ");
   });
 
-  test("a port that is taken is named", async () => {
+  test("names a used port", async () => {
     await using other = await startRehearsal([]);
     await using machine = await scratchMachine();
     await writeFile(`${machine.project}/script.json`, "[]");

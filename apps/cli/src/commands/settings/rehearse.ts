@@ -48,7 +48,7 @@ export interface RehearseOptions {
   proxy?: boolean;
 }
 
-/** What the three have in common: an address until Ctrl-C. */
+/** Common part of the three subcommands: a server that runs until Ctrl-C. */
 interface Server extends AsyncDisposable {
   url: string;
   proxy: { variables: Record<string, string> };
@@ -89,7 +89,7 @@ export async function record(
   await write(stdout, json ? `${JSON.stringify({ recorded: count })}\n` : `${count} model requests recorded.\n`);
 }
 
-/** Says how to come in, and waits. */
+/** Prints how to connect and waits for Ctrl-C. */
 async function untilInterrupted(
   context: Invocation,
   title: string,
@@ -100,7 +100,7 @@ async function untilInterrupted(
   const { stdout, json, signal } = context;
   const variables = {
     ANTHROPIC_BASE_URL: server.url,
-    // Any key will do for a stand-in, and without one most clients do not even ask; a recording needs your own.
+    // The rehearsal accepts any key, but most clients send no request without one. A recording needs the user's own key.
     ...(keyNeeded === "any" && { ANTHROPIC_API_KEY: "rehearsal" }),
   };
   const proxied = options.proxy ? server.proxy.variables : {};

@@ -11,7 +11,7 @@ const configOf = async (machine: { project: string }) =>
   parse(await readFile(`${machine.project}/tandem.yaml`, "utf8")) as unknown;
 
 describe("tandem setup --yes", () => {
-  test("writes a config that explains itself, and trusts it", async () => {
+  test("writes a commented config and trusts it", async () => {
     await using rehearsal = await startRehearsal([]);
     await using machine = await scratchMachine();
     const flags = ["--backend", "anthropic", "--base-url", rehearsal.url, "--model", "opus"];
@@ -25,7 +25,7 @@ describe("tandem setup --yes", () => {
     expect((await machine.run(["status"], { env })).code).toBe(0);
   });
 
-  test("keeps what is in a config already", async () => {
+  test("keeps existing settings", async () => {
     const before = "# ours\nllm:\n  limits:\n    patience: 1h # long\n";
     await using machine = await scratchMachine(before);
     await machine.run(["setup", "--yes", "--backend", "vertex", "--vertex-project", "my-project", "--no-verify"]);
@@ -36,7 +36,7 @@ describe("tandem setup --yes", () => {
     });
   });
 
-  test("with Claude Code and no login: written, and how to log in, even where a key is set", async () => {
+  test("with Claude Code and no login, writes the config and explains the login, even if a key is set", async () => {
     await using machine = await scratchMachine();
     const { code, stdout } = await machine.run(["setup", "--yes", "--backend", "claude-code", "--json"], { env });
     expect(code).toBe(3);
@@ -47,7 +47,7 @@ describe("tandem setup --yes", () => {
     });
   });
 
-  test("with Claude Code and a login: names the account", async () => {
+  test("with Claude Code and a login, names the account", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     await using machine = await scratchMachine();
     await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
@@ -79,7 +79,7 @@ describe("tandem setup --yes", () => {
   });
 });
 
-// Gives a program a terminal.
+// Runs a program on a terminal.
 const SCRIPT = "script";
 const hasScript = (() => {
   try {
@@ -109,8 +109,8 @@ describe.runIf(hasScript)("tandem setup on a terminal (needs `script` of util-li
     return { machine, code, screen };
   }
 
-  test("asks who answers and who pays, showing what it found", async () => {
-    // Each answer has a digit in front that tells it from the others.
+  test("asks for backend and payer, and shows its findings", async () => {
+    // A leading digit identifies each answer.
     const { machine, code, screen } = await onTerminal((screen) => {
       if (screen.includes("with which programs?")) return "4\r";
       if (screen.includes("Which model")) return "3\r";

@@ -57,7 +57,7 @@ const DEADLINE_MS = 15_000;
 export interface SetupOptions extends Choices {
   yes?: boolean;
   verify: boolean;
-  /** Clients of `tandem mcp`, with commas between them. */
+  /** Clients of `tandem mcp`, comma-separated. */
   mcp?: string;
 }
 
@@ -65,7 +65,7 @@ export async function setup(context: Invocation, options: SetupOptions): Promise
   const { yes = false, verify, mcp, ...flags } = options;
   const place = projectAt(resolve(context.cwd, context.project ?? "."), context.cwd);
   const clients = mcp === undefined ? undefined : readMcpClients(mcp);
-  // Whoever only wants to register a project that is set up is asked nothing else.
+  // With only `--mcp` in an existing project, ask nothing else.
   if (clients && existsSync(place.file) && Object.values(pick(flags)).every((choice) => choice === undefined)) {
     return registerOnly(context, await loadProject(place), clients);
   }
@@ -118,7 +118,7 @@ async function registerOnly(context: Invocation, project: Project, clients: McpC
   return 0;
 }
 
-/** A flag is consent; without one, whoever is there is asked, and shown each file before it is written. */
+/** The flag is consent. Without it, shows each file and asks before writing. */
 async function registerWith(
   { folder }: Project,
   { clients, canAsk }: { clients: McpClient[] | undefined; canAsk: boolean },
@@ -151,7 +151,7 @@ async function writeSnippets({ stdout }: Invocation, registered: readonly McpReg
   }
 }
 
-/** From the flags alone with `--yes`, otherwise by asking for what they leave open. */
+/** With `--yes` uses only the flags, else asks for missing values. */
 async function choose(context: Invocation, place: ProjectPlace, flags: Choices, yes: boolean): Promise<Choices> {
   if (yes) {
     if (flags.backend) return flags;
@@ -181,7 +181,7 @@ async function save(
   const before = source === undefined ? [] : parseConfig(source, place.shownFile).settings;
   const text = source === undefined ? newConfig(choices) : editConfig(source, toEdits(choices));
   const parsed = checkEdited(text, place.shownFile);
-  // Settings that were there before and nobody trusted do not become trusted by the way.
+  // Do not trust existing settings that the user has not trusted yet.
   const strangers = source === undefined ? [] : await untrustedSettings(context.env, place.folder, before);
   if (text !== source) await writeFileAtomically(place.file, text);
   if (strangers.length === 0) await trustFolder(context.env, place.folder, parsed.settings);
@@ -193,7 +193,7 @@ async function verifyAuth(context: Invocation, project: Project): Promise<AuthCh
   return checkAuth(context, project, DEADLINE_MS);
 }
 
-/** Only what setup knows: commander adds the options that all commands share. */
+/** Drops the global options that commander adds. */
 function pick({
   backend,
   auth,

@@ -33,7 +33,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 const DEADLINE_MS = 15_000;
 const NEEDS_A_LOOK: ReadonlySet<AuthCheck["state"]> = new Set(["missing", "expired", "rejected"]);
 
-/** Who answers, who pays, and whether it would work right now. Ends with 0 only if calls would. */
+/** Shows backend and payer, and checks that they work. Exits with 0 only if calls would work. */
 export async function status(context: Invocation): Promise<number> {
   const project = await openProjectOrDefaults(context);
   const { llm } = project.config;
@@ -86,7 +86,7 @@ export async function status(context: Invocation): Promise<number> {
   return exitCodeOfAuth(auth);
 }
 
-/** The binary that calls and sessions run, or why there is none to run. One of an untrusted folder's choice is not asked. */
+/** The Claude Code in use, or the reason why there is none. Does not run a binary named by an untrusted folder. */
 async function describeClaudeCode(
   context: Invocation,
   project: Project,
@@ -111,7 +111,7 @@ export function describeAuth({ state, detail }: AuthCheck, { good, warn, bad }: 
   return `${paint(state.replace("_", " "))}  ${printable(detail)}`;
 }
 
-/** One line per role; those that `default` serves say so. */
+/** One line per role. Marks roles that use the default model. */
 export function modelRows(models: readonly RoleModel[], { dim }: Style): string[][] {
   const lines = table(
     models.map(({ role, model, fallsBack }) => [

@@ -20,7 +20,7 @@ const stateOf = async (machine: Machine): Promise<string> => {
 };
 
 describe("tandem trust --folder", () => {
-  test("lets what a folder brings act in sessions", async () => {
+  test("loads a folder's settings in sessions", async () => {
     await using machine = await sessionMachine([always(text("hello"))]);
     const hooked = machine.folder.join("project", "hooked");
     await plant(machine);
@@ -34,7 +34,7 @@ describe("tandem trust --folder", () => {
     expect(existsSync(hooked)).toBe(true);
   });
 
-  test("trusts the folder as it is: a change asks again, and a revoked one is forgotten", async () => {
+  test("applies to the folder's current content: a change needs new trust, and revoking works", async () => {
     await using machine = await sessionMachine([]);
     const listed = async () => JSON.parse((await machine.run(["trust", "--list", "--json"])).stdout) as object;
     await plant(machine);
@@ -47,7 +47,7 @@ describe("tandem trust --folder", () => {
     expect(await listed()).toEqual({ folders: [] });
   });
 
-  test("is kept where only the user can read and write, apart from the trust in tandem.yaml", async () => {
+  test("is stored in a private file, apart from the trust in tandem.yaml", async () => {
     await using machine = await sessionMachine([]);
     await plant(machine);
     await machine.run(["trust", "--folder"]);
@@ -60,7 +60,7 @@ describe("tandem trust --folder", () => {
     });
   });
 
-  test("a folder with nothing to trust says so, and one that is not there is refused", async () => {
+  test("reports a folder without settings, and rejects a missing folder", async () => {
     await using machine = await sessionMachine([]);
     expect(await machine.run(["trust", "--folder"])).toMatchObject({
       code: 0,
@@ -71,7 +71,7 @@ describe("tandem trust --folder", () => {
 });
 
 describe("by the config", () => {
-  test("sessions.trustedFolders trusts a folder whatever is in it; that needs trust itself", async () => {
+  test("sessions.trustedFolders trusts a folder regardless of its content and needs trust itself", async () => {
     await using machine = await sessionMachine([], "sessions: { trustedFolders: [.] }\n");
     await plant(machine);
     expect(await stateOf(machine)).toBe("trusted");
@@ -101,7 +101,7 @@ describe("by the config", () => {
   });
 });
 
-test.skipIf(process.getuid?.() !== 0)("as root, run refuses bypassPermissions with the way out", async () => {
+test.skipIf(process.getuid?.() !== 0)("as root, run rejects bypassPermissions and names the fix", async () => {
   await using machine = await sessionMachine([always(text("hello"))]);
   const refused = await machine.run(["run", "--permission-mode", "bypassPermissions", "hi"]);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/refused to root[\s\S]*IS_SANDBOX=1/) });

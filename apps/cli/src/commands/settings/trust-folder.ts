@@ -11,7 +11,7 @@ import { printable, styleFor, table, write } from "../../terminal.ts";
 
 const SHOWN_FILES = 40;
 
-/** Lets what a folder brings act in sessions: settings, hooks, MCP servers, skills. */
+/** Trusts a folder's settings, hooks, MCP servers and skills for sessions. */
 export async function trustFolder(
   context: Invocation,
   { path = ".", revoke = false }: { path?: string; revoke?: boolean },

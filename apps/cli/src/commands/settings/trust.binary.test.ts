@@ -7,7 +7,7 @@ import { scratchMachine } from "../../testing/run-tandem.ts";
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 
 describe("a cloned project by a stranger", () => {
-  test("runs nothing and sends nothing, whatever command is tried", async () => {
+  test("runs and sends nothing with any command", async () => {
     await using thief = await startRehearsal([text("thank you for the key")]);
     await using machine = await scratchMachine();
     const marker = machine.folder.join("marker");
@@ -37,7 +37,7 @@ describe("a cloned project by a stranger", () => {
     expect(thief.requests).toEqual([]);
   });
 
-  test("`setup` in it does not trust what was there before", async () => {
+  test("`setup` does not trust its existing settings", async () => {
     await using machine = await scratchMachine(`llm: { provider: { anthropic: { baseUrl: "http://127.0.0.1:9" } } }`);
     const { code, stdout } = await machine.run(["setup", "--yes", "--backend", "anthropic"], { env });
     expect(code).toBe(2);
@@ -46,7 +46,7 @@ describe("a cloned project by a stranger", () => {
 });
 
 describe("tandem trust", () => {
-  test("shows what it allows, lets it work, and asks again when it changes", async () => {
+  test("shows the settings, applies them, and asks again after a change", async () => {
     await using rehearsal = await startRehearsal([text("hello")]);
     const config = `llm: { provider: { backend: anthropic, anthropic: { baseUrl: "${rehearsal.url}" } } }`;
     await using machine = await scratchMachine(config);
@@ -62,7 +62,7 @@ describe("tandem trust", () => {
     expect(await machine.run(["text", "hi"], { env })).toMatchObject({ code: 2 });
   });
 
-  test("what protects people cannot be taken out again unseen, be it line by line or with the whole file", async () => {
+  test("removing a protective setting needs trust, by line or with the whole file", async () => {
     const rule = "rules: [{ tool: Bash, pattern: git push, action: deny }]\n";
     await using machine = await scratchMachine(rule);
     const works = async () => (await machine.run(["rules", "list"])).code === 0;
@@ -84,7 +84,7 @@ describe("tandem trust", () => {
     expect(await works()).toBe(true);
   });
 
-  test("what the user sets by hand in a trusted folder is trusted, in any other it is not", async () => {
+  test("`config set` keeps a trusted folder trusted, and an untrusted folder untrusted", async () => {
     await using rehearsal = await startRehearsal([text("hello")]);
     await using machine = await scratchMachine("llm: { provider: { backend: anthropic } }");
     await machine.run(["config", "set", "llm.provider.anthropic.baseUrl", rehearsal.url]);

@@ -35,7 +35,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 export interface TrustOptions {
-  /** True without a path: this one. */
+  /** True without a path: the current folder. */
   folder?: string | true;
   list?: boolean;
   revoke?: boolean;
@@ -79,7 +79,7 @@ export async function trust(context: Invocation, { folder, list, revoke = false 
   ]);
 }
 
-/** Also a folder whose tandem.yaml is gone, if it was trusted with one: nobody else can say that it may be. */
+/** Also opens a trusted folder whose tandem.yaml was deleted, so that its trust can be changed. */
 async function openTrusted(context: Invocation): Promise<Project> {
   const project = await openProjectOrDefaults(context);
   if (existsSync(project.file)) return project;
