@@ -40,7 +40,7 @@ export function buildPage(): void {
 function identity(): string {
   const hash = createHash("sha256").update(readFileSync(join(root, "package-lock.json")));
   const own = globSync(["index.html", "*.ts", "public/**/*.*", "src/**/*.*"], { cwd: folder });
-  const protocol = globSync("packages/protocol/src/**/*.ts", { cwd: root });
+  const protocol = globSync("packages/{protocol,client}/src/**/*.ts", { cwd: root });
   for (const file of own.sort()) hash.update(file).update(readFileSync(join(folder, file)));
   for (const file of protocol.sort()) hash.update(file).update(readFileSync(join(root, file)));
   return hash.digest("hex");

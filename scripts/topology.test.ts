@@ -8,6 +8,7 @@ import { z } from "zod";
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   rehearsal: [],
+  client: ["protocol"],
   "claude-code": ["protocol"],
   workspace: ["protocol"],
   storage: ["protocol"],
@@ -27,7 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     ...["protocol", "policy", "workspace", "storage", "queue", "claude-code", "runtime", "connectors", "relationships"],
     ...["sessions", "context", "server", "tandem", "rehearsal"],
   ],
-  web: ["protocol"],
+  web: ["protocol", "client"],
 };
 
 /** Libraries that one room alone may know: whoever else wants a model goes through the runtime. */

@@ -1,4 +1,4 @@
-import type { SessionCheckpoints, SessionDiff, WorktreeStatus, WorktreeView } from "@tandem/protocol";
+import type { SessionCheckpoints, SessionDiff } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { feed } from "../live/feed.ts";
@@ -17,7 +17,7 @@ export function useCheckpoints(session: string) {
   const moment = useMoment(session);
   return useQuery({
     queryKey: [`/v1/sessions/${session}/checkpoints`, moment],
-    queryFn: ({ signal }) => api.get<SessionCheckpoints>(`/v1/sessions/${session}/checkpoints`, {}, signal),
+    queryFn: ({ signal }) => api.call("sessions.checkpoints", { params: { session_id: session }, signal }),
     placeholderData: (before) => before,
   });
 }
@@ -35,7 +35,12 @@ export function useDiff(session: string, query: DiffQuery, isEnabled = true) {
   const isFixed = query.from !== undefined && query.to !== undefined && query.to !== "now";
   return useQuery({
     queryKey: [`/v1/sessions/${session}/diff`, query, isFixed ? "fixed" : moment],
-    queryFn: ({ signal }) => api.get<SessionDiff>(`/v1/sessions/${session}/diff`, { ...query }, signal),
+    queryFn: ({ signal }) =>
+      api.call("sessions.diff", {
+        params: { session_id: session },
+        query: { ...query, patch: query.patch === false ? "false" : "true" },
+        signal,
+      }),
     placeholderData: (before) => before,
     enabled: isEnabled,
     ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),
@@ -48,9 +53,9 @@ export function useWorktree(session: string) {
   return useQuery({
     queryKey: [`/v1/sessions/${session}/worktree`, moment],
     queryFn: async ({ signal }) => {
-      const { data } = await api.get<{ data: WorktreeView[] }>("/v1/worktrees", {}, signal);
+      const { data } = await api.call("worktrees.list", { signal });
       if (data.every(({ session_id }) => session_id !== session)) return null;
-      return await api.get<WorktreeStatus>(`/v1/sessions/${session}/worktree`, {}, signal);
+      return await api.call("sessions.worktree.retrieve", { params: { session_id: session }, signal });
     },
     placeholderData: (before) => before,
   });

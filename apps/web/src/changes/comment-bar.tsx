@@ -21,8 +21,11 @@ export function CommentBar({
   const prompt = promptOf(comments);
   const send = useMutation({
     mutationFn: () =>
-      api.post(`/v1/sessions/${session}/events`, {
-        events: [{ type: "user.message", content: [{ type: "text", text: prompt }] }],
+      api.call("sessions.events.send", {
+        params: { session_id: session },
+        body: {
+          events: [{ type: "user.message", content: [{ type: "text", text: prompt }] }],
+        },
       }),
     onSuccess: () => {
       onSent();

@@ -1,178 +1,74 @@
+import { addressOf, type CallInput } from "@tandem/client";
+import type {
+  ContextHit,
+  ContextMemory,
+  ContextOverview,
+  Evidence,
+  JsonName,
+  Passage,
+  ResponseOf,
+  TableDescription,
+  TableGraph,
+  TableSummary,
+  WikiPage,
+  WikiPageSummary,
+} from "@tandem/protocol";
 import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
-import { api, type Query } from "../api/client.ts";
+import { api } from "../api/client.ts";
 
-// What the server tells of the context; see docs/reference/api.md.
+export type { Evidence, Passage, TableSummary, WikiPage };
+export type Overview = ContextOverview;
+export type Hit = ContextHit;
+export type PageSummary = WikiPageSummary;
+export type Memory = ContextMemory;
+export type Table = TableDescription;
+export type Column = Table["columns"][number];
+export type Join = Table["joins"][number];
+export type JoinOrigin = Join["origin"];
+export type Descriptions = NonNullable<Table["descriptions"]>;
+export type Graph = TableGraph;
+export type GraphNode = Graph["nodes"][number];
+export type GraphEdge = Graph["edges"][number];
 
-export interface Overview {
-  id: string;
-  folder: string;
-  counts: { table: number; page: number; memory: number };
-  connections: { name: string; driver: string; tables: number }[];
-  sources: { name: string; type: string }[];
-  job_kinds: string[];
-  problems: { path: string; message: string }[];
+type Options<T> = Omit<UseQueryOptions<T>, "queryKey" | "queryFn">;
+
+/** `api.call` for a name that is only known to the caller; `useAnswer` has checked the input already. */
+const send = api.call as unknown as (name: JsonName, input: object) => Promise<never>;
+
+/** One answer of the server, cached under its path and query. */
+export function useAnswer<Name extends JsonName>(
+  name: Name,
+  input: CallInput<Name>,
+  options: Options<ResponseOf<Name>> = {},
+) {
+  const { params = {}, query = {} } = input as { params?: Record<string, string>; query?: object };
+  return useQuery<ResponseOf<Name>>({
+    queryKey: [addressOf(name, { params }).path, query],
+    queryFn: ({ signal }) => send(name, { ...input, signal }),
+    ...options,
+  });
 }
 
-export interface Hit {
-  key: string;
-  kind: string;
-  title: string;
-  snippet: string;
-  score: number;
-}
+export const useOverview = () => useAnswer("context.retrieve", {});
 
-export interface PageSummary {
-  key: string;
-  title: string;
-  summary: string;
-  tags: string[];
-  refs: string[];
-  citations: string[];
-  problem: string | null;
-}
+const MOST = 1_000;
 
-export interface Passage {
-  citation: string;
-  source: string;
-  path: string;
-  title: string;
-  headings: string[];
-  content: string;
-}
-
-export interface WikiPage extends PageSummary {
-  path: string;
-  body: string;
-  sources: { citation: string; path: string; passage: Passage | null; is_changed: boolean }[];
-}
-
-export interface TableSummary {
-  id: string;
-  connection: string;
-  schema: string;
-  table: string;
-  type: "table" | "view";
-  description: string;
-  rows: number | null;
-  columns: number;
-  joins: number;
-}
-
-export interface Descriptions {
-  human?: string;
-  ai?: string;
-  db?: string;
-}
-
-type Value = string | number | boolean;
-
-export interface Column {
-  name: string;
-  type: string;
-  nullable?: boolean;
-  gone?: true;
-  descriptions?: Descriptions;
-  profile?: { nulls?: number; distinct?: number; min?: Value; max?: Value; samples?: Value[] };
-}
-
-export type JoinOrigin = "declared" | "data" | "model" | "human";
-
-interface JoinFacts {
-  columns: string[];
-  to_columns: string[];
-  cardinality: "many-to-one" | "one-to-one";
-  origin: JoinOrigin;
-  confidence: number;
-}
-
-export interface Join extends JoinFacts {
-  to: string;
-  when?: { column: string; equals: string };
-  why?: string;
-}
-
-export interface Table {
-  connection: string;
-  schema: string;
-  table: string;
-  type: string;
-  descriptions?: Descriptions;
-  notes?: string;
-  gone?: true;
-  rows: number | null;
-  primary_key: string[];
-  unique_keys?: string[][];
-  columns: Column[];
-  joins: Join[];
-  joined_from: (JoinFacts & { from: string })[];
-}
-
-export interface GraphNode extends Pick<TableSummary, "id" | "connection" | "schema" | "table" | "type" | "rows"> {
-  description: string;
-  distance: number;
-  x: number;
-  y: number;
-}
-
-export interface GraphEdge extends JoinFacts {
-  from: string;
-  to: string;
-}
-
-export interface Graph {
-  nodes: GraphNode[];
-  edges: GraphEdge[];
-  truncated: boolean;
-  box: { width: number; height: number };
-}
-
-/** What a line or a memory rests on. */
-export type Evidence =
-  | { type: "source"; source: string; path: string; citation: string; quote?: string }
-  | { type: "database"; connection: string; table: string; column?: string; finding: string }
-  | { type: "event"; session: string; event: string; quote?: string }
-  | { type: "person" | "agent"; name: string; at: string; quote?: string }
-  | { type: "model"; model: string; role: string };
-
-export interface Memory {
-  id: string;
-  text: string;
-  scope: "user" | "project" | "agent";
-  agent: string | null;
-  user: string | null;
-  tags: string[];
-  created_at: string;
-  updated_at: string | null;
-  expires_at: string | null;
-  is_expired: boolean;
-  sources: Evidence[];
-  contradicts: string[];
-}
-
-export interface Paged<T> {
+interface Paged<T> {
   data: T[];
   next_page: string | null;
 }
 
-type Options<T> = Omit<UseQueryOptions<T>, "queryKey" | "queryFn">;
-
-/** One answer of the server, kept under what was asked for. */
-export const useAnswer = <T>(path: string, query: Query = {}, options: Options<T> = {}) =>
-  useQuery<T>({ queryKey: [path, query], queryFn: ({ signal }) => api.get<T>(path, query, signal), ...options });
-
-export const useOverview = () => useAnswer<Overview>("/v1/context");
-
-const MOST = 1_000;
-
-/** A whole list, however many pages of it the server tells one after the other. */
-const useWhole = <T>(path: string, query: Query = {}, options: Options<{ data: T[] }> = {}) =>
+/** A whole list, page after page. */
+const useWhole = <T>(
+  queryKey: readonly unknown[],
+  read: (page: { limit: number; page?: string }, signal: AbortSignal) => Promise<Paged<T>>,
+) =>
   useQuery<{ data: T[] }>({
-    ...options,
-    queryKey: [path, query],
+    queryKey,
     queryFn: async ({ signal }) => {
       const data: T[] = [];
       for (let page: string | undefined; ;) {
-        const next: Paged<T> = await api.get<Paged<T>>(path, { ...query, limit: MOST, page }, signal);
+        const next = await read({ limit: MOST, ...(page !== undefined && { page }) }, signal);
         data.push(...next.data);
         if (next.next_page === null) return { data };
         page = next.next_page;
@@ -180,6 +76,11 @@ const useWhole = <T>(path: string, query: Query = {}, options: Options<{ data: T
     },
   });
 
-export const usePages = () => useWhole<PageSummary>("/v1/context/pages");
-export const useTables = () => useWhole<TableSummary>("/v1/context/tables");
-export const useMemories = (session?: string) => useWhole<Memory>("/v1/context/memories", { session });
+export const usePages = () =>
+  useWhole(["/v1/context/pages", {}], (query, signal) => api.call("context.pages.list", { query, signal }));
+export const useTables = () =>
+  useWhole(["/v1/context/tables", {}], (query, signal) => api.call("context.tables.list", { query, signal }));
+export const useMemories = (session?: string) =>
+  useWhole(["/v1/context/memories", { session }], (page, signal) =>
+    api.call("context.memories.list", { query: { ...page, ...(session !== undefined && { session }) }, signal }),
+  );

@@ -1,6 +1,7 @@
+import type { QueryInput } from "@tandem/protocol";
 import { useEffect, useRef } from "react";
 import type { Overview } from "./context-api.ts";
-import { useAnswer, type Paged } from "./context-api.ts";
+import { useAnswer } from "./context-api.ts";
 import { ContextLink } from "./context-link.tsx";
 import { SECTIONS, type Section } from "./context-route.ts";
 import { count } from "../text/format.ts";
@@ -15,14 +16,18 @@ export const SECTION_WORDS: Readonly<Record<Section, string>> = {
   sources: "Sources",
 };
 
-const WAITING = { states: ["open"], limit: 100 };
+const WAITING: QueryInput<"proposals.list"> = { states: ["open"], limit: 100 };
 
 /** The sections with their counts. Open proposals are highlighted. */
 export function SectionBar({ section, overview }: { section: Section; overview: Overview | undefined }) {
-  const waiting = useAnswer<Paged<{ id: string }>>("/v1/proposals", WAITING, {
-    enabled: overview !== undefined,
-    refetchInterval: 20_000,
-  });
+  const waiting = useAnswer(
+    "proposals.list",
+    { query: WAITING },
+    {
+      enabled: overview !== undefined,
+      refetchInterval: 20_000,
+    },
+  );
   const counts: { [S in Section]?: number | undefined } = {
     wiki: overview?.counts.page,
     tables: overview?.counts.table,

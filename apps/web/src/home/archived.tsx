@@ -1,7 +1,6 @@
-import type { Session } from "@tandem/protocol";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
-import { type Page, useEnvironments } from "../api/lists.ts";
+import { useEnvironments } from "../api/lists.ts";
 import { inShort } from "../live/session-in-short.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -14,9 +13,9 @@ const PAGE = 100;
 /** Archived sessions. The feed no longer has them, so they come from the list endpoint. */
 export function Archived({ search }: { search: HomeSearch }) {
   const list = useInfiniteQuery({
-    queryKey: ["/v1/sessions", { include_archived: true }],
+    queryKey: ["/v1/sessions", { include_archived: "true" }],
     queryFn: ({ pageParam, signal }) =>
-      api.get<Page<Session>>("/v1/sessions", { limit: PAGE, include_archived: true, page: pageParam }, signal),
+      api.call("sessions.list", { query: { limit: PAGE, include_archived: "true", page: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_page }) => next_page ?? undefined,
   });

@@ -6,7 +6,7 @@ import { useAgents } from "../api/lists.ts";
 import { isDemo, money } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
 import { folderName } from "../text/path-labels.ts";
-import { type Spend as Figures, spendFigures, type UsageOfDay } from "./spend-figures.ts";
+import { type Spend as Figures, spendFigures } from "./spend-figures.ts";
 
 const MINUTE_MS = 60_000;
 const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: "UTC" });
@@ -15,12 +15,12 @@ const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short",
 export function Spend() {
   const usage = useQuery({
     queryKey: ["/v1/usage"],
-    queryFn: ({ signal }) => api.get<{ data: UsageOfDay[] }>("/v1/usage", {}, signal),
+    queryFn: ({ signal }) => api.call("usage.list", { signal }),
     refetchInterval: MINUTE_MS,
   });
   const budgets = useQuery({
     queryKey: ["/v1/budgets"],
-    queryFn: ({ signal }) => api.get<{ data: BudgetGauge[] }>("/v1/budgets", {}, signal),
+    queryFn: ({ signal }) => api.call("budgets.list", { signal }),
     refetchInterval: MINUTE_MS,
   });
   const agents = useAgents();

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalAnswer } from "@tandem/protocol";
+import type { ApprovalAnswer } from "@tandem/protocol";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { api, ApiError } from "../api/client.ts";
@@ -23,7 +23,7 @@ export function useApproval(id: string, session: string) {
   }, [isWaiting, id, queries]);
   return useQuery({
     queryKey: [APPROVALS, id],
-    queryFn: ({ signal }) => api.get<Approval>(`${APPROVALS}/${id}`, {}, signal),
+    queryFn: ({ signal }) => api.call("approvals.retrieve", { params: { approval_id: id }, signal }),
     // One that the log tells of is found at any server of a fleet a moment later, if not at once.
     retry: (times, error) => times < (error instanceof ApiError && error.status === 404 ? 3 : 1),
   });
@@ -33,7 +33,7 @@ export function useApproval(id: string, session: string) {
 export function useAnswer(id: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (answer: Answer) => api.post<Approval>(`${APPROVALS}/${id}`, answer),
+    mutationFn: (answer: Answer) => api.call("approvals.answer", { params: { approval_id: id }, body: answer }),
     onSuccess: (approval) => {
       queries.setQueryData([APPROVALS, id], approval);
       void queries.invalidateQueries({ queryKey: [APPROVALS, { status: "resolved" }] });

@@ -15,11 +15,6 @@ import { OutcomeLine } from "./outcome-line.tsx";
 import { questionsOf } from "./question/question-answers.ts";
 import { VerdictLine } from "./verdict-line.tsx";
 
-interface Page {
-  data: Approval[];
-  next_page: string | null;
-}
-
 const ICONS = {
   allowed: <Check aria-label="Allowed" className="size-4 text-good" />,
   denied: <X aria-label="Denied" className="size-4 text-bad" />,
@@ -32,7 +27,7 @@ export function DecidedList() {
   const query = useInfiniteQuery({
     queryKey: [APPROVALS, { status: "resolved" }],
     queryFn: ({ pageParam, signal }) =>
-      api.get<Page>(APPROVALS, { status: "resolved", limit: 50, page: pageParam }, signal),
+      api.call("approvals.list", { query: { status: "resolved", limit: 50, page: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_page }) => next_page ?? undefined,
   });

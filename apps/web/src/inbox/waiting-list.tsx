@@ -18,7 +18,7 @@ import { LastDecided } from "./last-decided.tsx";
 import { nextSelected } from "./next-selected.ts";
 
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
-const QUERY = { status: "pending", limit: 100 };
+const QUERY = { status: "pending", limit: 100 } as const;
 
 /** All pending approvals, oldest first, with one selected. */
 export function WaitingList() {
@@ -95,7 +95,7 @@ function usePending(sessions: ReadonlyMap<string, FeedSession>) {
     queryKey: [APPROVALS, query],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const page = await api.get<{ data: Approval[] }>(APPROVALS, QUERY, signal);
+      const page = await api.call("approvals.list", { query: QUERY, signal });
       for (const approval of page.data) queries.setQueryData([APPROVALS, approval.id], approval);
       return page.data;
     },

@@ -1,29 +1,10 @@
-import { readStream, type Connection } from "../api/read-stream.ts";
+import type { Connection } from "@tandem/client";
+import type { FeedItem, FeedSession } from "@tandem/protocol";
+import { api } from "../api/client.ts";
+import { rest } from "../api/while-seen.ts";
 import { LiveValue } from "./live-value.ts";
 
-/** A session in short, as `/v1/feed` tells it. */
-export interface FeedSession {
-  id: string;
-  title: string | null;
-  status: "idle" | "running" | "rescheduling" | "terminated";
-  agent: { id: string; name: string };
-  environment_id: string;
-  folder: string;
-  waiting_for: { event_id: string; type: "tool_confirmation" | "custom_tool_result"; name: string }[];
-  list_cost: { amount: string; currency: string };
-  /** Why its last turn came to no good end, where it did not. */
-  cut_short: "retries_exhausted" | "budget_reached" | "refusal" | null;
-  /** Where a quota is used up: when it is there again. */
-  parked: { resets_at: string; kind: string } | null;
-  created_at: string;
-  updated_at: string;
-  archived_at: string | null;
-}
-
-type FeedItem =
-  | { type: "snapshot"; sessions: FeedSession[] }
-  | { type: "changed"; session: FeedSession }
-  | { type: "removed"; id: string };
+export type { FeedSession } from "@tandem/protocol";
 
 /** What tabs of one browser say to each other: what has come, how the line stands, and that one has just been opened. */
 type Said = FeedItem | { type: "connection"; state: Connection } | { type: "opened" };
@@ -68,10 +49,11 @@ class Feed {
       this.#hear(said);
       if (!signal.aborted) say(said);
     };
-    return readStream("/v1/feed", {
+    return api.follow("feed.stream", {
       signal,
+      rest,
       onConnection: (state) => both({ type: "connection", state }),
-      onFrame: ({ data }) => both(data as FeedItem),
+      onFrame: ({ data }) => both(data),
     });
   }
 

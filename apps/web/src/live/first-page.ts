@@ -16,7 +16,7 @@ export async function readPage(
   query: { limit: number; before?: number | undefined; thread?: string | undefined },
   signal?: AbortSignal,
 ): Promise<LogPage> {
-  const page = await api.get<LogPage>(`/v1/sessions/${session}/log`, query, signal);
+  const page = await api.call("sessions.log.list", { params: { session_id: session }, query, signal });
   // The signature of a thought is for the model, and often longer than the thought.
   for (const { event } of page.data) if (event.type === "tandem.thinking") event.signature = null;
   return page;

@@ -19,7 +19,7 @@ const known = new KeptValue<OwnTenant>("tandem.tenant", { id: "default", name: "
 export function useOwnTenant(): OwnTenant {
   const { data } = useQuery({
     queryKey: ["/v1/tenant"],
-    queryFn: ({ signal }) => api.get<OwnTenant>("/v1/tenant", {}, signal),
+    queryFn: ({ signal }) => api.call("tenant.retrieve", { signal }),
     staleTime: Infinity,
   });
   const kept = useLive(known);

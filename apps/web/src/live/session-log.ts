@@ -1,9 +1,23 @@
-import { Projection, type Delta, type LoggedEvent, type Message, type SessionEvent } from "@tandem/protocol";
-import { ApiError } from "../api/client.ts";
-import { readStream, rest, type Connection } from "../api/read-stream.ts";
+import type { Connection } from "@tandem/client";
+import {
+  Projection,
+  type QueryInput,
+  type StreamFrame,
+  type Delta,
+  type LoggedEvent,
+  type Message,
+  type SessionEvent,
+} from "@tandem/protocol";
+import { api, ApiError } from "../api/client.ts";
+import { rest, whileSeen } from "../api/while-seen.ts";
 import { earlyPage, FIRST_PAGE, type LogPage, readPage, takeEarly } from "./first-page.ts";
 import { LiveValue } from "./live-value.ts";
 
+/** Previews of everything that the server can preview. */
+const PREVIEWS: QueryInput<"sessions.events.stream"> = {
+  event_deltas: ["agent.message", "agent.thinking"],
+  tandem: "true",
+};
 const AWAY_MS = 2_000;
 /** Of who looks for something far back: as much at once as the server gives. */
 const LARGE_PAGE = 2_000;
@@ -39,15 +53,22 @@ export class SessionLog {
   async follow(signal: AbortSignal): Promise<void> {
     try {
       const head = await this.#open(signal);
-      const path = this.#thread === undefined ? "events/stream" : `threads/${this.#thread}/stream`;
-      const previews = "event_deltas[]=agent.message&event_deltas[]=agent.thinking&tandem=true";
-      await readStream(`/v1/sessions/${this.#session}/${path}?${previews}`, {
+      const params = { session_id: this.#session };
+      const stream = {
+        query: PREVIEWS,
         signal,
         from: String(head),
-        isForEyes: true,
-        onConnection: (state) => this.connection.set(state),
-        onFrame: ({ id, data }) => this.#apply(id, data as SessionEvent | Delta),
-      });
+        rest,
+        ...whileSeen,
+        onConnection: (state: Connection) => this.connection.set(state),
+        onFrame: ({ id, data }: { id: string | undefined; data: StreamFrame }) => {
+          // Carries no event: the connection ends, and the next one resumes after the last event.
+          if (data.type !== "tandem.resync") this.#apply(id, data);
+        },
+      };
+      await (this.#thread === undefined
+        ? api.follow("sessions.events.stream", { params, ...stream })
+        : api.follow("sessions.threads.events.stream", { params: { ...params, thread_id: this.#thread }, ...stream }));
     } catch (error) {
       if (!signal.aborted) this.failure.set(error instanceof Error ? error : new Error(String(error)));
     }

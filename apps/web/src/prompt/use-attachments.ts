@@ -1,6 +1,6 @@
 import type { UserContent } from "@tandem/protocol";
 import { type ClipboardEvent, useState } from "react";
-import { refusal } from "../api/client.ts";
+import { api } from "../api/client.ts";
 
 /** A file of the next message. It is uploaded in advance, so that sending is fast. */
 export interface Attachment {
@@ -59,11 +59,7 @@ export function useAttachments(): {
 }
 
 async function upload(file: File, name: string): Promise<string> {
-  const form = new FormData();
-  form.append("file", file, name);
-  const response = await fetch("/v1/files", { method: "POST", body: form });
-  if (!response.ok) throw await refusal(response);
-  return ((await response.json()) as { id: string }).id;
+  return (await api.upload("files.upload", { file, filename: name })).id;
 }
 
 export const blocksOf = (attachments: readonly Attachment[]): UserContent[] =>

@@ -10,14 +10,7 @@ export interface Choice {
   note: string;
 }
 
-interface SlashCommand {
-  name: string;
-  description: string | null;
-  argument_hint: string | null;
-  source: "project" | "user" | "built_in";
-}
-
-/** A session, or the folder of a session to be started; undefined if it is not known. */
+/** A session, or before there is one the folder where it will work; undefined where that is not known. */
 export type CompletionScope = { session: string } | { folder: string | undefined };
 
 /** Suggestions for the typed text. */
@@ -30,7 +23,10 @@ export function useSuggestions(scope: CompletionScope, target: CompletionTarget 
       : (["/v1/commands", { folder: scope.folder }] as const);
   const commands = useQuery({
     queryKey: of === undefined ? [path] : [path, of],
-    queryFn: ({ signal }) => api.get<{ data: SlashCommand[] }>(path, of, signal),
+    queryFn: ({ signal }) =>
+      session === undefined
+        ? api.call("commands.list", { query: { folder: of?.folder ?? "" }, signal })
+        : api.call("sessions.commands.list", { params: { session_id: session }, signal }),
     enabled: target?.kind === "command" && (of === undefined || of.folder !== undefined),
     staleTime: 30_000,
     retry: false,
@@ -38,18 +34,17 @@ export function useSuggestions(scope: CompletionScope, target: CompletionTarget 
   const files = useQuery({
     queryKey: [`/v1/sessions/${session}/files/search`, { name: query }],
     queryFn: ({ signal }) =>
-      api.get<{ data: { path: string }[] }>(
-        `/v1/sessions/${session}/files/search`,
-        { name: query, limit: SHOWN },
+      api.call("sessions.files.search", {
+        params: { session_id: session ?? "" },
+        query: { name: query, limit: SHOWN },
         signal,
-      ),
+      }),
     enabled: session !== undefined && target?.kind === "file" && query !== "",
     placeholderData: (before) => before,
   });
   const folder = useQuery({
     queryKey: [`/v1/sessions/${session}/files`],
-    queryFn: ({ signal }) =>
-      api.get<{ data: { path: string; type: string }[] }>(`/v1/sessions/${session}/files`, undefined, signal),
+    queryFn: ({ signal }) => api.call("sessions.files.list", { params: { session_id: session ?? "" }, signal }),
     enabled: session !== undefined && target?.kind === "file" && query === "",
   });
   if (target?.kind === "command") {

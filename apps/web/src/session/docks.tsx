@@ -95,7 +95,7 @@ function Tasks({ session }: { session: string }) {
   const queries = useQueryClient();
   const running = useTasks(session).filter(({ status }) => /run|pend|progress/.test(status));
   const stop = useMutation({
-    mutationFn: (task: string) => api.post(`/v1/sessions/${session}/tasks/${task}/stop`),
+    mutationFn: (task: string) => api.call("sessions.tasks.stop", { params: { session_id: session, task_id: task } }),
     onSettled: () => queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/tasks`] }),
   });
   if (running.length === 0) return null;

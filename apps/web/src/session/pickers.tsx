@@ -1,4 +1,4 @@
-import { EFFORTS, PERMISSION_MODES, SESSION_METADATA, type Session } from "@tandem/protocol";
+import { EFFORTS, PERMISSION_MODES, SESSION_METADATA } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { useModels } from "../api/lists.ts";
@@ -15,7 +15,8 @@ export function Pickers({ session }: { session: string }) {
   const { data } = useSessionResource(session);
   const models = useModels();
   const change = useMutation({
-    mutationFn: (metadata: Record<string, string | null>) => api.post<Session>(path, { metadata }),
+    mutationFn: (metadata: Record<string, string | null>) =>
+      api.call("sessions.update", { params: { session_id: session }, body: { metadata } }),
     onSuccess: (session) => queries.setQueryData([path], session),
   });
   if (!data) return null;

@@ -11,14 +11,14 @@ const REST_MS = 400;
 export const useSessionResource = (session: string): UseQueryResult<Session> =>
   useQuery({
     queryKey: [pathOf(session)],
-    queryFn: ({ signal }) => api.get<Session>(pathOf(session), undefined, signal),
+    queryFn: ({ signal }) => api.call("sessions.retrieve", { params: { session_id: session }, signal }),
   });
 
 export function useBudget(session: string): readonly BudgetGauge[] {
   const path = `${pathOf(session)}/budget`;
   const { data } = useQuery({
     queryKey: [path],
-    queryFn: ({ signal }) => api.get<{ data: BudgetGauge[] }>(path, undefined, signal),
+    queryFn: ({ signal }) => api.call("budgets.session", { params: { session_id: session }, signal }),
   });
   return data?.data ?? [];
 }
@@ -27,7 +27,7 @@ export function useTasks(session: string): readonly BackgroundTask[] {
   const path = `${pathOf(session)}/tasks`;
   const { data } = useQuery({
     queryKey: [path],
-    queryFn: ({ signal }) => api.get<{ data: BackgroundTask[] }>(path, undefined, signal),
+    queryFn: ({ signal }) => api.call("sessions.tasks.list", { params: { session_id: session }, signal }),
   });
   return data?.data ?? [];
 }

@@ -13,7 +13,10 @@ const WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const
 /** Settings stored in this browser. */
 export default function AppearancePage() {
   const current = useLive(theme);
-  const leave = useMutation({ mutationFn: () => api.post("/v1/sign_out"), onSuccess: () => location.assign("/") });
+  const leave = useMutation({
+    mutationFn: () => api.request("POST", "/v1/sign_out"),
+    onSuccess: () => location.assign("/"),
+  });
   return (
     <>
       <PageHead title="This browser">Kept here, and nowhere else.</PageHead>

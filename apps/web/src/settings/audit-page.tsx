@@ -4,7 +4,6 @@ import { Link } from "@tanstack/react-router";
 import { Download, ShieldCheck } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { api } from "../api/client.ts";
-import type { Page } from "../api/lists.ts";
 import { formatSeconds } from "../text/format.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -25,11 +24,11 @@ export default function AuditPage() {
   const list = useInfiniteQuery({
     queryKey: ["/v1/audit", query],
     queryFn: ({ pageParam, signal }) =>
-      api.get<Page<AuditEntry>>("/v1/audit", { limit: 50, page: pageParam, ...query }, signal),
+      api.call("audit.list", { query: { limit: 50, page: pageParam, ...query }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_page }) => next_page ?? undefined,
   });
-  const verify = useMutation({ mutationFn: () => api.post<AuditVerdict>("/v1/audit/verify", {}) });
+  const verify = useMutation({ mutationFn: () => api.call("audit.verify", { body: {} }) });
   const entries = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <>

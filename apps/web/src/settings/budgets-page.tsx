@@ -1,4 +1,4 @@
-import { type BudgetGauge, type BudgetUnit, BUDGET_UNITS } from "@tandem/protocol";
+import { type BudgetGauge, type BudgetUnit, BUDGET_UNITS, type BodyInput } from "@tandem/protocol";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client.ts";
@@ -30,7 +30,7 @@ const UNIT_WORDS: Readonly<Record<BudgetUnit, string>> = {
 export default function BudgetsPage() {
   const list = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => api.get<{ data: BudgetGauge[] }>("/v1/budgets", {}, signal),
+    queryFn: ({ signal }) => api.call("budgets.list", { signal }),
     refetchInterval: 10_000,
   });
   const agents = useAgents();
@@ -132,10 +132,12 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
   const isTaken = form.value === "" && hasLimit;
   const save = useMutation({
     mutationFn: () =>
-      api.post<{ data: BudgetGauge[] }>("/v1/budgets", {
-        scope: form.scope,
-        ...(form.of !== "" && { of: form.of }),
-        limits: form.value === "" ? {} : { [form.unit]: value },
+      api.call("budgets.set", {
+        body: {
+          scope: form.scope as BodyInput<"budgets.set">["scope"],
+          ...(form.of !== "" && { of: form.of }),
+          limits: form.value === "" ? {} : { [form.unit]: value },
+        },
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
   });

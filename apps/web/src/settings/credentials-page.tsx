@@ -1,3 +1,4 @@
+import type { CredentialsReport } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { formatDateTime } from "../text/format.ts";
@@ -6,29 +7,8 @@ import { Skeleton } from "../ui/skeleton.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows, type Tone } from "./panel.tsx";
 import { PAYERS } from "./status/server-status.ts";
 
-interface CredentialSource {
-  id: string;
-  kind: string;
-  state: "found" | "unreadable" | "malformed";
-  detail?: string;
-  login?: { expires_at: string | null; expired: boolean; renewable: boolean; plan: string | null };
-}
-
-interface CredentialUse {
-  for: "calls" | "sessions";
-  backend: string;
-  source: string | null;
-  state: "found" | "absent" | "expired" | "unknown" | "none_needed";
-  payer: string;
-  because: string;
-}
-
-interface Report {
-  config_dir: { path: string };
-  places: CredentialSource[];
-  tandem: CredentialUse[];
-  notices: { about: string; text: string; fix?: string }[];
-}
+type CredentialSource = CredentialsReport["places"][number];
+type CredentialUse = CredentialsReport["tandem"][number];
 
 const USES: Readonly<Record<CredentialUse["for"], string>> = { sessions: "Sessions", calls: "Single calls" };
 const STATES: Readonly<Record<CredentialUse["state"], { tone: Tone; label: string }>> = {
@@ -43,7 +23,7 @@ const STATES: Readonly<Record<CredentialUse["state"], { tone: Tone; label: strin
 export default function CredentialsPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ["/v1/credentials"],
-    queryFn: ({ signal }) => api.get<Report>("/v1/credentials", undefined, signal),
+    queryFn: ({ signal }) => api.call("credentials.retrieve", { signal }),
   });
   return (
     <>

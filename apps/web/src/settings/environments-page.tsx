@@ -75,7 +75,7 @@ export default function EnvironmentsPage() {
         title={`Archive ${ended?.name ?? ""}?`}
         verb="Archive"
         act={async () => {
-          await api.post(`/v1/environments/${ended?.id}/archive`);
+          await api.call("environments.archive", { params: { environment_id: ended?.id ?? "" } });
           await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
         }}
       >
@@ -97,12 +97,14 @@ function NewEnvironment({ onClose }: { onClose: () => void }) {
   const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
   const create = useMutation({
     mutationFn: () =>
-      api.post("/v1/environments", {
-        name: form.name.trim(),
-        metadata: {
-          ...(form.kind !== "scratch" && { [path]: form.folder.trim() }),
-          ...(form.kind === "worktree" && { [isolation]: "worktree" }),
-          ...(form.kind === "worktree" && form.branch.trim() !== "" && { [branch]: form.branch.trim() }),
+      api.call("environments.create", {
+        body: {
+          name: form.name.trim(),
+          metadata: {
+            ...(form.kind !== "scratch" && { [path]: form.folder.trim() }),
+            ...(form.kind === "worktree" && { [isolation]: "worktree" }),
+            ...(form.kind === "worktree" && form.branch.trim() !== "" && { [branch]: form.branch.trim() }),
+          },
         },
       }),
     onSuccess: async () => {

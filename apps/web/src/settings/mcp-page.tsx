@@ -22,7 +22,7 @@ const KEY = ["/v1/mcp_servers"];
 export default function McpPage() {
   const list = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => api.get<{ data: McpServer[] }>("/v1/mcp_servers", {}, signal),
+    queryFn: ({ signal }) => api.call("mcp_servers.list", { signal }),
   });
   return (
     <>
@@ -48,7 +48,8 @@ export default function McpPage() {
 function Server({ server }: { server: McpServer }) {
   const queries = useQueryClient();
   const accept = useMutation({
-    mutationFn: () => api.post(`/v1/mcp_servers/${server.id}/accept`, { hash: server.hash }),
+    mutationFn: () =>
+      api.call("mcp_servers.accept", { params: { mcp_server_id: server.id }, body: { hash: server.hash } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
   });
   const hasChanged = server.changes.length > 0;

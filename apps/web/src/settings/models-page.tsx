@@ -31,7 +31,7 @@ const rateFormat = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, 
 export default function ModelsPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ["/v1/models", "facts"],
-    queryFn: ({ signal }) => api.get<{ data: ModelFacts[] }>("/v1/models", { limit: 1_000 }, signal),
+    queryFn: ({ signal }) => api.call("models.list", { query: { limit: 1_000 }, signal }),
     staleTime: 300_000,
   });
   const asOf = data?.data.find(({ tandem }) => tandem.price)?.tandem.price?.as_of.slice(0, 10);

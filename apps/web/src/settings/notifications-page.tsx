@@ -24,10 +24,10 @@ export default function NotificationsPage() {
   const queries = useQueryClient();
   const list = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => api.get<{ data: Target[] }>("/v1/notifications", {}, signal),
+    queryFn: ({ signal }) => api.call("notifications.list", { signal }),
   });
   const test = useMutation({
-    mutationFn: () => api.post("/v1/notifications/test"),
+    mutationFn: () => api.call("notifications.test"),
     onSettled: () => queries.invalidateQueries({ queryKey: KEY }),
   });
   const targets = list.data?.data;

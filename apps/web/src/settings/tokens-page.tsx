@@ -1,3 +1,4 @@
+import type { Token } from "@tandem/protocol";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Copy, Plus } from "lucide-react";
 import { useState } from "react";
@@ -12,16 +13,6 @@ import { Problem } from "../ui/problem.tsx";
 import { Select } from "../ui/select.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
-interface Token {
-  id: string;
-  name: string;
-  scopes: string[];
-  tenant: string;
-  created_at: string;
-  last_used_at: string | null;
-  is_own: boolean;
-}
-
 const KEY = ["/v1/tokens"];
 const SCOPES = [
   { value: "run", label: "run: start sessions, answer, read" },
@@ -35,7 +26,7 @@ export default function TokensPage() {
   const queries = useQueryClient();
   const list = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => api.get<{ data: Token[] }>("/v1/tokens", {}, signal),
+    queryFn: ({ signal }) => api.call("tokens.list", { signal }),
   });
   const [isNew, setNew] = useState(false);
   const [ended, setEnded] = useState<Token>();
@@ -87,7 +78,7 @@ export default function TokensPage() {
         title={ended?.is_own ? "Revoke this browser's own token?" : `Revoke ${ended?.name ?? ""}?`}
         verb="Revoke"
         act={async () => {
-          await api.delete(`/v1/tokens/${ended?.id}`);
+          await api.call("tokens.delete", { params: { token_id: ended?.id ?? "" } });
           await queries.invalidateQueries({ queryKey: KEY });
         }}
       >
@@ -105,7 +96,8 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const [scope, setScope] = useState("run");
   const [isCopied, setCopied] = useState(false);
   const create = useMutation({
-    mutationFn: () => api.post<Token & { secret: string }>("/v1/tokens", { name: name.trim(), scopes: [scope] }),
+    mutationFn: () =>
+      api.call("tokens.create", { body: { name: name.trim(), scopes: [scope as Token["scopes"][number]] } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
   });
   const made = create.data;

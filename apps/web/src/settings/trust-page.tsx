@@ -39,7 +39,7 @@ export default function TrustPage() {
   const all = useQueries({
     queries: [...folders].sort().map((folder) => ({
       queryKey: ["/v1/trust", { folder }],
-      queryFn: () => api.get<Trust>("/v1/trust", { folder }),
+      queryFn: () => api.call("trust.retrieve", { query: { folder } }),
       retry: false,
     })),
   });

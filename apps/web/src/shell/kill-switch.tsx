@@ -16,11 +16,11 @@ export function KillSwitch() {
   const queries = useQueryClient();
   const { data } = useQuery({
     queryKey: STOP_KEY,
-    queryFn: ({ signal }) => api.get<Stopped>("/v1/stop", {}, signal),
+    queryFn: ({ signal }) => api.call("emergency.state", { signal }),
     refetchInterval: LOOK_MS,
   });
   const resume = useMutation({
-    mutationFn: () => api.post<Stopped>("/v1/resume"),
+    mutationFn: () => api.call("emergency.resume"),
     onSuccess: (next) => queries.setQueryData(STOP_KEY, next),
   });
   const stopped = data?.stopped;

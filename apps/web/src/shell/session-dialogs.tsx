@@ -1,4 +1,3 @@
-import type { Session } from "@tandem/protocol";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -29,7 +28,9 @@ export default function SessionDialogs() {
       title={isArchive ? "Archive this session?" : "Delete this session for good?"}
       verb={isArchive ? "Archive" : "Delete"}
       act={async () => {
-        await (isArchive ? api.post(`/v1/sessions/${id}/archive`) : api.delete(`/v1/sessions/${id}`));
+        await (isArchive
+          ? api.call("sessions.archive", { params: { session_id: id } })
+          : api.call("sessions.delete", { params: { session_id: id } }));
         await queries.invalidateQueries({ queryKey: ["/v1/sessions"] });
         if (location.pathname === `/sessions/${id}`) await navigate({ to: "/" });
       }}
@@ -48,8 +49,8 @@ function Rename({ session, onClose }: { session: SessionAction["session"]; onClo
   const save = async (): Promise<void> => {
     try {
       const body = { title: title.trim() === "" ? null : title.trim() };
-      // The user's own change must not mark the session as unread.
-      markSeen(await api.post<Session>(`/v1/sessions/${session.id}`, body));
+      // What one has done oneself is no news.
+      markSeen(await api.call("sessions.update", { params: { session_id: session.id }, body }));
       onClose();
     } catch (error) {
       setProblem(error);

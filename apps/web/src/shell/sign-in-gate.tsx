@@ -75,9 +75,9 @@ async function signIn(): Promise<{ next: State; message?: string }> {
   try {
     if (code !== undefined) {
       history.replaceState(null, "", location.pathname + location.search);
-      await api.post("/v1/sign_in", { code });
+      await api.request("POST", "/v1/sign_in", { code });
     } else {
-      await api.get("/v1/sessions", { limit: 1 });
+      await api.call("sessions.list", { query: { limit: 1 } });
     }
     return { next: "in" };
   } catch (error) {

@@ -4,7 +4,7 @@ import { api } from "../api/client.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 import { isStopDialogOpen } from "../state/open-dialogs.ts";
-import { STOP_KEY, type Stopped } from "./kill-switch.tsx";
+import { STOP_KEY } from "./kill-switch.tsx";
 
 export default function StopDialog() {
   const queries = useQueryClient();
@@ -17,7 +17,7 @@ export default function StopDialog() {
       verb="Stop everything"
       act={async () => {
         const body = reason.trim() === "" ? {} : { reason: reason.trim() };
-        queries.setQueryData(STOP_KEY, await api.post<Stopped>("/v1/stop", body));
+        queries.setQueryData(STOP_KEY, await api.call("emergency.stop", { body }));
       }}
     >
       <p>

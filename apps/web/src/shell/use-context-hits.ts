@@ -1,3 +1,4 @@
+import type { QueryInput } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { api } from "../api/client.ts";
@@ -15,15 +16,14 @@ interface ContextHit {
   path: string;
 }
 
-/** Pages, tables and memories that match the text; empty if the project has no context. */
+/** Pages, tables and memories that go by these words; none where the project has no context. */
 export function useContextHits(words: string): readonly ContextHit[] {
-  const term = useDeferredValue(words.trim());
-  const isAsked = term.length >= FEWEST;
-  const query = { query: term, limit: SHOWN, kinds: ["page", "table", "memory"] };
+  const wanted = useDeferredValue(words.trim());
+  const isAsked = wanted.length >= FEWEST;
+  const query: QueryInput<"context.search"> = { query: wanted, limit: SHOWN, kinds: ["page", "table", "memory"] };
   const { data } = useQuery({
     queryKey: ["/v1/context/search", query],
-    queryFn: ({ signal }) =>
-      api.get<{ data: { key: string; title: string; kind: string }[] }>("/v1/context/search", query, signal),
+    queryFn: ({ signal }) => api.call("context.search", { query, signal }),
     enabled: isAsked,
     placeholderData: (before) => before,
     retry: false,

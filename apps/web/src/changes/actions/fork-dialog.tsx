@@ -1,4 +1,3 @@
-import type { Session } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
@@ -35,10 +34,13 @@ export function ForkDialog({
   const [title, setTitle] = useState(`${source?.title ?? "Untitled"}, another way`);
   const fork = useMutation({
     mutationFn: () =>
-      api.post<Session>(`/v1/sessions/${session}/fork`, {
-        ...(turn !== "" && { turn: Number(turn) }),
-        ...(isWorktree && { worktree: true }),
-        title: title.trim() === "" ? null : title.trim(),
+      api.call("sessions.fork", {
+        params: { session_id: session },
+        body: {
+          ...(turn !== "" && { turn: Number(turn) }),
+          ...(isWorktree && { worktree: true }),
+          title: title.trim() === "" ? null : title.trim(),
+        },
       }),
     onSuccess: ({ id }) => {
       onClose();

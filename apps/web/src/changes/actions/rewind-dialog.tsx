@@ -38,14 +38,16 @@ export function RewindDialog({
   const path = `/v1/sessions/${session}/rewind`;
   const preview = useQuery({
     queryKey: [path, { turn, scope }],
-    queryFn: () => api.post<RewindOutcome>(path, { turn, scope, dry_run: true }),
+    queryFn: () =>
+      api.call("sessions.rewind", { params: { session_id: session }, body: { turn, scope, dry_run: true } }),
     enabled: turn !== undefined,
     staleTime: 0,
     gcTime: 0,
     retry: false,
   });
   const rewind = useMutation({
-    mutationFn: (force: boolean) => api.post<RewindOutcome>(path, { turn, scope, ...(force && { force }) }),
+    mutationFn: (force: boolean) =>
+      api.call("sessions.rewind", { params: { session_id: session }, body: { turn, scope, ...(force && { force }) } }),
     onSuccess: (outcome) => {
       onDone(outcome);
       onClose();

@@ -1,4 +1,3 @@
-import type { RewindOutcome } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Undo2 } from "lucide-react";
 import { useState } from "react";
@@ -13,7 +12,7 @@ export function UndoRewind({ session, turns }: { session: string; turns: readonl
   const [isOver, setOver] = useState(false);
   const undo = useMutation({
     mutationFn: (force: boolean) =>
-      api.post<RewindOutcome>(`/v1/sessions/${session}/rewind/undo`, { ...(force && { force }) }),
+      api.call("sessions.undoRewind", { params: { session_id: session }, body: { ...(force && { force }) } }),
     onSettled: () =>
       Promise.all([
         queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/checkpoints`] }),

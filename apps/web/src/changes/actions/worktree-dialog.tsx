@@ -25,15 +25,20 @@ export function WorktreeDialog({
   const [into, setInto] = useState(worktree.from ?? "");
   const path = `/v1/sessions/${session}/worktree/${way}`;
   const body = way === "merge" && into.trim() !== "" ? { into: into.trim() } : {};
+  const params = { session_id: session };
+  const bring = (more: { dry_run?: boolean }): Promise<WorktreeMerge | WorktreeApply> =>
+    way === "merge"
+      ? api.call("sessions.worktree.merge", { params, body: { ...body, ...more } })
+      : api.call("sessions.worktree.apply", { params, body: more });
   const trial = useQuery({
     queryKey: [path, body],
-    queryFn: () => api.post<WorktreeMerge | WorktreeApply>(path, { ...body, dry_run: true }),
+    queryFn: () => bring({ dry_run: true }),
     retry: false,
     staleTime: 0,
     gcTime: 0,
   });
   const act = useMutation({
-    mutationFn: () => api.post(path, body),
+    mutationFn: () => bring({}),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/worktree`] });
       onClose();

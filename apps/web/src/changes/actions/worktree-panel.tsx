@@ -68,7 +68,11 @@ function unsaved({ commits, unsaved: { uncommitted }, files, merged }: WorktreeS
 function UndoButton({ session, way, label }: { session: string; way: WorktreeAction; label: string }) {
   const queries = useQueryClient();
   const undo = useMutation({
-    mutationFn: () => api.post(`/v1/sessions/${session}/worktree/${way}`, { undo: true }),
+    mutationFn: () =>
+      api.call(way === "merge" ? "sessions.worktree.merge" : "sessions.worktree.apply", {
+        params: { session_id: session },
+        body: { undo: true },
+      }),
     onSettled: () => queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/worktree`] }),
   });
   return (

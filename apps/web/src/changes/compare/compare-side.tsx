@@ -1,4 +1,3 @@
-import type { Message, Session } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
@@ -18,12 +17,13 @@ export function CompareSide({ session: id }: { session: string }) {
   const updatedAt = known?.updated_at ?? "";
   const session = useQuery({
     queryKey: [`/v1/sessions/${id}`, updatedAt],
-    queryFn: ({ signal }) => api.get<Session>(`/v1/sessions/${id}`, {}, signal),
+    queryFn: ({ signal }) => api.call("sessions.retrieve", { params: { session_id: id }, signal }),
     placeholderData: (before) => before,
   });
   const messages = useQuery({
     queryKey: [`/v1/sessions/${id}/messages`, { limit: 30 }, updatedAt],
-    queryFn: ({ signal }) => api.get<{ data: Message[] }>(`/v1/sessions/${id}/messages`, { limit: 30 }, signal),
+    queryFn: ({ signal }) =>
+      api.call("sessions.messages.list", { params: { session_id: id }, query: { limit: 30 }, signal }),
     placeholderData: (before) => before,
   });
   const { data: diff } = useDiff(id, {});

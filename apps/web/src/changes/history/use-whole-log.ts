@@ -35,11 +35,11 @@ async function readBack(session: string, after: number, signal: AbortSignal): Pr
   const pages: LoggedEvent[][] = [];
   let count = 0;
   for (let before: number | undefined; ;) {
-    const page: { data: LoggedEvent[]; before: number | null } = await api.get(
-      `/v1/sessions/${session}/log`,
-      { limit: PAGE, before },
+    const page: { data: LoggedEvent[]; before: number | null } = await api.call("sessions.log.list", {
+      params: { session_id: session },
+      query: { limit: PAGE, before },
       signal,
-    );
+    });
     const isThere = page.before === null || page.data.some(({ seq }) => seq <= after);
     const fresh = page.data.filter(({ seq }) => seq > after);
     pages.unshift(fresh);

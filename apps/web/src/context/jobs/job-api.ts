@@ -1,19 +1,14 @@
+import type { Job as AnyJob, RunEvent } from "@tandem/protocol";
 import { api } from "../../api/client.ts";
 
-export type JobState = "queued" | "running" | "interrupted" | "done" | "partly" | "failed" | "cancelled";
+export type { RunEvent };
+export type JobState = AnyJob["state"];
 
-export interface Job {
-  id: string;
-  kind: string;
+/** A job of this project: the contract leaves params, progress and result to the kind of job. */
+export interface Job extends Omit<AnyJob, "params" | "progress" | "result"> {
   params: Record<string, unknown> | null;
-  state: JobState;
   progress: Progress | null;
   result: Record<string, unknown> | null;
-  error: { code: string; message: string; fix?: string } | null;
-  cancel_requested: boolean;
-  created_at: string;
-  started_at: string | null;
-  ended_at: string | null;
 }
 
 interface Progress {
@@ -25,24 +20,13 @@ interface Progress {
   spent?: { requests: number; cached: number; usd: number | null };
 }
 
-/** What a job says; others may come, and are passed over. */
-export type RunEvent =
-  | { type: "started"; kind: string; resumed: boolean }
-  | { type: "stage_started"; stage: string; total: number | null }
-  | { type: "stage_progress"; stage: string; done: number; total: number | null; item: string | null }
-  | { type: "stage_finished"; stage: string; counts: Record<string, number> }
-  | { type: "skipped"; stage: string; item: string; code: string; message: string }
-  | { type: "unit_started"; unit: string; items: string[] }
-  | { type: "unit_step"; unit: string; step: number; budget: number; tools: string[] }
-  | { type: "unit_finished"; unit: string; outcome: "done" | "budget" | "failed"; message: string | null }
-  | { type: "waiting"; reason: string; until: string | null }
-  | { type: "spent"; requests: number; cached: number; usd: number | null }
-  | { type: "proposed"; proposal: string; accepted: number; open: number }
-  | { type: "ended"; state: string; message: string | null };
+/** Every kind of job here has params, progress and result of these forms. */
+export const asJob = (job: AnyJob): Job => job as Job;
 
-export const startJob = (kind: string, params: Record<string, unknown>): Promise<Job> =>
-  api.post("/v1/jobs", { kind, params });
-export const cancelJob = (id: string): Promise<Job> => api.post(`/v1/jobs/${id}/cancel`);
+export const startJob = async (kind: string, params: Record<string, unknown>): Promise<Job> =>
+  asJob(await api.call("jobs.create", { body: { kind, params } }));
+export const cancelJob = async (id: string): Promise<Job> =>
+  asJob(await api.call("jobs.cancel", { params: { job_id: id } }));
 
 /** What a job works on, in words. */
 export function subjectOf({ kind, params }: Pick<Job, "kind" | "params">): string {

@@ -5,7 +5,7 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useAnswer } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
-import { cancelJob, isUnderWay, type Job, subjectOf } from "./job-api.ts";
+import { asJob, cancelJob, isUnderWay, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
 import { JobReport } from "./job-report.tsx";
 import { StageList } from "./stage-list.tsx";
@@ -18,7 +18,8 @@ export function JobView({ id }: { id: string }) {
     void queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) => /^\/v1\/(jobs|proposals|context)/.test(String(path)),
     });
-  const { data: job, error, refetch } = useAnswer<Job>(`/v1/jobs/${id}`, {});
+  const { data, error, refetch } = useAnswer("jobs.retrieve", { params: { job_id: id } });
+  const job = data && asJob(data);
   const progress = useJobProgress(id, refresh);
   const cancelling = useMutation({ mutationFn: () => cancelJob(id), onSettled: refresh });
   const canCancel = job !== undefined && (isUnderWay(job) || job.state === "interrupted") && !job.cancel_requested;

@@ -1,9 +1,9 @@
 import { ago } from "../../text/format.ts";
 import { Problem } from "../../ui/problem.tsx";
-import { type Paged, useAnswer, useOverview } from "../context-api.ts";
+import { useAnswer, useOverview } from "../context-api.ts";
 import { ShellCommand } from "../shell-command.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
-import { isUnderWay, type Job, subjectOf } from "./job-api.ts";
+import { asJob, isUnderWay, type Job, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
 import { JobView } from "./job-view.tsx";
 import { StartJob } from "./start-job.tsx";
@@ -15,9 +15,9 @@ const IDLE_MS = 15_000;
 /** Background jobs, started here, by a command or automatically. */
 export default function JobsView({ job }: { job: string }) {
   const overview = useOverview();
-  const { data, error, refetch } = useAnswer<Paged<Job>>(
-    "/v1/jobs",
-    { limit: MOST },
+  const { data, error, refetch } = useAnswer(
+    "jobs.list",
+    { query: { limit: MOST } },
     {
       refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? BUSY_MS : IDLE_MS),
     },
@@ -35,7 +35,7 @@ export default function JobsView({ job }: { job: string }) {
         </div>
       )}
       <div className="py-1">
-        {data?.data.map((each) => (
+        {data?.data.map(asJob).map((each) => (
           <PaneRow key={each.id} path={`jobs/${each.id}`} isCurrent={each.id === job}>
             <span className="flex items-center gap-2">
               <span className="truncate">

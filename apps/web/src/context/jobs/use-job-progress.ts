@@ -1,5 +1,6 @@
 import { useEffect, useEffectEvent, useMemo, useState } from "react";
-import { readStream } from "../../api/read-stream.ts";
+import { api } from "../../api/client.ts";
+import { rest } from "../../api/while-seen.ts";
 import { LiveValue, useLive } from "../../live/live-value.ts";
 import { jobProgress, type JobProgress } from "./job-progress.ts";
 import type { RunEvent } from "./job-api.ts";
@@ -11,11 +12,12 @@ export function useJobProgress(id: string, onEnd: () => void): JobProgress {
   useEffect(() => {
     const end = new AbortController();
     events.set([]);
-    void readStream(`/v1/jobs/${id}/events/stream`, {
+    void api.follow("jobs.events.stream", {
+      params: { job_id: id },
       signal: end.signal,
-      onConnection: () => undefined,
+      rest,
       onFrame: ({ data }) => {
-        const { event } = data as { event: RunEvent };
+        const { event } = data;
         events.change((all) => [...all, event]);
         if (event.type !== "ended") return;
         end.abort();

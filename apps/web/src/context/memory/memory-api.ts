@@ -28,8 +28,10 @@ export function useMemoryChange<In, Out>(work: (input: In) => Promise<Out>) {
   });
 }
 
-export const remember = (words: Words): Promise<Remembered> => api.post("/v1/context/memories", words);
+export const remember = (words: Words): Promise<Remembered> => api.call("context.memories.create", { body: words });
 export const keep = ({ id, expires_at }: Pick<Memory, "id" | "expires_at">): Promise<unknown> =>
-  api.post(`/v1/context/memories/${id}/keep`, { expires_at });
-export const forget = (id: string): Promise<{ proposal: string | null }> => api.delete(`/v1/context/memories/${id}`);
-export const undo = (proposal: string): Promise<unknown> => api.post(`/v1/proposals/${proposal}/undo`);
+  api.call("context.memories.keep", { params: { memory_id: id }, body: { expires_at } });
+export const forget = (id: string): Promise<{ proposal: string | null }> =>
+  api.call("context.memories.forget", { params: { memory_id: id } });
+export const undo = (proposal: string): Promise<unknown> =>
+  api.call("proposals.undo", { params: { proposal_id: proposal } });

@@ -2,10 +2,9 @@ import { useSearch } from "@tanstack/react-router";
 import { ago } from "../../text/format.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { type Paged, useAnswer } from "../context-api.ts";
+import { useAnswer } from "../context-api.ts";
 import { ContextLink } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
-import type { ProposalSummary } from "./proposal-api.ts";
 import { ProposalView } from "./proposal-view.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
@@ -15,11 +14,15 @@ const MOST = 100;
 export default function ProposalsView({ proposal }: { proposal: string }) {
   const { all } = useSearch({ from: "/context/$" });
   const isAll = all !== undefined;
-  const query = isAll ? { limit: MOST } : { limit: MOST, states: ["open"] };
-  const { data, error, refetch } = useAnswer<Paged<ProposalSummary>>("/v1/proposals", query, {
-    refetchInterval: 15_000,
-    placeholderData: (before) => before,
-  });
+  const query = isAll ? { limit: MOST } : { limit: MOST, states: ["open" as const] };
+  const { data, error, refetch } = useAnswer(
+    "proposals.list",
+    { query },
+    {
+      refetchInterval: 15_000,
+      placeholderData: (before) => before,
+    },
+  );
   const search = isAll ? { all: "1" } : undefined;
   const list = (
     <>

@@ -1,9 +1,8 @@
 import type { ReactNode } from "react";
 import { ago, count } from "../../text/format.ts";
-import { type Overview, type Paged, useAnswer } from "../context-api.ts";
+import { type Overview, useAnswer } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { ShellCommand } from "../shell-command.tsx";
-import type { ProposalSummary } from "../proposals/proposal-api.ts";
 import { StateBadge } from "../proposals/state-badge.tsx";
 
 /** Shown before the first search: the contents of the context, or how to set it up. */
@@ -58,9 +57,9 @@ export function SearchStart({ overview: { counts, connections, sources, problems
   );
 }
 
-/** Open proposals. */
+/** What was proposed and waits for a decision. */
 function OpenProposals() {
-  const { data } = useAnswer<Paged<ProposalSummary>>("/v1/proposals", { states: ["open"], limit: 5 });
+  const { data } = useAnswer("proposals.list", { query: { states: ["open"], limit: 5 } });
   if (!data || data.data.length === 0) return null;
   return (
     <section aria-labelledby="waiting">

@@ -1,3 +1,4 @@
+import type { SEARCH_KINDS } from "@tandem/protocol";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search, X } from "lucide-react";
 import { useDeferredValue, useEffect, useRef, useState } from "react";
@@ -7,7 +8,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
-import { type Hit, useAnswer, useOverview } from "../context-api.ts";
+import { useAnswer, useOverview } from "../context-api.ts";
 import { FILTERS, HIT_KINDS } from "./hit-kinds.tsx";
 import { HitList } from "./hit-list.tsx";
 import { SearchStart } from "./search-start.tsx";
@@ -41,11 +42,20 @@ export function SearchView() {
   });
 
   const term = useDeferredValue(q.trim());
-  const query = { query: term, limit: MOST, connection, ...(kind !== undefined && { kinds: [kind] }) };
-  const found = useAnswer<{ data: Hit[]; degraded?: string }>("/v1/context/search", query, {
-    enabled: term !== "",
-    placeholderData: (before) => before,
-  });
+  const query = {
+    query: term,
+    limit: MOST,
+    connection,
+    ...(kind !== undefined && { kinds: [kind as (typeof SEARCH_KINDS)[number]] }),
+  };
+  const found = useAnswer(
+    "context.search",
+    { query },
+    {
+      enabled: term !== "",
+      placeholderData: (before) => before,
+    },
+  );
 
   const walk = (by: number): void => {
     const links = [...(results.current?.querySelectorAll<HTMLAnchorElement>("a[data-row]") ?? [])];

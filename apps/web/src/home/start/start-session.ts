@@ -76,26 +76,30 @@ export async function startSession(
   ) as Record<string, string>;
   const text = prompt.trim();
   const content = [...blocksOf(files), ...(text === "" ? [] : [{ type: "text" as const, text }])];
-  return api.post<Session>("/v1/sessions", {
-    agent,
-    environment_id: environment,
-    ...(content.length > 0 && {
-      title: titleOf(text === "" ? (files[0]?.name ?? "") : text),
-      initial_events: [{ type: "user.message", content, tandem: { commands: true } }],
-    }),
-    metadata,
-    ...(budget !== undefined && {
-      budget: { type: "limit", max_list_cost: { amount: String(Math.round(budget * 100)), currency: "USD" } },
-    }),
+  return api.call("sessions.create", {
+    body: {
+      agent,
+      environment_id: environment,
+      ...(content.length > 0 && {
+        title: titleOf(text === "" ? (files[0]?.name ?? "") : text),
+        initial_events: [{ type: "user.message", content, tandem: { commands: true } }],
+      }),
+      metadata,
+      ...(budget !== undefined && {
+        budget: { type: "limit", max_list_cost: { amount: String(Math.round(budget * 100)), currency: "USD" } },
+      }),
+    },
   });
 }
 
 const createAgent = (model: string): Promise<Agent> =>
-  api.post<Agent>("/v1/agents", {
-    name: "Claude Code",
-    description: "Made by the page, for the first session.",
-    model: model === "" ? FALLBACK_MODEL : model,
-    tools: [{ type: "agent_toolset_20260401" }],
+  api.call("agents.create", {
+    body: {
+      name: "Claude Code",
+      description: "Made by the page, for the first session.",
+      model: model === "" ? FALLBACK_MODEL : model,
+      tools: [{ type: "agent_toolset_20260401" }],
+    },
   });
 
 /** Reuses a matching environment or creates one. */
@@ -112,9 +116,11 @@ async function environmentOf(
     ({ metadata }) => metadata[path] === wanted && metadata[isolation] === kind && metadata[branch] === undefined,
   );
   if (there) return there.id;
-  const made = await api.post<Environment>("/v1/environments", {
-    name: `${wanted}${kind === undefined ? "" : " (worktrees)"}`.slice(-256),
-    metadata: { [path]: wanted, ...(kind !== undefined && { [isolation]: kind }) },
+  const made = await api.call("environments.create", {
+    body: {
+      name: `${wanted}${kind === undefined ? "" : " (worktrees)"}`.slice(-256),
+      metadata: { [path]: wanted, ...(kind !== undefined && { [isolation]: kind }) },
+    },
   });
   return made.id;
 }

@@ -32,17 +32,20 @@ function CustomToolQuestion({
   const hasKeys = useHasKeys(session, callId);
   const { mutate, isPending, error } = useMutation({
     mutationFn: ({ result, input: given, message }: Answer) =>
-      api.post(`/v1/sessions/${session}/events`, {
-        events: [
-          {
-            type: "user.custom_tool_result",
-            custom_tool_use_id: callId,
-            content: [
-              { type: "text", text: result === "allow" ? JSON.stringify(given) : (message ?? "There is no answer.") },
-            ],
-            ...(result === "deny" && { is_error: true }),
-          },
-        ],
+      api.call("sessions.events.send", {
+        params: { session_id: session },
+        body: {
+          events: [
+            {
+              type: "user.custom_tool_result",
+              custom_tool_use_id: callId,
+              content: [
+                { type: "text", text: result === "allow" ? JSON.stringify(given) : (message ?? "There is no answer.") },
+              ],
+              ...(result === "deny" && { is_error: true }),
+            },
+          ],
+        },
       }),
   });
   return (

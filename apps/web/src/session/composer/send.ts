@@ -1,12 +1,14 @@
-import type { SessionEvent, UserContent } from "@tandem/protocol";
+import type { BodyInput, SessionEvent, UserContent } from "@tandem/protocol";
 import { api } from "../../api/client.ts";
 import type { SessionLog } from "../../live/session-log.ts";
 
-/** Sends a message. During a turn it is queued after it (`queue`) or delivered into it (`steer`). */
+type SentEvent = BodyInput<"sessions.events.send">["events"][number];
+
+/** Puts words to the agent; while a turn runs, after it (`queue`) or into it (`steer`). */
 export async function sendMessage(
   log: SessionLog,
   session: string,
-  content: readonly UserContent[],
+  content: UserContent[],
   delivery: "queue" | "steer" | undefined,
 ): Promise<void> {
   // A command always starts its own turn. Only plain text can steer the running turn.
@@ -23,8 +25,8 @@ export const stopTurn = async (session: string, turn: string | undefined): Promi
 
 /** Runs a command in the session's folder. Its output arrives in the log. */
 export const runShell = async (session: string, command: string): Promise<void> => {
-  await api.post(`/v1/sessions/${session}/shell`, { command });
+  await api.call("sessions.shell.run", { params: { session_id: session }, body: { command } });
 };
 
-const post = (session: string, event: unknown): Promise<{ data: SessionEvent[] }> =>
-  api.post<{ data: SessionEvent[] }>(`/v1/sessions/${session}/events`, { events: [event] });
+const post = (session: string, event: SentEvent): Promise<{ data: SessionEvent[] }> =>
+  api.call("sessions.events.send", { params: { session_id: session }, body: { events: [event] } });

@@ -7,7 +7,7 @@ export const withdrawnMessage = new LiveValue<{ session: string; text: string } 
 
 /** Withdraws a message that no turn has received yet, and puts its text back into the field. */
 export async function withdrawMessage(session: string, { id, parts }: Message): Promise<void> {
-  await api.delete(`/v1/sessions/${session}/events/${id}`);
+  await api.call("sessions.events.take_back", { params: { session_id: session, event_id: id } });
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   withdrawnMessage.set({ session, text });
 }

@@ -8,9 +8,12 @@ export async function readWholeLog(session: string): Promise<LoggedEvent[]> {
   const pages: LoggedEvent[][] = [];
   let before: number | undefined;
   do {
-    const page: { data: LoggedEvent[]; before: number | null } = await api.get(`/v1/sessions/${session}/log`, {
-      limit: PAGE,
-      before,
+    const page: { data: LoggedEvent[]; before: number | null } = await api.call("sessions.log.list", {
+      params: { session_id: session },
+      query: {
+        limit: PAGE,
+        before,
+      },
     });
     pages.push(page.data);
     before = page.before ?? undefined;

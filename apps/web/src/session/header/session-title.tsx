@@ -1,4 +1,3 @@
-import type { Session } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client.ts";
@@ -9,7 +8,8 @@ export function SessionTitle({ session, title }: { session: string; title: strin
   const [draft, setDraft] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
   const rename = useMutation({
-    mutationFn: (name: string) => api.post<Session>(`/v1/sessions/${session}`, { title: name === "" ? null : name }),
+    mutationFn: (name: string) =>
+      api.call("sessions.update", { params: { session_id: session }, body: { title: name === "" ? null : name } }),
     onSuccess: () => setDraft(undefined),
   });
   const isEditing = draft !== undefined;

@@ -1,4 +1,6 @@
-import type { Agent } from "@tandem/protocol";
+import type { Agent, BodyInput, EFFORTS } from "@tandem/protocol";
+
+type AgentParams = BodyInput<"agents.create">;
 
 export interface AgentDraft {
   name: string;
@@ -30,8 +32,8 @@ export function draftOf(agent: Agent | undefined): AgentDraft {
   };
 }
 
-/** The request body. The form edits only the toolset's policy; custom tools and MCP toolsets stay unchanged. */
-export function paramsOf(draft: AgentDraft, agent: Agent | undefined): Record<string, unknown> {
+/** What is sent: only the toolset's policy is the form's; custom tools and MCP toolsets stay as they were. */
+export function paramsOf(draft: AgentDraft, agent: Agent | undefined): AgentParams & { version?: number } {
   const others = agent?.tools.filter((tool) => tool.type !== TOOLSET) ?? [];
   const before = agent?.tools.find((tool) => tool.type === TOOLSET);
   const isSame = before?.default_config.permission_policy.type === draft.policy;
@@ -40,9 +42,11 @@ export function paramsOf(draft: AgentDraft, agent: Agent | undefined): Record<st
   return {
     name: draft.name.trim(),
     description: draft.description.trim() === "" ? null : draft.description.trim(),
-    model: { id: draft.model, ...(draft.effort !== "" && { effort: draft.effort }) },
+    model: { id: draft.model, ...(draft.effort !== "" && { effort: draft.effort as (typeof EFFORTS)[number] }) },
     system: draft.system.trim() === "" ? null : draft.system,
-    ...(hasToolsChanged && { tools: draft.policy === "none" ? others : [toolset, ...others] }),
+    ...(hasToolsChanged && {
+      tools: (draft.policy === "none" ? others : [toolset, ...others]) as AgentParams["tools"],
+    }),
     ...(agent && { version: agent.version }),
   };
 }

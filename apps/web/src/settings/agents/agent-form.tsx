@@ -17,7 +17,12 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
   const [draft, setDraft] = useState<AgentDraft>(() => draftOf(agent));
   const set = (part: Partial<AgentDraft>): void => setDraft({ ...draft, ...part });
   const save = useMutation({
-    mutationFn: () => api.post<Agent>(agent ? `/v1/agents/${agent.id}` : "/v1/agents", paramsOf(draft, agent)),
+    mutationFn: () => {
+      const body = paramsOf(draft, agent);
+      return agent
+        ? api.call("agents.update", { params: { agent_id: agent.id }, body: { ...body, version: agent.version } })
+        : api.call("agents.create", { body });
+    },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
       onClose();

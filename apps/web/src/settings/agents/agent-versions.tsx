@@ -1,7 +1,6 @@
 import type { Agent } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-import type { Page } from "../../api/lists.ts";
 import { formatDateTime } from "../../text/format.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -12,7 +11,8 @@ export function AgentVersions({ agent, onClose }: { agent: Agent; onClose: () =>
   const path = `/v1/agents/${agent.id}/versions`;
   const list = useQuery({
     queryKey: [path],
-    queryFn: ({ signal }) => api.get<Page<Agent>>(path, { limit: 100 }, signal),
+    queryFn: ({ signal }) =>
+      api.call("agents.versions.list", { params: { agent_id: agent.id }, query: { limit: 100 }, signal }),
   });
   const versions = list.data?.data ?? [];
   return (

@@ -76,7 +76,7 @@ export default function AgentsPage() {
         title={`Archive ${open?.agent?.name ?? ""}?`}
         verb="Archive"
         act={async () => {
-          await api.post(`/v1/agents/${open?.agent?.id}/archive`);
+          await api.call("agents.archive", { params: { agent_id: open?.agent?.id ?? "" } });
           await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
         }}
       >

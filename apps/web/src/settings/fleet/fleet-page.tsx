@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { DeadLetter, FleetLimit, FleetQueue, FleetStatus } from "@tandem/protocol";
+import type { FleetLimit, FleetQueue, FleetStatus } from "@tandem/protocol";
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -21,7 +21,7 @@ export default function FleetPage() {
   const queries = useQueryClient();
   const fleet = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => api.get<FleetStatus>("/v1/fleet", {}, signal),
+    queryFn: ({ signal }) => api.call("fleet.retrieve", { signal }),
     refetchInterval: LOOK_EVERY_MS,
   });
   const [leaving, setLeaving] = useState<FleetStatus["workers"][number]>();
@@ -69,7 +69,7 @@ export default function FleetPage() {
         title={`Drain the worker on ${leaving?.machine ?? ""}?`}
         verb="Drain"
         act={async () => {
-          await api.post(`/v1/fleet/workers/${leaving?.id}/drain`);
+          await api.call("fleet.workers.drain", { params: { worker_id: leaving?.id ?? "" } });
           await queries.invalidateQueries({ queryKey: KEY });
         }}
       >
@@ -124,10 +124,10 @@ function FailedJobs({ count }: { count: number }) {
   const queries = useQueryClient();
   const letters = useQuery({
     queryKey: [...DEAD_KEY, count],
-    queryFn: ({ signal }) => api.get<{ data: DeadLetter[] }>("/v1/fleet/dead", {}, signal),
+    queryFn: ({ signal }) => api.call("fleet.dead.list", { signal }),
   });
   const requeue = useMutation({
-    mutationFn: (key: string) => api.post(`/v1/fleet/dead/${encodeURIComponent(key)}/requeue`),
+    mutationFn: (key: string) => api.call("fleet.dead.requeue", { params: { key } }),
     onSuccess: () => Promise.all([KEY, DEAD_KEY].map((queryKey) => queries.invalidateQueries({ queryKey }))),
   });
   return (

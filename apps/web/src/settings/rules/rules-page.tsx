@@ -1,4 +1,4 @@
-import { type KeptRule, RULE_ACTIONS, RULE_SCOPES } from "@tandem/protocol";
+import { type KeptRule, RULE_ACTIONS, RULE_SCOPES, type RuleAction, type RuleScope } from "@tandem/protocol";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -22,7 +22,7 @@ export default function RulesPage() {
   const agents = useAgents();
   const list = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => api.get<{ data: KeptRule[] }>("/v1/rules", {}, signal),
+    queryFn: ({ signal }) => api.call("rules.list", { signal }),
   });
   const [ended, setEnded] = useState<KeptRule>();
   const whose = ({ scope, of }: KeptRule): string => {
@@ -75,7 +75,7 @@ export default function RulesPage() {
         title="Remove this rule?"
         verb="Remove"
         act={async () => {
-          await api.delete(`/v1/rules/${ended?.id}`);
+          await api.call("rules.delete", { params: { rule_id: ended?.id ?? "" } });
           await queries.invalidateQueries({ queryKey: KEY });
         }}
       >
@@ -94,13 +94,15 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
   const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
   const add = useMutation({
     mutationFn: () =>
-      api.post("/v1/rules", {
-        action: form.action,
-        tool: form.tool.trim(),
-        ...(form.pattern.trim() !== "" && { pattern: form.pattern.trim() }),
-        ...(form.reason.trim() !== "" && { reason: form.reason.trim() }),
-        scope: form.scope,
-        ...(form.scope !== "user" && { of: form.of.trim() }),
+      api.call("rules.create", {
+        body: {
+          action: form.action as RuleAction,
+          tool: form.tool.trim(),
+          ...(form.pattern.trim() !== "" && { pattern: form.pattern.trim() }),
+          ...(form.reason.trim() !== "" && { reason: form.reason.trim() }),
+          scope: form.scope as RuleScope,
+          ...(form.scope !== "user" && { of: form.of.trim() }),
+        },
       }),
     onSuccess: () => {
       set({ tool: "", pattern: "", reason: "" });

@@ -1,4 +1,4 @@
-import { type KeptRule, PERMISSION_MODES, type Rule, type RuleAction, type Verdict } from "@tandem/protocol";
+import { PERMISSION_MODES, type RuleAction, type PermissionMode, type TestedCall } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -14,28 +14,19 @@ import { Badge, Panel, type Tone } from "../panel.tsx";
 
 export const ACTION_TONES: Readonly<Record<RuleAction, Tone>> = { allow: "good", ask: "wait", deny: "bad" };
 
-interface TestedCall {
-  verdict: Verdict;
-  parts: {
-    what: string;
-    verdict?: Verdict;
-    considered: { rule: KeptRule; fit: "yes" | "maybe" | "no"; why: string }[];
-    neutral: boolean;
-  }[];
-  suggestion?: Rule;
-}
-
-/** Evaluates a call against the rules without running it. */
+/** What would become of a call, and why. Nothing is run. */
 export function TestRule() {
   const agents = useAgents();
   const [form, setForm] = useState({ call: "", agent: "", mode: "" });
   const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
   const test = useMutation({
     mutationFn: () =>
-      api.post<TestedCall>("/v1/rules/test", {
-        call: form.call.trim(),
-        ...(form.agent !== "" && { agent_id: form.agent }),
-        ...(form.mode !== "" && { mode: form.mode }),
+      api.call("rules.test", {
+        body: {
+          call: form.call.trim(),
+          ...(form.agent !== "" && { agent_id: form.agent }),
+          ...(form.mode !== "" && { mode: form.mode as PermissionMode }),
+        },
       }),
   });
   return (

@@ -7,16 +7,16 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { Findings } from "./findings.tsx";
-import { type AuthState, bytes, type Finding, PAYERS, type ServerStatus, toneOf } from "./server-status.ts";
+import { type AuthState, bytes, PAYERS, type ServerStatus, toneOf } from "./server-status.ts";
 
 /** The model backend, billing, whether a call would work now, and the doctor's checks. */
 export default function StatusPage() {
   const status = useQuery({
     queryKey: ["/v1/status"],
-    queryFn: ({ signal }) => api.get<ServerStatus>("/v1/status", {}, signal),
+    queryFn: ({ signal }) => api.call("status.retrieve", { signal }),
     staleTime: 30_000,
   });
-  const doctor = useMutation({ mutationFn: () => api.post<{ data: Finding[] }>("/v1/status/examine") });
+  const doctor = useMutation({ mutationFn: () => api.call("status.examine") });
   return (
     <>
       <PageHead

@@ -1,0 +1,143 @@
+import type {
+  BodyInput,
+  DownloadName,
+  EndpointName,
+  FormInput,
+  FrameOf,
+  JsonName,
+  ParamsOf,
+  QueryInput,
+  ResponseOf,
+  StreamName,
+  UploadName,
+} from "@tandem/protocol";
+import { addressOf } from "./address-of.ts";
+import { ApiError } from "./api-error.ts";
+import { followStream, type FollowHooks } from "./follow-stream.ts";
+import { readFrames } from "./read-frames.ts";
+
+export interface ClientSettings {
+  /** Where the server is. Without it, paths are relative: for a page that the server itself delivered. */
+  baseUrl?: string;
+  /** Sent as a bearer token. A page is signed in by its cookie instead. */
+  token?: string;
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Called for every 401, which means that the token or the sign-in is no longer valid. */
+  onUnauthorized?: () => void;
+}
+
+/** Optional only if nothing in it is required. */
+type Member<Name extends string, Value> = {} extends Value ? { [K in Name]?: Value } : { [K in Name]: Value };
+
+/** What a call needs: the parameters of its path, its query, its body, each only if the route has it. */
+export type CallInput<Name extends EndpointName> = (keyof ParamsOf<Name> extends never
+  ? {}
+  : { params: ParamsOf<Name> }) &
+  Member<"query", QueryInput<Name>> &
+  (BodyInput<Name> extends undefined ? {} : Member<"body", BodyInput<Name>>);
+
+interface Options {
+  signal?: AbortSignal;
+}
+
+/** The last argument may be left out if nothing in it is required. */
+type Arguments<Input> = {} extends Input ? [input?: Input & Options] : [input: Input & Options];
+
+export interface Client {
+  /** A request with JSON both ways. */
+  call<Name extends JsonName>(name: Name, ...input: Arguments<CallInput<Name>>): Promise<ResponseOf<Name>>;
+  upload<Name extends UploadName>(
+    name: Name,
+    input: { file: Blob; filename?: string; form?: FormInput<Name> } & Options,
+  ): Promise<ResponseOf<Name>>;
+  download<Name extends DownloadName>(name: Name, ...input: Arguments<CallInput<Name>>): Promise<Response>;
+  /** One connection; ends when the server ends it or the connection breaks. */
+  stream<Name extends StreamName>(
+    name: Name,
+    input: CallInput<Name> & { signal: AbortSignal; lastEventId?: string },
+  ): Promise<AsyncGenerator<{ id: string | undefined; data: FrameOf<Name> }>>;
+  /** A stream that is reopened after the last event that arrived, until the signal fires. */
+  follow<Name extends StreamName>(
+    name: Name,
+    input: CallInput<Name> & FollowHooks<FrameOf<Name>> & { signal: AbortSignal; from?: string },
+  ): Promise<void>;
+  /** A path outside of the contract, such as the page's own sign-in. */
+  request(method: string, path: string, body?: unknown): Promise<Response>;
+}
+
+/** A typed client of the server's API. It trusts the server to answer as the contract says, and does not validate. */
+export function createClient({
+  baseUrl = "",
+  token,
+  fetch: send = (url, init) => fetch(url, init),
+  onUnauthorized,
+}: ClientSettings = {}): Client {
+  const request = async (method: string, path: string, init: RequestInit): Promise<Response> => {
+    const headers = new Headers(init.headers);
+    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    const response = await send(`${baseUrl}${path}`, { ...init, method, headers }).catch((cause: unknown) => {
+      if (init.signal?.aborted) throw cause;
+      throw new ApiError(0, "unreachable", "The server cannot be reached. It may have been stopped.", { cause });
+    });
+    if (response.ok) return response;
+    if (response.status === 401) onUnauthorized?.();
+    throw await ApiError.of(response);
+  };
+  const json = (body: unknown): RequestInit =>
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const open = async (name: EndpointName, input: OpenInput): Promise<Response> => {
+    const { method, path } = addressOf(name, input);
+    const { body, signal, lastEventId } = input;
+    const { headers, ...rest } = json(body);
+    return request(method, path, {
+      ...rest,
+      headers: { ...headers, ...(lastEventId !== undefined && { "last-event-id": lastEventId }) },
+      ...(signal && { signal }),
+    });
+  };
+  const frames = async (name: StreamName, input: OpenInput, onBytes?: () => void) => {
+    const { body } = await open(name, input);
+    if (!body) throw new ApiError(0, "unreachable", "The server sent no stream.");
+    return readFrames(body, { ...(onBytes && { onBytes }) });
+  };
+  return {
+    call: async (name, ...[input]) => {
+      const response = await open(name, plain(input));
+      return (response.status === 204 ? undefined : await response.json()) as never;
+    },
+    upload: async (name, { file, filename, form = {}, signal }) => {
+      const { method, path } = addressOf(name);
+      const data = new FormData();
+      for (const [key, value] of Object.entries(form)) data.append(key, String(value));
+      data.append("file", file, filename);
+      const response = await request(method, path, { body: data, ...(signal && { signal }) });
+      return (await response.json()) as never;
+    },
+    download: (name, ...[input]) => open(name, plain(input)),
+    stream: async (name, input) => parsed(await frames(name, plain(input))),
+    follow: (name, { from, signal, ...input }) =>
+      followStream(
+        async (lastEventId, line, onBytes) =>
+          parsed(await frames(name, { ...plain(input), signal: line, lastEventId }, onBytes)),
+        { ...input, from, signal },
+      ),
+    request: (method, path, body) => request(method, path, json(body)),
+  };
+}
+
+interface OpenInput {
+  params?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, unknown>>;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+  lastEventId?: string | undefined;
+}
+
+/** The input of any route, after the types of `Client` have checked that of this one. */
+const plain = (input: unknown): OpenInput => (input ?? {}) as OpenInput;
+
+async function* parsed<Data>(
+  frames: AsyncIterable<{ id: string | undefined; data: string }>,
+): AsyncGenerator<{ id: string | undefined; data: Data }> {
+  for await (const { id, data } of frames) yield { id, data: JSON.parse(data) as Data };
+}

@@ -1,0 +1,5 @@
+export { ApiError } from "./api-error.ts";
+export { addressOf } from "./address-of.ts";
+export { createClient, type CallInput, type Client, type ClientSettings } from "./create-client.ts";
+export { followStream, type Connection, type FollowHooks } from "./follow-stream.ts";
+export { readFrames, type Frame } from "./read-frames.ts";
