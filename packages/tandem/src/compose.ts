@@ -22,39 +22,39 @@ import { serverSettings } from "./server/server-settings.ts";
 // most commands run.
 
 /** Creates the configured backend. Throws in an untrusted folder. */
-export async function createBackend(context: Host, project: Project): Promise<LlmBackend> {
-  await requireTrust(context.env, project);
-  await useProxy(context.env);
+export async function createBackend(host: Host, project: Project): Promise<LlmBackend> {
+  await requireTrust(host.env, project);
+  await useProxy(host.env);
   const runtime = await import("@tandem/runtime");
   const config = withAbsolutePaths(project);
-  if (config.provider.backend === "claude-code") await findClaudeCode(context, project, context.warn);
+  if (config.provider.backend === "claude-code") await findClaudeCode(host, project, host.warn);
   return runtime.createBackend(config, {
-    readSecret: secretReader(context, project),
-    stateFolder: await ensureTandemHome(context.env),
-    hostVariables: context.env,
+    readSecret: secretReader(host, project),
+    stateFolder: await ensureTandemHome(host.env),
+    hostVariables: host.env,
   });
 }
 
 /** Creates a runtime on the configured backend. `onReport` gets the report of each call. */
 export async function createRuntime(
-  context: Host,
+  host: Host,
   project: Project,
   onReport: (report: CallReport) => void,
   quotas?: SharedQuotas,
 ): Promise<LlmRuntime> {
-  const [backend, runtime] = [await createBackend(context, project), await import("@tandem/runtime")];
+  const [backend, runtime] = [await createBackend(host, project), await import("@tandem/runtime")];
   return runtime.createRuntime({ config: project.config.llm, backend, sink: onReport, ...(quotas && { quotas }) });
 }
 
 /** Asks the Claude Code binary for the state of the user's login. Spends no tokens and does not refresh the login. */
-export async function probeLogin(context: Host, project: Project, deadlineMs: number) {
-  await requireTrust(context.env, project);
+export async function probeLogin(host: Host, project: Project, deadlineMs: number) {
+  await requireTrust(host.env, project);
   const claudeCode = await import("@tandem/claude-code");
   return claudeCode.probeLogin({
-    hostVariables: context.env,
-    executable: await findClaudeCode(context, project),
+    hostVariables: host.env,
+    executable: await findClaudeCode(host, project),
     deadlineMs,
-    signal: context.signal,
+    signal: host.signal,
   });
 }
 
@@ -84,19 +84,19 @@ function ledgerWithEntries(env: Variables): string | undefined {
 }
 
 /** Opens the store. Throws in an untrusted folder. `meanwhile` runs while the store opens. */
-export async function openStore(context: Host, project: Project, meanwhile?: () => void): Promise<Store> {
-  await requireTrust(context.env, project);
-  const { location } = await databaseLocation(context, project);
-  await ensureTandemHome(context.env);
+export async function openStore(host: Host, project: Project, meanwhile?: () => void): Promise<Store> {
+  await requireTrust(host.env, project);
+  const { location } = await databaseLocation(host, project);
+  await ensureTandemHome(host.env);
   const storage = await import("@tandem/storage");
   return storage.openStore(location, meanwhile);
 }
 
 /** Opens a configured database connection. Throws in an untrusted folder. */
-export async function openNamedConnection(context: Host, project: Project, name: string): Promise<Connection> {
+export async function openNamedConnection(host: Host, project: Project, name: string): Promise<Connection> {
   const connection = findConnection(project, name);
-  await requireTrust(context.env, project);
-  const { env, signal } = context;
+  await requireTrust(host.env, project);
+  const { env, signal } = host;
   const place = await connectionPlace(name, connection, { env, folder: project.folder, signal });
   const { openConnection } = await import("@tandem/connectors");
   return openConnection(place);
@@ -118,20 +118,20 @@ export const hasContext = ({ config, folder }: Project): boolean =>
   existsSync(join(resolve(folder, config.context.folder), "context.yaml"));
 
 /** The search index uses one embedder: that of pages, else that of tables. */
-export async function openEmbedder(context: Host, project: Project): Promise<Embedder | undefined> {
+export async function openEmbedder(host: Host, project: Project): Promise<Embedder | undefined> {
   const { ingest, scan } = project.config;
   const config = ingest.embeddings.backend === "none" ? scan.embeddings : ingest.embeddings;
   if (config.backend === "none") return undefined;
-  await useProxy(context.env);
+  await useProxy(host.env);
   const { createEmbedder } = await import("@tandem/runtime");
-  return createEmbedder(config, { readSecret: secretReader(context, project), folder: project.folder });
+  return createEmbedder(config, { readSecret: secretReader(host, project), folder: project.folder });
 }
 
 export const loadContext = () => import("@tandem/context");
 
 /** Gives jobs access to a model. Undefined if no backend is configured. */
 export async function jobModels(
-  context: Host,
+  host: Host,
   project: Project,
   quotas?: SharedQuotas,
 ): Promise<{ llm: LlmSource | undefined; modelOf: (role: string) => string }> {
@@ -140,7 +140,7 @@ export async function jobModels(
   const byRole = new Map<string, string>(roleModels(models).map(({ role, model }) => [role, model]));
   const { backend } = provider;
   return {
-    llm: backend === "none" ? undefined : { backend, open: (sink) => createRuntime(context, project, sink, quotas) },
+    llm: backend === "none" ? undefined : { backend, open: (sink) => createRuntime(host, project, sink, quotas) },
     modelOf: (role) => resolveModel(backend, byRole.get(role) ?? models.default),
   };
 }
@@ -213,11 +213,11 @@ export const loadQueue = () => import("@tandem/queue");
 export const loadServer = () => import("@tandem/server");
 
 /** Returns a function that reads a secret from its configured source. */
-export function secretReader(context: Host, project: Project): (reference: string) => Promise<string> {
-  const place = { env: context.env, folder: project.folder, signal: context.signal };
+export function secretReader(host: Host, project: Project): (reference: string) => Promise<string> {
+  const place = { env: host.env, folder: project.folder, signal: host.signal };
   const { credentials } = project.config.llm.provider.vertex;
   return (reference) => {
-    if (reference === context.lent?.reference) return context.lent.read();
+    if (reference === host.lent?.reference) return host.lent.read();
     // Every other secret is sent in an HTTP header. This one is a JSON file.
     return reference === credentials ? resolveSecret(reference, place) : resolveToken(reference, place);
   };

@@ -127,7 +127,7 @@ export async function openTandem({
   );
   const realms = parts.use(
     new TenantRealms({
-      context: host,
+      host,
       project,
       store,
       logger,

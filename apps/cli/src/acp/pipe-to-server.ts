@@ -1,6 +1,5 @@
 import { TandemError } from "@tandem/protocol";
 import type { Writable } from "node:stream";
-import type { AcpOptions } from "../commands/server/acp.ts";
 import { loadAcp } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../invocation.ts";
@@ -14,7 +13,7 @@ import { serverAccess } from "../sessions/server-connection.ts";
  */
 export async function pipeToServer(
   context: Invocation,
-  options: AcpOptions,
+  options: { agent?: string },
   { output, signal }: { output: Writable; signal: AbortSignal },
 ): Promise<boolean> {
   const project = await openProjectOrDefaults(context).catch(() => undefined);
@@ -25,7 +24,7 @@ export async function pipeToServer(
 }
 
 /** After a restart this finds the new server. */
-async function find(context: Invocation, project: Project, { agent }: AcpOptions) {
+async function find(context: Invocation, project: Project, { agent }: { agent?: string }) {
   const server = await serverFor(context, project, context.cwd);
   if (!server) {
     throw new TandemError("network", "The Tandem server that this editor was using is not up any more.", {

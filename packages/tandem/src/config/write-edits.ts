@@ -9,19 +9,19 @@ import { trustFolder, untrustedSettings } from "./trust.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
 /** Opens the project. Without a tandem.yaml, uses this folder. */
-export async function openOrBegin(context: Host): Promise<Project> {
-  const place = findProject(context.cwd, context.project) ?? projectAt(context.cwd, context.cwd);
+export async function openOrBegin(host: Host): Promise<Project> {
+  const place = findProject(host.cwd, host.project) ?? projectAt(host.cwd, host.cwd);
   return existsSync(place.file) ? loadProject(place) : { ...place, ...parseConfig("", place.shownFile) };
 }
 
 /** Edits the project's tandem.yaml, or creates it. Writes nothing if the result would be invalid. */
-export async function writeEdits(context: Host, project: Project, edits: readonly Edit[]): Promise<ParsedConfig> {
+export async function writeEdits(host: Host, project: Project, edits: readonly Edit[]): Promise<ParsedConfig> {
   const source = existsSync(project.file) ? await readConfigFile(project) : "";
   const edited = editConfig(source, edits);
   const after = checkEdited(edited, project.shownFile);
-  const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
+  const untrusted = await untrustedSettings(host.env, project.folder, project.settings);
   await writeFileAtomically(project.file, edited);
   // A user's own edit of a trusted folder is trusted. An untrusted folder stays untrusted.
-  if (untrusted.length === 0) await trustFolder(context.env, project.folder, after.settings);
+  if (untrusted.length === 0) await trustFolder(host.env, project.folder, after.settings);
   return after;
 }

@@ -23,7 +23,7 @@ export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
 
 /** The project's context with its tools, databases and background jobs. */
 export async function serveContext(
-  context: Host,
+  host: Host,
   project: Project,
   store: Store,
   {
@@ -37,19 +37,19 @@ export async function serveContext(
       given?: GivenDocuments | undefined;
     },
 ): Promise<OpenedContext> {
-  await requireTrust(context.env, project);
+  await requireTrust(host.env, project);
   const room = await loadContext();
   const { jobKinds } = await import("./job-kinds.ts");
   await using parts = new AsyncDisposableStack();
-  const embedder = await openEmbedder(context, project);
+  const embedder = await openEmbedder(host, project);
   if (embedder) parts.defer(() => embedder.close());
   const knowledge = await openContext(project, store, embedder);
   const { folder, search, user } = knowledge;
-  const connect = (name: string) => openNamedConnection(context, project, name);
+  const connect = (name: string) => openNamedConnection(host, project, name);
   const connections = parts.use(new Databases(project.config.connections, connect));
   const catalogue = new room.CatalogueReader(folder);
-  const quotas = await sharedQuotas(context, project, shared ?? store.records);
-  const models = await jobModels(context, project, quotas);
+  const quotas = await sharedQuotas(host, project, shared ?? store.records);
+  const models = await jobModels(host, project, quotas);
   const reading = { folder, user, search, catalogue, connections };
   const desk = parts.use(
     new room.JobDesk({

@@ -58,7 +58,7 @@ export interface EngineOptions {
 
 /** Creates the session engine. Sessions always run on Claude Code; the backend setting applies to single calls. */
 export async function createEngine(
-  context: Host,
+  host: Host,
   project: Project,
   store: Store,
   {
@@ -73,8 +73,8 @@ export async function createEngine(
     more,
   }: EngineOptions,
 ): Promise<Engine> {
-  await requireTrust(context.env, project);
-  const stateFolder = await ensureTandemHome(context.env);
+  await requireTrust(host.env, project);
+  const stateFolder = await ensureTandemHome(host.env);
   const { checkMode, hostAccount } = await import("@tandem/policy");
   const { createEngine, pinHooks } = await loadSessions();
   const room = runs === true ? await loadClaudeCode() : undefined;
@@ -82,9 +82,9 @@ export async function createEngine(
   const { sessions } = project.config;
   const isFleet = more?.fleet !== undefined;
   const isSet = (path: string): boolean => project.settings.some((setting) => setting.path === path);
-  const hostVariables = context.env;
+  const hostVariables = host.env;
   if (runs) checkMode(sessions.permissionMode, hostAccount(hostVariables), "sessions.permissionMode");
-  const readSecret = secretReader(context, project);
+  const readSecret = secretReader(host, project);
   const credential = async () =>
     given ?? (await loadClaudeCode()).readCredential(claudeCode, { readSecret, hostVariables });
   const deadlines = {
@@ -107,10 +107,10 @@ export async function createEngine(
     });
     return await claude.listModels(AbortSignal.timeout(limits.spawn + limits.init));
   };
-  const find = () => findClaudeCode(context, project, warnOf(context, log));
-  const lastModels = async () => (await loadModels()).fallbackModels(context.env, project);
+  const find = () => findClaudeCode(host, project, warnOf(host, log));
+  const lastModels = async () => (await loadModels()).fallbackModels(host.env, project);
   const allModels = offeredModels({
-    ask: async () => (await loadModels()).askedModels(context, project, listModels, given === undefined),
+    ask: async () => (await loadModels()).askedModels(host, project, listModels, given === undefined),
     fallback: lastModels,
     onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
   });
@@ -134,15 +134,15 @@ export async function createEngine(
     mcpTimeout: sessions.mcpTimeout,
     ...(hostServers && { hostServers }),
     ...(sessionServers && { sessionServers }),
-    ...engineControls(context.env, project, readSecret),
+    ...engineControls(host.env, project, readSecret),
     hooks: pinHooks(project.config.hooks, project.folder),
     roots: [...sessionRoots(project), ...folders],
     worktrees: worktreeSettings(project),
     ...checkpointSettings(project),
-    userFolders: [stateFolder, claudeFolder(context.env)],
+    userFolders: [stateFolder, claudeFolder(host.env)],
     models: runs === "later" ? lastModels : allModels,
     openConversation: room?.openConversation ?? (runs === "later" ? await openLater(find) : refuseToRun),
-    sweep: () => sweepProcesses(context.env),
+    sweep: () => sweepProcesses(host.env),
     log,
     ...more,
   });
@@ -161,8 +161,8 @@ function refuseToRun(): never {
 
 /** Warns on the terminal and in the log. */
 const warnOf =
-  (context: Host, log: EngineOptions["log"]) =>
+  (host: Host, log: EngineOptions["log"]) =>
   (words: string): void => {
-    context.warn?.(words);
+    host.warn?.(words);
     log.warn({}, words);
   };

@@ -23,7 +23,7 @@ export interface AcpEngine extends AsyncDisposable {
 
 /** The engine of an ACP agent in this process. Its sessions work in any folder that the editor opens. */
 export async function openAcpEngine(
-  context: Host,
+  host: Host,
   project: Project,
   options: {
     sessionServers: EngineSettings["sessionServers"];
@@ -40,18 +40,18 @@ export async function openAcpEngine(
     options.meanwhile();
     void loadSessions();
   };
-  const store = parts.use(await openStore(context, project, meanwhile));
+  const store = parts.use(await openStore(host, project, meanwhile));
   const later = parts.use(new AsyncDisposableStack());
   const knowledge = laterServers(async () => {
-    const served = later.use(await serveContext(context, project, store, { command: COMMAND, log }));
+    const served = later.use(await serveContext(host, project, store, { command: COMMAND, log }));
     return contextServers(project, served, store.sessions, log);
   });
-  const engine = await createEngine(context, project, ownSessions(store), {
+  const engine = await createEngine(host, project, ownSessions(store), {
     ...{ command: COMMAND, log, ownOnly: true, runs: "later" as const },
     ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
     sessionServers,
     // The editor's user chooses the folder, like a user of `tandem run`.
-    folders: [parse(context.cwd).root],
+    folders: [parse(host.cwd).root],
   });
   parts.defer(() => engine.stop(options.stopMs));
   await engine.start();

@@ -56,7 +56,7 @@ export interface Joined {
 
 /** Undefined without a fleet: only one process uses a database file. */
 export async function openMembership(
-  context: Host,
+  host: Host,
   project: Project,
   store: Store,
   {
@@ -79,14 +79,14 @@ export async function openMembership(
       fix: "Set storage.url in tandem.yaml, or DATABASE_URL, to a Postgres database.",
     });
   }
-  const machine = options.machine ?? context.env["TANDEM_MACHINE"] ?? fleet.machine ?? hostname();
+  const machine = options.machine ?? host.env["TANDEM_MACHINE"] ?? fleet.machine ?? hostname();
   const labels = { ...fleet.labels, ...readLabels(options.label ?? []) };
   const tenants = options.tenant ?? fleet.tenants ?? null;
   const owner = ownerOfLogin(role, tenants, pays);
   const maxSessions = options.maxSessions === undefined ? fleet.maxSessions : readCount(options.maxSessions);
   const id = newId("worker");
   const holder = `${holderName("tandem up")} ${id}`;
-  const { location } = await databaseLocation(context, project);
+  const { location } = await databaseLocation(host, project);
   const { openPgBossQueue } = await loadQueue();
   const queue = await openPgBossQueue(location, {
     limitOf,
@@ -113,7 +113,7 @@ export async function openMembership(
           startedAt: new Date().toISOString(),
         },
       });
-      const guardian = role === "server" ? undefined : await startGuardian(context, leaseTtlOf(project, true));
+      const guardian = role === "server" ? undefined : await startGuardian(host, leaseTtlOf(project, true));
       await member.start();
       return {
         drain: () => member.drain(),

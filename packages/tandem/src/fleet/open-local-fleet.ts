@@ -5,10 +5,10 @@ import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
 /** Reads the fleet from the store and its queue, for a command without a running server. */
-export async function openLocalFleet(context: Host, project: Project): Promise<Fleet & AsyncDisposable> {
+export async function openLocalFleet(host: Host, project: Project): Promise<Fleet & AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
-  const store = parts.use(await openStore(context, project));
-  const { location } = await databaseLocation(context, project);
+  const store = parts.use(await openStore(host, project));
+  const { location } = await databaseLocation(host, project);
   // An in-memory queue exists only in the process that created it.
   const isShared = (await store.describe()).engine === "postgres";
   const queue = isShared ? parts.use(await (await loadQueue()).openPgBossQueue(location)) : undefined;

@@ -9,15 +9,11 @@ import type { Host } from "../host.ts";
  * The shared quota state of the account for single calls, used by all sessions and jobs on the store. Undefined for services
  * that report no quotas.
  */
-export async function sharedQuotas(
-  context: Host,
-  project: Project,
-  records: Records,
-): Promise<SharedQuotas | undefined> {
+export async function sharedQuotas(host: Host, project: Project, records: Records): Promise<SharedQuotas | undefined> {
   const { provider, claudeCode } = project.config.llm;
   const { backend, anthropic } = provider;
   if (backend !== "claude-code" && backend !== "anthropic") return undefined;
-  const readSecret = secretReader(context, project);
+  const readSecret = secretReader(host, project);
   const { AccountLimits } = await loadSessions();
   const limits = new AccountLimits(records);
   const account = async (): Promise<string> => {
@@ -26,7 +22,7 @@ export async function sharedQuotas(
       const { apiKey, baseUrl } = anthropic;
       return { type: "api_key", key: await readSecret(apiKey), ...(baseUrl && { baseUrl }) };
     };
-    const hostVariables = context.env;
+    const hostVariables = host.env;
     const credential = backend === "anthropic" ? key() : readCredential(claudeCode, { readSecret, hostVariables });
     return accountOf(await credential, hostVariables);
   };

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Host } from "../host.ts";
 import { type Check, ok, type Patient, runChecks } from "./check.ts";
 
-const patient = (signal = new AbortController().signal) => ({ context: { signal } as Host }) as Patient;
+const patient = (signal = new AbortController().signal) => ({ host: { signal } as Host }) as Patient;
 const check = (name: string, run: Check["run"]): Check => ({ name, run });
 const never = () => new Promise<never>(() => {});
 

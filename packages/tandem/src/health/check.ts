@@ -14,7 +14,7 @@ export interface Finding {
 export type ServerProbe = (server: ServerInfo, signal: AbortSignal) => Promise<boolean>;
 
 export interface Patient {
-  context: Host;
+  host: Host;
   /** Undefined if there is no project or its config is invalid. */
   project: Project | undefined;
   /** The project, else this folder with default settings, which is enough for sessions. */
@@ -48,12 +48,12 @@ export async function runChecks(
   let done = 0;
   const findings = await Promise.all(
     checks.map(async (check) => {
-      const finding = await within(deadlineMs, patient.context.signal, (signal) => check.run(patient, signal));
+      const finding = await within(deadlineMs, patient.host.signal, (signal) => check.run(patient, signal));
       onDone(++done);
       return finding && { name: check.name, ...finding };
     }),
   );
-  patient.context.signal.throwIfAborted();
+  patient.host.signal.throwIfAborted();
   return findings.filter((finding) => finding !== undefined);
 }
 

@@ -15,31 +15,31 @@ const AUTH_MS = 15_000;
 const CHECKS = [...projectChecks, ...serviceChecks, ...sessionChecks, ...machineChecks];
 
 export async function examine(
-  context: Host,
+  host: Host,
   isServerReady: ServerProbe,
   onDone: (done: number, all: number) => void = () => {},
 ): Promise<(Finding & { name: string })[]> {
-  return runChecks(CHECKS, await admit(context, isServerReady), DEADLINE_MS, (done) => onDone(done, CHECKS.length));
+  return runChecks(CHECKS, await admit(host, isServerReady), DEADLINE_MS, (done) => onDone(done, CHECKS.length));
 }
 
-async function admit(context: Host, isServerReady: ServerProbe): Promise<Patient> {
+async function admit(host: Host, isServerReady: ServerProbe): Promise<Patient> {
   let auth: Promise<AuthCheck> | undefined;
   try {
-    const project = await openProject(context);
-    const untrusted = await untrustedSettings(context.env, project.folder, project.settings).catch(() => undefined);
+    const project = await openProject(host);
+    const untrusted = await untrustedSettings(host.env, project.folder, project.settings).catch(() => undefined);
     return {
-      context,
+      host,
       isServerReady,
       project,
       here: project,
       projectError: undefined,
       trusted: untrusted?.length === 0,
-      auth: () => (auth ??= checkAuth(context, project, AUTH_MS)),
+      auth: () => (auth ??= checkAuth(host, project, AUTH_MS)),
     };
   } catch (projectError) {
     const auth = () => Promise.reject(projectError);
     const isMissing = projectError instanceof TandemError && projectError.code === "config_missing";
-    const here = isMissing ? await openProjectOrDefaults(context).catch(() => undefined) : undefined;
-    return { context, isServerReady, project: undefined, here, projectError, trusted: here !== undefined, auth };
+    const here = isMissing ? await openProjectOrDefaults(host).catch(() => undefined) : undefined;
+    return { host, isServerReady, project: undefined, here, projectError, trusted: here !== undefined, auth };
   }
 }

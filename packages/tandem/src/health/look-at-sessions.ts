@@ -40,50 +40,50 @@ export interface SessionsOverview {
 
 /** Read-only: creates, ends and spends nothing. `callAuth` is the known state of the backend's credential. */
 export async function lookAtSessions(
-  context: Host,
+  host: Host,
   project: Project,
   { deadlineMs, callAuth }: { deadlineMs: number; callAuth: () => Promise<AuthCheck> },
 ): Promise<SessionsOverview> {
   const isSame = project.config.llm.provider.backend === "claude-code";
   const [auth, storage, server, orphans, trust, sandbox] = await Promise.all([
-    isSame ? callAuth() : checkSessionAuth(context, project, deadlineMs),
-    lookAtStorage(context, project),
-    findServer(context.env),
-    findOrphans(context.env),
-    lookAtTrust(context, project),
-    lookAtSandbox(context, project),
+    isSame ? callAuth() : checkSessionAuth(host, project, deadlineMs),
+    lookAtStorage(host, project),
+    findServer(host.env),
+    findOrphans(host.env),
+    lookAtTrust(host, project),
+    lookAtSandbox(host, project),
   ]);
   return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox };
 }
 
 /** The trust of the current folder, in which sessions would work. */
-export async function lookAtTrust(context: Host, project: Project): Promise<TrustView> {
+export async function lookAtTrust(host: Host, project: Project): Promise<TrustView> {
   const { trustView } = await import("@tandem/sessions");
-  return trustView(await folderTrust(context.env, context.cwd, trustSettings(project)));
+  return trustView(await folderTrust(host.env, host.cwd, trustSettings(project)));
 }
 
 /** Whether shell commands would be sandboxed. Runs only a probe. */
-export async function lookAtSandbox(context: Host, { config }: Project): Promise<SessionsOverview["sandbox"]> {
+export async function lookAtSandbox(host: Host, { config }: Project): Promise<SessionsOverview["sandbox"]> {
   const { mode } = config.sandbox;
   if (mode === "off") return { on: false, reason: "sandbox.mode is off" };
   const { whyNoSandbox } = await import("@tandem/sessions");
-  const reason = await whyNoSandbox(context.env);
+  const reason = await whyNoSandbox(host.env);
   return reason === undefined ? { on: true } : { on: false, reason };
 }
 
-export function checkSessionAuth(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
+export function checkSessionAuth(host: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
   const { llm } = project.config;
   const onClaudeCode = { ...llm, provider: { ...llm.provider, backend: "claude-code" as const } };
-  return checkAuth(context, { ...project, config: { ...project.config, llm: onClaudeCode } }, deadlineMs);
+  return checkAuth(host, { ...project, config: { ...project.config, llm: onClaudeCode } }, deadlineMs);
 }
 
-export async function lookAtStorage(context: Host, project: Project): Promise<StorageState> {
+export async function lookAtStorage(host: Host, project: Project): Promise<StorageState> {
   try {
-    const { location, chosenBy } = await databaseLocation(context, project);
+    const { location, chosenBy } = await databaseLocation(host, project);
     if (chosenBy === "default" && !existsSync(location)) {
       return { state: "not_yet", engine: "sqlite", place: location, chosen_by: chosenBy };
     }
-    await using store = await openStore(context, project);
+    await using store = await openStore(host, project);
     return { state: "ready", ...(await store.describe()), chosen_by: chosenBy };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;

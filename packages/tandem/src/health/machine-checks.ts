@@ -22,9 +22,9 @@ const node: Check = {
 
 const git: Check = {
   name: "git",
-  async run({ context }, signal) {
+  async run({ host }, signal) {
     try {
-      const { stdout } = await promisify(execFile)("git", ["--version"], { env: context.env, signal });
+      const { stdout } = await promisify(execFile)("git", ["--version"], { env: host.env, signal });
       return ok(`${stdout.trim()}.`);
     } catch {
       return warning("git was not found; checkpoints and worktrees need it.", "Install git from https://git-scm.com.");
@@ -35,7 +35,7 @@ const git: Check = {
 /** The folder decides which folders may run programs, so other users must not read or change it. */
 const home: Check = {
   name: "home",
-  async run({ context: { env } }) {
+  async run({ host: { env } }) {
     const folder = tandemHome(env);
     const info = await stat(folder).catch(() => undefined);
     if (!info) return ok(`${folder} will be made when it is needed.`);
@@ -57,7 +57,7 @@ const home: Check = {
 
 const processes: Check = {
   name: "processes",
-  async run({ context: { env } }) {
+  async run({ host: { env } }) {
     const { killed, left } = await sweepProcesses(env);
     if (left.length > 0)
       return failure(`Left by a crash and not to be ended: ${left.join(", ")}.`, `kill -9 ${left.join(" ")}`);

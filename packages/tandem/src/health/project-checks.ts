@@ -16,7 +16,7 @@ const config: Check = {
 
 const trust: Check = {
   name: "trust",
-  async run({ context: { env }, project }) {
+  async run({ host: { env }, project }) {
     if (!project) return undefined;
     const untrusted = await untrustedSettings(env, project.folder, project.settings);
     if (untrusted.length === 0) return undefined;
@@ -57,7 +57,7 @@ const ignored: Check = {
 
 const secretFilePermissions: Check = {
   name: "secret file",
-  async run({ context: { env }, project, trusted }) {
+  async run({ host: { env }, project, trusted }) {
     const reference = project && trusted ? credentialOf(project.config.llm) : undefined;
     if (!project || !reference?.startsWith("file:") || process.platform === "win32") return undefined;
     const file = secretFile(reference.slice("file:".length), { env, folder: project.folder });
@@ -75,7 +75,7 @@ const PAYMENT =
 
 const variables: Check = {
   name: "variables",
-  async run({ context: { env }, project }) {
+  async run({ host: { env }, project }) {
     const llm = project?.config.llm;
     const used = new Set([llm && credentialOf(llm)?.replace(/^env:/, "")]);
     if (llm?.provider.backend === "vertex" && !llm.provider.vertex.credentials)

@@ -7,7 +7,7 @@ import { type Check, type Finding, failure, ok, warning } from "./check.ts";
 
 const binary: Check = {
   name: "claude code",
-  async run({ context: { env }, here: project, trusted }, signal) {
+  async run({ host: { env }, here: project, trusted }, signal) {
     if (!project || !trusted) return undefined;
     const { provider, claudeCode } = project.config.llm;
     if (provider.backend !== "claude-code" && claudeCode.executable === undefined) return undefined;
@@ -44,11 +44,11 @@ const LIST_MS = 15_000;
 
 const network: Check = {
   name: "network",
-  async run({ context, project, trusted }, signal) {
+  async run({ host, project, trusted }, signal) {
     const url = project && trusted ? serviceUrl(project.config.llm) : undefined;
     if (!url) return undefined;
     const { origin, protocol, hostname } = new URL(url);
-    const reason = await reach(origin, context.env, AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]));
+    const reason = await reach(origin, host.env, AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]));
     if (reason)
       return failure(`${origin} cannot be reached: ${reason}.`, "Check the network and the proxy (HTTPS_PROXY).");
     if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
@@ -63,7 +63,7 @@ const network: Check = {
 
 const models: Check = {
   name: "models",
-  async run({ context, project, trusted, auth }) {
+  async run({ host, project, trusted, auth }) {
     if (!project || !trusted) return undefined;
     const { llm } = project.config;
     const { backend } = llm.provider;
@@ -71,7 +71,7 @@ const models: Check = {
     const { checkModel, findModel, resolveModel, roleModels } = await import("@tandem/runtime");
     const roles = roleModels(llm.models).filter(({ fallsBack }) => !fallsBack);
     // Asking Claude Code for its list also proves that it starts with the isolation of a real call.
-    const offered = backend === "claude-code" ? await listModels(context, project, LIST_MS) : (await auth()).models;
+    const offered = backend === "claude-code" ? await listModels(host, project, LIST_MS) : (await auth()).models;
     const problems = roles.flatMap(({ role, model }) => {
       const error = checkModel(backend, model, offered);
       return error ? [{ role, error }] : [];

@@ -12,9 +12,9 @@ const READY_MS = 5_000;
 
 const storage: Check = {
   name: "storage",
-  async run({ context, here: project, trusted }) {
+  async run({ host, here: project, trusted }) {
     if (!project || !trusted) return undefined;
-    const found = await lookAtStorage(context, project);
+    const found = await lookAtStorage(host, project);
     if (found.state === "failed") return failure(found.detail, found.fix || undefined);
     if (found.state === "not_yet") return ok(`${found.place} will be made when it is needed.`);
     const what = `${found.place}, ${bytes(found.bytes)}, schema ${found.schema}`;
@@ -30,10 +30,10 @@ const storage: Check = {
 /** Skipped if sessions use the backend's credential, which has its own check. */
 const sessions: Check = {
   name: "sessions",
-  async run({ context, here: project, trusted }) {
+  async run({ host, here: project, trusted }) {
     if (!project || !trusted || project.config.llm.provider.backend === "claude-code") return undefined;
     const payer = PAYERS[sessionPayerOf(project.config.llm)];
-    const { state, detail, fix } = await checkSessionAuth(context, project, AUTH_MS);
+    const { state, detail, fix } = await checkSessionAuth(host, project, AUTH_MS);
     if (state === "usable" || state === "unverified") return ok(`They run on Claude Code; ${payer} pays. ${detail}`);
     // A warning only: single calls do not need this credential.
     return warning(`They run on Claude Code, and ${payer} cannot pay: ${detail}`, fix);
@@ -42,8 +42,8 @@ const sessions: Check = {
 
 const server: Check = {
   name: "server",
-  async run({ context, isServerReady }, signal) {
-    const info = await findServer(context.env);
+  async run({ host, isServerReady }, signal) {
+    const info = await findServer(host.env);
     if (!info) return undefined;
     const isReady = await isServerReady(info, AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]));
     if (!isReady) return failure(`${info.url} (pid ${info.pid}) is up but not ready.`, "tandem logs --level warn");
@@ -55,9 +55,9 @@ const server: Check = {
 
 const folder: Check = {
   name: "folder",
-  async run({ context, here: project, trusted }) {
+  async run({ host, here: project, trusted }) {
     if (!project || !trusted) return undefined;
-    const { state, files, reason } = await lookAtTrust(context, project);
+    const { state, files, reason } = await lookAtTrust(host, project);
     switch (state) {
       case "empty":
         return undefined;
@@ -75,9 +75,9 @@ const folder: Check = {
 
 const sandbox: Check = {
   name: "sandbox",
-  async run({ context, here: project, trusted }) {
+  async run({ host, here: project, trusted }) {
     if (!project || !trusted || project.config.sandbox.mode === "off") return undefined;
-    const { on, reason } = await lookAtSandbox(context, project);
+    const { on, reason } = await lookAtSandbox(host, project);
     if (on) return ok("Shell commands of sessions run in one.");
     const say = project.config.sandbox.mode === "require" ? failure : warning;
     return say(`Shell commands cannot run in one: ${reason ?? ""}.`, "Install bubblewrap and socat.");

@@ -12,21 +12,21 @@ import { lookAtSessions } from "./look-at-sessions.ts";
 const DEADLINE_MS = 15_000;
 
 /** The health of a running server, with the same results as `tandem status` and `tandem doctor`. */
-export function takeCare(context: Host, project: Project, { demo }: { demo: boolean }): Caretaker {
+export function takeCare(host: Host, project: Project, { demo }: { demo: boolean }): Caretaker {
   const startedAt = new Date().toISOString();
   return {
     status: async (): Promise<ServerStatus> => {
       const { llm } = project.config;
-      const auth = checkAuth(context, project, DEADLINE_MS);
+      const auth = checkAuth(host, project, DEADLINE_MS);
       const [{ models, ignored }, looked, checked] = await Promise.all([
         describeProject(project),
-        lookAtSessions(context, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth }),
+        lookAtSessions(host, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth }),
         auth,
       ]);
       const credential = credentialOf(llm);
       const { folder, state, files } = looked.trust;
       return {
-        version: context.version,
+        version: host.version,
         node: process.versions.node,
         demo,
         started_at: startedAt,
@@ -48,9 +48,9 @@ export function takeCare(context: Host, project: Project, { demo }: { demo: bool
       };
     },
     // The server that handles this request is evidently running.
-    examine: () => examine(context, async () => true),
+    examine: () => examine(host, async () => true),
     credentials: async () => {
-      const { report, uses } = await readCredentials(context, project);
+      const { report, uses } = await readCredentials(host, project);
       return wireReport(report, uses);
     },
   };

@@ -8,9 +8,9 @@ const MARKS = ["/.dockerenv", "/run/.containerenv"];
 /** A session of root can change anything on the machine. */
 export const user: Check = {
   name: "user",
-  async run({ context }) {
+  async run({ host }) {
     const { hostAccount } = await import("@tandem/policy");
-    return judgeUser({ ...hostAccount(context.env), isContainer: MARKS.some((mark) => existsSync(mark)) });
+    return judgeUser({ ...hostAccount(host.env), isContainer: MARKS.some((mark) => existsSync(mark)) });
   },
 };
 

@@ -36,23 +36,23 @@ export function withoutModels(auth: AuthCheck): Omit<AuthCheck, "models"> {
 }
 
 /** Checks the configured credential without spending tokens. */
-export async function checkAuth(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
+export async function checkAuth(host: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
   const { provider, claudeCode } = project.config.llm;
   if (provider.backend === "none") {
     return { state: "not_configured", detail: "No LLM backend is chosen.", fix: "Run `tandem setup`." };
   }
   try {
     if (provider.backend === "claude-code" && claudeCode.auth === "login")
-      return await checkLogin(context, project, deadlineMs);
-    return await checkKey(context, project, deadlineMs);
+      return await checkLogin(host, project, deadlineMs);
+    return await checkKey(host, project, deadlineMs);
   } catch (error) {
-    if (context.signal.aborted) throw error;
+    if (host.signal.aborted) throw error;
     return toCheck(error);
   }
 }
 
-async function checkLogin(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
-  const { state, detail, account } = await probeLogin(context, project, deadlineMs);
+async function checkLogin(host: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
+  const { state, detail, account } = await probeLogin(host, project, deadlineMs);
   switch (state) {
     case "logged_in":
       return { state: "usable", detail, fix: "", account };
@@ -66,18 +66,18 @@ async function checkLogin(context: Host, project: Project, deadlineMs: number): 
 }
 
 /** Verifies a key with the free list of models. Without such a list, checks only that the key exists. */
-async function checkKey(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
+async function checkKey(host: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
   const { provider, claudeCode } = project.config.llm;
   if (provider.backend === "vertex" || (provider.backend === "claude-code" && claudeCode.auth === "oauth_token")) {
     // Proves at least that the key can be read.
-    await (await createBackend(context, project)).close();
+    await (await createBackend(host, project)).close();
     const isGooglesOwn = provider.backend === "vertex" && provider.vertex.credentials === undefined;
     const what = isGooglesOwn ? "Google's default credentials are used" : "The credential is there";
     const they = isGooglesOwn ? "they are" : "it is";
     return { state: "unverified", detail: `${what}; the first call shows whether ${they} accepted.`, fix: "" };
   }
   const asked = provider.backend === "claude-code" ? withAnthropicKey(project) : project;
-  const models = await listModels(context, asked, deadlineMs);
+  const models = await listModels(host, asked, deadlineMs);
   // A gateway may serve its list without a key, so the list proves nothing.
   if (provider.backend === "gateway") {
     return {

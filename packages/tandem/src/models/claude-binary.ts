@@ -28,7 +28,7 @@ export function withClaudePath(project: Project, { claudePath, cwd }: Pick<Host,
  * it is newer than tested.
  */
 export async function findClaudeCode(
-  context: Pick<Host, "env" | "signal">,
+  host: Pick<Host, "env" | "signal">,
   project: Project,
   warn: (words: string) => void = () => {},
 ): Promise<string> {
@@ -36,17 +36,17 @@ export async function findClaudeCode(
   const named = namedExecutable(project);
   const path = findExecutable(named);
   if (named === undefined) return path;
-  const { warning } = await versionOf(context, path);
+  const { warning } = await versionOf(host, path);
   if (warning) warn(warning);
   return path;
 }
 
 /** Like `findClaudeCode`, with the version. */
-export async function lookAtClaudeCode(context: Pick<Host, "env" | "signal">, project: Project): Promise<ClaudeBinary> {
+export async function lookAtClaudeCode(host: Pick<Host, "env" | "signal">, project: Project): Promise<ClaudeBinary> {
   const { findExecutable } = await import("@tandem/claude-code");
   const named = namedExecutable(project);
   const path = findExecutable(named);
-  return { path, bundled: named === undefined, ...(await versionOf(context, path)) };
+  return { path, bundled: named === undefined, ...(await versionOf(host, path)) };
 }
 
 /** Cached: several parts of a command need it. */

@@ -9,16 +9,16 @@ import { ModelCache } from "./model-cache.ts";
 
 /** Lists the models for agents now. Agents run on Claude Code; the backend setting applies to single calls. */
 export async function askedModels(
-  context: Host,
+  host: Host,
   project: Project,
   list: () => Promise<ModelInfo[]>,
   /** False if another credential than the configured one pays. */
   isOwnCredential: boolean,
 ): Promise<Model[]> {
   const listed = await list();
-  const models = isOwnCredential ? await withDetails(context, onClaudeCode(project), listed) : listed;
+  const models = isOwnCredential ? await withDetails(host, onClaudeCode(project), listed) : listed;
   const at = new Date().toISOString();
-  if (isOwnCredential) await new ModelCache(context.env, onClaudeCode(project)).write({ at, models });
+  if (isOwnCredential) await new ModelCache(host.env, onClaudeCode(project)).write({ at, models });
   return asModels(complete(models, "live", at).models);
 }
 

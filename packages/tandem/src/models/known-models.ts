@@ -23,15 +23,15 @@ export interface KnownModels {
 
 /** Lists the backend's models with details: live, cached for a day, or from the built-in table. */
 export async function knownModels(
-  context: Host,
+  host: Host,
   project: Project,
   { refresh, deadlineMs }: { refresh: boolean; deadlineMs: number },
 ): Promise<KnownModels> {
-  const cache = new ModelCache(context.env, project);
+  const cache = new ModelCache(host.env, project);
   const kept = await cache.read();
   if (kept && !refresh && Date.now() - Date.parse(kept.at) < FRESH_MS) return complete(kept.models, "cache", kept.at);
   try {
-    const models = await askForModels(context, project, deadlineMs);
+    const models = await askForModels(host, project, deadlineMs);
     const at = new Date().toISOString();
     await cache.write({ at, models });
     return complete(models, "live", at);
@@ -41,16 +41,16 @@ export async function knownModels(
   }
 }
 
-const askForModels = async (context: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> =>
-  withDetails(context, project, await listModels(context, project, deadlineMs));
+const askForModels = async (host: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> =>
+  withDetails(host, project, await listModels(host, project, deadlineMs));
 
 /** Adds details from Anthropic's API if there is a key. */
-export async function withDetails(context: Host, project: Project, listed: ModelInfo[]): Promise<ModelInfo[]> {
+export async function withDetails(host: Host, project: Project, listed: ModelInfo[]): Promise<ModelInfo[]> {
   const { provider, claudeCode } = project.config.llm;
   if (provider.backend !== "claude-code" || claudeCode.auth !== "api_key") return listed;
   const { mergeModels } = await import("@tandem/runtime");
   // The list of Claude Code is complete without these details, so a failure is ignored.
-  const detailed = await listModels(context, withAnthropicKey(project), DETAILS_MS).catch(() => []);
+  const detailed = await listModels(host, withAnthropicKey(project), DETAILS_MS).catch(() => []);
   return mergeModels(listed, detailed);
 }
 

@@ -5,13 +5,13 @@ import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
 /** Lists the backend's models. Calls no model. */
-export async function listModels(context: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> {
+export async function listModels(host: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> {
   const deadline = AbortSignal.timeout(deadlineMs);
-  const backend = await createBackend(context, project);
+  const backend = await createBackend(host, project);
   try {
-    return await backend.listModels(AbortSignal.any([context.signal, deadline]));
+    return await backend.listModels(AbortSignal.any([host.signal, deadline]));
   } catch (cause) {
-    if (!deadline.aborted || context.signal.aborted) throw cause;
+    if (!deadline.aborted || host.signal.aborted) throw cause;
     throw new LlmError("timeout", `The service did not list its models within ${deadlineMs / 1000} s.`, {
       fix: "Check the network and the proxy (HTTPS_PROXY).",
       cause,

@@ -7,20 +7,20 @@ import { parseConfig } from "../config/parse-config.ts";
 import type { Host } from "../host.ts";
 
 /** Opens the project, else this folder with default settings, which is enough for sessions. */
-export async function openProjectOrDefaults(context: Host): Promise<Project> {
-  const place = findProject(context.cwd, context.project);
-  const hasFile = place && (context.project === undefined || existsSync(place.file));
-  if (hasFile) return withClaudePath(await loadProject(place), context);
-  const here = place ?? projectAt(context.cwd, context.cwd);
-  return withClaudePath({ ...here, ...parseConfig("", here.shownFile) }, context);
+export async function openProjectOrDefaults(host: Host): Promise<Project> {
+  const place = findProject(host.cwd, host.project);
+  const hasFile = place && (host.project === undefined || existsSync(place.file));
+  if (hasFile) return withClaudePath(await loadProject(place), host);
+  const here = place ?? projectAt(host.cwd, host.cwd);
+  return withClaudePath({ ...here, ...parseConfig("", here.shownFile) }, host);
 }
 
-export async function openProject(context: Host): Promise<Project> {
-  const place = findProject(context.cwd, context.project);
+export async function openProject(host: Host): Promise<Project> {
+  const place = findProject(host.cwd, host.project);
   if (!place) {
     throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.", {
       fix: "Run `tandem setup` here, or name a project with --project.",
     });
   }
-  return withClaudePath(await loadProject(place), context);
+  return withClaudePath(await loadProject(place), host);
 }

@@ -17,8 +17,8 @@ export interface Observation extends AsyncDisposable {
 }
 
 /** `holder` is this process's name in its leases. */
-export async function observe(context: Host, project: Project, holder: string): Promise<Observation> {
-  const { env, version } = context;
+export async function observe(host: Host, project: Project, holder: string): Promise<Observation> {
+  const { env, version } = host;
   const room = await loadServer();
   let own: Engine | undefined;
   const metrics = await room.createMetrics(version, {

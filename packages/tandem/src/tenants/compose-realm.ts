@@ -42,7 +42,7 @@ export interface ComposedRealm extends Realm, AsyncDisposable {
 
 /** The realm of a tenant, the default one and any other, on its store. Nothing runs in it before it is started. */
 export async function composeRealm(
-  context: Host,
+  host: Host,
   project: Project,
   store: Store,
   { tenant, logger, credential, engine: more, caretaker, standing, fleet, observe, runs = true }: RealmOptions,
@@ -52,11 +52,11 @@ export async function composeRealm(
   const serving = { command: "tandem up", log: logger };
   const shared = more?.sharedRecords && { sharedRecords: more.sharedRecords };
   const knowledge = hasContext(project)
-    ? parts.use(await serveContext(context, project, store, { ...serving, ...shared }))
+    ? parts.use(await serveContext(host, project, store, { ...serving, ...shared }))
     : undefined;
   const clientServers = new room.ClientServers();
   const previews = fleet && parts.use(new room.RemotePreviews(fleet, { tenant: tenant.id, logger }));
-  const engine = await createEngine(context, project, store, {
+  const engine = await createEngine(host, project, store, {
     ...{ ...serving, runs },
     sessionServers: (session) => clientServers.of(session),
     ...(knowledge &&
@@ -67,9 +67,9 @@ export async function composeRealm(
     more: { ...more, ...(previews && { previews }) },
   });
   const acp = room.connectAgents({
-    ...{ engine, clientServers, logger, version: context.version },
+    ...{ engine, clientServers, logger, version: host.version },
     begin: (folder, agent) => beginIn(engine, project, folder, agent),
-    ...(!credential && { checkLogin: () => checkLogin(context, project, PROBE_MS) }),
+    ...(!credential && { checkLogin: () => checkLogin(host, project, PROBE_MS) }),
   });
   if (observe) parts.defer(observe({ tenant, engine, store }));
   const running = parts.use(new AsyncDisposableStack());

@@ -18,7 +18,7 @@ const MOVE_MS = 5_000;
 
 interface Parts {
   /** The operator's. */
-  context: Host;
+  host: Host;
   project: Project;
   store: Store;
   logger: Logger;
@@ -154,11 +154,11 @@ export class TenantRealms implements Realms, AsyncDisposable {
     const { id } = tenant;
     const { store, logger, credential, fleetOf, observe } = this.#parts;
     const isOwn = this.#parts.ownPerson === id;
-    const { context, project } = await openTenantProject(this.#parts, row, { isOwn });
+    const { host, project } = await openTenantProject(this.#parts, row, { isOwn });
     const own = await store.tenant(id);
     const limits = (): Quotas => (this.#opened.get(id)?.row ?? row).limits;
     const { engine, fleet } = fleetOf?.(id, own) ?? {};
-    const realm = await composeRealm(context, project, own, {
+    const realm = await composeRealm(host, project, own, {
       tenant,
       logger: logger.child({ tenant: id }),
       ...(credential && { credential }),

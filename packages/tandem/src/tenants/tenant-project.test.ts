@@ -12,14 +12,14 @@ test("a tenant has its own home, and uses this machine's login only on its own m
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await mkdir(join(folder, "project"));
   const env = { HOME: folder, TANDEM_HOME: join(folder, ".tandem"), CLAUDE_CONFIG_DIR: join(folder, "claude") };
-  const context = { env, cwd: folder, signal: new AbortController().signal } as unknown as Host;
-  const project = await openProjectOrDefaults(context);
+  const host = { env, cwd: folder, signal: new AbortController().signal } as unknown as Host;
+  const project = await openProjectOrDefaults(host);
   const row: TenantRow = { id: "anna", name: "Anna", createdAt: "", archivedAt: null, limits: {}, settings: {} };
-  const strange = await openTenantProject({ context, project }, row);
+  const strange = await openTenantProject({ host, project }, row);
   const home = join(folder, ".tandem", "tenants", "anna");
-  expect(strange.context.env).toMatchObject({ HOME: join(home, "home"), CLAUDE_CONFIG_DIR: join(home, "claude") });
-  const own = await openTenantProject({ context, project }, row, { isOwn: true });
-  expect(own.context.env).toMatchObject({
+  expect(strange.host.env).toMatchObject({ HOME: join(home, "home"), CLAUDE_CONFIG_DIR: join(home, "claude") });
+  const own = await openTenantProject({ host, project }, row, { isOwn: true });
+  expect(own.host.env).toMatchObject({
     ...{ HOME: folder, CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR },
     // Tandem's state of the tenant stays separate.
     ...{ TANDEM_HOME: home, TMPDIR: join(home, "tmp") },

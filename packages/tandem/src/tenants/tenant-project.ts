@@ -13,12 +13,12 @@ const LENT: SecretReference = "env:TANDEM_LENT_CREDENTIAL";
 
 /** Opens a tenant's project with the tenant's own environment. */
 export async function openTenantProject(
-  operator: { context: Host; project: Project },
+  operator: { host: Host; project: Project },
   row: TenantRow,
   /** `isOwn`: the machine and its login belong to the tenant. */
   { isOwn = false }: { isOwn?: boolean } = {},
-): Promise<{ context: Host; project: Project }> {
-  const { env, signal } = operator.context;
+): Promise<{ host: Host; project: Project }> {
+  const { env, signal } = operator.host;
   const place = placeOfTenant(env, row);
   await ensureTenantPlace(env, place);
   if (!existsSync(place.project)) {
@@ -27,8 +27,8 @@ export async function openTenantProject(
     });
   }
   const { credential } = tenantSettings.parse(row.settings);
-  const context: Host = {
-    ...operator.context,
+  const host: Host = {
+    ...operator.host,
     env: isOwn ? { ...place.variables, ...loginPlace(env) } : place.variables,
     cwd: place.project,
     project: place.project,
@@ -40,7 +40,7 @@ export async function openTenantProject(
       },
     }),
   };
-  const own = await openProjectOrDefaults(context);
+  const own = await openProjectOrDefaults(host);
   const { config } = own;
   const claudeCode = credential
     ? {
@@ -52,7 +52,7 @@ export async function openTenantProject(
       }
     : config.llm.claudeCode;
   return {
-    context,
+    host,
     project: {
       ...own,
       config: {

@@ -53,7 +53,7 @@ export async function pruneSessions(context: Invocation, options: PruneOptions):
   }
   if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
   await using client = tenant
-    ? await openTenantSessions({ context, project }, tenant, store)
+    ? await openTenantSessions({ host: context, project }, tenant, store)
     : await openClient(context, project, { command: COMMAND });
   const deleted: string[] = [];
   const kept: { id: string; why: string }[] = [];
@@ -79,14 +79,10 @@ export async function pruneSessions(context: Invocation, options: PruneOptions):
 }
 
 /** Opens a tenant's sessions directly: a server gives them only to the tenant. */
-async function openTenantSessions(
-  operator: { context: Invocation; project: Project },
-  tenant: TenantRow,
-  store: Store,
-) {
-  const { context, project } = await openTenantProject(operator, tenant);
+async function openTenantSessions(operator: { host: Invocation; project: Project }, tenant: TenantRow, store: Store) {
+  const { host, project } = await openTenantProject(operator, tenant);
   const log = { warn: () => undefined };
-  const engine = await createEngine(context, project, ownSessions(store), {
+  const engine = await createEngine(host, project, ownSessions(store), {
     ...{ command: COMMAND, runs: false, ownOnly: true, log },
   });
   return {
