@@ -34,7 +34,8 @@ import { TurnQuota } from "./quotas/turn-quota.ts";
 import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
-import { Notifier, type NotifySettings } from "./notify/notifier.ts";
+import { Notifier } from "./notify/notifier.ts";
+import type { NotifySettings } from "./notify/notify-settings.ts";
 import { SessionActors } from "./actor/session-actors.ts";
 import { SessionPlaces } from "./resources/session-places.ts";
 import { SessionService } from "./resources/session-service.ts";
@@ -48,7 +49,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const { quotas } = settings;
   const store = quotas ? limitStore(given, quotas) : given;
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
-  // Folders of sessions are known by their real paths.
+  // Sessions store real paths.
   const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub(settings.previews);
@@ -56,7 +57,12 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const note = (entry: AuditNote) => audit.note(entry);
   const agents = new AgentCatalogue(store.agents, settings.models);
   const rules = new KeptRules({
-    ...{ records: store.records, file: settings.rules ?? [], project: settings.roots[0]!, stateFolder, note },
+    records: store.records,
+    clock: settings.clock,
+    file: settings.rules ?? [],
+    project: settings.roots[0]!,
+    stateFolder,
+    note,
     home: settings.hostVariables["HOME"] ?? homedir(),
     configDir: settings.hostVariables["CLAUDE_CONFIG_DIR"],
     hooks: settings.hooks ?? [],
@@ -68,7 +74,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
   const book = new QuotaRegistry(store.records, spending.limits, quotas && (() => quotas().dailyUsd));
   const definitions = new ToolDefinitions(store.records);
-  const keeping = new CheckpointService(settings, stateFolder);
+  const checkpoints = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
   const createTurnHooks: CreateTurnHooks = (control) => [
     killSwitch.turnHook,
@@ -76,10 +82,14 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     new HostHooksTurnHook(control, store.events, settings),
     new BudgetHook({ store, book, settings: spending, control, clock: settings.clock }),
     ...(turnQuota ? [turnQuota.turnHook(control)] : []),
-    ...keeping.turnHooks(control),
+    ...checkpoints.turnHooks(control),
   ];
   const commands = new SessionCommands({
-    ...{ events: store.events, files: store.files, stateFolder, rules, killSwitch },
+    events: store.events,
+    files: store.files,
+    stateFolder,
+    rules,
+    killSwitch,
     needsSandbox: settings.sandbox?.mode === "require",
     isTrusted: async (folder) => (await settings.trustOf?.(folder))?.trusted ?? false,
     hostVariables: settings.hostVariables,
@@ -87,9 +97,20 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   });
   const shared = settings.sharedRecords ?? store.records;
   const accountLimits = new AccountLimits(shared, settings.clock);
-  const turns = new TurnCounter(shared, { name: settings.holder, tenant: settings.fleet?.tenant ?? DEFAULT_TENANT });
-  const actors = new SessionActors(store, settings, deltas, {
-    ...{ createTurnHooks, commands, definitions, rules, limits: new OwnLimits(accountLimits, settings) },
+  const turns = new TurnCounter(
+    shared,
+    { name: settings.holder, tenant: settings.fleet?.tenant ?? DEFAULT_TENANT },
+    settings.clock,
+  );
+  const actors = new SessionActors({
+    store,
+    settings,
+    deltas,
+    createTurnHooks,
+    commands,
+    definitions,
+    rules,
+    limits: new OwnLimits(accountLimits, settings),
     halted: () => killSwitch.state(),
   });
   const approvals = new ApprovalService(store, {
@@ -98,10 +119,10 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     rules,
     log: settings.log,
   });
-  // Not all at the same moment: the first to come denies it for all.
+  // Spread over the servers of a fleet: the first one denies the request for all.
   const othersMs = settings.fleet ? 1_000 + 4_000 * Math.random() : 0;
   const expiry = new ApprovalExpiry({ store, service: approvals, othersMs, log: settings.log, clock: settings.clock });
-  const notifier = new Notifier(store, settings.notify ?? NOBODY, settings);
+  const notifier = new Notifier(store, settings.notify ?? NO_TARGETS, settings);
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
@@ -115,19 +136,25 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     commands,
     killSwitch,
     rules,
-    wishes: new SessionOptions(settings),
+    options: new SessionOptions(settings),
     deltas,
+    clock: settings.clock,
     forget: async (row) => {
-      await forgetSession({ store, shelf: keeping.shelf, settings }, row);
+      await forgetSession({ store, shelf: checkpoints.shelf, settings }, row);
       await rules.left(row.id);
     },
   });
   const history = new SessionHistory({
-    ...{ store, shelf: keeping.shelf, environments, places, actors, sessions },
+    store,
+    shelf: checkpoints.shelf,
+    environments,
+    places,
+    actors,
+    sessions,
     announce: (row) => sessions.announce(row),
     note,
   });
-  keeping.onFull = (session) => history.compactNext(session, "tandem");
+  checkpoints.onFull = (session) => history.compactNext(session, "tandem");
   return {
     agents,
     environments,
@@ -141,7 +168,11 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
     fleet: createFleet({
-      ...{ store, records: shared, limits: accountLimits, queue: settings.fleet?.queue, note },
+      store,
+      records: shared,
+      limits: accountLimits,
+      queue: settings.fleet?.queue,
+      note,
       here: settings.ownOnly ? undefined : settings,
     }),
     runs: actors,
@@ -157,18 +188,18 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     audit,
     models: settings.models,
     async start() {
-      // A Claude Code that a dead server left must be gone before its session is taken up by another.
+      // An orphaned Claude Code process must end before its session is taken over.
       await settings.sweep();
       audit.start();
       turns.start(store.events);
       await actors.start();
       await expiry.start(settings.ownOnly ?? false);
-      keeping.start();
+      checkpoints.start();
       await notifier.start(async () => (settings.ownOnly ? [] : approvals.pending()));
     },
     async stop(deadlineMs) {
       expiry.stop();
-      keeping.stop();
+      checkpoints.stop();
       await notifier.stop();
       await actors.stop(deadlineMs);
       await turns.stop();
@@ -183,4 +214,4 @@ const unlimited = (project: string): SpendingSettings => ({
   payer: async () => null,
 });
 
-const NOBODY: NotifySettings = { webhooks: [], desktop: false, link: () => undefined };
+const NO_TARGETS: NotifySettings = { webhooks: [], desktop: false, link: () => undefined };

@@ -4,7 +4,7 @@ import type { BudgetSettings } from "./budgets/budget-settings.ts";
 import type { CheckpointSettings } from "./checkpoints/checkpoint-service.ts";
 import type { Clock } from "./host/clock.ts";
 import type { PreviewSettings } from "./log/preview-source.ts";
-import type { NotifySettings } from "./notify/notifier.ts";
+import type { NotifySettings } from "./notify/notify-settings.ts";
 import type { Quotas } from "./quotas/quotas.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 

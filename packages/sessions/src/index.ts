@@ -31,5 +31,6 @@ export type { EngineSettings } from "./engine-settings.ts";
 export { KillSwitch } from "./budgets/kill-switch.ts";
 export type { Quotas } from "./quotas/quotas.ts";
 export { takenNow } from "./quotas/taken-now.ts";
-export type { Notifications, NotifySettings } from "./notify/notifier.ts";
+export type { Notifications } from "./notify/notifier.ts";
+export type { NotifySettings } from "./notify/notify-settings.ts";
 export type { Rules, TestedCall, TestedSession } from "./rules/rules.ts";

@@ -1,8 +1,7 @@
 import { RequestError, type SessionId } from "@tandem/protocol";
-import { LeaseLost, type SessionRow, type Store } from "@tandem/storage";
+import { LeaseLost, type SessionRow } from "@tandem/storage";
 import type { Halt } from "../budgets/kill-switch.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
-import type { ActorSettings } from "./actor-settings.ts";
 import { WorkerCall } from "../fleet/worker-call.ts";
 import { sleep } from "../host/clock.ts";
 import { LeaseWatch } from "./lease-watch.ts";
@@ -11,78 +10,73 @@ import type { SessionRuns } from "../fleet/session-runs.ts";
 import type { ActorDependencies } from "./actor-dependencies.ts";
 import type { SessionActor } from "./session-actor.ts";
 
-/** So long may a session take to write its end, once it has been told to stop; then it stops without. */
+/** How long a stopped session may take to write its end. */
 const LAST_WORDS_MS = 10_000;
-/** In a fleet, so often it is looked for what nobody was called for: a takeover waits for it. */
+/** How often a fleet checks for sessions without a worker. A takeover waits for this check. */
 const LOOK_MS = 2_000;
-/** Who holds a session only to write a word lets it go soon. */
+/** A process that holds a session only to write an event releases it soon. */
 const ADVANCE_TRIES = 20;
 const ADVANCE_PAUSE_MS = 100;
 
-type Beside = Pick<ActorDependencies, "createTurnHooks" | "commands" | "definitions" | "halted" | "limits" | "rules">;
+type ActorsDependencies = Omit<ActorDependencies, "mayRun" | "previews"> & { deltas: DeltaHub };
 
-/** The sessions that this process writes. A session has one actor at most, here and, by its lease, anywhere. */
+/** The sessions that this process writes. The lease ensures that a session has at most one actor anywhere. */
 export class SessionActors implements SessionRuns {
-  readonly #store: Store;
-  readonly #settings: ActorSettings;
-  readonly #deltas: DeltaHub;
-  readonly #beside: Beside;
+  readonly #dependencies: ActorsDependencies;
   readonly #watch: LeaseWatch;
-  /** Without it, whoever finds that a session waits takes it. */
-  readonly #calling: WorkerCall | undefined;
+  /** Only in a fleet. Without it, each process takes the sessions whose input it finds. */
+  readonly #workerCall: WorkerCall | undefined;
   readonly #actors = new Map<SessionId, Promise<SessionActor | undefined>>();
-  /** Those of them that have been taken. */
+  /** Actors that hold their lease. */
   readonly #taken = new Set<SessionActor>();
-  /** What is still to be done for sessions that were let go of. */
+  /** Work that is pending for released sessions. */
   readonly #afterwards = new Set<Promise<void>>();
   #stopLooking: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
   #looking: Promise<void> | undefined;
   #stopping = false;
 
-  constructor(store: Store, settings: ActorSettings, deltas: DeltaHub, beside: Beside) {
-    this.#beside = beside;
-    this.#store = store;
-    this.#settings = settings;
-    this.#deltas = deltas;
+  constructor(dependencies: ActorsDependencies) {
+    this.#dependencies = dependencies;
+    const { store, settings } = dependencies;
     const { fleet, leaseTtl, log, clock } = settings;
     this.#watch = new LeaseWatch(store.leases, { ttl: leaseTtl, givesUp: fleet !== undefined, log, clock });
-    this.#calling = fleet && new WorkerCall(store, fleet, clock, (session, work) => this.#speak(session, work));
+    this.#workerCall = fleet && new WorkerCall(store, fleet, clock, (session, work) => this.#speak(session, work));
   }
 
-  /** Takes up what dead writers left, now and from now on. */
+  /** Takes over sessions of dead writers, now and repeatedly. */
   async start(): Promise<void> {
-    this.#stopListening = this.#store.inbox.onPut((session) => this.#heard(session));
+    this.#stopListening = this.#dependencies.store.inbox.onPut((session) => this.#heard(session));
     await this.#lookAround();
     this.#watch.start();
-    const { leaseTtl, fleet, clock } = this.#settings;
+    const { leaseTtl, fleet, clock } = this.#dependencies.settings;
     const everyMs = fleet ? Math.min(LOOK_MS, leaseTtl / 2) : leaseTtl / 2;
     this.#stopLooking = clock.every(everyMs, () => void this.#lookAround());
   }
 
-  /** Something waits for a session. Its holder looks, here or elsewhere; if there is none, one is called. */
+  /** A session has input. Its holder takes it, here or elsewhere; without a holder, a worker is called. */
   wake(session: SessionId): void {
     void this.#wake(session);
   }
 
   /**
-   * Before something is put into its inbox: an engine of one command takes a session that nobody has. A server on the same
-   * store, which has all loaded, would hear of the message and be quicker, and run it on what it was started with.
+   * Called before input is queued. The engine of a single command takes a free session first: a server on the same store
+   * would react faster and run the input with its own settings.
    */
   async claim(session: SessionId): Promise<void> {
-    if (this.#settings.ownOnly) await this.#take(session);
+    if (this.#dependencies.settings.ownOnly) await this.#take(session);
   }
 
-  /** The session's actor if this process has it. */
+  /** The session's actor if this process holds it. */
   async present(session: SessionId): Promise<SessionActor | undefined> {
     return this.#actors.get(session);
   }
 
-  /** Does something as the session's writer. Refused with `conflict` while another process is. */
+  /** Runs work as the session's writer. Rejects with `conflict` while another process holds it. */
   async with<T>(session: SessionId, work: (actor: SessionActor) => Promise<T>): Promise<T> {
     const done = await this.#do(session, work);
     if (done) return done.result;
-    const held = await this.#store.leases.holder(session);
+    const held = await this.#dependencies.store.leases.holder(session);
     throw new RequestError("conflict", `The session ${session} is held by ${held?.holder ?? "another process"}.`, {
       fix: "Send the request there, or wait until it lets go.",
       detail: "session_held",
@@ -100,13 +94,13 @@ export class SessionActors implements SessionRuns {
   async advance(session: SessionId, signal: AbortSignal): Promise<void> {
     for (let tries = 0; tries < ADVANCE_TRIES && !signal.aborted && !this.#stopping; tries += 1) {
       const done = await this.#do(session, async (actor) => {
-        // Somebody wanted to write a word; then it can be taken to run.
+        // Another caller is only writing an event. Wait for it, then take the session to run it.
         if (actor.isOnlyWriting) return actor.ended;
         await actor.poke();
         return actor;
       });
       if (done?.result) return done.result.settled();
-      if (!done) await sleep(this.#settings.clock, ADVANCE_PAUSE_MS, { signal, keepsProcess: true });
+      if (!done) await sleep(this.#dependencies.settings.clock, ADVANCE_PAUSE_MS, { signal, keepsProcess: true });
     }
   }
 
@@ -123,7 +117,7 @@ export class SessionActors implements SessionRuns {
     return ended.filter(Boolean).length;
   }
 
-  /** Wakes all that have something waiting. A look that is under way may have seen what was before: it does not count. */
+  /** Wakes all sessions with input. A check that is under way may have read an older state, so another one follows. */
   async lookAround(): Promise<void> {
     await this.#looking;
     await this.#lookAround();
@@ -144,22 +138,22 @@ export class SessionActors implements SessionRuns {
   }
 
   #heard(session: SessionId): void {
-    // Whoever put it has called a worker.
-    if (!this.#calling || this.#actors.has(session)) this.wake(session);
+    // The sender has called a worker.
+    if (!this.#workerCall || this.#actors.has(session)) this.wake(session);
   }
 
-  /** Never rejects: what could not be done now is done when somebody looks around next. */
+  /** Never rejects: the next check retries. */
   async #wake(session: SessionId): Promise<void> {
     if (this.#stopping) return;
     try {
-      if (!this.#calling) await this.#do(session, (actor) => actor.poke());
-      else if (!(await this.#poke(session))) await this.#calling.call(session);
+      if (!this.#workerCall) await this.#do(session, (actor) => actor.poke());
+      else if (!(await this.#poke(session))) await this.#workerCall.call(session);
     } catch (error) {
-      this.#settings.log.warn({ session, error: String(error) }, "a session could not be taken up");
+      this.#dependencies.settings.log.warn({ session, error: String(error) }, "a session could not be taken up");
     }
   }
 
-  /** False if it is not here, or about to leave. */
+  /** False if the session is not held here, or about to be released. */
   async #poke(session: SessionId): Promise<boolean> {
     const actor = await this.#actors.get(session);
     if (!actor || actor.isOnlyWriting) return false;
@@ -173,7 +167,7 @@ export class SessionActors implements SessionRuns {
     }
   }
 
-  /** Undefined if somebody else holds the session. An actor that is about to leave is waited for, and followed by another. */
+  /** Undefined if another process holds the session. An actor that is being released is awaited and replaced. */
   async #do<T>(session: SessionId, work: (actor: SessionActor) => Promise<T>): Promise<{ result: T } | undefined> {
     while (true) {
       const actor = await this.#take(session);
@@ -216,31 +210,28 @@ export class SessionActors implements SessionRuns {
   }
 
   async #open(session: SessionId, onlyWrites: boolean): Promise<SessionActor | undefined> {
-    const { leaseTtl, holder, clock } = this.#settings;
-    // What turns need is loaded with the first: who only opens sessions need not wait for it.
+    const { leaseTtl, holder, clock } = this.#dependencies.settings;
+    // Loaded with the first session: commands that only read need not wait for it.
     const { SessionActor } = await import("./session-actor.ts");
     const since = clock.monotonic();
-    const lease = await this.#store.leases.take(session, holder, leaseTtl);
+    const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl);
     if (!lease) return undefined;
-    const previews = this.#deltas.outlet(session);
+    const previews = this.#dependencies.deltas.outlet(session);
     const mayRun = (row: SessionRow): boolean => !onlyWrites && this.#mayRun(row);
     try {
-      const actor = await SessionActor.take(
-        { store: this.#store, settings: this.#settings, previews, mayRun, ...this.#beside },
-        lease,
-      );
+      const actor = await SessionActor.take({ ...this.#dependencies, previews, mayRun }, lease);
       this.#taken.add(actor);
       this.#watch.add(actor, since);
       void this.#forgetWhenGone(session, actor);
       return actor;
     } catch (error) {
-      await this.#store.leases.release(lease);
+      await this.#dependencies.store.leases.release(lease);
       throw error;
     }
   }
 
   #mayRun({ place }: SessionRow): boolean {
-    const { fleet } = this.#settings;
+    const { fleet } = this.#dependencies.settings;
     return !fleet || fits({ ...fleet.worker, role: fleet.role }, place, fleet.tenant);
   }
 
@@ -248,10 +239,10 @@ export class SessionActors implements SessionRuns {
     await actor.ended;
     this.#taken.delete(actor);
     this.#actors.delete(session);
-    this.#deltas.forget(session);
-    if (!this.#calling) return;
-    const after = this.#calling.leftBehind(session).catch((error: unknown) => {
-      this.#settings.log.warn({ session, error: String(error) }, "nobody could be called for a session");
+    this.#dependencies.deltas.forget(session);
+    if (!this.#workerCall) return;
+    const after = this.#workerCall.leftBehind(session).catch((error: unknown) => {
+      this.#dependencies.settings.log.warn({ session, error: String(error) }, "nobody could be called for a session");
     });
     this.#afterwards.add(after);
     void after.finally(() => this.#afterwards.delete(after));
@@ -261,7 +252,7 @@ export class SessionActors implements SessionRuns {
     if (this.#actors.get(session) === taking) this.#actors.delete(session);
   }
 
-  /** Sessions whose writer died, and messages that nobody has been woken for. */
+  /** Finds sessions whose writer died, and input that woke no actor. */
   #lookAround(): Promise<void> {
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
     return this.#looking;
@@ -269,29 +260,29 @@ export class SessionActors implements SessionRuns {
 
   async #look(): Promise<void> {
     try {
-      // Somebody may have stopped everything at another server.
-      const halt = await this.#beside.halted();
+      // The kill switch may have been engaged at another server.
+      const halt = await this.#dependencies.halted();
       if (halt) await this.halt(halt);
-      const waiting = await this.#store.inbox.sessions();
-      if (this.#calling) {
+      const waiting = await this.#dependencies.store.inbox.sessions();
+      if (this.#workerCall) {
         for (const session of waiting) this.#heard(session);
-        return await this.#calling.sweep();
+        return await this.#workerCall.sweep();
       }
-      const found = [...(await this.#store.leases.abandoned()), ...waiting];
+      const found = [...(await this.#dependencies.store.leases.abandoned()), ...waiting];
       await Promise.all([...new Set(found)].map((session) => this.#wake(session)));
     } catch (error) {
-      this.#settings.log.warn({ error: String(error) }, "the store could not be looked through");
+      this.#dependencies.settings.log.warn({ error: String(error) }, "the store could not be looked through");
     }
   }
 
   /** In a fleet, a running turn is handed over to another worker. */
   async #stopWithin(actor: SessionActor, deadlineMs: number): Promise<void> {
-    const handsOver = this.#calling !== undefined;
+    const handsOver = this.#workerCall !== undefined;
     if (!handsOver) await actor.idle(deadlineMs);
     const giveUp = (): void =>
       actor.lost(new RequestError("unavailable", "The session could not be written before the server stopped."));
     const ms = LAST_WORDS_MS + (handsOver ? deadlineMs : 0);
-    const cancel = this.#settings.clock.after(ms, giveUp, { keepsProcess: true });
+    const cancel = this.#dependencies.settings.clock.after(ms, giveUp, { keepsProcess: true });
     try {
       await Promise.race([handsOver ? actor.handOver(deadlineMs) : actor.stop("stopped"), actor.ended]);
       await actor.ended;

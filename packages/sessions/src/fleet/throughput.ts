@@ -1,6 +1,7 @@
 import type { LoggedEvent } from "@tandem/protocol";
 import type { EventLog, Records } from "@tandem/storage";
 import { z } from "zod";
+import { systemClock, type Clock } from "../host/clock.ts";
 import { FLEET_SPACE } from "./fleet-space.ts";
 
 const KIND = "throughput";
@@ -26,31 +27,33 @@ export class TurnCounter {
   readonly #key: string;
   readonly #name: string;
   readonly #counts: Counts = new Map();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #stopTelling: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
   #isTold = true;
 
-  constructor(records: Records, { name, tenant }: { name: string; tenant: string }) {
+  constructor(records: Records, { name, tenant }: { name: string; tenant: string }, clock: Clock = systemClock) {
     this.#records = records;
+    this.#clock = clock;
     this.#name = name;
     this.#key = `${name} ${tenant}`;
   }
 
   start(events: Pick<EventLog, "onAppend">): void {
     this.#stopListening = events.onAppend((_session, batch) => this.#note(batch));
-    this.#timer = setInterval(() => void this.#tell(), TELL_EVERY_MS).unref();
+    this.#stopTelling = this.#clock.every(TELL_EVERY_MS, () => void this.#tell());
   }
 
   async stop(): Promise<void> {
     this.#stopListening?.();
-    clearInterval(this.#timer);
+    this.#stopTelling?.();
     await this.#tell();
   }
 
   #note(batch: readonly LoggedEvent[]): void {
     for (const { event } of batch) {
       if (event.type !== "session.status_idle" || event.stop_reason.type === "requires_action") continue;
-      const minute = minuteOf(Date.now());
+      const minute = minuteOf(this.#clock.now());
       this.#counts.set(minute, (this.#counts.get(minute) ?? 0) + 1);
       for (const old of this.#counts.keys()) if (old <= minute - MINUTES) this.#counts.delete(old);
       this.#isTold = false;

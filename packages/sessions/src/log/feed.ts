@@ -1,5 +1,6 @@
 import { isId, type SessionId, type FeedItem } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
+import type { Clock } from "../host/clock.ts";
 import { feedView } from "./session-view.ts";
 
 export type { FeedItem } from "@tandem/protocol";
@@ -7,24 +8,25 @@ export type { FeedItem } from "@tandem/protocol";
 const SNAPSHOT_PAGE = 200;
 /** Events that change what a list of sessions shows. */
 const SHOWN = /^session\.(status_|updated|usage|deleted)/;
-/** What a session costs is said this often while it works. */
+/** How often the cost of a running session is updated. */
 const COST_MS = 1_000;
-/** What other processes write is looked at so often: what it was is not said, only that there is something. */
+/** Debounce for events of other processes. Their notification names only the session. */
 const LOOK_MS = 100;
-/** And all sessions, where it is not even said whose. */
+/** Debounce for notifications that name no session: all sessions are compared. */
 const LOOK_AT_ALL_MS = 2_000;
 
 interface Follower {
   changed: Set<SessionId>;
   removed: Set<SessionId>;
-  /** As it was last said of each that has changed. */
+  /** The last view that was sent, by session. */
   said: Map<string, string>;
   wake: () => void;
 }
 
-/** Sessions in short: all of them first, then whatever changes. A follower that lags misses steps, never the last state. */
+/** Summaries of all sessions, then of each that changes. A slow follower skips intermediate states, never the last one. */
 export class Feed {
   readonly #store: Store;
+  readonly #clock: Clock;
   readonly #followers = new Set<Follower>();
   readonly #costing = new Set<SessionId>();
   readonly #grown = new Set<SessionId>();
@@ -32,8 +34,9 @@ export class Feed {
   #isLookingAtAll = false;
   #stopListening: (() => void) | undefined;
 
-  constructor(store: Store) {
+  constructor(store: Store, clock: Clock) {
     this.#store = store;
+    this.#clock = clock;
     store.events.onAppend((session, events) => {
       if (events.some(({ event }) => SHOWN.test(event.type))) this.changed(session);
       else if (events.some(({ event }) => event.type === "span.model_request_end")) this.#costs(session);
@@ -43,13 +46,13 @@ export class Feed {
   #costs(session: SessionId): void {
     if (this.#followers.size === 0 || this.#costing.has(session)) return;
     this.#costing.add(session);
-    setTimeout(() => {
+    this.#clock.after(COST_MS, () => {
       this.#costing.delete(session);
       this.changed(session);
-    }, COST_MS).unref();
+    });
   }
 
-  /** Also what other processes do is heard of, while somebody follows. */
+  /** Listens to other processes while there is a follower. */
   #hear(): void {
     if (this.#followers.size === 0) {
       this.#stopListening?.();
@@ -68,26 +71,26 @@ export class Feed {
     this.#grown.add(session);
     if (this.#isLooking) return;
     this.#isLooking = true;
-    setTimeout(() => {
+    this.#clock.after(LOOK_MS, () => {
       this.#isLooking = false;
       for (const id of this.#grown) this.changed(id);
       this.#grown.clear();
-    }, LOOK_MS).unref();
+    });
   }
 
   #lookAtAll(): void {
     if (this.#isLookingAtAll) return;
     this.#isLookingAtAll = true;
-    setTimeout(() => {
+    this.#clock.after(LOOK_AT_ALL_MS, () => {
       this.#isLookingAtAll = false;
       this.#compareAll().catch(() => this.#followers.size > 0 && this.#lookAtAll());
-    }, LOOK_AT_ALL_MS).unref();
+    });
   }
 
   async #compareAll(): Promise<void> {
     const views = new Map((await this.#snapshot()).map((view) => [view.id, JSON.stringify(view)]));
     for (const follower of this.#followers) {
-      // What is not listed any more has been archived, or is gone.
+      // Sessions that are no longer listed were archived or deleted.
       for (const id of new Set([...views.keys(), ...follower.said.keys()])) {
         if (views.get(id) !== follower.said.get(id)) follower.changed.add(id as SessionId);
       }

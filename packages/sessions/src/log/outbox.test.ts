@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { LoggedEvent, SessionEvent } from "@tandem/protocol";
 import type { Lease } from "@tandem/storage";
 import { expect, test } from "vitest";
+import { systemClock } from "../host/clock.ts";
 import { Outbox } from "./outbox.ts";
 
 const lease = { session: "sesn_1" } as Lease;
@@ -14,8 +15,8 @@ test.each(Array.from({ length: 12 }, (_, step) => step))(
     const writes: Promise<LoggedEvent[]>[] = [];
     const logged: string[] = [];
     const answer = setImmediate();
-    const outbox = new Outbox(
-      {
+    const outbox = new Outbox({
+      log: {
         append: async (_lease, entries) => {
           if (logged.length === 0) void late();
           await answer;
@@ -26,9 +27,10 @@ test.each(Array.from({ length: 12 }, (_, step) => step))(
         read: () => Promise.resolve([]),
       },
       lease,
-      { show: () => {}, settle: () => {} },
-      () => {},
-    );
+      previews: { show: () => {}, settle: () => {} },
+      clock: systemClock,
+      onLost: () => {},
+    });
     const late = async (): Promise<void> => {
       await answer;
       for (let count = 0; count < step; count += 1) await Promise.resolve();

@@ -1,51 +1,53 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { RequestError, type LiveDelta, type LoggedEvent, type SessionEvent, type ThreadId } from "@tandem/protocol";
 import type { EventLog, Lease } from "@tandem/storage";
+import { sleep, type Clock } from "../host/clock.ts";
 
 export interface Entry {
   thread: ThreadId | null;
   event: SessionEvent;
 }
 
-/** Where a session's previews go. */
+/** Receives a session's previews. */
 export interface PreviewSink {
   show(deltas: readonly LiveDelta[]): void;
-  /** These are about to be in the log: from now on nobody is to be shown a preview of them that has not seen it. */
+  /** These events are about to be written: their previews must not be shown to new listeners from now on. */
   settle(entries: readonly Entry[]): void;
 }
 
-type Log = Pick<EventLog, "append" | "find" | "read">;
 type AppendChanges = NonNullable<Parameters<EventLog["append"]>[2]>;
 type Item =
   | { type: "write"; entries: readonly Entry[]; changes: AppendChanges; settle: PromiseWithResolvers<LoggedEvent[]> }
   | { type: "previews"; deltas: LiveDelta[] };
 
-/** So much may wait for a database that is away, before the session gives up. */
+/** The session is given up if more writes than this wait for an unreachable database. */
 const MOST_WAITING = 20_000;
 const SLOWEST_RETRY_MS = 2_000;
 
+interface OutboxDependencies {
+  log: Pick<EventLog, "append" | "find" | "read">;
+  lease: Lease;
+  previews: PreviewSink;
+  clock: Clock;
+  /** Called once when nothing can be written any more. */
+  onLost: (error: unknown) => void;
+}
+
 /**
- * Writes a session's events in the order they came, and lets previews out between them where they belong: a preview is
- * shown only after everything before it is durable. What comes while a write is under way goes into the next one together.
- * A database that is away is waited for; `onLost` is told once when nothing can be written any more.
+ * Writes a session's events in order, with previews in their place between them: a preview is shown only after everything
+ * before it is durable. Events that arrive during a write go into the next one together. While the database is unreachable,
+ * the write is retried.
  */
 export class Outbox {
-  readonly #log: Log;
-  readonly #lease: Lease;
-  readonly #previews: PreviewSink;
-  readonly #onLost: (error: unknown) => void;
+  readonly #dependencies: OutboxDependencies;
   #items: Item[] = [];
   #draining: Promise<void> | undefined;
   #lost: unknown;
 
-  constructor(log: Log, lease: Lease, previews: PreviewSink, onLost: (error: unknown) => void) {
-    this.#log = log;
-    this.#lease = lease;
-    this.#previews = previews;
-    this.#onLost = onLost;
+  constructor(dependencies: OutboxDependencies) {
+    this.#dependencies = dependencies;
   }
 
-  /** Resolves when it is durable. Whoever does not wait need not catch: `onLost` says it too. */
+  /** Resolves when the events are durable. A rejection need not be handled: `onLost` reports it too. */
   write(entries: readonly Entry[], changes: AppendChanges = {}): Promise<LoggedEvent[]> {
     const settle = Promise.withResolvers<LoggedEvent[]>();
     settle.promise.catch(() => undefined);
@@ -59,16 +61,16 @@ export class Outbox {
   preview(delta: LiveDelta): void {
     const last = this.#items.at(-1);
     if (last?.type === "previews") last.deltas.push(delta);
-    else if (this.#draining === undefined) this.#previews.show([delta]);
+    else if (this.#draining === undefined) this.#dependencies.previews.show([delta]);
     else this.#add({ type: "previews", deltas: [delta] });
   }
 
-  /** Resolves when nothing waits any more, be it written or lost. */
+  /** Resolves when nothing waits any more, written or lost. */
   async drained(): Promise<void> {
     while (this.#draining) await this.#draining;
   }
 
-  /** Resolves when everything that came before is durable; rejects if something never will be. */
+  /** Resolves when everything before is durable; rejects if something never will be. */
   async durable(): Promise<void> {
     await this.drained();
     if (this.#lost !== undefined) throw this.#lost;
@@ -85,7 +87,7 @@ export class Outbox {
       const first = this.#items[0]!;
       if (first.type === "previews") {
         this.#items.shift();
-        this.#previews.show(first.deltas);
+        this.#dependencies.previews.show(first.deltas);
         continue;
       }
       const end = this.#items.findIndex(({ type }) => type === "previews");
@@ -101,11 +103,11 @@ export class Outbox {
         this.lose(error);
       }
     }
-    // In the same step as the last look: what came between them would wait for somebody who has gone.
+    // Clear synchronously after the emptiness check; an item added in between would never be drained.
     this.#draining = undefined;
   }
 
-  /** One transaction for all of them; tried again for as long as the database is away. */
+  /** Writes all in one transaction; retries while the database is unreachable. */
   async #append(batch: readonly Extract<Item, { type: "write" }>[]): Promise<LoggedEvent[]> {
     const entries = batch.flatMap((item) => item.entries);
     const changes: AppendChanges = {
@@ -113,33 +115,34 @@ export class Outbox {
       taken: batch.flatMap((item) => item.changes.taken ?? []),
       threads: batch.flatMap((item) => item.changes.threads ?? []),
     };
-    // Before, and not when it is done: between the two the log has them already, for whoever reads it.
-    this.#previews.settle(entries);
+    // Settle before the write: a reader may see the events before this process learns of the commit.
+    this.#dependencies.previews.settle(entries);
     for (let attempt = 0, delayMs = 50; ; attempt += 1, delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
       try {
         return (
-          (attempt > 0 && (await this.#written(entries))) || (await this.#log.append(this.#lease, entries, changes))
+          (attempt > 0 && (await this.#written(entries))) ||
+          (await this.#dependencies.log.append(this.#dependencies.lease, entries, changes))
         );
       } catch (error) {
         if (!(error instanceof RequestError && error.code === "unavailable") || this.#lost !== undefined) throw error;
-        await sleep(delayMs);
+        await sleep(this.#dependencies.clock, delayMs, { keepsProcess: true });
       }
     }
   }
 
-  /** A connection may break after the commit and before its answer: then it is there, and must not be written twice. */
+  /** A connection can break between the commit and its answer: the events are in the log then, and must not be written twice. */
   async #written(entries: readonly Entry[]): Promise<LoggedEvent[] | undefined> {
-    const { session } = this.#lease;
-    const first = entries[0] && (await this.#log.find(session, entries[0].event.id));
-    return first && this.#log.read(session, { after: first.seq - 1, limit: entries.length });
+    const { session } = this.#dependencies.lease;
+    const first = entries[0] && (await this.#dependencies.log.find(session, entries[0].event.id));
+    return first && this.#dependencies.log.read(session, { after: first.seq - 1, limit: entries.length });
   }
 
-  /** Nothing more is written: whoever waits is told why, and `onLost` is, once. */
+  /** Rejects all waiting writes and reports the loss once. */
   lose(error: unknown): void {
     if (this.#lost !== undefined) return;
     this.#lost = error;
     for (const item of this.#items) if (item.type === "write") item.settle.reject(error);
     this.#items = [];
-    this.#onLost(error);
+    this.#dependencies.onLost(error);
   }
 }

@@ -8,26 +8,30 @@ import {
   type Tool,
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store, ThreadRow } from "@tandem/storage";
+import { isoNow, type Clock } from "../host/clock.ts";
+import type { HostSettings } from "../host/host-settings.ts";
 import { type OpenCall, type Placed, track } from "./open-turn.ts";
 import { Outbox, type Entry, type PreviewSink } from "./outbox.ts";
 import { Threads } from "./threads.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
 /**
- * A session as its one writer knows it: its row, its threads, its open calls, always as they will be once everything that
- * was handed in is written. Events go to the log in the order they were handed in.
+ * The row, threads and open calls of a session as they will be once all pending events are written. Events go to the log in
+ * the order in which they were passed in.
  */
 export class SessionWriter {
   readonly open = new Map<EventId, OpenCall>();
   readonly #outbox: Outbox;
   readonly #threads: Threads;
   readonly #ledger: UsageLedger;
-  /** Events that were moved from the inbox, or are about to be. */
+  /** Events that were moved from the input queue, or are about to be. */
   readonly #taken = new Set<string>();
+  readonly #clock: Clock;
   #row: SessionRow;
 
   constructor(parts: {
     store: Store;
+    settings: Pick<HostSettings, "clock">;
     lease: Lease;
     row: SessionRow;
     threads: readonly ThreadRow[];
@@ -36,31 +40,32 @@ export class SessionWriter {
     onLost: (error: unknown) => void;
   }) {
     this.#row = parts.row;
+    this.#clock = parts.settings.clock;
     this.#ledger = parts.ledger;
     this.#threads = new Threads(parts.row, parts.threads);
-    this.#outbox = new Outbox(parts.store.events, parts.lease, parts.previews, parts.onLost);
+    this.#outbox = new Outbox({ ...parts, log: parts.store.events, clock: parts.settings.clock });
   }
 
   get row(): SessionRow {
     return this.#row;
   }
 
-  /** The agent that works on a thread, where it is one of the roster. */
+  /** The agent of a thread, if it is one of the roster. */
   agentOf(thread: ThreadId): string | undefined {
     return this.#threads.agentOf(thread);
   }
 
-  /** Its tools. */
+  /** The tools of that agent. */
   toolsOf(thread: ThreadId): readonly Tool[] | undefined {
     return this.#threads.toolsOf(thread);
   }
 
-  /** Whether an event has left the inbox: the store may list it there until the log has it. */
+  /** Whether an event was taken from the input queue: the store lists it until the log has it. */
   hasTaken({ id }: SessionEvent): boolean {
     return this.#taken.has(id);
   }
 
-  /** Moves an event from the inbox into the log, with what follows from it. */
+  /** Moves an event from the input queue into the log, together with the events that follow from it. */
   take(
     event: SessionEvent,
     following: readonly Placed[] = [],
@@ -68,12 +73,12 @@ export class SessionWriter {
     thread: ThreadId | null = null,
   ) {
     this.#taken.add(event.id);
-    const at = new Date().toISOString();
+    const at = isoNow(this.#clock);
     const taken = { thread, event: { ...event, processed_at: at } };
     return this.#write([taken, ...following.map((placed) => stamp(placed, at))], change, [event.id]);
   }
 
-  /** Resolves when it is durable; need not be awaited. */
+  /** Resolves when the events are durable; need not be awaited. */
   write(events: readonly SessionEventBody[], change: SessionChange = {}): Promise<void> {
     return this.place(
       events.map((body) => ({ thread: null, body })),
@@ -82,23 +87,23 @@ export class SessionWriter {
   }
 
   place(events: readonly Placed[], change: SessionChange = {}): Promise<void> {
-    const at = new Date().toISOString();
+    const at = isoNow(this.#clock);
     return this.#write(
       events.map((placed) => stamp(placed, at)),
       change,
     );
   }
 
-  /** An event whose id has been given already, because previews of it were shown. */
+  /** Writes an event whose id is known already, because its previews were shown. */
   record(thread: ThreadId | null, id: EventId, body: SessionEventBody, change: SessionChange): Promise<void> {
-    return this.#write([{ thread, event: { ...body, id, processed_at: new Date().toISOString() } }], change);
+    return this.#write([{ thread, event: { ...body, id, processed_at: isoNow(this.#clock) } }], change);
   }
 
   preview(delta: LiveDelta): void {
     this.#outbox.preview(delta);
   }
 
-  /** Nothing more is written, not even what waits. */
+  /** Drops all pending writes. */
   abandon(error: unknown): void {
     this.#outbox.lose(error);
   }
@@ -122,12 +127,12 @@ export class SessionWriter {
     }
     const changes = { taken, session, threads: this.#threads.changed(this.#ledger) };
     const written = this.#outbox.write(entries, changes).then(() => undefined);
-    // Whoever does not wait for it hears of a failure all the same: the session is lost then.
+    // A failure is also reported by `onLost`.
     written.catch(() => undefined);
     return written;
   }
 
-  /** What a session has used is known with each answer, not with the turn's end alone. */
+  /** Usage is updated with each model response, not only at the end of the turn. */
   #used(entries: readonly Entry[]): SessionChange {
     if (entries.every(({ event }) => event.type !== "span.model_request_end")) return {};
     return { usage: this.#ledger.total, microUsd: this.#ledger.microUsd };

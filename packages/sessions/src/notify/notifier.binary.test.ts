@@ -5,7 +5,7 @@ import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { untilAsked } from "../testing/approvals.ts";
 import { setEngineStage, type EngineStage } from "../testing/engine-stage.ts";
-import type { NotifySettings } from "./notifier.ts";
+import type { NotifySettings } from "./notify-settings.ts";
 
 let stage: EngineStage;
 beforeAll(async () => {

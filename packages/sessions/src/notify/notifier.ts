@@ -4,9 +4,10 @@ import { z } from "zod";
 import { isoNow, type Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
 import { Timer } from "../host/timer.ts";
-import { describe, worthTelling, type Notification, type NotifyEvent } from "./notification.ts";
-import { sendWebhook, type Delivery, type Webhook } from "./send-webhook.ts";
+import { describe, worthTelling, type Notification } from "./notification.ts";
+import { sendWebhook, type Delivery } from "./send-webhook.ts";
 import { showOnDesktop } from "./show-on-desktop.ts";
+import type { NotifySettings } from "./notify-settings.ts";
 import { DUE, keyOf, lastDelivery, listTargets, placeOf, SPACE, TOLD, type NotifyTarget } from "./targets.ts";
 
 const PAGE = 200;
@@ -18,13 +19,6 @@ const DEADLINE_MS = 24 * 60 * 60_000;
 const TRYING_MS = 60_000;
 const LOOK_MS = 30_000;
 const REMEMBER_MS = 7 * 24 * 60 * 60_000;
-
-export interface NotifySettings {
-  webhooks: readonly (Webhook & { on: readonly NotifyEvent[] })[];
-  desktop: boolean;
-  /** Where a path of the API is reached; undefined where nobody knows. */
-  link: (path: string) => string | undefined;
-}
 
 export interface Notifications {
   /** Who is told, of what, and how that went the last time. */

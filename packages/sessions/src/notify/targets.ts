@@ -3,7 +3,7 @@ import { NOTIFY_EVENTS } from "@tandem/protocol";
 import type { RecordChange, Store } from "@tandem/storage";
 import { z } from "zod";
 import type { NotifyEvent } from "./notification.ts";
-import type { NotifySettings } from "./notifier.ts";
+import type { NotifySettings } from "./notify-settings.ts";
 import type { Delivery } from "./send-webhook.ts";
 
 export const SPACE = "notifications";

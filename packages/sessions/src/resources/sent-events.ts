@@ -16,7 +16,7 @@ interface Parts {
   store: Pick<Store, "events" | "files" | "inbox">;
   killSwitch: Pick<KillSwitch, "refuse">;
   commands: Pick<SessionCommands, "check">;
-  wishes: Pick<SessionOptions, "message">;
+  options: Pick<SessionOptions, "message">;
 }
 
 /** What clients send to a session: what cannot be honoured is refused as it is sent, and not when its turn comes. */
@@ -29,11 +29,11 @@ export class SentEvents {
 
   /** The events as they are to be taken: commands and models by what they are. */
   async check(row: SessionRow, events: readonly ClientEvent[]): Promise<ClientEvent[]> {
-    const { commands, wishes } = this.#parts;
+    const { commands, options } = this.#parts;
     for (const [index, event] of events.entries()) await this.#checkOne(row, event, `events[${index}]`, events);
     return Promise.all(
       events.map(async (event, index) =>
-        event.type === "user.message" ? wishes.message(await commands.check(row, event), `events[${index}]`) : event,
+        event.type === "user.message" ? options.message(await commands.check(row, event), `events[${index}]`) : event,
       ),
     );
   }

@@ -20,6 +20,7 @@ import type { Auditor } from "../audit/auditor.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
+import type { Clock } from "../host/clock.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
 import { describeUpdate } from "./describe-update.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
@@ -36,53 +37,34 @@ import type { SessionOptions } from "./session-options.ts";
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** What clients may do with sessions. Whatever changes one goes through its one writer; reading needs nobody. */
+interface SessionServiceDependencies {
+  store: Store;
+  agents: AgentCatalogue;
+  environments: EnvironmentCatalogue;
+  places: SessionPlaces;
+  actors: SessionActors;
+  audit: Auditor;
+  commands: SessionCommands;
+  killSwitch: KillSwitch;
+  rules: Pick<Rules, "forget">;
+  options: SessionOptions;
+  deltas: DeltaHub;
+  clock: Clock;
+  /** Removes checkpoints, transcripts and rules of a session. */
+  forget: (row: SessionRow) => Promise<void>;
+}
+
+/** The operations of clients on sessions. Changes go through the session's single writer; reads need no lease. */
 export class SessionService implements Sessions {
-  readonly #store: Store;
-  readonly #agents: AgentCatalogue;
-  readonly #environments: EnvironmentCatalogue;
-  readonly #places: SessionPlaces;
-  readonly #actors: SessionActors;
-  readonly #audit: Auditor;
-  readonly #commands: SessionCommands;
-  readonly #killSwitch: KillSwitch;
-  readonly #wishes: SessionOptions;
-  readonly #rules: Pick<Rules, "forget">;
-  readonly #deltas: DeltaHub;
-  readonly #forget: (row: SessionRow) => Promise<void>;
+  readonly #dependencies: SessionServiceDependencies;
   readonly #feed: Feed;
   readonly #sent: SentEvents;
   readonly folder: SessionFolder;
 
-  constructor(parts: {
-    store: Store;
-    agents: AgentCatalogue;
-    environments: EnvironmentCatalogue;
-    places: SessionPlaces;
-    actors: SessionActors;
-    audit: Auditor;
-    commands: SessionCommands;
-    killSwitch: KillSwitch;
-    rules: Pick<Rules, "forget">;
-    wishes: SessionOptions;
-    deltas: DeltaHub;
-    /** Takes away what is kept of a session elsewhere. */
-    forget: (row: SessionRow) => Promise<void>;
-  }) {
-    this.#store = parts.store;
-    this.#agents = parts.agents;
-    this.#environments = parts.environments;
-    this.#places = parts.places;
-    this.#actors = parts.actors;
-    this.#audit = parts.audit;
-    this.#commands = parts.commands;
-    this.#killSwitch = parts.killSwitch;
-    this.#wishes = parts.wishes;
-    this.#rules = parts.rules;
-    this.#deltas = parts.deltas;
-    this.#forget = parts.forget;
-    this.#feed = new Feed(parts.store);
-    this.#sent = new SentEvents(parts);
+  constructor(dependencies: SessionServiceDependencies) {
+    this.#dependencies = dependencies;
+    this.#feed = new Feed(dependencies.store, dependencies.clock);
+    this.#sent = new SentEvents(dependencies);
     const folderOf = async (id: string): Promise<string> => (await this.#row(id)).folder;
     this.folder = {
       list: async (id, path) => listFolder(await folderOf(id), path),
@@ -92,24 +74,37 @@ export class SessionService implements Sessions {
   }
 
   async create(params: SessionCreateParams, by?: string): Promise<Session> {
-    if (params.initial_events?.length) await this.#killSwitch.refuse();
-    const environment = await this.#environments.open(params.environment_id);
-    const draft = await draftSession(await this.#checked(params), this.#agents, this.#store.files, by);
-    const folder = await this.#places.prepare(environment, draft.row.id, draft.row.metadata);
-    let row: SessionRow = { ...draft.row, folder, place: this.#places.placeOf(environment), resources: [] };
+    if (params.initial_events?.length) await this.#dependencies.killSwitch.refuse();
+    const environment = await this.#dependencies.environments.open(params.environment_id);
+    const draft = await draftSession(
+      await this.#checked(params),
+      this.#dependencies.agents,
+      this.#dependencies.store.files,
+      by,
+    );
+    const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
+    let row: SessionRow = {
+      ...draft.row,
+      folder,
+      place: this.#dependencies.places.placeOf(environment),
+      resources: [],
+    };
     try {
-      row = { ...row, resources: await this.#places.placeFiles(folder, draft.files, this.#store.files) };
+      row = {
+        ...row,
+        resources: await this.#dependencies.places.placeFiles(folder, draft.files, this.#dependencies.store.files),
+      };
       const checked = draft.inbox.map(async (event) =>
-        event.type === "user.message" ? this.#commands.check(row, event) : event,
+        event.type === "user.message" ? this.#dependencies.commands.check(row, event) : event,
       );
-      await this.#store.sessions.create(row, await Promise.all(checked));
+      await this.#dependencies.store.sessions.create(row, await Promise.all(checked));
     } catch (error) {
-      await this.#places.remove(row);
+      await this.#dependencies.places.remove(row);
       throw error;
     }
-    await this.#audit.note(begun(row, by));
+    await this.#dependencies.audit.note(begun(row, by));
     this.#feed.changed(row.id);
-    if (draft.inbox.length > 0) this.#actors.wake(row.id);
+    if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
     return sessionView(row);
   }
 
@@ -117,10 +112,10 @@ export class SessionService implements Sessions {
     const { metadata, initial_events: events } = params;
     return {
       ...params,
-      ...(metadata && { metadata: await this.#wishes.metadata(metadata) }),
+      ...(metadata && { metadata: await this.#dependencies.options.metadata(metadata) }),
       ...(events && {
         initial_events: await Promise.all(
-          events.map((event, index) => this.#wishes.message(event, `initial_events[${index}]`)),
+          events.map((event, index) => this.#dependencies.options.message(event, `initial_events[${index}]`)),
         ),
       }),
     };
@@ -131,48 +126,51 @@ export class SessionService implements Sessions {
   }
 
   async list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>> {
-    const page = await this.#store.sessions.list(query);
+    const page = await this.#dependencies.store.sessions.list(query);
     return { ...page, data: page.data.map(sessionView) };
   }
 
   async update(id: string, params: SessionUpdateParams, by?: string): Promise<Session> {
     const { id: session } = await this.#open(id);
     if (params.vault_ids?.length) throw new RequestError("invalid_request", "vault_ids: Tandem has no vaults.");
-    const metadata = params.metadata && (await this.#wishes.metadata(params.metadata));
-    const row = await this.#actors.with(session, (actor) =>
+    const metadata = params.metadata && (await this.#dependencies.options.metadata(params.metadata));
+    const row = await this.#dependencies.actors.with(session, (actor) =>
       actor.change((current) => {
         if (params.agent && actor.running) throw busy(id);
         const { change, events } = describeUpdate(current, { ...params, ...(metadata && { metadata }) }, by);
-        return { change, events: [...events, ...this.#wishes.modeEvents(current.metadata, change.metadata, by)] };
+        return {
+          change,
+          events: [...events, ...this.#dependencies.options.modeEvents(current.metadata, change.metadata, by)],
+        };
       }),
     );
-    if (params.agent) await this.#rules.forget({ scope: "session", of: session });
+    if (params.agent) await this.#dependencies.rules.forget({ scope: "session", of: session });
     this.#feed.changed(session);
-    // What waited for a larger budget or other limits waits no more.
-    if (params.budget !== undefined || params.metadata !== undefined) this.#actors.wake(session);
+    // Input that waited for a larger budget or other limits can be taken now.
+    if (params.budget !== undefined || params.metadata !== undefined) this.#dependencies.actors.wake(session);
     return sessionView(row);
   }
 
   async archive(id: string, by?: string): Promise<Session> {
     const row = await this.#row(id);
     if (row.archivedAt) return sessionView(row);
-    const archived = await this.#actors.with(row.id, (actor) => actor.archive(by));
-    await this.#actors.release(row.id);
-    await this.#places.archived(archived);
+    const archived = await this.#dependencies.actors.with(row.id, (actor) => actor.archive(by));
+    await this.#dependencies.actors.release(row.id);
+    await this.#dependencies.places.archived(archived);
     this.#feed.changed(row.id);
     return sessionView(archived);
   }
 
   async delete(id: string, by = "unknown"): Promise<void> {
     const row = await this.#row(id);
-    await this.#actors.with(row.id, (actor) =>
+    await this.#dependencies.actors.with(row.id, (actor) =>
       actor.delete(async (current) => {
-        await this.#places.remove(current);
-        await this.#forget(current);
-        // What its log says must be in the audit before there is no log.
-        await this.#audit.catchUp(row.id);
+        await this.#dependencies.places.remove(current);
+        await this.#dependencies.forget(current);
+        // The audit must contain the log's entries before the log is deleted.
+        await this.#dependencies.audit.catchUp(row.id);
         const usd = Number(row.usage.list_cost.amount) / 100;
-        await this.#audit.note({
+        await this.#dependencies.audit.note({
           kind: "session.deleted",
           actor: by,
           session: row.id,
@@ -180,7 +178,7 @@ export class SessionService implements Sessions {
         });
       }),
     );
-    await this.#rules.forget({ scope: "session", of: row.id });
+    await this.#dependencies.rules.forget({ scope: "session", of: row.id });
     this.#feed.removed(row.id);
   }
 
@@ -189,16 +187,16 @@ export class SessionService implements Sessions {
     const given = await this.#sent.answeredBefore(row, events);
     if (given) return given;
     const waiting = (await this.#sent.check(row, events)).map((event) => sentBy(event, by));
-    await this.#actors.claim(row.id);
-    await this.#store.inbox.put(row.id, waiting);
-    this.#actors.wake(row.id);
+    await this.#dependencies.actors.claim(row.id);
+    await this.#dependencies.store.inbox.put(row.id, waiting);
+    this.#dependencies.actors.wake(row.id);
     return waiting;
   }
 
   async takeBack(id: string, event: string, by?: string): Promise<void> {
     const row = await this.#open(id);
-    if (await this.#actors.with(row.id, (actor) => actor.takeBack(event, by))) return;
-    if (!(await this.#store.events.find(row.id, event))) {
+    if (await this.#dependencies.actors.with(row.id, (actor) => actor.takeBack(event, by))) return;
+    if (!(await this.#dependencies.store.events.find(row.id, event))) {
       throw new RequestError("not_found", `No message ${event} waits in the session ${row.id}.`);
     }
     throw new RequestError("conflict", `The agent has the message ${event} already.`, {
@@ -208,9 +206,9 @@ export class SessionService implements Sessions {
 
   async events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }> {
     const { id: session } = await this.#row(id);
-    // The inbox first: what is taken between the two reads shows twice at worst, and never not at all.
-    const waiting = await this.#store.inbox.list(session);
-    const events = await this.#store.events.read(session, range);
+    // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
+    const waiting = await this.#dependencies.store.inbox.list(session);
+    const events = await this.#dependencies.store.events.read(session, range);
     const taken = new Set(events.map(({ event }) => event.id));
     const atEnd = range.order !== "desc" ? events.length < range.limit : range.before === undefined;
     const shown = waiting.filter(({ id: event, type }) => !taken.has(event) && (range.types?.includes(type) ?? true));
@@ -218,52 +216,58 @@ export class SessionService implements Sessions {
   }
 
   async head(id: string): Promise<number> {
-    return this.#store.events.head((await this.#row(id)).id);
+    return this.#dependencies.store.events.head((await this.#row(id)).id);
   }
 
   follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
-    return this.#store.events.follow(id, after, signal);
+    return this.#dependencies.store.events.follow(id, after, signal);
   }
 
   onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void, from?: "here"): () => void {
-    return from === "here" ? this.#deltas.listenHere(id, listener) : this.#deltas.listen(id, listener);
+    return from === "here"
+      ? this.#dependencies.deltas.listenHere(id, listener)
+      : this.#dependencies.deltas.listen(id, listener);
   }
 
   async threads(id: string): Promise<Thread[]> {
     const row = await this.#row(id);
-    return (await this.#store.sessions.threads(row.id)).map((thread) => threadView(thread, row));
+    return (await this.#dependencies.store.sessions.threads(row.id)).map((thread) => threadView(thread, row));
   }
 
   async tasks(id: string): Promise<BackgroundTask[]> {
     const { id: session } = await this.#row(id);
-    return [...((await this.#actors.present(session))?.tasks ?? [])];
+    return [...((await this.#dependencies.actors.present(session))?.tasks ?? [])];
   }
 
   async stopTask(id: string, taskId: string): Promise<void> {
     const { id: session } = await this.#row(id);
-    const actor = await this.#actors.present(session);
+    const actor = await this.#dependencies.actors.present(session);
     if (!actor) throw new RequestError("not_found", `The session has no background task ${taskId}.`);
     await actor.stopTask(taskId);
   }
 
   async commands(id: string): Promise<SlashCommand[]> {
-    return this.#commands.list(await this.#row(id));
+    return this.#dependencies.commands.list(await this.#row(id));
   }
 
   async commandsIn(folder: string): Promise<SlashCommand[]> {
-    return this.#commands.list({ folder: await this.#places.resolve(folder) });
+    return this.#dependencies.commands.list({ folder: await this.#dependencies.places.resolve(folder) });
   }
 
   async shell(id: string, command: string, by: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">> {
     const row = await this.#open(id);
-    const { exitCode, output, truncated } = await this.#commands.shell(row, command, signal);
+    const { exitCode, output, truncated } = await this.#dependencies.commands.shell(row, command, signal);
     const event = { type: "tandem.shell" as const, command, exit_code: exitCode, output, truncated, by };
-    await this.#actors.with(row.id, (actor) => actor.change(() => ({ change: {}, events: [event] })));
-    const [last] = await this.#store.events.read(row.id, { order: "desc", limit: 1, types: ["tandem.shell"] });
+    await this.#dependencies.actors.with(row.id, (actor) => actor.change(() => ({ change: {}, events: [event] })));
+    const [last] = await this.#dependencies.store.events.read(row.id, {
+      order: "desc",
+      limit: 1,
+      types: ["tandem.shell"],
+    });
     return last?.event as EventOf<"tandem.shell">;
   }
 
-  /** A session is there that was not made by `create`. */
+  /** Adds a session that was not made by `create` to the feed. */
   announce({ id }: SessionRow): void {
     this.#feed.changed(id);
   }
@@ -273,11 +277,11 @@ export class SessionService implements Sessions {
   }
 
   usage(span: { from: string; to: string }): ReturnType<Sessions["usage"]> {
-    return this.#store.sessions.usage(span);
+    return this.#dependencies.store.sessions.usage(span);
   }
 
   async #row(id: string): Promise<SessionRow> {
-    const row = await this.#store.sessions.get(id);
+    const row = await this.#dependencies.store.sessions.get(id);
     if (row) return row;
     throw new RequestError("not_found", `There is no session ${id}.`);
   }

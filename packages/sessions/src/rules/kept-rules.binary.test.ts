@@ -6,6 +6,7 @@ import type { Rule } from "@tandem/protocol";
 import { openStore, type Store } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resolveTools } from "@tandem/policy";
+import { systemClock } from "../host/clock.ts";
 import { KeptRules } from "./kept-rules.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-rules-")));
@@ -22,6 +23,7 @@ afterAll(async () => {
 
 const open = (...file: Rule[]): KeptRules =>
   new KeptRules({
+    clock: systemClock,
     ...{ records: store.records, file, project, stateFolder: join(root, "state"), home: root },
     toolsOf: async () => resolveTools([{ type: "agent_toolset_20260401" }], []),
     sessionOf: async () => ({ folder: project, agentId: "agent_1", mode: undefined }),
@@ -35,6 +37,7 @@ const inSession = (rules: KeptRules, more: Partial<{ id: string; agentId: string
 test("what the host's hooks run is not written by the way", async () => {
   const hook = { name: "check", on: "beforeTool" as const, timeout: 1_000, failure: "block" as const };
   const rules = new KeptRules({
+    clock: systemClock,
     ...{ records: store.records, file: [], project, stateFolder: join(root, "state"), home: root },
     hooks: [{ ...hook, command: ["node", "checks/hook.mjs", "--rules=checks/rules.json"] }],
     toolsOf: async () => resolveTools([{ type: "agent_toolset_20260401" }], []),

@@ -31,6 +31,7 @@ import {
   suggestRule,
 } from "@tandem/policy";
 import type { Rules, TestedCall, TestedSession } from "./rules.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
 import type { TurnHook } from "../hooks/turn-hook.ts";
 import { worktreeAt } from "../worktrees/worktree-registry.ts";
 
@@ -47,7 +48,8 @@ const FRESH_MS = 250;
 
 interface Parts {
   records: Records;
-  /** Those of `tandem.yaml`. They hold for every session of this engine. */
+  clock: Clock;
+  /** Those of `tandem.yaml`. They apply to every session of this engine. */
   file: readonly Rule[];
   project: string;
   stateFolder: string;
@@ -98,7 +100,7 @@ export class KeptRules implements Rules {
     await this.#read();
     const known = this.#stored.find((kept) => isSame(kept, { ...rule, ...place }));
     if (known) return known;
-    const kept: KeptRule = { ...rule, ...place, id: newId("rule"), source: by, created_at: new Date().toISOString() };
+    const kept: KeptRule = { ...rule, ...place, id: newId("rule"), source: by, created_at: isoNow(this.#parts.clock) };
     await this.#parts.records.write(SPACE, [{ type: "put", kind: KIND, key: kept.id!, value: kept }]);
     await this.#read();
     const session = kept.scope === "session" ? kept.of : null;
@@ -198,7 +200,7 @@ export class KeptRules implements Rules {
       },
       observe: () => {
         // While the store is away, what was known before holds.
-        if (Date.now() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
+        if (this.#parts.clock.now() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
       },
     };
   }
@@ -239,7 +241,7 @@ export class KeptRules implements Rules {
       if (page.length < PAGE) break;
       after = page.at(-1)!.key;
     }
-    this.#readAt = Date.now();
+    this.#readAt = this.#parts.clock.now();
     // Ids sort by age.
     if (JSON.stringify(found) !== JSON.stringify(this.#stored)) this.#stored = found;
   }
