@@ -243,10 +243,10 @@ describe("object calls", () => {
   });
 
   test.each([
-    ["misfits twice", [answer({ n: 99 }), answer({ n: 98 })]],
+    ["two invalid objects", [answer({ n: 99 }), answer({ n: 98 })]],
     ["text twice", [text("no"), text("still no")]],
-    ["text, then a misfit", [text("no"), answer({ n: 99 })]],
-    ["a tool that is not there, then a misfit", [toolUse("Bash", { command: "true" }), answer({ n: 99 })]],
+    ["text, then an invalid object", [text("no"), answer({ n: 99 })]],
+    ["an unknown tool, then an invalid object", [toolUse("Bash", { command: "true" }), answer({ n: 99 })]],
   ])("fail with a typed error after %s, after at most two requests", async (_, replies) => {
     stage.rehearsal.use(replies);
     expect((await failure(claude.object(object()))).code).toBe("structured_output");

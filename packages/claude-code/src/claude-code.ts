@@ -75,7 +75,7 @@ const ANSWER_TOOL = "answer";
 const ANSWER_BY_TOOL = "Give your final answer by calling the tool `mcp__tandem__answer` exactly once.";
 const ANSWERED_WITH_TEXT = `You answered with text only. ${ANSWER_BY_TOOL}`;
 /** The first schema violation is returned to the model; the second fails the call. */
-const MISFITS_ALLOWED = 1;
+const REPAIRS_ALLOWED = 1;
 
 /**
  * Isolated calls to Claude Code: text, objects and agent loops that see nothing of the user's machine except the call's
@@ -136,7 +136,7 @@ export class ClaudeCode implements AsyncDisposable {
     ];
     return call.attempt(async () => {
       await using lease = await this.#take(call, tools);
-      let misfits = 0;
+      let repairs = 0;
       let complaint = ANSWERED_WITH_TEXT;
       let answer: { value: unknown } | undefined;
       const turn: Omit<Turn, "model" | "signal" | "prompt"> = {
@@ -153,13 +153,13 @@ export class ClaudeCode implements AsyncDisposable {
             isError: true,
           };
         },
-        afterTools: async () => !answer && misfits++ < MISFITS_ALLOWED,
+        afterTools: async () => !answer && repairs++ < REPAIRS_ALLOWED,
       };
       let prompt = `${call.prompt}\n\n${ANSWER_BY_TOOL}`;
       while (true) {
         const outcome = await this.#run(lease.process, call, { ...turn, prompt });
         if (answer) return answer.value;
-        if (outcome.stop === "budget" || misfits++ >= MISFITS_ALLOWED) {
+        if (outcome.stop === "budget" || repairs++ >= REPAIRS_ALLOWED) {
           throw new LlmError("structured_output", `The model gave no answer that fits the schema: ${complaint}`);
         }
         prompt = ANSWERED_WITH_TEXT;

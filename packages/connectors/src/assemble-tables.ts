@@ -1,7 +1,7 @@
 import { columnKind } from "./column-kind.ts";
 import type { Column, ForeignKey, Table, TableName } from "./connection.ts";
 
-/** What a catalogue has, row by row; rows of one key follow each other in its order. */
+/** Catalogue rows; rows of one key are adjacent and in the key's order. */
 export interface CatalogueRows {
   relations: readonly { schema: string; name: string; isView: boolean; comment: string | null; rows: number | null }[];
   columns: readonly {
@@ -9,7 +9,7 @@ export interface CatalogueRows {
     table: string;
     name: string;
     type: string;
-    /** Where the type's own name does not say it. */
+    /** Set where the type's name does not tell. */
     kind?: Column["kind"];
     nullable: boolean;
     comment: string | null;
@@ -26,7 +26,7 @@ export interface CatalogueRows {
   }[];
 }
 
-/** From a handful of queries for the whole database to its tables: never a query for each table. */
+/** Builds the tables from a few queries over the whole database, instead of one query per table. */
 export function assembleTables(rows: CatalogueRows): Table[] {
   const columns = Map.groupBy(rows.columns, owner);
   const keys = Map.groupBy(rows.keys, owner);
@@ -58,7 +58,7 @@ export function assembleTables(rows: CatalogueRows): Table[] {
   });
 }
 
-/** One text for a table, for maps. Names may have dots, and no character is forbidden in them but this one. */
+/** A map key for a table. Names may contain dots, but no NUL. */
 export const tableKey = ({ schema, name }: TableName): string => `${schema}\0${name}`;
 
 const owner = ({ schema, table }: { schema: string; table: string }): string => tableKey({ schema, name: table });

@@ -7,15 +7,15 @@ const KINDS: Record<Exclude<ColumnKind, "other">, RegExp> = {
   decimal: /^(dec(imal)?|num(eric|ber)?|real|double( precision)?|float\d?|(small)?money|bignum|fixed)\b/,
   uuid: /^(uuid|guid|uniqueidentifier)\b/,
   json: /^jsonb?\b/,
-  // A day.
+  // A calendar day.
   date: /^date(32)?$/,
-  // A moment, or a time of the day.
+  // An instant or a time of day.
   time: /^(date ?time|timestamp|time)/,
   binary: /^(bytea|(tiny|medium|long)?blob|(var)?binary|image|bit( varying)?)\b/,
   text: /^"?(character|(n?var|n|bp)?char|(tiny|medium|long|n|ci)?text|string|n?clob|name|citext|enum|set|nvarchar2?|varchar2)\b/,
 };
 
-/** By the name of the type, however the database spells it. An array is of another kind, whatever it holds. */
+/** Derives the kind from a type's name in any dialect. Arrays are always `other`. */
 export function columnKind(type: string): ColumnKind {
   const name = type.trim().toLowerCase();
   if (name.endsWith("]")) return "other";

@@ -1,16 +1,16 @@
 import { TandemError } from "@tandem/protocol";
 
 export type ConnectionErrorCode =
-  /** The database cannot be reached, or is not there. */
+  /** The server or file cannot be reached. */
   | "connection_failed"
-  /** It is there, and does not let us in. */
+  /** The server rejects the login. */
   | "connection_refused"
-  /** Not one statement that only reads. */
+  /** Not a single read-only statement. */
   | "query_refused"
-  /** The database did not understand it, or could not do it. */
+  /** The database could not parse or execute the query. */
   | "query_failed"
   | "query_timeout"
-  /** A table or column that the query names is not there (any more). */
+  /** A table or column in the query does not exist. */
   | "not_there";
 
 export class ConnectionError extends TandemError {

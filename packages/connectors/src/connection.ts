@@ -1,11 +1,11 @@
-/** A table within its connection. Two schemas may have tables of one name: nothing is ever named by `name` alone. */
+/** A table within its connection. Tables in two schemas can share a name, so `name` alone never identifies one. */
 export interface TableName {
-  /** The database's own word for it: `public`, `main`; in MySQL the database. */
+  /** The database's schema: `public`, `main`; in MySQL the database. */
   schema: string;
   name: string;
 }
 
-/** What kind of values a column holds, whatever the database calls its type. A `date` is a day; a `time` has a clock. */
+/** Kind of a column's values, independent of the type's name. A `date` is a day; a `time` has a clock time. */
 export type ColumnKind =
   | "integer"
   | "decimal"
@@ -20,18 +20,18 @@ export type ColumnKind =
 
 export interface Column {
   name: string;
-  /** As the database spells it; empty where it has none (SQLite). */
+  /** The database's own type name; empty if there is none (SQLite). */
   type: string;
   kind: ColumnKind;
   nullable: boolean;
-  /** The database's own comment. */
+  /** Comment stored in the database. */
   comment?: string;
 }
 
 export interface ForeignKey {
   columns: readonly string[];
   to: TableName;
-  /** Paired with `columns`, one by one. */
+  /** Paired with `columns` by index. */
   toColumns: readonly string[];
 }
 
@@ -39,41 +39,42 @@ export interface Table extends TableName {
   type: "table" | "view";
   comment?: string;
   columns: readonly Column[];
-  /** In the key's own order; empty where there is none. */
+  /** In key order; empty if there is none. */
   primaryKey: readonly string[];
-  /** Other unique keys, without partial ones and those on expressions. */
+  /** Other unique keys, except for partial and expression keys. */
   uniqueKeys: readonly (readonly string[])[];
   foreignKeys: readonly ForeignKey[];
-  /** As far as the database knows without counting. */
+  /** The database's own estimate. */
   estimatedRows?: number;
 }
 
 /**
- * What JSON can say. Integers that a number cannot hold and all decimals are text, so that no digit is lost; dates are ISO
- * text, moments in UTC with a `Z`; binary is `\x` and hex; arrays and structures are text. SQLite has neither decimals nor
- * dates of its own: what is stored comes back. A value that is longer than an eighth of `maxBytes` is cut and ends in `…`.
+ * JSON values. Decimals and integers beyond the safe range are text, so that no digit is lost. Dates are ISO text,
+ * instants are in UTC with a `Z`, binary is `\x` and hex, arrays and structures are text. SQLite has no decimal or date
+ * types; stored values are returned unchanged. A value longer than an eighth of `maxBytes` is truncated and ends in
+ * `…`.
  */
 export type Value = string | number | boolean | null;
 
 export interface Rows {
   columns: readonly string[];
   rows: readonly (readonly Value[])[];
-  /** There was more: rows or bytes were cut off. */
+  /** Rows or bytes were cut off. */
   truncated: boolean;
 }
 
 export interface QueryOptions {
   parameters?: readonly Value[];
-  /** 1,000 unless told otherwise. */
+  /** Default: 1,000. */
   maxRows?: number;
-  /** Of the values as text; 1 MB unless told otherwise. */
+  /** Size of the values as text. Default: 1 MB. */
   maxBytes?: number;
-  /** From the call on, a wait for a free connection included; 30 s unless told otherwise. */
+  /** Includes the wait for a free connection. Default: 30 s. */
   timeoutMs?: number;
   signal?: AbortSignal;
 }
 
-/** What a query would read, where the database can tell without running it. */
+/** Estimated reads of a query, where the database can tell without running it. */
 export interface QueryEstimate {
   rows?: number;
   bytes?: number;
@@ -85,7 +86,7 @@ export interface StructureOptions {
   onSkipped?: (skipped: SkippedTable) => void;
 }
 
-/** Something that cannot be read, and why. */
+/** A table that cannot be read, with the reason. */
 export interface SkippedTable extends TableName {
   reason: string;
 }
@@ -93,24 +94,24 @@ export interface SkippedTable extends TableName {
 export type Dialect = "sqlite" | "postgres" | "duckdb" | "mysql";
 
 /**
- * A database that is only read. Nothing that is asked through it can write, whoever asks: the session or file is opened
- * read-only, and a query is parsed and must be one statement that only reads, with no function that has effects.
- * Every query ends by its deadline, and its result is bounded. Errors are `ConnectionError`; one that was aborted rejects
- * with the signal's reason. A server that was away is connected to again. Several queries may be asked at once.
+ * A read-only database connection. It cannot write: the session or file is opened read-only, and each query is parsed
+ * and must be a single read-only statement without functions that have side effects. Every query has a deadline and a
+ * bounded result. Fails with `ConnectionError`, or with the signal's reason if aborted. Reconnects after an outage.
+ * Queries may run concurrently.
  */
 export interface Connection extends AsyncDisposable {
   readonly dialect: Dialect;
   /**
-   * Schemas, tables and keys that the role may see, also those it does not own. Without the database's own tables. What is
-   * there and cannot be read by anybody, such as a view of a table that is gone, is told to `onSkipped`.
+   * Schemas, tables and keys visible to the role, including those it does not own. Excludes system tables. Broken
+   * objects, such as a view of a dropped table, are reported to `onSkipped`.
    */
   structure(options?: StructureOptions): Promise<Table[]>;
   /**
-   * Parameters are `?` in order, in every dialect. In Postgres, where `?` is an operator too, a query with parameters writes
-   * the operator as `??`; one without any is left as it is.
+   * Parameters are `?` in order, in every dialect. In Postgres `?` is also an operator: write it as `??` in a query
+   * with parameters; a query without parameters is unchanged.
    */
   query(sql: string, options?: QueryOptions): Promise<Rows>;
   estimate(sql: string, options?: QueryOptions): Promise<QueryEstimate>;
-  /** An identifier, quoted for this dialect. */
+  /** Quotes an identifier for this dialect. */
   quote(identifier: string): string;
 }

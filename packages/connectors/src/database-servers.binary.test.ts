@@ -5,14 +5,14 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import type { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection-error.ts";
-import { openConnection, type Place } from "./open-connection.ts";
+import { openConnection, type DatabaseLocation } from "./open-connection.ts";
 import { startMariaDb, whyNoMariaDb, type TestMariaDb } from "./testing/mariadb.ts";
 
 const PASSWORD = "made-up-hunter2";
 
-/** What goes wrong, with everything that could be printed of it. */
-async function failureOf(place: Place): Promise<{ code: string; message: string; fix: string }> {
-  const error: unknown = await openConnection(place).catch((reason: unknown) => reason);
+/** The connection error, checked not to contain the password in any property. */
+async function failureOf(location: DatabaseLocation): Promise<{ code: string; message: string; fix: string }> {
+  const error: unknown = await openConnection(location).catch((reason: unknown) => reason);
   expect(`${inspect(error, { depth: 9, showHidden: true })} ${JSON.stringify(error)}`).not.toContain(PASSWORD);
   return error as { code: string; message: string; fix: string };
 }
@@ -29,7 +29,7 @@ describe.each(["postgres", "mysql"] as const)("a server of %s", (driver) => {
   });
   afterAll(() => silent?.close());
 
-  it("that is down is said in one sentence, without the password", async () => {
+  it("reports an unreachable server in one sentence, without the password", async () => {
     const failure = await failureOf({ driver, url: `${driver}://ada:${PASSWORD}@127.0.0.1:1/shop` });
     expect(failure).toMatchObject({
       name: "ConnectionError",
@@ -39,13 +39,13 @@ describe.each(["postgres", "mysql"] as const)("a server of %s", (driver) => {
     });
   });
 
-  it("whose name nobody knows is said", async () => {
+  it("reports an unknown host", async () => {
     const failure = await failureOf({ driver, url: `${driver}://ada:${PASSWORD}@nowhere.invalid/shop` });
     expect(failure.code).toBe("connection_failed");
     expect(failure.message).toContain("nowhere.invalid");
   });
 
-  it("that does not answer is given up after a while", async () => {
+  it("times out on a server that does not answer", async () => {
     const failure = await failureOf({ driver, url: `${driver}://ada:${PASSWORD}@127.0.0.1:${port}/shop` });
     expect(failure.code).toBe("connection_failed");
   });
@@ -58,7 +58,7 @@ describe.each(["postgres", "mysql"] as const)("a server of %s", (driver) => {
     },
   );
 
-  it("with the URL of something else is said", async () => {
+  it("reports a wrong URL scheme", async () => {
     const failure = await failureOf({ driver, url: `https://ada:${PASSWORD}@127.0.0.1/shop` });
     expect(failure.message).toContain(`${driver}://`);
   });
@@ -90,7 +90,7 @@ describe.skipIf(whyNoPostgres())(`Postgres${whyNoPostgres() ? ` (skipped: ${whyN
   });
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 
-  it("shows a role that owns nothing all keys, over schemas, and nothing that it may not read", async () => {
+  it("shows a role without ownership all keys across schemas, and nothing it may not read", async () => {
     await using connection = await openConnection({ driver: "postgres", url: url.replace("postgres@", "reader@") });
     const tables = await connection.structure();
     expect(tables.map(({ schema, name, type }) => `${type} ${schema}.${name}`)).toEqual([
@@ -108,32 +108,32 @@ describe.skipIf(whyNoPostgres())(`Postgres${whyNoPostgres() ? ` (skipped: ${whyN
     await expect(connection.query("select * from hidden.secrets")).rejects.toMatchObject({ code: "query_failed" });
   });
 
-  it("looks for names in the schemas that are named", async () => {
+  it("resolves names in the given schemas", async () => {
     await using connection = await openConnection({ driver: "postgres", url, schemas: ["sales"] });
     expect((await connection.structure()).every(({ schema }) => schema === "sales")).toBe(true);
     expect((await connection.query("select count(*) from moods")).rows).toEqual([[0]]);
     await expect(connection.query("select * from people")).rejects.toMatchObject({ code: "not_there" });
   });
 
-  it("says what is wrong with a role, a database or TLS", async () => {
-    const place = (change: (url: string) => string): Place => ({ driver: "postgres", url: change(url) });
-    expect(await failureOf(place((text) => text.replace("postgres@", `nobody:${PASSWORD}@`)))).toMatchObject({
+  it("explains a wrong role, database or TLS setting", async () => {
+    const location = (change: (url: string) => string): DatabaseLocation => ({ driver: "postgres", url: change(url) });
+    expect(await failureOf(location((text) => text.replace("postgres@", `nobody:${PASSWORD}@`)))).toMatchObject({
       code: "connection_refused",
     });
-    expect(await failureOf(place((text) => text.replace(/\/test_\d+/, "/nowhere")))).toMatchObject({
+    expect(await failureOf(location((text) => text.replace(/\/test_\d+/, "/nowhere")))).toMatchObject({
       code: "connection_failed",
       message: expect.stringContaining("There is no database nowhere"),
     });
-    expect(await failureOf(place((text) => `${text}&sslmode=verify-full`))).toMatchObject({
+    expect(await failureOf(location((text) => `${text}&sslmode=verify-full`))).toMatchObject({
       message: expect.stringContaining("does not speak TLS"),
     });
   });
 
-  it("is connected to again after it was away", async () => {
+  it("reconnects after an outage", async () => {
     await using connection = await openConnection({ driver: "postgres", url });
     expect(await one(connection)).toBe(1);
     await postgres.kill();
-    // The process that serves us may answer once more before it notices that its parent was killed.
+    // The backend process may answer once more before it notices that the server was killed.
     const asked = () =>
       one(connection).then(
         () => "answered",
@@ -160,7 +160,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  it("shows a user that may only read the keys, also to other databases", async () => {
+  it("shows a read-only user the keys, also to other databases", async () => {
     await using connection = await openConnection({ driver: "mysql", url: server.url("shop", "reader") });
     expect(await connection.structure()).toMatchObject([
       {
@@ -170,7 +170,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
     ]);
   });
 
-  it("says what is wrong with a user, a password, a database or TLS", async () => {
+  it("explains a wrong user, password, database or TLS setting", async () => {
     const wrong = { code: "connection_refused", message: expect.stringContaining("refuses this user or password") };
     expect(await failureOf({ driver: "mysql", url: server.url("shop", `guarded:${PASSWORD}`) })).toMatchObject(wrong);
     expect(await failureOf({ driver: "mysql", url: server.url("shop", `nobody:${PASSWORD}`) })).toMatchObject(wrong);
@@ -182,7 +182,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
     });
   });
 
-  it("is connected to with the password as it is now, where it was changed meanwhile", async () => {
+  it("uses the current password after it was rotated", async () => {
     const admin = await server.connect();
     await admin.query("create user rotated identified by 'old'");
     const url = (password: string) => server.url("", `rotated:${password}`);
@@ -200,7 +200,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
     expect(await one(connection)).toBe(1);
     expect(asked).toBe(0);
     await rotate("new");
-    // Where it is kept, it is still the old one: asked for once, and not again and again.
+    // The stored password is still the old one: it is resolved once, not repeatedly.
     await expect
       .poll(() => one(connection).catch((error: unknown) => (error as ConnectionError).code))
       .toBe("connection_refused");
@@ -212,7 +212,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
     await admin.end();
   });
 
-  it("is asked once more when a connection is cut off in the middle, and then no more, at once", async () => {
+  it("retries once when a connection is cut in mid-query, then fails at once", async () => {
     const admin = await server.connect();
     await using connection = await openConnection({ driver: "mysql", url: server.url("shop", "reader") });
     const [all, long] = ["information_schema.columns", "select count(*) from"];
@@ -223,7 +223,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
         const [rows] = await admin.query(
           `select id from information_schema.processlist where user = 'reader' and info like '${long}%'`,
         );
-        // One that was killed is listed for a moment longer.
+        // A killed connection stays listed for a moment.
         return (rows as { id: number }[]).find(({ id }) => !killed.includes(id))?.id;
       };
       const id = await vi.waitUntil(running, { timeout: 120_000 });
@@ -236,7 +236,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
     await admin.end();
   });
 
-  it("is connected to again after it was away", async () => {
+  it("reconnects after an outage", async () => {
     await using connection = await openConnection({ driver: "mysql", url: server.url("shop") });
     expect(await one(connection)).toBe(1);
     await server.kill();

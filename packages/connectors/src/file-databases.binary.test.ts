@@ -18,10 +18,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each(["sqlite", "duckdb"] as const)("a file of %s", (driver) => {
   it.each([
-    ["that is not there", "nowhere.db", /^There is no file .*nowhere\.db\.$/],
-    ["that is a folder", ".", /is not a file\.$/],
-    ["that is something else", "note.txt", /is not a (SQLite|DuckDB) database\.$/],
-  ])("%s is said in one sentence", async (_, name, message) => {
+    ["a missing file", "nowhere.db", /^There is no file .*nowhere\.db\.$/],
+    ["a folder", ".", /is not a file\.$/],
+    ["a foreign file", "note.txt", /is not a (SQLite|DuckDB) database\.$/],
+  ])("reports %s in one sentence", async (_, name, message) => {
     writeFileSync(join(folder, "note.txt"), "Dear diary, this is not a database at all. ".repeat(50));
     const opened = openConnection({ driver, path: join(folder, name) });
     await expect(opened).rejects.toMatchObject({
@@ -34,7 +34,7 @@ describe.each(["sqlite", "duckdb"] as const)("a file of %s", (driver) => {
 });
 
 describe("SQLite", () => {
-  it("reads full-text tables, and ranks what it finds in them", async () => {
+  it("reads full-text tables with ranks", async () => {
     const path = join(folder, "notes.db");
     using database = new DatabaseSync(path);
     database.exec(`
@@ -49,7 +49,7 @@ describe("SQLite", () => {
     });
   });
 
-  it("reads R-Trees, and writes through none of them", async () => {
+  it("reads R-Trees without writing", async () => {
     const path = join(folder, "places.db");
     using database = new DatabaseSync(path);
     database.exec(`
@@ -63,7 +63,7 @@ describe("SQLite", () => {
     expect(skipped).toEqual([]);
     const within = "select id, name from boxes where minX >= 15";
     expect((await connection.query(within)).rows).toEqual([[2, "b"]]);
-    // The file is another one by now.
+    // By now the file has been replaced.
     database.exec("insert into boxes values (3, 40, 50, 'c')");
     expect((await connection.query(within)).rows).toEqual([
       [2, "b"],
@@ -79,7 +79,7 @@ describe("SQLite", () => {
     expect(database.prepare("select count(*) as n from boxes").get()).toEqual({ n: 3 });
   });
 
-  it("reads the structure of whatever SQLite allows", async () => {
+  it("reads every kind of SQLite schema", async () => {
     const path = join(folder, "odd.db");
     using database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
     database.exec(`
@@ -122,7 +122,7 @@ describe("SQLite", () => {
     expect(tables["notes"]!.columns.map(({ name }) => name)).toEqual(["title", "body"]);
   });
 
-  it("reads beside a writer with a log, sees what it commits, and leaves no files behind", async () => {
+  it("reads beside a writer with a WAL, sees its commits, and leaves no files behind", async () => {
     const own = join(folder, "log");
     mkdirSync(own);
     const path = join(own, "log.db");
@@ -150,7 +150,7 @@ describe("SQLite", () => {
     expect(await count()).toBe(4);
   });
 
-  it("reads a file with a log from a folder that nobody can write to", async () => {
+  it("reads a file with a WAL from a read-only folder", async () => {
     const own = join(folder, "sealed");
     mkdirSync(own);
     const path = join(own, "sealed.db");
@@ -177,7 +177,7 @@ describe("SQLite", () => {
     expect((await connection.query("select a from t")).rows).toEqual([["next.db"]]);
   });
 
-  it("does not go on with a query when the process that asked was killed", async () => {
+  it("aborts a query when its owner process is killed", async () => {
     const path = join(folder, "killed.db");
     new DatabaseSync(path).close();
     const script = join(folder, "asks.ts");
@@ -204,7 +204,7 @@ describe("SQLite", () => {
 });
 
 describe("DuckDB", () => {
-  it("says that another process has the file open for writing, and lets others write when it is idle", async () => {
+  it("reports that another process has the file open for writing, and releases it when idle", async () => {
     const path = join(folder, "shared.duckdb");
     const write = async (sql: string): Promise<DuckDBInstance> => {
       const instance = await DuckDBInstance.create(path);

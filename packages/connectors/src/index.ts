@@ -15,4 +15,4 @@ export type {
   TableName,
   Value,
 } from "./connection.ts";
-export { openConnection, type Place } from "./open-connection.ts";
+export { openConnection, type DatabaseLocation } from "./open-connection.ts";

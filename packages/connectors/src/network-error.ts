@@ -13,7 +13,7 @@ const UNREACHABLE: Record<string, string> = {
   EPIPE: "Try again; it may have been restarted.",
 };
 
-/** What every server's library hands on from the network; undefined for everything else. */
+/** Converts network errors of any driver; undefined for other errors. */
 export function networkError(error: unknown, address: ServerAddress): ConnectionError | undefined {
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   const { code = "", message = "" } = first as { code?: string; message?: string };

@@ -1,42 +1,44 @@
 import type { Connection } from "./connection.ts";
 
-/** Where a database is. Passwords are values here, read by whoever owns the config; they appear in no message. */
-export type Place =
+/**
+ * Location of a database. Passwords are plain values, resolved by the owner of the config; they appear in no message.
+ */
+export type DatabaseLocation =
   | { driver: "sqlite"; path: string }
   | { driver: "duckdb"; path: string }
-  | ({ driver: "postgres" } & ServerPlace)
-  | ({ driver: "mysql" } & ServerPlace);
+  | ({ driver: "postgres" } & ServerLocation)
+  | ({ driver: "mysql" } & ServerLocation);
 
-export interface ServerPlace {
+export interface ServerLocation {
   url: string;
   schemas?: readonly string[];
-  /** The address as it is now: asked for when the database refuses the password that we have. */
+  /** Returns the current URL; called when the server rejects the password. */
   renew?: () => Promise<string>;
 }
 
-/** As long as we have a file of DuckDB open, nobody can write to it. */
+/** No other process can write to a DuckDB file while it is open, so close it quickly. */
 const DUCKDB_IDLE_MS = 1_000;
 
-/** Connects, so that what is wrong with a place is said now. Each database's library is loaded only where it is used. */
-export async function openConnection(place: Place): Promise<Connection> {
-  switch (place.driver) {
+/** Connects at once, so that errors are reported now. Each driver is loaded on demand. */
+export async function openConnection(location: DatabaseLocation): Promise<Connection> {
+  switch (location.driver) {
     case "sqlite": {
       const { FileConnection } = await import("./reader/file-connection.ts");
       const child = new URL("./sqlite/sqlite-child.ts", import.meta.url);
-      return await FileConnection.open(place.path, { dialect: "sqlite", child });
+      return await FileConnection.open(location.path, { dialect: "sqlite", child });
     }
     case "duckdb": {
       const { FileConnection } = await import("./reader/file-connection.ts");
       const child = new URL("./duckdb/duckdb-child.ts", import.meta.url);
-      return await FileConnection.open(place.path, { dialect: "duckdb", child, idleMs: DUCKDB_IDLE_MS });
+      return await FileConnection.open(location.path, { dialect: "duckdb", child, idleMs: DUCKDB_IDLE_MS });
     }
     case "postgres": {
       const { PostgresConnection } = await import("./postgres/postgres-connection.ts");
-      return await PostgresConnection.open(place);
+      return await PostgresConnection.open(location);
     }
     case "mysql": {
       const { MysqlConnection } = await import("./mysql/mysql-connection.ts");
-      return await MysqlConnection.open(place);
+      return await MysqlConnection.open(location);
     }
   }
 }

@@ -23,8 +23,8 @@ function poolOf(size: number): { pool: Pool<Resource>; opened: Resource[] } {
 const forever = (): Promise<never> => new Promise(() => {});
 const LIMITS = { timeoutMs: 5_000 };
 
-describe("a pool", () => {
-  it("uses one after the other, and opens no more than it may", async () => {
+describe("Pool", () => {
+  it("reuses connections and respects its size", async () => {
     const { pool, opened } = poolOf(2);
     let busy = 0;
     let most = 0;
@@ -37,7 +37,7 @@ describe("a pool", () => {
     expect([most, opened.length]).toEqual([2, 2]);
   });
 
-  it("ends what takes too long, and those that wait get on", async () => {
+  it("ends a query at its deadline, and waiting queries proceed", async () => {
     const { pool, opened } = poolOf(1);
     const late = pool.use({ timeoutMs: 30 }, forever);
     const next = pool.use(LIMITS, async () => "next");
@@ -46,7 +46,7 @@ describe("a pool", () => {
     expect(await next).toBe("next");
   });
 
-  it("gives up in time while it waits, and leaves the turn to others", async () => {
+  it("times out while waiting and gives its turn to others", async () => {
     const { pool } = poolOf(1);
     const { promise, resolve } = Promise.withResolvers<string>();
     const first = pool.use(LIMITS, () => promise);
@@ -57,7 +57,7 @@ describe("a pool", () => {
     expect(await Promise.all([first, third])).toEqual(["first", "third"]);
   });
 
-  it("asks again, once, where what it kept had gone away", async () => {
+  it("retries once if an idle connection was lost", async () => {
     const { pool, opened } = poolOf(1);
     await pool.use(LIMITS, async () => {});
     const ask = async (resource: Resource): Promise<number> => {

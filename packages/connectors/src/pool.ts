@@ -1,10 +1,10 @@
 import { ConnectionError } from "./connection-error.ts";
 
-/** One connection to a database, or a process that has one. */
+/** A database connection, or a process that has one. */
 export interface Pooled {
-  /** False when it is known to be of no use any more. */
+  /** False once it is known to be unusable. */
   readonly isAlive: boolean;
-  /** Ends it, and what it is doing, at once. */
+  /** Ends it at once, aborting its query. */
   end(): Promise<void> | void;
 }
 
@@ -16,15 +16,15 @@ interface Limits {
 }
 
 /**
- * A few connections, opened when they are needed, each for one query at a time. The deadline of a query is also that of
- * its wait for one. A connection whose query did not end in time is ended with it. One that went away while it was idle
- * is replaced, unseen: all that we ask can be asked twice.
+ * A few lazily opened connections, each for one query at a time. A query's deadline includes its wait for a connection.
+ * A timed-out query ends its connection. A connection lost while idle is replaced transparently, because read-only
+ * queries are safe to retry.
  */
 export class Pool<R extends Pooled> {
   readonly #open: () => Promise<R>;
   readonly #size: number;
   readonly #idleMs: number;
-  /** Each with the timer that ends it when nobody has needed it for a while. */
+  /** Idle connections with their expiry timers. */
   readonly #idle = new Map<R, NodeJS.Timeout>();
   readonly #busy = new Set<R>();
   readonly #waiting: (() => void)[] = [];
@@ -74,7 +74,7 @@ export class Pool<R extends Pooled> {
       try {
         const result = attempt(true);
         result.catch(() => {});
-        // Its place is free for others when it is over, whether or not the work has noticed.
+        // Release the slot at the end, even if the work has not noticed the abort.
         return await Promise.race([result, over]);
       } finally {
         this.#leave();
@@ -96,7 +96,7 @@ export class Pool<R extends Pooled> {
     await Promise.all([...this.#idle.keys(), ...this.#busy].map((resource) => this.#drop(resource)));
   }
 
-  /** Waits for its turn; false if nobody waits for the answer any more. */
+  /** Waits for a slot; false if the caller has given up. */
   async #enter(isOver: () => boolean): Promise<boolean> {
     while (this.#taken >= this.#size && !this.#isClosed) {
       await new Promise<void>((wake) => this.#waiting.push(wake));

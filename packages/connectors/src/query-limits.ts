@@ -1,6 +1,6 @@
 import type { QueryOptions } from "./connection.ts";
 
-/** What a query may take, with nothing left open. */
+/** Limits of a query, with defaults applied. */
 export interface QueryLimits {
   maxRows: number;
   maxBytes: number;
@@ -8,7 +8,7 @@ export interface QueryLimits {
   signal?: AbortSignal;
 }
 
-/** Until a server has let us in, or a file is open. */
+/** Time to log in to a server or open a file. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 
 const DEFAULTS = { maxRows: 1_000, maxBytes: 1_000_000, timeoutMs: 30_000 };

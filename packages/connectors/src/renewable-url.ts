@@ -1,8 +1,8 @@
 import { ConnectionError } from "./connection-error.ts";
 
 /**
- * The address of a server, with a password that may change while we run: when the database refuses the one that we have, it
- * is read again, once. What is open already stays open.
+ * A server URL with a rotating password: if the server rejects the password, the URL is resolved again, once. Open
+ * connections stay open.
  */
 export class RenewableUrl {
   #url: string;
@@ -19,7 +19,7 @@ export class RenewableUrl {
       return await connect(url);
     } catch (error) {
       if (!(error instanceof ConnectionError) || error.code !== "connection_refused") throw error;
-      // Where it cannot be read, what the database said says more.
+      // If it cannot be resolved again, the server's original error is more useful.
       const renewed = await this.#renew?.().catch(() => url);
       if (renewed === undefined || renewed === url) throw error;
       const opened = await connect(renewed);

@@ -1,12 +1,12 @@
 import type { Rows, Value } from "./connection.ts";
 
-/** Of what a result may weigh, one value takes at most this part: a long text does not push out all the other rows. */
-const PART_OF_ONE_VALUE = 8;
-const LEAST_OF_ONE_VALUE = 256;
-/** Quotes and a comma, or what `null` takes. */
+/** One value may use at most this fraction of the byte limit, so that a long text does not displace all other rows. */
+const MAX_VALUE_FRACTION = 8;
+const MIN_VALUE_BYTES = 256;
+/** Quotes and a comma, or the length of `null`. */
 const BYTES_AROUND_A_VALUE = 4;
 
-/** Takes rows until there are enough of them, or they weigh too much. Bytes are those of the values as text. */
+/** Collects rows up to the row and byte limits. Bytes are those of the values as text. */
 export class RowsCollector {
   readonly #columns: readonly string[];
   readonly #rows: Value[][] = [];
@@ -19,15 +19,15 @@ export class RowsCollector {
     this.#columns = columns;
     this.#maxRows = limits.maxRows;
     this.#bytesLeft = limits.maxBytes;
-    this.#valueBytes = Math.max(LEAST_OF_ONE_VALUE, Math.floor(limits.maxBytes / PART_OF_ONE_VALUE));
+    this.#valueBytes = Math.max(MIN_VALUE_BYTES, Math.floor(limits.maxBytes / MAX_VALUE_FRACTION));
   }
 
-  /** How many rows it would still take, and one, to know whether there are more. */
+  /** Number of rows still accepted, plus one to detect truncation. */
   get wanted(): number {
     return this.#maxRows - this.#rows.length + 1;
   }
 
-  /** False: it is full, and the row was not taken. */
+  /** False if it is full and the row was not added. */
   add(row: readonly Value[]): boolean {
     if (this.#rows.length >= this.#maxRows) return this.#full();
     const values = row.map((value) => this.#cut(value, this.#valueBytes));
@@ -37,7 +37,7 @@ export class RowsCollector {
       this.#bytesLeft -= bytes;
       return true;
     }
-    // Of a first row that is too wide, what there is room for: nothing at all would say less.
+    // Truncates a first row that is too wide, instead of returning nothing.
     if (this.#rows.length === 0) {
       this.#rows.push(values.map((value) => this.#cut(value, Math.floor(this.#bytesLeft / values.length))));
     }
@@ -57,7 +57,7 @@ export class RowsCollector {
     if (typeof value !== "string" || value.length <= bytes / 3 || Buffer.byteLength(value) <= bytes) return value;
     this.#truncated = true;
     const start = Buffer.from(value.slice(0, bytes), "utf8").subarray(0, bytes);
-    // A character of which the last bytes were cut off goes whole.
+    // Drops a partial character at the end.
     return `${new TextDecoder().decode(start).replace(/\uFFFD$/, "")}…`;
   }
 }

@@ -1,18 +1,18 @@
 import { ConnectionError } from "./connection-error.ts";
 
-/** Where a server is, in words that may be shown. */
+/** Address of a server, safe to show. */
 export interface ServerAddress {
   /** `shop at db.example:5432` */
   label: string;
   database: string;
   user: string;
-  /** Takes the password out of what a library says. */
+  /** Redacts the password from a library's message. */
   hide(text: string): string;
 }
 
 export function serverAddress(url: string, protocols: readonly string[], defaultPort: number): ServerAddress {
   const parsed = URL.parse(url);
-  // A password with `/`, `?` or `#` in it that is not encoded ends up in the path, and from there in messages.
+  // An unencoded `/`, `?` or `#` in a password would move its rest into the path, and from there into messages.
   if (!parsed || !protocols.includes(parsed.protocol) || `${parsed.pathname}${parsed.hash}`.includes("@")) {
     throw new ConnectionError("connection_failed", `The URL of the database is not one of ${protocols[0]}//.`, {
       fix: `Write ${protocols[0]}//user:password@host:${defaultPort}/database, with special characters of the password as %XX.`,

@@ -1,6 +1,6 @@
 /**
- * For parsers that do not look into an EXPLAIN: what follows the word is judged as the query that it has to be. `ANALYZE`,
- * which would run it, is none.
+ * For parsers that do not parse EXPLAIN: checks the query after it. `ANALYZE`, which would run the query, is not
+ * accepted.
  */
 export function splitExplain(text: string): { isExplain: boolean; sql: string } {
   const sql = text.replace(/^\s*explain\b/i, "");

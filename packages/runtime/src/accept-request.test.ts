@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { acceptObjectSchema, describeMisfit } from "./accept-request.ts";
+import { acceptObjectSchema, describeViolations } from "./accept-request.ts";
 
-it("gives what the model is to write, in draft 7, without the key that Claude Code does not start with", () => {
+it("converts the schema to draft 7, without the key that Claude Code rejects", () => {
   const schema = z.object({
     name: z.string(),
     tags: z.array(z.string()).default([]),
@@ -19,8 +19,8 @@ it("gives what the model is to write, in draft 7, without the key that Claude Co
   });
 });
 
-it("says in words what does not fit, and where", () => {
+it("explains violations and their paths", () => {
   const schema = z.object({ city: z.object({ inhabitants: z.int().positive() }) });
-  expect(describeMisfit(schema, { city: { inhabitants: -3 } })).toMatch(/Too small[^]*city\.inhabitants/);
-  expect(describeMisfit(schema, { city: { inhabitants: 3 } })).toBeUndefined();
+  expect(describeViolations(schema, { city: { inhabitants: -3 } })).toMatch(/Too small[^]*city\.inhabitants/);
+  expect(describeViolations(schema, { city: { inhabitants: 3 } })).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 import type { CallRequest, LoopRequest } from "./llm-runtime.ts";
 
-/** Misuse is refused at the call, before anything is sent, and is not an outcome of the operation. */
+/** Invalid arguments throw at the call, before anything is sent; they are not an outcome of the operation. */
 function refuse(message: string, fix: string, cause?: unknown): never {
   throw new TandemError("bad_request", message, { fix, cause });
 }
@@ -11,7 +11,7 @@ export function acceptPrompt({ prompt }: CallRequest): void {
   if (prompt.trim() === "") refuse("The prompt is empty.", "Say what the model is to do.");
 }
 
-/** The schema as all backends take it: draft 7, an object at its root, no `$schema`. */
+/** The schema in the form that all backends accept: draft 7, an object at the root, no `$schema`. */
 export function acceptObjectSchema(schema: z.ZodType): Record<string, unknown> {
   let jsonSchema: Record<string, unknown>;
   try {
@@ -39,8 +39,8 @@ export function acceptLoop({ tools, stepBudget }: LoopRequest): void {
   if (twice) refuse(`Two tools are named "${twice}".`, "Give each tool a name of its own.");
 }
 
-/** What is wrong with a value, in words for the model; undefined if it fits. */
-export function describeMisfit(schema: z.ZodType, value: unknown): string | undefined {
+/** Describes schema violations for the model; undefined if the value is valid. */
+export function describeViolations(schema: z.ZodType, value: unknown): string | undefined {
   const result = schema.safeParse(value);
   return result.success ? undefined : z.prettifyError(result.error);
 }

@@ -1,22 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Time and chance, handed in so that tests are instant and exact. */
+/** Time and randomness, injected so that tests are instant and deterministic. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Rejects as soon as the signal is aborted. */
+  /** Rejects as soon as the signal fires. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** At least 0, less than 1. */
+  /** In the range [0, 1). */
   random(): number;
 }
 
 // A longer timer overflows and fires at once.
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (milliseconds, signal) => {
-    await delay(Math.min(milliseconds, LONGEST_TIMER_MS), undefined, { signal });
+    await delay(Math.min(milliseconds, MAX_TIMER_MS), undefined, { signal });
   },
   random: () => Math.random(),
 };

@@ -2,22 +2,22 @@ import { BACKENDS, type LlmConfig, LlmError, nearest, type SecretReference } fro
 import type { Provider } from "./backends/ai-sdk/provider.ts";
 import type { LlmBackend } from "./llm-backend.ts";
 
-export interface BackendSurroundings {
-  /** Reads a secret; asked only for the one that the chosen backend needs. */
+export interface BackendEnvironment {
+  /** Called only for the secret of the chosen backend. */
   readSecret: (reference: SecretReference) => Promise<string>;
-  /** Where the claude-code backend keeps its ledger and private state; shared by all hosts of this user. */
+  /** Holds the ledger and private state of the claude-code backend; shared by all hosts of this user. */
   stateFolder: string;
-  /** Where a Claude Code process gets its few allowed variables from, as a rule `process.env`. */
+  /** Source of a Claude Code process's allowed variables, usually `process.env`. */
   hostVariables: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * The backend that the config names, or an error: never another one instead. Each backend's libraries are loaded only
- * where it is chosen; they take longer to load than most commands to run.
+ * Creates the configured backend or throws; never falls back to another. Imports each backend's libraries on demand,
+ * because loading them takes longer than most commands run.
  */
-export async function createBackend(config: LlmConfig, surroundings: BackendSurroundings): Promise<LlmBackend> {
+export async function createBackend(config: LlmConfig, environment: BackendEnvironment): Promise<LlmBackend> {
   const { provider } = config;
-  const { readSecret, stateFolder, hostVariables } = surroundings;
+  const { readSecret, stateFolder, hostVariables } = environment;
   switch (provider.backend) {
     case "none":
       return createNoneBackend();
@@ -41,7 +41,7 @@ export async function createBackend(config: LlmConfig, surroundings: BackendSurr
     }
     case "claude-code": {
       const { readCredential } = await import("@tandem/claude-code");
-      const credential = await readCredential(config.claudeCode, surroundings);
+      const credential = await readCredential(config.claudeCode, environment);
       const { createClaudeCodeBackend } = await import("./backends/claude-code/create-claude-code-backend.ts");
       return createClaudeCodeBackend(config, { credential, stateFolder, hostVariables });
     }
@@ -55,7 +55,7 @@ async function onAiSdk(provider: Provider, config: LlmConfig): Promise<LlmBacken
   return createAiSdkBackend(provider, config);
 }
 
-/** The config's schema keeps such a name out; a host that builds its config by hand has no such guard. */
+/** The config schema rejects such a name, but a host can build its config by hand. */
 function refuse(backend: never): never {
   const suggestion = nearest(String(backend), BACKENDS);
   throw new LlmError("not_configured", `There is no LLM backend "${String(backend)}".`, {
@@ -63,7 +63,7 @@ function refuse(backend: never): never {
   });
 }
 
-/** The backend of a project that names none: every call fails with `not_configured`. */
+/** Backend of a project without one: every call fails with `not_configured`. */
 export function createNoneBackend(): LlmBackend {
   const fail = async (): Promise<never> => {
     throw new LlmError("not_configured", "This needs a language model, and no LLM backend is configured.");

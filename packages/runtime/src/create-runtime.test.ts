@@ -8,7 +8,7 @@ import type { LlmBackend } from "./llm-backend.ts";
 const { llm: config } = configSchema.parse({});
 const ask = { role: "default", prompt: "Go." } as const;
 
-/** The contract suite shows the rest on real backends; here are those that do not keep their part of it. */
+/** Backends that violate their contract. The contract suite covers real ones. */
 function setUp(operations: Partial<LlmBackend>, sink?: (report: CallReport) => void) {
   const reports: CallReport[] = [];
   const warnings: string[] = [];
@@ -22,7 +22,7 @@ function setUp(operations: Partial<LlmBackend>, sink?: (report: CallReport) => v
 }
 
 describe("createRuntime", () => {
-  it("makes an LlmError of whatever a backend throws, keeping the cause, and reports it once", async () => {
+  it("converts any thrown error to an LlmError with its cause, and reports it once", async () => {
     const cause = new RangeError("Out of nowhere.");
     const { runtime, reports } = setUp({ text: async () => Promise.reject(cause) });
     await expect(runtime.generateText(ask)).rejects.toMatchObject({
@@ -34,17 +34,17 @@ describe("createRuntime", () => {
     expect(reports).toMatchObject([{ outcome: "invalid_request" }]);
   });
 
-  it("does not believe a backend that returns an object which does not fit", async () => {
+  it("rejects a backend's object that violates the schema", async () => {
     const { runtime, reports } = setUp({ object: async () => ({ count: "many" }) });
     const schema = z.object({ count: z.number() });
     await expect(runtime.generateObject({ ...ask, schema })).rejects.toMatchObject({ code: "structured_output" });
     expect(reports).toHaveLength(1);
   });
 
-  it("keeps the usage of a call that failed, by the model that answered, and prices each request by itself", async () => {
+  it("keeps the usage of a failed call by model, and prices each request separately", async () => {
     const { runtime, reports } = setUp({
       text: async ({ onUsage }) => {
-        // Twice below the length at which this model costs more, though not together.
+        // Each below the length at which this model costs more, though not together.
         onUsage("claude-haiku-5-5", { ...noUsage(), inputTokens: 60_000 });
         onUsage("claude-haiku-5-5", { ...noUsage(), inputTokens: 60_000 });
         onUsage("claude-sonnet-5-5", { ...noUsage(), outputTokens: 1_000 });
@@ -59,7 +59,7 @@ describe("createRuntime", () => {
     expect(reports[0]?.cost?.usd).toBeCloseTo(0.012 + 0.01, 9);
   });
 
-  it("survives a sink and callbacks that throw", async () => {
+  it("survives a throwing sink and throwing callbacks", async () => {
     const { runtime, warnings } = setUp({ text: async () => "fine" }, () => {
       throw new Error("The sink is full.");
     });
@@ -67,14 +67,14 @@ describe("createRuntime", () => {
     expect(warnings).toEqual([expect.stringContaining("sink")]);
   });
 
-  it("sends no system prompt where there is nothing in it", async () => {
+  it("sends no empty system prompt", async () => {
     const systems: unknown[] = [];
     const { runtime } = setUp({ text: async ({ system }) => (systems.push(system), "fine") });
     for (const system of [undefined, "", " \n", "Be kind."]) await runtime.generateText({ ...ask, system });
     expect(systems).toEqual([undefined, undefined, undefined, "Be kind."]);
   });
 
-  it("closes only when what was under way has been reported", async () => {
+  it("close waits until running calls are reported", async () => {
     const { runtime, reports } = setUp({
       text: ({ signal }) =>
         new Promise((_, reject) => {

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from "@tandem/protocol";
 import type { z } from "zod";
-import { acceptLoop, acceptObjectSchema, acceptPrompt, describeMisfit } from "./accept-request.ts";
+import { acceptLoop, acceptObjectSchema, acceptPrompt, describeViolations } from "./accept-request.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type GovernedCall, Governor, type SharedQuotas } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
@@ -18,7 +18,7 @@ import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, S
 import { resolveModel } from "./models.ts";
 import type { Tool } from "./tool.ts";
 
-/** What one call used so far. Each request is priced by itself, because some models charge long ones differently. */
+/** Usage of one call so far. Each request is priced separately, because some models charge more for long ones. */
 class Meter {
   readonly #usageByModel: Record<string, Usage> = {};
   #cost: Cost = { usd: 0 };
@@ -34,27 +34,27 @@ class Meter {
   }
 }
 
-export interface RuntimeParts {
+export interface RuntimeOptions {
   config: LlmConfig;
   backend: LlmBackend;
-  /** Gets one report for each call, failed ones too, before the call ends. */
+  /** Gets one report per call, including failed ones, before the call ends. */
   sink: (report: CallReport) => void;
   log?: { warn(message: string, details: { error: unknown }): void };
   clock?: Clock;
-  /** What other processes on the same account know about its quotas. */
+  /** Quota knowledge shared with other processes on the same account. */
   quotas?: SharedQuotas;
 }
 
-/** How a call ended, as its caller learns it, and what it used. */
+/** Outcome of a call, and its usage. */
 type Ending<T> = ({ type: "done"; value: T } | { type: "failed"; error: LlmError }) & { usage: Usage };
 
-/** Whatever is thrown below becomes an `LlmError` here, once, and every call is reported here, once. */
-export function createRuntime({ config, backend, sink, log, quotas, clock = systemClock }: RuntimeParts): LlmRuntime {
+/** The single place where errors become `LlmError`s and calls are reported. */
+export function createRuntime({ config, backend, sink, log, quotas, clock = systemClock }: RuntimeOptions): LlmRuntime {
   const governor = new Governor(config.limits, clock, quotas);
   const closing = new AbortController();
   const underWay = new Set<Promise<unknown>>();
 
-  /** Runs what a caller gave us: what it throws must not end a call that goes well. */
+  /** Runs a caller's callback: its error must not fail a successful call. */
   const survive = async (what: string, callback: () => unknown) => {
     try {
       await callback();
@@ -110,7 +110,7 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
     return { ...end, usage: report.usage };
   }
 
-  /** Keeps count of what runs, so that `close` ends only when every call has been reported. */
+  /** Tracks running calls, so that `close` waits until each is reported. */
   async function track<T>(call: Promise<T>): Promise<T> {
     underWay.add(call);
     try {
@@ -132,7 +132,7 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
       acceptPrompt(request);
       const { schema } = request;
       const jsonSchema = acceptObjectSchema(schema);
-      const check = (value: unknown) => describeMisfit(schema, value);
+      const check = (value: unknown) => describeViolations(schema, value);
       const call = perform("object", request, async (call) => {
         const answer = schema.safeParse(await backend.object({ ...call, jsonSchema, check }));
         if (answer.success) return answer.data;

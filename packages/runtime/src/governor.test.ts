@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { at, failing, outcomeOf, overloaded, quota, setUp } from "./testing/governed.ts";
 
 describe("retries", () => {
-  it("tries again after a jittered pause that doubles", async () => {
+  it("retries after a jittered, doubling backoff", async () => {
     const { clock, advance, begin } = setUp({ random: 0.5 });
     const { operation, times, numbers } = failing(clock, overloaded(), new LlmError("server_error", "500"));
     const { call, waits } = begin();
@@ -19,7 +19,7 @@ describe("retries", () => {
     ]);
   });
 
-  it("gives up after the configured tries with the last error", async () => {
+  it("gives up after the configured attempts with the last error", async () => {
     const { clock, advance, begin } = setUp({ attempts: 3 });
     const last = new LlmError("network", "third");
     const { operation, times } = failing(clock, overloaded(), overloaded(), last);
@@ -29,7 +29,7 @@ describe("retries", () => {
     expect(times).toHaveLength(3);
   });
 
-  it("never tries again what cannot succeed", async () => {
+  it("never retries a permanent error", async () => {
     const { clock, begin } = setUp();
     const { operation, times } = failing(clock, new LlmError("auth_rejected", "401"));
     await expect(begin().call.attempt(operation)).rejects.toMatchObject({ code: "auth_rejected" });
@@ -45,7 +45,7 @@ describe("retries", () => {
     expect(times).toEqual([0, 20_000]);
   });
 
-  it("fails at once where the service asks for more than the cap", async () => {
+  it("fails at once if the service asks for more than the cap", async () => {
     const { clock, begin } = setUp();
     const { operation, times } = failing(clock, overloaded(600_000));
     await expect(begin().call.attempt(operation)).rejects.toMatchObject({ code: "overloaded" });
@@ -63,7 +63,7 @@ describe("retries", () => {
     expect(waits[0]?.reason).toBe("transient");
   });
 
-  it("counts the tries of each model request anew, and all retries of a call together", async () => {
+  it("counts attempts per model request, and retries per call", async () => {
     const { clock, advance, begin } = setUp({ attempts: 2 });
     const { call } = begin();
     const first = call.attempt(failing(clock, overloaded()).operation);
@@ -76,7 +76,7 @@ describe("retries", () => {
 });
 
 describe("quotas", () => {
-  it("waits for a reset within patience and repeats the call that met it", async () => {
+  it("waits for a reset within patience and repeats the call", async () => {
     const { clock, advance, begin } = setUp({ attempts: 1 });
     const { operation, times } = failing(clock, quota(120_000));
     const { call, waits } = begin({ patienceMs: 300_000 });
@@ -88,7 +88,7 @@ describe("quotas", () => {
     expect(call.retries).toBe(1);
   });
 
-  it("fails at once, with the time of the reset, where that is beyond patience", async () => {
+  it("fails at once with the reset time if it is beyond patience", async () => {
     const { clock, begin } = setUp();
     const { operation, times } = failing(clock, quota(3 * 86_400_000));
     await expect(begin().call.attempt(operation)).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe("quotas", () => {
     expect(times).toHaveLength(1);
   });
 
-  it("spends patience over all waits of a call, so that it is never waited for longer in all", async () => {
+  it("limits the total wait of a call to its patience", async () => {
     const { clock, advance, begin } = setUp();
     const { operation, times } = failing(clock, quota(200_000), quota(400_000));
     const result = outcomeOf(begin({ patienceMs: 300_000 }).call.attempt(operation));
@@ -107,7 +107,7 @@ describe("quotas", () => {
     expect(times).toEqual([0, 201_000]);
   });
 
-  it("holds back calls that come later until the reset", async () => {
+  it("holds back later calls until the reset", async () => {
     const { clock, advance, settle, begin } = setUp();
     const first = begin().call.attempt(failing(clock, quota(60_000)).operation);
     await settle();
@@ -120,7 +120,7 @@ describe("quotas", () => {
     expect(waits).toEqual([{ reason: "quota", until: at(61_000), attempt: 1 }]);
   });
 
-  it("holds back calls that stood in line when the quota was met", async () => {
+  it("holds back queued calls when the quota is hit", async () => {
     const { clock, advance, begin } = setUp({ concurrency: 1 });
     const first = begin().call.attempt(failing(clock, quota(60_000)).operation);
     const later = failing(clock);
@@ -144,13 +144,13 @@ describe("quotas", () => {
     expect(await patient).toBe("done");
   });
 
-  it("does not hold back others for a reset that the call which met it would not wait for", async () => {
+  it("does not hold back others for a reset that the call itself would not wait for", async () => {
     const { clock, begin } = setUp();
     await expect(begin().call.attempt(failing(clock, quota(7_200_000)).operation)).rejects.toThrow("quota");
     expect(await begin().call.attempt(failing(clock).operation)).toBe("done");
   });
 
-  it("takes a long retry-after of a rate limit for its reset", async () => {
+  it("treats a long retry-after of a rate limit as its reset", async () => {
     const { clock, advance, begin } = setUp();
     const { operation, times } = failing(clock, new LlmError("rate_limited", "429", { retryAfterMs: 90_000 }));
     const result = begin().call.attempt(operation);
@@ -159,7 +159,7 @@ describe("quotas", () => {
     expect(times).toEqual([0, 90_000]);
   });
 
-  it("treats a reset in the past as transient, so that a wrong clock cannot make it spin", async () => {
+  it("treats a reset in the past as transient, so that clock skew cannot cause a busy loop", async () => {
     const { clock, advance, begin } = setUp({ attempts: 3 });
     const { operation, times } = failing(clock, quota(-1), quota(-1), quota(-1), quota(-1));
     const result = outcomeOf(begin().call.attempt(operation));
@@ -169,7 +169,7 @@ describe("quotas", () => {
   });
 });
 
-it("adds up what a call waited for: another try, a quota, a slot", async () => {
+it("adds up waits for retries, quotas and slots", async () => {
   const { clock, advance, begin } = setUp({ concurrency: 1, random: 0.5 });
   const first = begin().call;
   const done = first.attempt(failing(clock, overloaded(), quota(60_000)).operation);
@@ -188,7 +188,7 @@ it("adds up what a call waited for: another try, a quota, a slot", async () => {
 });
 
 describe("abort", () => {
-  it("leaves the line at once, and the slot goes to the next", async () => {
+  it("leaves the queue at once and passes its slot on", async () => {
     const { settle, begin } = setUp({ concurrency: 1 });
     const running = Promise.withResolvers<string>();
     const first = begin().call.attempt(() => running.promise);
@@ -214,7 +214,7 @@ describe("abort", () => {
     expect(times).toHaveLength(1);
   });
 
-  it("sends nothing for a call that was aborted before it began", async () => {
+  it("sends nothing for a call aborted before its start", async () => {
     const { clock, begin } = setUp();
     const { operation, times } = failing(clock);
     await expect(begin({ signal: AbortSignal.abort() }).call.attempt(operation)).rejects.toMatchObject({
@@ -224,8 +224,8 @@ describe("abort", () => {
   });
 });
 
-describe("quotas that others on the account know of", () => {
-  it("asks nobody until the reset, and looks again then", async () => {
+describe("quotas shared with other processes", () => {
+  it("sends nothing until the shared reset, then checks again", async () => {
     const known = [at(60_000), at(90_000)];
     const asked: string[] = [];
     const shared = {
@@ -246,14 +246,14 @@ describe("quotas that others on the account know of", () => {
     expect(asked).toEqual(["sonnet", "sonnet", "sonnet"]);
   });
 
-  it("fails at once where that is longer than the call may wait", async () => {
+  it("fails at once if the shared reset is beyond patience", async () => {
     const { clock, begin } = setUp({ shared: { until: async () => at(600_000), learned: async () => undefined } });
     const { operation, times } = failing(clock);
     await expect(begin({ patienceMs: 1_000 }).call.attempt(operation)).rejects.toMatchObject({ code: "rate_limited" });
     expect(times).toEqual([]);
   });
 
-  it("tells them what it has learned, and does without them where they cannot be asked", async () => {
+  it("publishes what it learns, and works without the shared store", async () => {
     const told: Date[] = [];
     const shared = {
       until: async () => Promise.reject(new Error("away")),

@@ -5,59 +5,59 @@ import type { Attempt } from "./llm-backend.ts";
 import type { Wait } from "./llm-runtime.ts";
 import { type Slot, Slots } from "./slots.ts";
 
-// The first pause is up to a second, each further one up to twice as long, none longer than a minute: long enough for
-// an overload to pass, short enough that a person still watches.
+// Backoff starts at up to one second, doubles, and stays below a minute: long enough for an overload to pass, short
+// enough for a person to wait.
 const FIRST_BACKOFF_MS = 1_000;
-const LONGEST_BACKOFF_MS = 60_000;
+const MAX_BACKOFF_MS = 60_000;
 
-// The service's clock and ours differ a little: a request sent at the very second of the reset is refused again.
+// Clock skew: a request sent exactly at the reset would be rejected again.
 const RESET_MARGIN_MS = 1_000;
 
 export interface GovernedCall {
-  /** The runtime's part of one LLM operation, however many model requests it takes. */
+  /** Runs one retryable unit of an LLM operation. */
   attempt: Attempt;
   /**
-   * Runs the caller's own code in the middle of an attempt, which does without its slot meanwhile: the code may make
-   * calls that need one, and a slot is only ever held by what waits for the service.
+   * Runs the caller's code during an attempt without holding its slot: the code may make calls that need one. Only
+   * requests to the service hold slots; otherwise nested calls could deadlock.
    */
   aside: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Tries that came after a failed one. */
+  /** Attempts after a failed one. */
   readonly retries: number;
-  /** Time spent in waits so far. */
+  /** Total time spent waiting. */
   readonly waitedMs: number;
 }
 
-/** An attempt under way. */
-interface Trial {
+/** A running attempt. */
+interface RunningAttempt {
   number: number;
-  /** Undefined while it does without. */
+  /** Undefined while the slot is released. */
   slot: Slot | undefined;
-  /** How many pieces of the caller's code run aside. */
+  /** Number of callbacks running aside. */
   aside: number;
-  /** While it waits to have a slot again. */
+  /** Set while it waits to get a slot back. */
   returning: Promise<void> | undefined;
 }
 
-/** What is known about quotas beyond this runtime: by other processes on the same account. */
+/** Quota knowledge shared with other processes on the same account. */
 export interface SharedQuotas {
-  /** Until when nobody need ask a model; undefined if it may be asked now. */
+  /** Time until which a model's quota is used up; undefined if it can be used now. */
   until(model: string): Promise<Date | undefined>;
-  /** Tells the others. */
+  /** Publishes a reset time. */
   learned(resetsAt: Date): Promise<void>;
 }
 
 interface CallTerms {
-  /** The model that is asked. */
+  /** Model of the call. */
   model: string;
   signal: AbortSignal;
-  /** How long this call may wait for quotas, all waits together. */
+  /** Maximum total wait for quotas. */
   patienceMs: number;
   onWait: (wait: Wait) => void;
 }
 
 /**
- * The one owner of retries, waits for quotas and concurrency, shared by all calls of a runtime. What one call learns
- * about a quota or an overload holds for all of them.
+ * The single owner of retries, quota waits and concurrency, shared by all calls of a runtime. A quota or overload that
+ * one call hits applies to all.
  */
 export class Governor {
   readonly #attempts: number;
@@ -73,7 +73,7 @@ export class Governor {
     this.#clock = clock;
   }
 
-  /** How many operations may run at once just now. */
+  /** Current concurrency limit. */
   get concurrency(): number {
     return this.#slots.limit;
   }
@@ -82,7 +82,7 @@ export class Governor {
     let retries = 0;
     let waitedMs = 0;
     let patienceLeft = patienceMs;
-    let trial: Trial | undefined;
+    let trial: RunningAttempt | undefined;
 
     const waitFor = async <T>(wait: Wait, end: () => Promise<T>): Promise<T> => {
       const since = this.#clock.now();
@@ -109,7 +109,7 @@ export class Governor {
       return this.#slots.full ? waitFor({ reason: "concurrency", attempt }, take) : take();
     };
 
-    /** Others may have found a quota used up before this call came, or while it stood in line. */
+    /** Another call may have hit a quota before this one, or while it was queued. */
     const enter = async (attempt: number) => {
       for (;;) {
         for (;;) {
@@ -126,7 +126,7 @@ export class Governor {
     };
 
     const tryOnce = async <T>(operation: (attempt: number) => Promise<T>, attempt: number): Promise<T> => {
-      const own: Trial = { number: attempt, slot: await enter(attempt), aside: 0, returning: undefined };
+      const own: RunningAttempt = { number: attempt, slot: await enter(attempt), aside: 0, returning: undefined };
       trial = own;
       try {
         const result = await operation(attempt);
@@ -142,14 +142,14 @@ export class Governor {
       }
     };
 
-    const comeBack = async (own: Trial) => {
+    const comeBack = async (own: RunningAttempt) => {
       try {
         const slot = await takeSlot(own.number);
-        // It may have ended by now, or gone aside again.
+        // The attempt may have ended or gone aside again in the meantime.
         if (trial === own && own.aside === 0) own.slot = slot;
         else this.#slots.giveBack();
       } catch {
-        // Only an abort gets here, and that ends the attempt by itself.
+        // Only an abort gets here, which ends the attempt itself.
       } finally {
         own.returning = undefined;
       }
@@ -221,7 +221,7 @@ export class Governor {
     };
   }
 
-  /** Until when others know a quota of this model's to be used up. Where they cannot be asked, the service is. */
+  /** When the shared store expects the quota to reset. If the store fails, ask the service instead. */
   async #knownElsewhere(shared: SharedQuotas, model: string): Promise<number> {
     const until = await shared.until(model).catch(() => undefined);
     return until ? until.getTime() + RESET_MARGIN_MS : 0;
@@ -231,21 +231,21 @@ export class Governor {
     return until - this.#clock.now() <= patienceLeft;
   }
 
-  /** A quota with a time at which it resets is waited for by patience; everything else by backoff. */
+  /** A quota with a reset time is waited for within patience; everything else uses backoff. */
   #endOfQuota(error: LlmError): number | undefined {
     if (error.code !== "rate_limited") return undefined;
     const now = this.#clock.now();
     if (error.resetsAt && error.resetsAt.getTime() > now) return error.resetsAt.getTime() + RESET_MARGIN_MS;
-    if (!error.resetsAt && (error.retryAfterMs ?? 0) > LONGEST_BACKOFF_MS) return now + (error.retryAfterMs ?? 0);
+    if (!error.resetsAt && (error.retryAfterMs ?? 0) > MAX_BACKOFF_MS) return now + (error.retryAfterMs ?? 0);
     return undefined;
   }
 
-  /** Undefined where trying again cannot help, or not soon. */
+  /** Undefined if a retry cannot help, or not soon. */
   #pauseAfter(error: LlmError, failures: number): number | undefined {
     if (!error.transient && error.code !== "rate_limited") return undefined;
-    if (error.retryAfterMs !== undefined && error.retryAfterMs > LONGEST_BACKOFF_MS) return undefined;
+    if (error.retryAfterMs !== undefined && error.retryAfterMs > MAX_BACKOFF_MS) return undefined;
     if (error.retryAfterMs) return error.retryAfterMs;
-    return this.#clock.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
+    return this.#clock.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
   }
 }
 

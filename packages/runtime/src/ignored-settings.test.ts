@@ -5,12 +5,12 @@ import { ignoredSettings } from "./ignored-settings.ts";
 const keysIgnored = (llm: object) => ignoredSettings(configSchema.parse({ llm }).llm).map(({ key }) => key.slice(4));
 const onClaudeCode = (llm: object) => keysIgnored({ provider: { backend: "claude-code" }, ...llm });
 
-it("names the prompt-caching settings that claude-code does not heed, where they were changed", () => {
+it("names changed prompt-caching settings that claude-code ignores", () => {
   const promptCaching = { systemTtl: "5m", toolsTtl: "1h", vertexFallbackTo5m: true };
   expect(onClaudeCode({ promptCaching })).toEqual(["promptCaching.systemTtl", "promptCaching.vertexFallbackTo5m"]);
 });
 
-it("names what only claude-code uses on the API backends", () => {
+it("names settings that only claude-code uses, on API backends", () => {
   const changes = {
     claudeCode: { auth: "api_key", executable: "/opt/claude", effort: "low" },
     pool: { mode: "off", size: 2 },
@@ -44,7 +44,7 @@ it("names what only claude-code uses on the API backends", () => {
   }
 });
 
-it("names the settings of backends that were not chosen", () => {
+it("names settings of other backends", () => {
   const provider = {
     anthropic: { baseUrl: "https://a.example" },
     vertex: { project: "p" },
@@ -61,7 +61,7 @@ it.each([
   ["login", ["apiKey", "oauthToken", "baseUrl"]],
   ["api_key", ["oauthToken"]],
   ["oauth_token", ["apiKey", "baseUrl"]],
-])("names the credentials that `auth: %s` does not use", (auth, names) => {
+])("names credentials that `auth: %s` ignores", (auth, names) => {
   const credentials = { apiKey: "env:A", oauthToken: "env:B", baseUrl: "https://a.example", executable: "/opt/claude" };
   expect(onClaudeCode({ claudeCode: { auth, ...credentials } })).toEqual(names.map((name) => `claudeCode.${name}`));
 });
@@ -70,12 +70,12 @@ it.each([
   ["reuse", []],
   ["single-use", ["maxCalls", "maxMemoryMb"]],
   ["off", ["size", "maxCalls", "maxAge", "maxMemoryMb", "idle"]],
-])("names what a pool that is `%s` does not use", (mode, names) => {
+])("names settings that pool mode `%s` ignores", (mode, names) => {
   const pool = { mode, size: 2, maxCalls: 9, maxAge: "1m", maxMemoryMb: 200, idle: "1m" };
   expect(onClaudeCode({ pool })).toEqual(names.map((name) => `pool.${name}`));
 });
 
-it("names the times to live of a prompt cache that is turned off", () => {
+it("names TTLs of a disabled prompt cache", () => {
   const promptCaching = { enabled: false, systemTtl: "5m", vertexFallbackTo5m: true };
   expect(keysIgnored({ provider: { backend: "vertex" }, promptCaching })).toEqual([
     "promptCaching.systemTtl",
@@ -83,7 +83,7 @@ it("names the times to live of a prompt cache that is turned off", () => {
   ]);
 });
 
-it("names nothing while nothing was changed", () => {
+it("names nothing with default settings", () => {
   for (const backend of ["none", "anthropic", "vertex", "gateway", "claude-code"]) {
     expect(keysIgnored({ provider: { backend } })).toEqual([]);
   }

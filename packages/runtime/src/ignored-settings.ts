@@ -7,7 +7,7 @@ export interface IgnoredSetting {
   why: string;
 }
 
-/** Settings that someone has changed and that the chosen backend does not heed: shown, so that nobody relies on them. */
+/** Changed settings that the chosen backend ignores; shown, so that users do not rely on them. */
 export function ignoredSettings(config: LlmConfig): IgnoredSetting[] {
   if (config.provider.backend === "none") return [];
   const defaults = new Map(settingsIn(defaultConfig().llm));
@@ -19,7 +19,7 @@ export function ignoredSettings(config: LlmConfig): IgnoredSetting[] {
     });
 }
 
-/** Each setting's path and value. */
+/** Path and value of each setting. */
 function settingsIn(section: object, prefix = ""): [path: string, value: unknown][] {
   return Object.entries(section).flatMap(([name, value]): [string, unknown][] =>
     typeof value === "object" ? settingsIn(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value]],

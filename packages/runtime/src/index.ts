@@ -1,7 +1,7 @@
-export { createBackend, type BackendSurroundings } from "./create-backend.ts";
-export { createRuntime, type RuntimeParts } from "./create-runtime.ts";
+export { createBackend, type BackendEnvironment } from "./create-backend.ts";
+export { createRuntime, type RuntimeOptions } from "./create-runtime.ts";
 export type { SharedQuotas } from "./governor.ts";
-export { createEmbedder, type EmbedderSurroundings } from "./embeddings/create-embedder.ts";
+export { createEmbedder, type EmbedderEnvironment } from "./embeddings/create-embedder.ts";
 export type { Embedder, EmbedOptions } from "./embeddings/embedder.ts";
 export { ignoredSettings, type IgnoredSetting } from "./ignored-settings.ts";
 export type { LlmBackend, ModelInfo } from "./llm-backend.ts";

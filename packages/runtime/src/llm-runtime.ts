@@ -2,21 +2,21 @@ import type { Backend, LlmError, Role, Usage } from "@tandem/protocol";
 import type { z } from "zod";
 import type { Tool } from "./tool.ts";
 
-/** Something a caller may want to show while an operation waits. */
+/** A wait that a caller may want to show. */
 export type Wait = {
   reason: "quota" | "overloaded" | "transient" | "concurrency";
-  /** When the wait ends by plan; absent for `concurrency`. */
+  /** Planned end of the wait; absent for `concurrency`. */
   until?: Date;
   attempt: number;
 };
 
 export interface CallRequest {
   role: Role;
-  /** Sent as the system prompt, never glued to the prompt. */
+  /** Sent as the system prompt, never prepended to the prompt. */
   system?: string;
   prompt: string;
   signal?: AbortSignal;
-  /** How long this call may wait for a quota to reset; the config's `limits.patience` where absent. */
+  /** Maximum total wait for quotas; default: the config's `limits.patience`. */
   patienceMs?: number;
   onWait?: (wait: Wait) => void;
 }
@@ -29,27 +29,29 @@ export interface ObjectRequest<S extends z.ZodType> extends CallRequest {
 }
 
 export interface StepFinished {
-  /** From 1. One step is one answer of the model, tool calls included. */
+  /** Starts at 1. One step is one model answer with its tool calls. */
   stepIndex: number;
   stepBudget: number;
-  /** Names of the tools that the answer asked for, in its order. */
+  /** Requested tools in the answer's order. */
   toolCalls: readonly string[];
-  /** How many of these calls failed: the tool threw, is unknown, or was asked with input that does not fit. */
+  /** Number of failed calls: the tool threw, is unknown, or got invalid input. */
   toolFailures: number;
 }
 
 export interface LoopRequest extends CallRequest {
   tools: readonly Tool[];
-  /** Model requests at most. Tools that the last answer asks for still run. */
+  /** Maximum number of model requests. Tools of the last answer still run. */
   stepBudget: number;
-  /** Once per step. What it throws is logged and survived. */
+  /** Called once per step. Its errors are logged and ignored. */
   onStepFinish?: (step: StepFinished) => void | Promise<void>;
 }
 
 export interface LoopResult {
-  /** `natural`: the model was done. `budget`: the step budget ended it, what the tools did stands. `error`: see `error`. */
+  /**
+   * `natural`: the model was done. `budget`: the step budget ended it; effects of tools remain. `error`: see `error`.
+   */
   stopReason: "natural" | "budget" | "error";
-  /** The last text of the model; empty if it gave none. */
+  /** The model's last text; may be empty. */
   text: string;
   steps: number;
   toolCalls: number;
@@ -60,19 +62,18 @@ export interface LoopResult {
 }
 
 /**
- * Performs LLM operations. The same on every backend: inputs, results, errors (`LlmError`).
- *
- * - `generateText` and `generateObject` reject with an `LlmError`; an answer that is empty, cut, refused or does not fit
- *   the schema is a rejection, never a value.
- * - `runAgentLoop` resolves for everything that happens after it started; only misuse rejects.
- * - Retries, waits for quotas and concurrency are handled inside, and nowhere else.
- * - Every call ends in one `CallReport` to the sink that the runtime was made with.
+ * Performs LLM operations, with the same inputs, results and errors (`LlmError`) on every backend.
+ * - `generateText` and `generateObject` reject with an `LlmError`. An empty, truncated, refused or invalid answer is a
+ * rejection, never a value.
+ * - `runAgentLoop` resolves for everything that happens after its start; only invalid arguments reject.
+ * - Retries, quota waits and concurrency are handled here and nowhere else.
+ * - Every call produces one `CallReport` to the runtime's sink.
  */
 export interface LlmRuntime {
   readonly backend: Backend;
   generateText(request: TextRequest): Promise<string>;
   generateObject<S extends z.ZodType>(request: ObjectRequest<S>): Promise<z.output<S>>;
   runAgentLoop(request: LoopRequest): Promise<LoopResult>;
-  /** Ends what is under way and leaves no process behind. */
+  /** Ends running calls and leaves no process behind. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What `work` comes to, or the signal's reason as soon as it fires: work that does not heed it must not hold up an abort. */
+/** Settles with `work`, or rejects with the signal's reason as soon as it fires, even if `work` ignores it. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { reply, startRehearsal, text, toolUse } from "@tandem/rehearsal";
 import { describe, expect, it } from "vitest";
 
-/** Runs a module in a process of its own, with this package as `runtime`, and gives back what it printed. */
+/** Runs a module in a separate process, with this package as `runtime`, and returns its output. */
 async function run(script: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const index = new URL("index.ts", import.meta.url).href;
   const module = `import { configSchema } from "@tandem/protocol"; const INDEX = process.argv[1]; ${script}`;
@@ -13,7 +13,7 @@ async function run(script: string, ...args: string[]): Promise<{ stdout: string;
 
 const AROUND = `{ readSecret: async () => "made-up", stateFolder: "/nowhere", hostVariables: {} }`;
 
-describe("loading", () => {
+describe("module loading", () => {
   async function packagesLoadedFor(backend: string): Promise<string[]> {
     const script = `
       import { registerHooks } from "node:module";
@@ -27,19 +27,19 @@ describe("loading", () => {
     return JSON.parse((await run(script, backend)).stdout) as string[];
   }
 
-  it("takes no engine where none is used", async () => {
+  it("loads no engine if none is used", async () => {
     const loaded = await packagesLoadedFor("none");
     expect(loaded).toContain("./backends/none.ts");
     expect(loaded.filter((name) => /@ai-sdk|agent-sdk|claude-code/.test(name))).toEqual([]);
   });
 
-  it("takes the AI SDK's provider, and that one alone, for an API backend", async () => {
+  it("loads only the chosen AI SDK provider for an API backend", async () => {
     const loaded = await packagesLoadedFor("anthropic");
     expect(loaded).toContain("@ai-sdk/anthropic");
     expect(loaded.filter((name) => /@ai-sdk\/g|agent-sdk|claude-code/.test(name))).toEqual([]);
   });
 
-  it("takes nothing of the AI SDK for Claude Code", async () => {
+  it("loads no AI SDK for Claude Code", async () => {
     const loaded = await packagesLoadedFor("claude-code");
     expect(loaded).toContain("@tandem/claude-code");
     expect(loaded.filter((name) => /@ai-sdk/.test(name))).toEqual([]);
@@ -47,7 +47,7 @@ describe("loading", () => {
 });
 
 it.each(["anthropic", "gateway"])("prints nothing of its own on %s, and lets the process end", async (backend) => {
-  // What libraries like to warn of: a model that they do not know, many listeners on one signal.
+  // Triggers of library warnings: an unknown model, many listeners on one signal.
   const calls = Array.from({ length: 15 }, () => toolUse("look"));
   await using rehearsal = await startRehearsal([reply(calls), text("Done.")]);
   const script = `

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { failing, gates, outcomeOf, overloaded, setUp } from "./testing/governed.ts";
 
 describe("concurrency", () => {
-  it("runs no more at once than configured, first come, first served, and says who waits", async () => {
+  it("limits concurrency, first come, first served, and reports who waits", async () => {
     const { settle, begin } = setUp({ concurrency: 2 });
     const { started, operation, finish } = gates();
     const calls = ["a", "b", "c", "d"].map(() => begin());
@@ -24,7 +24,7 @@ describe("concurrency", () => {
     expect(await Promise.all(results)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("halves once for a burst of refusals, and again for the next", async () => {
+  it("halves the limit once per burst of rejections", async () => {
     const { governor, advance, settle, begin } = setUp({ concurrency: 8, attempts: 3 });
     const { operation, fail, finish, started } = gates();
     const names = ["a", "b", "c", "d"];
@@ -44,12 +44,12 @@ describe("concurrency", () => {
     expect(await Promise.all(results)).toEqual(names);
   });
 
-  it("never goes below one, and grows back step by step with successes", async () => {
+  it("never goes below one, and grows back with successes", async () => {
     const { governor, clock, advance, begin } = setUp({ concurrency: 3, attempts: 5 });
     const result = begin().call.attempt(failing(clock, overloaded(), overloaded(), overloaded()).operation);
     await advance(30_000);
     await result;
-    // One success at a limit of one has already earned a second slot.
+    // One success at a limit of one has already added a slot.
     expect(governor.concurrency).toBe(2);
     await begin().call.attempt(failing(clock).operation);
     expect(governor.concurrency).toBe(2);
@@ -60,7 +60,7 @@ describe("concurrency", () => {
   });
 
   describe("aside", () => {
-    it("leaves the slot to others, and has one again before the attempt goes on", async () => {
+    it("releases the slot, and gets one back before the attempt continues", async () => {
       const { settle, begin } = setUp({ concurrency: 1 });
       const { started, operation, finish } = gates();
       const tool = Promise.withResolvers<void>();
@@ -81,7 +81,7 @@ describe("concurrency", () => {
       expect(started).toEqual(["inner", "outer goes on"]);
     });
 
-    it("is over with the last of several at once, in whatever order they end", async () => {
+    it("ends with the last of several callbacks, in any order", async () => {
       const { settle, begin } = setUp({ concurrency: 1 });
       const { started, operation, finish } = gates();
       const tools = [0, 1, 2].map(() => Promise.withResolvers<void>());
@@ -89,7 +89,7 @@ describe("concurrency", () => {
       const outer = call.attempt(async () => {
         const [first, second, third] = tools.map((tool) => () => call.aside(() => tool.promise));
         const early = [first!(), second!()];
-        // While the first two wait for the slot that another call has, a third one starts and ends.
+        // While the first two wait for a slot, a third one starts and ends.
         tools[0]!.resolve();
         tools[1]!.resolve();
         await settle();
@@ -107,7 +107,7 @@ describe("concurrency", () => {
       expect(await begin().call.attempt(async () => "free")).toBe("free");
     });
 
-    it("gives no slot back twice where the attempt ends before it", async () => {
+    it("does not release a slot twice if the attempt ends first", async () => {
       const { settle, begin } = setUp({ concurrency: 1 });
       const { started, operation, finish } = gates();
       const tool = Promise.withResolvers<void>();
@@ -125,7 +125,7 @@ describe("concurrency", () => {
       expect(await Promise.all(others)).toEqual(["a", "b"]);
     });
 
-    it("does not outlast an abort", async () => {
+    it("ends with an abort", async () => {
       const { settle, begin } = setUp({ concurrency: 1 });
       const { operation, finish } = gates();
       const controller = new AbortController();
@@ -145,7 +145,7 @@ describe("concurrency", () => {
       expect(await begin().call.attempt(async () => "free")).toBe("free");
     });
 
-    it("is nothing special outside of an attempt", async () => {
+    it("has no effect outside of an attempt", async () => {
       expect(
         await setUp()
           .begin()
@@ -154,7 +154,7 @@ describe("concurrency", () => {
     });
   });
 
-  it("frees the slot while a call waits to be tried again", async () => {
+  it("releases the slot during a backoff", async () => {
     const { clock, advance, begin } = setUp({ concurrency: 1 });
     const waiting = begin().call.attempt(failing(clock, overloaded(30_000)).operation);
     const other = failing(clock);

@@ -1,14 +1,14 @@
-/** Says to `pushedBack` what the limit was when it was taken. */
+/** Remembers the shrink count at the time it was taken, for `pushedBack`. */
 export interface Slot {
   readonly shrinks: number;
 }
 
 /**
- * How many operations may run at once: first come, first served, and fewer while the service is under pressure.
- * The limit halves when the service pushes back and grows again by one after as many successes in a row as it has slots.
+ * A FIFO concurrency limit that adapts (AIMD): it halves when the service pushes back, and grows by one after as many
+ * consecutive successes as it has slots.
  */
 export class Slots {
-  readonly #most: number;
+  readonly #max: number;
   #limit: number;
   #taken = 0;
   #successes = 0;
@@ -16,7 +16,7 @@ export class Slots {
   readonly #queue: (() => void)[] = [];
 
   constructor(most: number) {
-    this.#most = most;
+    this.#max = most;
     this.#limit = most;
   }
 
@@ -54,13 +54,13 @@ export class Slots {
 
   succeeded(): void {
     this.#successes += 1;
-    if (this.#successes < this.#limit || this.#limit === this.#most) return;
+    if (this.#successes < this.#limit || this.#limit === this.#max) return;
     this.#successes = 0;
     this.#limit += 1;
     this.#admit();
   }
 
-  /** Requests that were under way together meet the same refusal; only the first of them shrinks the limit. */
+  /** Concurrent requests hit the same overload; only the first of them shrinks the limit. */
   pushedBack(slot: Slot): void {
     this.#successes = 0;
     if (slot.shrinks !== this.#shrinks) return;

@@ -10,11 +10,11 @@ const base = {
 };
 const context = { signal: new AbortController().signal };
 
-it("parses the input before the tool sees it", async () => {
+it("parses the input before the tool runs", async () => {
   expect(await defineTool(base).execute({ at: " here " }, context)).toEqual({ markdown: '{"at":"here","depth":1}' });
 });
 
-it("words a misfit for the model", async () => {
+it("explains invalid input to the model", async () => {
   await expect(defineTool(base).execute({ at: 7 }, context)).rejects.toThrow(/does not fit[^]*expected string[^]*at/);
 });
 
@@ -23,7 +23,7 @@ it.each([
   ["a schema that JSON cannot express", { schema: z.object({ at: z.date() }) as unknown as typeof base.schema }],
   ["a name with a space", { name: "look here" }],
   ["a name that is too long", { name: "x".repeat(49) }],
-])("refuses %s when it is defined", (_what, change) => {
+])("rejects %s at definition", (_what, change) => {
   expect(() => defineTool({ ...base, ...change })).toThrow(
     expect.objectContaining({ code: "bad_tool", fix: expect.stringMatching(/\w/) }),
   );

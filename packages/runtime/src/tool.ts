@@ -2,25 +2,25 @@ import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 
 export interface ToolOutput {
-  /** What the model sees, and all it sees. */
+  /** The only part that the model sees. */
   markdown: string;
   /** For the host: transcripts, ledgers, tests. Never sent to the model. */
   structured?: unknown;
 }
 
-/** A tool that an agent loop offers. Made by `defineTool`, which checks it. */
+/** A tool of an agent loop. Create it with `defineTool`, which validates it. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodObject;
-  /** A throw is a tool failure: counted, and told to the model as an error. */
+  /** A throw is a tool failure: counted, and reported to the model as an error. */
   execute(input: unknown, context: { signal: AbortSignal }): Promise<ToolOutput>;
 }
 
-// What both engines accept: Anthropic's API allows 64 characters, of which the MCP prefix takes some.
+// Accepted by both engines: Anthropic allows 64 characters, including the MCP prefix.
 const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,47}$/;
 
-const LONGEST_DESCRIPTION = 4_096;
+const MAX_DESCRIPTION = 4_096;
 
 export function defineTool<S extends z.ZodObject>(definition: {
   name: string;
@@ -34,9 +34,9 @@ export function defineTool<S extends z.ZodObject>(definition: {
       fix: "Use up to 48 letters, digits, _ or -, starting with a letter.",
     });
   }
-  if (description.length > LONGEST_DESCRIPTION) {
+  if (description.length > MAX_DESCRIPTION) {
     throw new TandemError("bad_tool", `The description of tool "${name}" has ${description.length} characters.`, {
-      fix: `Use at most ${LONGEST_DESCRIPTION}: Claude Code cuts off the rest.`,
+      fix: `Use at most ${MAX_DESCRIPTION}: Claude Code cuts off the rest.`,
     });
   }
   if (!(schema instanceof z.ZodObject)) {

@@ -14,7 +14,7 @@ const VERIFICATIONS: Record<BehaviourId, Verify> = {
   ...verifyJudge,
 };
 
-/** The contract of `Connection`: the same questions, the same answers, whatever database stands behind it. */
+/** The contract of `Connection`: the same queries and results for every database. */
 export function connectionContract(name: string, openFixture: () => Promise<ConnectorFixture>, missing?: string): void {
   describe.skipIf(missing)(`a connection to ${name}${missing ? ` (skipped: ${missing})` : ""}`, () => {
     let fixture: ConnectorFixture | undefined;

@@ -1,33 +1,33 @@
 import type { Connection, Dialect, Rows } from "../connection.ts";
 
-/** What differs from one database to the other in what the suite asks. */
-export interface Wording {
-  /** Must be refused as more than a query that reads. */
+/** Dialect-specific statements of the suite. */
+export interface DialectSamples {
+  /** Must be rejected as more than a read-only query. */
   attempts: readonly string[];
-  /** Must fail, in whatever way. */
+  /** Must fail in any way. */
   failures: readonly string[];
-  /** Must be answered. */
+  /** Must succeed. */
   queries: readonly string[];
-  /** For `refuse.second-line`: writes that the judge would refuse, sent without it. */
+  /** For `refuse.second-line`: writes sent without the query check. */
   writes: readonly string[];
-  /** Rows without end, each with a number. */
+  /** An endless result, each row with a number. */
   endless: string;
-  /** Works for hours before it has a row. */
+  /** Runs for hours before its first row. */
   slow: string;
-  /** The sample's `orders` with its values as they are to come back. */
+  /** Expected values of a row of the sample's `orders`. */
   order: Record<string, unknown>;
 }
 
-/** One database, as the contract suite uses it. It has the tables of the sample. */
+/** One database under test, with the sample's tables. */
 export interface ConnectorFixture extends AsyncDisposable {
   readonly dialect: Dialect;
-  readonly wording: Wording;
+  readonly samples: DialectSamples;
   open(): Promise<Connection>;
-  /** Statements past the connector, by somebody who may write. */
+  /** Executes statements directly, with write access. */
   execute(statements: readonly string[]): Promise<void>;
-  /** A fingerprint of everything that is in the database. */
+  /** A fingerprint of the database's whole content. */
   fingerprint(): Promise<string>;
-  /** Past the judge, through what a query goes through after it. */
+  /** Runs a query without the query check. */
   bypass(sql: string): Promise<unknown>;
 }
 

@@ -6,7 +6,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { openFile } from "../duckdb/open-file.ts";
 import { openConnection } from "../open-connection.ts";
 import { connectionContract } from "./connection.contract.ts";
-import { DUCKDB, DUCKDB_SAMPLE } from "./duckdb-wording.ts";
+import { DUCKDB, DUCKDB_SAMPLE } from "./duckdb-samples.ts";
 import { until } from "./until.ts";
 import type { ConnectorFixture } from "./connector-stage.ts";
 
@@ -14,7 +14,7 @@ connectionContract("DuckDB", async (): Promise<ConnectorFixture> => {
   const folder = mkdtempSync(join(tmpdir(), "tandem-duckdb-"));
   const path = join(folder, "shop.db");
   const execute = async (statements: readonly string[]): Promise<void> => {
-    // When the connection has been idle for a while, it lets others write.
+    // An idle connection releases the file, so that other processes can write.
     const instance = await until(() => DuckDBInstance.create(path).catch(() => undefined));
     const connection = await instance.connect();
     for (const statement of statements) await connection.run(statement);
@@ -24,10 +24,10 @@ connectionContract("DuckDB", async (): Promise<ConnectorFixture> => {
   await execute(DUCKDB_SAMPLE);
   return {
     dialect: "duckdb",
-    wording: DUCKDB,
+    samples: DUCKDB,
     open: () => openConnection({ driver: "duckdb", path }),
     execute,
-    // To the byte, and no file beside it.
+    // Compares the file byte by byte, and that no other file appears.
     fingerprint: async () =>
       [createHash("sha256").update(readFileSync(path)).digest("hex"), ...readdirSync(folder)].join(),
     bypass: async (sql) => {

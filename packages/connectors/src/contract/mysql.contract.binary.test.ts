@@ -5,7 +5,7 @@ import { queryLimits } from "../query-limits.ts";
 import { serverAddress } from "../server-address.ts";
 import { startMariaDb, whyNoMariaDb } from "../testing/mariadb.ts";
 import { connectionContract } from "./connection.contract.ts";
-import { MYSQL, MYSQL_SAMPLE } from "./mysql-wording.ts";
+import { MYSQL, MYSQL_SAMPLE } from "./mysql-samples.ts";
 import type { ConnectorFixture } from "./connector-stage.ts";
 
 async function openFixture(): Promise<ConnectorFixture> {
@@ -13,11 +13,11 @@ async function openFixture(): Promise<ConnectorFixture> {
   const client = await server.connect();
   await client.query("create database shop character set utf8mb4; use shop");
   for (const statement of MYSQL_SAMPLE) await client.query(statement);
-  // The user may do everything: it is not the rights that keep it from writing.
+  // The user has all rights, so rights are not the reason why writes fail.
   const url = server.url("shop");
   return {
     dialect: "mysql",
-    wording: MYSQL,
+    samples: MYSQL,
     open: () => openConnection({ driver: "mysql", url }),
     execute: async (statements) => void (await client.query(statements.join(";\n"))),
     fingerprint: async () => {

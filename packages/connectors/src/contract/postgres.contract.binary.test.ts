@@ -5,20 +5,20 @@ import { openConnection } from "../open-connection.ts";
 import { PostgresSession } from "../postgres/postgres-session.ts";
 import { serverAddress } from "../server-address.ts";
 import { connectionContract } from "./connection.contract.ts";
-import { POSTGRES, POSTGRES_SAMPLE } from "./postgres-wording.ts";
+import { POSTGRES, POSTGRES_SAMPLE } from "./postgres-samples.ts";
 import type { ConnectorFixture } from "./connector-stage.ts";
 
 async function openFixture(): Promise<ConnectorFixture> {
   const postgres = await startPostgres();
   const url = await postgres.createDatabase();
-  // The role may do everything: it is not the rights that keep it from writing.
+  // The role has all rights, so rights are not the reason why writes fail.
   const client = new Client(url);
   await client.connect();
   for (const statement of POSTGRES_SAMPLE) await client.query(statement);
   const address = serverAddress(url, ["postgres:"], 5432);
   return {
     dialect: "postgres",
-    wording: POSTGRES,
+    samples: POSTGRES,
     open: () => openConnection({ driver: "postgres", url }),
     execute: async (statements) => void (await client.query(statements.join(";\n"))),
     fingerprint: async () => {

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { openConnection } from "../open-connection.ts";
 import { inspectFile, openFile } from "../sqlite/sqlite-file.ts";
 import { connectionContract } from "./connection.contract.ts";
-import { SQLITE, SQLITE_SAMPLE } from "./sqlite-wording.ts";
+import { SQLITE, SQLITE_SAMPLE } from "./sqlite-samples.ts";
 import type { ConnectorFixture } from "./connector-stage.ts";
 
 connectionContract("SQLite", async (): Promise<ConnectorFixture> => {
@@ -21,10 +21,10 @@ connectionContract("SQLite", async (): Promise<ConnectorFixture> => {
   execute(SQLITE_SAMPLE);
   return {
     dialect: "sqlite",
-    wording: SQLITE,
+    samples: SQLITE,
     open: () => openConnection({ driver: "sqlite", path }),
     execute: async (statements) => execute(statements),
-    // To the byte, and no file beside it.
+    // Compares the file byte by byte, and that no other file appears.
     fingerprint: async () =>
       [createHash("sha256").update(readFileSync(path)).digest("hex"), ...readdirSync(folder)].join(),
     bypass: async (sql) => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits for a state. */
+/** Polls until `ask` returns a value. */
 export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, deadlineMs = 120_000): Promise<T> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {

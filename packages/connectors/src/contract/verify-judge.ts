@@ -10,12 +10,12 @@ type Ids =
   | "errors.query"
   | "errors.closed";
 
-/** Long enough for any of them to do harm, if it could. */
+/** Long enough for any of them to do damage, if it could. */
 const OPTIONS = { timeoutMs: 20_000 };
 
 export const verifyJudge: Record<Ids, Verify> = {
   "refuse.attempts": async ({ connection, fixture }) => {
-    const { attempts, failures } = fixture.wording;
+    const { attempts, failures } = fixture.samples;
     expect(attempts.length).toBeGreaterThanOrEqual(60);
     const before = await fixture.fingerprint();
     const outcome = async (sql: string): Promise<string> => {
@@ -42,22 +42,22 @@ export const verifyJudge: Record<Ids, Verify> = {
   "refuse.second-line": async ({ fixture }) => {
     const before = await fixture.fingerprint();
     const answered: string[] = [];
-    for (const sql of fixture.wording.writes) {
+    for (const sql of fixture.samples.writes) {
       await fixture.bypass(sql).then(
         () => answered.push(sql),
         () => {},
       );
     }
     expect(answered).toEqual([]);
-    // The door is the right one: what reads goes through it.
+    // Control: a read-only query succeeds this way.
     await fixture.bypass("select count(*) from customers");
     expect(await fixture.fingerprint()).toBe(before);
   },
 
   "allow.queries": async ({ connection, fixture }) => {
-    expect(fixture.wording.queries.length).toBeGreaterThanOrEqual(30);
+    expect(fixture.samples.queries.length).toBeGreaterThanOrEqual(30);
     const wrong: Record<string, string> = {};
-    for (const sql of fixture.wording.queries) {
+    for (const sql of fixture.samples.queries) {
       await connection.query(sql, OPTIONS).catch((error: unknown) => (wrong[sql] = String(error)));
     }
     expect(wrong).toEqual({});
@@ -87,8 +87,8 @@ export const verifyJudge: Record<Ids, Verify> = {
     const closed = { name: "ConnectionError", code: "connection_failed" };
     await expect(connection.query("select 1")).rejects.toMatchObject(closed);
     const other = await fixture.open();
-    const asked = other.query(fixture.wording.slow);
-    // Handled from the start, because it fails while we wait for the end.
+    const asked = other.query(fixture.samples.slow);
+    // Handle the rejection now, because it happens while we await the close.
     const outcome = expect(asked).rejects.toMatchObject({ name: "ConnectionError" });
     await other[Symbol.asyncDispose]();
     await outcome;

@@ -29,7 +29,7 @@ export const verifyLimits: Record<Ids, Verify> = {
   },
 
   "limits.endless": async ({ connection, fixture }) => {
-    const { rows, truncated } = await connection.query(fixture.wording.endless, { timeoutMs: 20_000 });
+    const { rows, truncated } = await connection.query(fixture.samples.endless, { timeoutMs: 20_000 });
     expect(rows).toHaveLength(1_000);
     expect(truncated).toBe(true);
     expect(only(await connection.query("select count(*) from customers"))).toBe(3);
@@ -37,7 +37,7 @@ export const verifyLimits: Record<Ids, Verify> = {
 
   "limits.deadline": async ({ connection, fixture }) => {
     const began = performance.now();
-    const asked = connection.query(fixture.wording.slow, { timeoutMs: 300 });
+    const asked = connection.query(fixture.samples.slow, { timeoutMs: 300 });
     await expect(asked).rejects.toMatchObject({ name: "ConnectionError", code: "query_timeout" });
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(only(await connection.query("select count(*) from customers"))).toBe(3);
@@ -46,7 +46,7 @@ export const verifyLimits: Record<Ids, Verify> = {
   "limits.abort": async ({ connection, fixture }) => {
     const reason = new Error("enough");
     const controller = new AbortController();
-    const asked = connection.query(fixture.wording.slow, { signal: controller.signal });
+    const asked = connection.query(fixture.samples.slow, { signal: controller.signal });
     setTimeout(() => controller.abort(reason), 200);
     await expect(asked).rejects.toBe(reason);
     await expect(connection.query("select 1", { signal: controller.signal })).rejects.toBe(reason);

@@ -73,14 +73,14 @@ export const verifyStructure: Record<Ids, Verify> = {
   "structure.comments": async (stage) => {
     const customers = await tableOf(stage, "customers");
     const comments = [customers.comment, customers.columns.find(({ name }) => name === "email")?.comment];
-    // SQLite has none.
+    // SQLite has no comments.
     const expected = stage.fixture.dialect === "sqlite" ? [undefined, undefined] : ["Who buys", "Where bills go"];
     expect(comments).toEqual(expected);
   },
 
   "structure.thousand": async (stage) => {
     const names = Array.from({ length: 1_000 }, (_, index) => `many_${index}`);
-    // Tables in memory are made a hundred times faster by MariaDB.
+    // MariaDB creates in-memory tables a hundred times faster.
     const [type, rest] = stage.fixture.dialect === "mysql" ? ["varchar(20)", "engine = memory"] : ["text", ""];
     await stage.fixture.execute(
       names.map((name) => `create table ${name} (id integer primary key, a ${type}, b integer) ${rest}`),

@@ -22,7 +22,7 @@ export const verifyValues: Record<Ids, Verify> = {
   "values.exact": async ({ connection, fixture }) => {
     const { columns, rows, truncated } = await connection.query("select * from orders where id = 1");
     expect(truncated).toBe(false);
-    expect(Object.fromEntries(columns.map((name, index) => [name, rows[0]![index]]))).toEqual(fixture.wording.order);
+    expect(Object.fromEntries(columns.map((name, index) => [name, rows[0]![index]]))).toEqual(fixture.samples.order);
     expect((await connection.query("select * from orders where id = 2")).rows[0]!.slice(5)).toEqual([
       null,
       null,
@@ -81,7 +81,7 @@ export const verifyValues: Record<Ids, Verify> = {
     const sql = "select * from orders join customers on customers.id = orders.customer_id where customers.id > ?";
     const estimate = await connection.estimate(sql, { parameters: [0] });
     expect(estimate.plan).toMatch(/orders/);
-    // SQLite does not know.
+    // SQLite has no estimate.
     if (fixture.dialect !== "sqlite") expect(estimate.rows).toBeGreaterThan(0);
     await expect(connection.estimate("delete from orders")).rejects.toMatchObject({ code: "query_refused" });
   },

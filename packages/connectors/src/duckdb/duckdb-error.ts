@@ -4,7 +4,7 @@ import { Failure } from "../reader/failure.ts";
 const CHECK_PATH = "Check the path; a relative one starts at the project's folder.";
 const LOOK = "Look at the tables and columns that are there.";
 
-/** What DuckDB says by its words: it has no codes. */
+/** Matches DuckDB's messages, because it has no error codes. */
 const KNOWN: readonly [RegExp, ConnectionErrorCode, (path: string, said: string) => string, string][] = [
   [
     /set lock on file/,

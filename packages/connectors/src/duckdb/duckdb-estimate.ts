@@ -6,7 +6,7 @@ interface Step {
   extra_info: Record<string, string | undefined>;
 }
 
-/** What it expects to read from its tables, by its plan. */
+/** Expected reads from tables, from DuckDB's plan. */
 export function readEstimate(json: string): QueryEstimate {
   const steps = JSON.parse(json) as Step[];
   const counts = [...flatten(steps)]

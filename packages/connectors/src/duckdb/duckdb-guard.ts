@@ -1,9 +1,9 @@
 import { invalid, refused } from "../reader/failure.ts";
 
-/** One value, of one row. */
+/** Returns a single value. */
 type Ask = (sql: string, ...parameters: string[]) => Promise<string>;
 
-/** Functions that stand where a table does. Others read files, run text as a query or change how the database works. */
+/** Allowed table functions. Others read files, run text as a query, or change settings. */
 const TABLE_FUNCTIONS = new Set(
   `duckdb_columns duckdb_constraints duckdb_databases duckdb_dependencies duckdb_functions duckdb_indexes duckdb_keywords
   duckdb_schemas duckdb_sequences duckdb_tables duckdb_types duckdb_views generate_series histogram histogram_values
@@ -11,10 +11,10 @@ const TABLE_FUNCTIONS = new Set(
   pragma_version query_table range repeat repeat_row summary unnest`.split(/\s+/),
 );
 
-/** With effects, as the catalogue says, and yet without any that matter. */
+/** Marked as having side effects in the catalogue, but harmless. */
 const HARMLESS = new Set(["error", "gen_random_uuid", "random", "uuid", "uuidv4", "uuidv7"]);
 
-/** DuckDB's own parser writes down what it has read, and it does so for nothing but a SELECT. */
+/** Uses DuckDB's own parser, which serialises only SELECT statements. */
 export class DuckdbGuard {
   readonly #ask: Ask;
   #withEffects: Promise<Set<string>> | undefined;
@@ -33,7 +33,7 @@ export class DuckdbGuard {
     const called = new Set<string>();
     inspect(read.statements, false, called);
     if (called.size === 0) return;
-    // No extension is ever loaded, and what a database brings along is made of these: they stay the same.
+    // Cached: no extension is ever loaded, and macros consist of built-in functions.
     const withEffects = await (this.#withEffects ??= this.#readEffects());
     for (const name of called) if (withEffects.has(name)) throw refused(`the function ${name} may have effects`);
   }

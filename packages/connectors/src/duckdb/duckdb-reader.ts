@@ -13,7 +13,7 @@ import { openFile } from "./open-file.ts";
 
 const ALL = { maxRows: Infinity, maxBytes: Infinity };
 
-/** One file, in a process of its own. */
+/** One DuckDB file, in its own process. */
 export class DuckdbReader implements Reader {
   readonly #path: string;
   readonly #connection: DuckDBConnection;

@@ -27,7 +27,7 @@ export async function readStructure(ask: Ask): Promise<Table[]> {
     const known = new Set(
       (names.get(tableKey({ schema: owner.schema, name: owner.table })) ?? []).map(({ name }) => name),
     );
-    // Written as a list of expressions; a column is one that is the name of one.
+    // DuckDB stores a list of expressions; only plain column names count as columns.
     const parts = String(expressions)
       .replace(/^\[|\]$/g, "")
       .split(", ")
@@ -50,7 +50,7 @@ export async function readStructure(ask: Ask): Promise<Table[]> {
       table: String(table),
       key: String(key),
       column: String(column),
-      // DuckDB has no foreign keys from one schema to another.
+      // DuckDB has no foreign keys across schemas.
       toSchema: String(schema),
       toTable: String(toTable),
       toColumn: String(toColumn),

@@ -24,7 +24,7 @@ export function toValue(value: DuckDBValue, type: DuckDBType): Value {
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof DuckDBBlobValue) return `\\x${Buffer.from(value.bytes).toString("hex")}`;
-  // As a moment in UTC, whatever the zone of this machine.
+  // As an instant in UTC, independent of the machine's time zone.
   if (value instanceof DuckDBTimestampTZValue) return `${iso(new DuckDBTimestampValue(value.micros))}Z`;
   if (TIMESTAMPS.some((kind) => value instanceof kind)) return iso(value);
   if (NESTED.test(String(type))) return JSON.stringify(JsonDuckDBValueConverter(value, type, JsonDuckDBValueConverter));

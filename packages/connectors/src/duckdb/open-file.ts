@@ -1,12 +1,12 @@
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 
 /**
- * A file that cannot be written to, in a database that reaches nothing else: no other file, no network, no extension. What
- * does not fit into memory is not put beside the file either.
+ * Opens the file read-only, without access to other files, the network or extensions. Temporary data is not spilled
+ * beside the file either.
  */
 const SETTINGS = {
   access_mode: "READ_ONLY",
-  // Before the next one, which forbids to set it.
+  // Must come before the next setting, which locks it.
   temp_directory: "",
   enable_external_access: "false",
   autoload_known_extensions: "false",
@@ -17,10 +17,10 @@ const SETTINGS = {
   threads: "4",
 };
 
-/** A zone can be set only when it is open. After that, nothing can. */
+/** The time zone can be set only after opening; then the configuration is locked. */
 const LAST_SETTINGS = "set global TimeZone = 'UTC'; set global lock_configuration = true";
 
-/** Without any judge of queries, too, nothing could be written. */
+/** Blocks writes even without the query check. */
 export async function openFile(path: string): Promise<DuckDBConnection> {
   const instance = await DuckDBInstance.create(path, SETTINGS);
   const connection = await instance.connect();

@@ -1,6 +1,6 @@
 import type { Connection, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
 import { Pool } from "../pool.ts";
-import type { ServerPlace } from "../open-connection.ts";
+import type { ServerLocation } from "../open-connection.ts";
 import { queryLimits, type QueryLimits } from "../query-limits.ts";
 import { RenewableUrl } from "../renewable-url.ts";
 import { serverAddress, type ServerAddress } from "../server-address.ts";
@@ -21,7 +21,7 @@ export class MysqlConnection implements Connection {
   readonly #address: ServerAddress;
   readonly #schemas: readonly string[];
 
-  private constructor({ url, schemas, renew }: ServerPlace) {
+  private constructor({ url, schemas, renew }: ServerLocation) {
     this.#address = addressOf(url);
     const place = new RenewableUrl(url, renew);
     const open = () =>
@@ -30,7 +30,7 @@ export class MysqlConnection implements Connection {
     this.#schemas = schemas ?? (this.#address.database ? [this.#address.database] : []);
   }
 
-  static async open(place: ServerPlace): Promise<MysqlConnection> {
+  static async open(place: ServerLocation): Promise<MysqlConnection> {
     const connection = new MysqlConnection(place);
     await connection.#pool.use(queryLimits(), async () => {});
     return connection;
@@ -47,7 +47,7 @@ export class MysqlConnection implements Connection {
     return await this.#read(sql, isExplain, options);
   }
 
-  /** For each table of the plan, the rows that it expects to look at. */
+  /** Sums the rows that the plan expects to read per table. */
   async estimate(sql: string, options: QueryOptions = {}): Promise<QueryEstimate> {
     const { columns, rows } = await this.#read(sql, true, options);
     const steps = rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
@@ -93,7 +93,7 @@ export class MysqlConnection implements Connection {
 
 type Ask = (sql: string, values: unknown[]) => Promise<(string | null)[][]>;
 
-/** What was declared to read at most. Everything else that we do not know is not called: nobody says what it does. */
+/** Routines declared as read-only. Others are rejected, because their effects are unknown. */
 const READING = new Set(["NO SQL", "READS SQL DATA"]);
 
 async function judgeFunctions(unknown: readonly string[][], database: string, ask: Ask): Promise<void> {

@@ -3,7 +3,7 @@ import { networkError } from "../network-error.ts";
 import { Failure } from "../reader/failure.ts";
 import type { ServerAddress } from "../server-address.ts";
 
-/** What the server or the network says, as one of ours. No cause is kept: a library's error may hold the password. */
+/** Converts errors of the server or network. Keeps no cause: a library's error may contain the password. */
 export function toConnectionError(error: unknown, address: ServerAddress): ConnectionError {
   if (error instanceof ConnectionError) return error;
   if (error instanceof Failure) return new ConnectionError(error.code, error.message, { fix: error.fix });

@@ -1,7 +1,7 @@
 /**
- * What may stand before a parenthesis. Not here: what waits, locks, reads files or other servers, or changes something
- * (`sleep`, `benchmark`, `get_lock`, `load_file`, `master_pos_wait`, `nextval`, `setval`, `last_insert_id`, …), and all that
- * servers may learn later or have been taught.
+ * Allowlist of functions. Excludes functions that wait, lock, access files or other servers, or change state (`sleep`,
+ * `benchmark`, `get_lock`, `load_file`, `master_pos_wait`, `nextval`, `setval`, `last_insert_id`, …), and any added
+ * later.
  */
 export const FUNCTIONS: ReadonlySet<string> = new Set(
   `abs acos adddate addtime aes_decrypt aes_encrypt any_value ascii asin atan atan2 avg bin bin_to_uuid bit_and bit_count
@@ -35,7 +35,7 @@ export const FUNCTIONS: ReadonlySet<string> = new Set(
   week weekday weekofyear weight_string year yearweek`.split(/\s+/),
 );
 
-/** Words of the language and names of types, before a parenthesis. A quoted name is none of them. */
+/** Keywords and type names that can precede a parenthesis. A quoted name is never one of them. */
 export const KEYWORDS: ReadonlySet<string> = new Set(
   `against all and any as between binary bigint bit blob by case character columns cross datetime dec decimal distinct div
   double else escape except exists fixed float for force from having ignore in index int integer intersect is join key

@@ -5,9 +5,9 @@ import { FUNCTIONS, KEYWORDS } from "./mysql-functions.ts";
 import { readTokens, writeTokens, type Token } from "./mysql-tokens.ts";
 
 export interface JudgedQuery {
-  /** What is to be sent: without comments, with the values in their places. */
+  /** The text to send: without comments, with values inlined. */
   sql: string;
-  /** Functions that only the server knows: `[name]`, or `[schema, name]`. */
+  /** User-defined functions: `[name]`, or `[schema, name]`. */
   unknown: string[][];
 }
 
@@ -16,8 +16,8 @@ const QUERIES = new Set(["select", "union", "intersect", "except", "subquery", "
 const WRITES = new Set(["insert", "update", "delete", "merge", "command", "into"]);
 
 /**
- * One statement that reads. There is no parser of MySQL's own outside of it, so two must agree: one that knows exactly what is
- * a word, a text and a comment to the server, and one that knows the language.
+ * Accepts one read-only statement. MySQL's parser is not available as a library, so two readers must agree: a tokenizer
+ * that matches the server exactly, and a grammar-based parser.
  */
 export function judgeQuery(text: string, parameters: readonly Value[]): JudgedQuery {
   if (text.length > MAX_SQL_CHARACTERS || text.includes("\0") || !text.isWellFormed()) throw refused("it is not text");
@@ -46,7 +46,7 @@ function judgeTokens(tokens: readonly Token[]): void {
       const other = tokens[index + offset];
       return other?.type === "word" ? other.text.toLowerCase() : (other?.source ?? "");
     };
-    // After a point, every word is a name; but the point of `1.` is a number's, and what follows it is none.
+    // After a dot, every word is a name. But the dot in `1.` belongs to a number, so the next word is not.
     if (word(-1) === "." && !/^\d+$/.test(word(-2))) continue;
     if (word(0) === "into") throw refused("INTO writes to a file, a table or a variable");
     if (word(0) === "procedure") throw refused("PROCEDURE is not allowed");
@@ -76,7 +76,7 @@ function inspect(node: unknown): void {
   }
 }
 
-/** Every name before a parenthesis that is neither a word of the language nor a function that we know. */
+/** Names before a parenthesis that are neither keywords nor allowed functions. */
 function unknownFunctions(tokens: readonly Token[]): string[][] {
   return tokens.flatMap((token, index) => {
     if (tokens[index + 1]?.source !== "(" || (token.type !== "word" && token.type !== "quoted")) return [];
@@ -84,7 +84,7 @@ function unknownFunctions(tokens: readonly Token[]): string[][] {
     const before = tokens[index - 1];
     if (before?.source === ".") return [[tokens[index - 2]?.text ?? "", token.text]];
     if (FUNCTIONS.has(name) || (token.type === "word" && KEYWORDS.has(name))) return [];
-    // `AS name (columns)` and `name (columns) AS (query)` name columns.
+    // `AS name (columns)` and `name (columns) AS (query)` define columns.
     const isAlias = before?.type === "word" && before.text.toLowerCase() === "as";
     return isAlias || isCommonTable(tokens, index + 1) ? [] : [[token.text]];
   });
@@ -100,7 +100,7 @@ function isCommonTable(tokens: readonly Token[], open: number): boolean {
   return false;
 }
 
-/** With the settings of our sessions, quotes and backslashes are all that a text could end with. */
+/** With our session settings, only quotes and backslashes can end a string. */
 function toLiteral(value: Value): string {
   if (value === null) return "null";
   if (typeof value === "boolean") return String(value);

@@ -9,10 +9,10 @@ import { toConnectionError } from "./mysql-error.ts";
 import { toValue } from "./mysql-values.ts";
 
 type RawRow = (Buffer | null)[];
-/** Rows that wait here while the rest waits at the server. */
+/** Rows buffered here; backpressure keeps the rest at the server. */
 const ROWS_AHEAD = 16;
 
-/** One connection whose transactions only read. */
+/** One connection with read-only transactions. */
 export class MysqlSession implements Pooled {
   readonly #url: string;
   readonly #address: ServerAddress;
@@ -20,7 +20,9 @@ export class MysqlSession implements Pooled {
   #isMariaDb = false;
   #isReading = false;
   #isAlive = true;
-  /** What is being read. The driver tells the connection alone that it was lost, and lets whoever reads wait. */
+  /**
+   * The active stream. The driver reports a lost connection only on the connection, so the reader would wait forever.
+   */
   #reads: Readable | undefined;
 
   private constructor(url: string, address: ServerAddress) {
@@ -51,7 +53,7 @@ export class MysqlSession implements Pooled {
     return this.#isAlive;
   }
 
-  /** Everything that is asked for happens in here. */
+  /** Runs all queries in a read-only transaction with limits. */
   async reading<T>(limits: QueryLimits, work: () => Promise<T>): Promise<T> {
     this.#isReading = true;
     try {
@@ -68,7 +70,7 @@ export class MysqlSession implements Pooled {
     }
   }
 
-  /** A query of ours, of which all is wanted, as text. */
+  /** Runs an internal query and returns all rows as text. */
   async ask(sql: string, values: readonly unknown[] = []): Promise<(string | null)[][]> {
     const rows: (string | null)[][] = [];
     await this.#stream(this.#connection.format(sql, [...values]), (row) => {
@@ -78,7 +80,7 @@ export class MysqlSession implements Pooled {
     return rows;
   }
 
-  /** The server itself stops after enough rows, unless the query says how many it wants. */
+  /** Limits rows on the server, unless the query has its own limit. */
   async read(sql: string, limits: QueryLimits): Promise<Rows> {
     await this.ask(`set session sql_select_limit = ${Math.min(limits.maxRows, Number.MAX_SAFE_INTEGER - 1) + 1}`);
     let collector = new RowsCollector([], limits);
@@ -105,7 +107,7 @@ export class MysqlSession implements Pooled {
     this.#connection.destroy();
   }
 
-  /** Row by row; where no more are wanted, the connection goes, because the server would send all that there are. */
+  /** Streams rows. To stop early, the connection is closed, because the server would send all rows. */
   async #stream(
     sql: string,
     each: (row: RawRow, fields: FieldPacket[]) => boolean,
@@ -132,14 +134,14 @@ export class MysqlSession implements Pooled {
     this.#reads?.destroy(error);
   }
 
-  /** MySQL counts milliseconds and MariaDB seconds, under another name. */
+  /** MySQL uses milliseconds; MariaDB uses seconds and another name. */
   #deadline(timeoutMs: number): string {
     return this.#isMariaDb
       ? `set session max_statement_time = ${timeoutMs / 1000}`
       : `set session max_execution_time = ${Math.max(1, Math.ceil(timeoutMs))}`;
   }
 
-  /** A server does not notice that nobody waits any more; it has to be told, on another connection. */
+  /** The server does not notice an abandoned query; kill it over another connection. */
   #killQuery(): void {
     const killer = connect(this.#url);
     killer.on("error", () => {});
@@ -153,17 +155,17 @@ function connect(url: string): Connection {
     connectTimeout: CONNECT_TIMEOUT_MS,
     charset: "utf8mb4",
     multipleStatements: false,
-    // Or the server could ask for files of ours.
+    // Otherwise the server could request local files.
     flags: ["-LOCAL_FILES"],
     enableKeepAlive: true,
   });
 }
 
-/** In the driver's own words for it. */
+/** The driver's code for a lost connection. */
 const connectionLost = (): Error =>
   Object.assign(new Error("The server closed the connection."), { code: "PROTOCOL_CONNECTION_LOST" });
 
-/** The mode decides what is a text and what a name: our judge reads by this one. */
+/** The SQL mode decides what is a string and what a name; the query check assumes this one. */
 const SETTINGS = [
   "set session sql_mode = ''",
   "set session transaction read only",

@@ -3,7 +3,7 @@ import type { Table } from "../connection.ts";
 
 type Ask = (sql: string, values: unknown[]) => Promise<(string | null)[][]>;
 
-/** `information_schema` shows what the user has a right to. */
+/** `information_schema` shows only objects that the user has rights on. */
 export async function readStructure(ask: Ask, schemas: readonly string[]): Promise<Table[]> {
   const which =
     schemas.length > 0
@@ -19,7 +19,7 @@ export async function readStructure(ask: Ask, schemas: readonly string[]): Promi
       schema: schema!,
       name: name!,
       isView: type!.includes("VIEW"),
-      // Of a view, the server says "VIEW" here.
+      // For views, the server returns "VIEW" here.
       comment: type!.includes("VIEW") ? null : comment!,
       rows: rows === null || type!.includes("VIEW") ? null : Number(rows),
     })),
@@ -32,7 +32,7 @@ export async function readStructure(ask: Ask, schemas: readonly string[]): Promi
       comment: comment!,
     })),
     keys: [...Map.groupBy(keys, (row) => JSON.stringify(row.slice(0, 3))).values()]
-      // An expression, or the beginning of a column: not a key of columns.
+      // Skips keys on expressions or column prefixes.
       .filter((parts) => parts.every(([, , , column, prefix]) => column !== null && prefix === null))
       .flat()
       .map(([schema, table, key, column]) => ({

@@ -2,21 +2,21 @@ import { invalid, refused } from "../reader/failure.ts";
 
 export interface Token {
   type: "word" | "quoted" | "string" | "parameter" | "symbol";
-  /** As it is written; of a quoted name, the name. */
+  /** The source text; for a quoted name, the name itself. */
   text: string;
   source: string;
-  /** Something stood between this one and the one before. */
+  /** Whether whitespace or a comment precedes it. */
   isApart: boolean;
 }
 
-/** Control characters as well. More than to MySQL, which does no harm: what is sent has plain spaces. */
+/** Includes control characters. MySQL accepts fewer, which is harmless: the sent text contains plain spaces. */
 const isSpace = (character: string): boolean => character <= " " || /\s/.test(character);
 const WORD = /[\w$\u0080-\uFFFF]/;
 
 /**
- * Reads a query as MySQL does, with the settings that our sessions have: quotes are texts, backslashes escape, `--` begins a
- * comment only before a space. Comments are left out. Those that a server runs (`/*! … *\/`) are refused: what is a comment
- * to one reader must not be code to another.
+ * Tokenizes a query as MySQL does with our session settings: quotes are strings, backslashes escape, `--` starts a
+ * comment only before a space. Comments are dropped. Executable comments (`/*! … *\/`) are rejected: text must not be a
+ * comment to one reader and code to another.
  */
 export function readTokens(sql: string): Token[] {
   const tokens: Token[] = [];
@@ -37,7 +37,7 @@ export function readTokens(sql: string): Token[] {
   return tokens;
 }
 
-/** What the server gets: nothing but what was read, so that nothing else can be read into it. */
+/** Rebuilds the query from its tokens, so that the server sees exactly what was checked. */
 export function writeTokens(tokens: readonly Token[], literals: readonly string[]): string {
   let text = "";
   let parameter = 0;

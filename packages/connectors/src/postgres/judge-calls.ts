@@ -1,28 +1,28 @@
 import { refused } from "../reader/failure.ts";
 import type { Calls } from "./postgres-guard.ts";
 
-/** Volatile, as the catalogue says, and yet without any effect. */
+/** Volatile in the catalogue, but without side effects. */
 const HARMLESS = (
   "clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7 " +
   "pg_database_size pg_indexes_size pg_relation_size pg_table_size pg_total_relation_size"
 ).split(" ");
 
 /**
- * Not volatile, as the catalogue says, and yet not to be called: they run text as a query (`crosstab`, `…_to_xml`), take a
- * transaction id, or read what a database does not hold.
+ * Not volatile in the catalogue, but rejected: they run text as a query (`crosstab`, `…_to_xml`), allocate a
+ * transaction id, or read outside of the database.
  */
 const HARMFUL =
   "^(crosstab.*|connectby|xpath_table|(query|table|cursor|schema|database)_to_xml.*|txid_current|pg_current_xact_id" +
   "|dblink.*|lo_.*|pg_(read|ls|stat_file|sleep|advisory|try_advisory|terminate|cancel|reload|rotate|switch|promote).*)$";
 
-/** Languages whose functions cannot leave the database, or come with an extension that an administrator has installed. */
+/** Languages that cannot leave the database, or that an administrator has installed. */
 const LANGUAGES = ["internal", "c", "sql", "plpgsql"];
 
 type Ask = (sql: string, values: unknown[]) => Promise<(string | null)[][]>;
 
 /**
- * The catalogue says of every function whether it has effects (`volatile`). One name may have many functions: if one of them
- * has effects, none of them is called. Those in `pg_catalog` come first in the search path, so that nothing shadows them.
+ * The catalogue marks functions with side effects as `volatile`. If any overload of a name is volatile, the name is
+ * rejected. `pg_catalog` is first in the search path, so that its functions cannot be shadowed.
  */
 export async function judgeCalls(calls: Calls, ask: Ask): Promise<void> {
   if (calls.functions.length + calls.attributes.length + calls.operators.length === 0) return;

@@ -1,6 +1,6 @@
 import type { Connection, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
 import { Pool } from "../pool.ts";
-import type { ServerPlace } from "../open-connection.ts";
+import type { ServerLocation } from "../open-connection.ts";
 import { queryLimits, type QueryLimits } from "../query-limits.ts";
 import { refused, wrongParameters } from "../reader/failure.ts";
 import { RenewableUrl } from "../renewable-url.ts";
@@ -13,7 +13,7 @@ import { numberParameters } from "./postgres-parameters.ts";
 import { PostgresSession } from "./postgres-session.ts";
 import { readStructure } from "./postgres-structure.ts";
 
-/** Of the server's connections, which others need too. */
+/** Small, because other clients need connections too. */
 const SESSIONS = 4;
 
 interface Judged extends JudgedQuery {
@@ -27,7 +27,7 @@ export class PostgresConnection implements Connection {
   readonly #schemas: readonly string[] | undefined;
   readonly #address: ServerAddress;
 
-  private constructor({ url, schemas, renew }: ServerPlace) {
+  private constructor({ url, schemas, renew }: ServerLocation) {
     this.#address = addressOf(url);
     const place = new RenewableUrl(url, renew);
     const open = () => place.open((current) => PostgresSession.open(current, addressOf(current), schemas));
@@ -35,7 +35,7 @@ export class PostgresConnection implements Connection {
     this.#schemas = schemas;
   }
 
-  static async open(place: ServerPlace): Promise<PostgresConnection> {
+  static async open(place: ServerLocation): Promise<PostgresConnection> {
     const connection = new PostgresConnection(place);
     await connection.#pool.use(queryLimits(), async () => {});
     return connection;
@@ -63,7 +63,7 @@ export class PostgresConnection implements Connection {
     return await this.#reading(queryLimits(options), async (session) => {
       if (judged.isExplain) throw refused("it is an EXPLAIN already");
       const ask = session.ask.bind(session);
-      // The planner may call a function to know its value.
+      // Check functions first: the planner may call them to fold constants.
       await judgeCalls(judged.calls, ask);
       return await estimateQuery(ask, judged.sql, judged.values);
     });
@@ -92,7 +92,7 @@ export class PostgresConnection implements Connection {
 
 const addressOf = (url: string): ServerAddress => serverAddress(url, ["postgres:", "postgresql:"], 5432);
 
-/** What is judged is the text that is sent, to the letter. */
+/** Checks exactly the text that is sent. */
 async function judge(sql: string, { parameters = [] }: QueryOptions): Promise<Judged> {
   if (parameters.length === 0) return { sql, values: [], ...(await judgeQuery(sql)) };
   await prepareParser(sql);

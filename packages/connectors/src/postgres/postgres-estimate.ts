@@ -25,10 +25,7 @@ const planSchema: z.ZodType<Plan> = z.lazy(() =>
 
 type Ask = (sql: string, values?: readonly unknown[]) => Promise<(string | null)[][]>;
 
-/**
- * What the planner expects to read: of a table that is read from end to end all of it, of any other as many rows as it
- * expects to find.
- */
+/** Expected reads: the whole table for a sequential scan, otherwise the planner's row estimate. */
 export async function estimateQuery(ask: Ask, sql: string, values: readonly unknown[]): Promise<QueryEstimate> {
   const [[text]] = (await ask(`explain (verbose, format json) ${sql}`, values)) as [[string]];
   const [{ Plan: plan }] = z.tuple([z.object({ Plan: planSchema })]).parse(JSON.parse(text));

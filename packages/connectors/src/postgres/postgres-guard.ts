@@ -1,11 +1,11 @@
 import { loadModule, parseSync } from "libpg-query";
 import { invalid, refused } from "../reader/failure.ts";
 
-/** What a query calls, for the catalogue to say what it does. */
+/** Calls in a query, to be looked up in the catalogue. */
 export interface Calls {
   /** `[name]`, or `[schema, name]`. */
   functions: string[][];
-  /** Functions can also be written like columns: `t.f` is `f(t)`, if there is no column `f`. */
+  /** A function can be written like a column: `t.f` means `f(t)` if there is no column `f`. */
   attributes: string[];
   operators: string[];
 }
@@ -15,10 +15,10 @@ export interface JudgedQuery {
   calls: Calls;
 }
 
-/** A parser in WebAssembly has a stack of its own that deep nesting fills. */
+/** Deep nesting would overflow the stack of the WebAssembly parser. */
 const MAX_SQL_CHARACTERS = 1_000_000;
 
-/** Postgres' own parser, and what it makes of the query: one statement that reads. */
+/** Parses the query with Postgres' own parser and accepts one read-only statement. */
 export async function judgeQuery(sql: string): Promise<JudgedQuery> {
   const statements = await parseStatements(sql);
   if (statements.length === 0) throw refused("there is no statement");
@@ -37,7 +37,7 @@ export async function judgeQuery(sql: string): Promise<JudgedQuery> {
   return { isExplain: type === "ExplainStmt", calls };
 }
 
-/** Before anything of the parser's is called. */
+/** Must run before any other parser call. */
 export async function prepareParser(sql: string): Promise<void> {
   if (sql.length > MAX_SQL_CHARACTERS || sql.includes("\0") || !sql.isWellFormed()) {
     throw refused("it is longer than a query can be, or is not text");
@@ -56,7 +56,7 @@ async function parseStatements(sql: string): Promise<unknown[]> {
   }
 }
 
-/** Every part of the tree. What could do more than read is refused wherever it stands. */
+/** Visits the whole tree and rejects anything that can do more than read. */
 function inspect(node: unknown, calls: Calls): void {
   if (Array.isArray(node)) {
     for (const part of node) inspect(part, calls);

@@ -1,8 +1,8 @@
 import { scanSync } from "libpg-query";
 
 /**
- * `?` becomes `$1`, `$2`, … where Postgres' own scanner sees neither a text, a quoted name nor a comment. `??` stands for the
- * operator `?` of jsonb, and only in a query with parameters: without any, the text is left as it is.
+ * Replaces `?` by `$1`, `$2`, … outside of strings, quoted names and comments, using Postgres' own scanner. `??` is the
+ * jsonb operator `?`, only in a query with parameters; without parameters the text is unchanged.
  */
 export function numberParameters(sql: string): { sql: string; count: number } {
   const source = Buffer.from(sql);

@@ -8,7 +8,7 @@ import type { ServerAddress } from "../server-address.ts";
 import { toConnectionError } from "./postgres-error.ts";
 import { toValue } from "./postgres-values.ts";
 
-/** A few rows first, because they may be wide; then as many as fit. */
+/** Fetch a few rows first, because they may be wide; then adapt to their size. */
 const FIRST_ROWS = 16;
 const MAX_ROWS_AT_ONCE = 1_024;
 const FAREWELL_MS = 500;
@@ -16,7 +16,7 @@ const BYTES_AT_ONCE = 1_000_000;
 
 type TextRow = (string | null)[];
 
-/** One connection whose transactions only read. */
+/** One connection with read-only transactions. */
 export class PostgresSession implements Pooled {
   readonly #client: Client;
   readonly #address: ServerAddress;
@@ -54,7 +54,7 @@ export class PostgresSession implements Pooled {
     return this.#isAlive;
   }
 
-  /** Everything that is asked for happens in here. */
+  /** Runs all queries in a read-only transaction with a timeout. */
   async reading<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
     this.#isReading = true;
     try {
@@ -70,12 +70,12 @@ export class PostgresSession implements Pooled {
     }
   }
 
-  /** A query of ours, of which all is wanted. */
+  /** Runs an internal query and returns all rows. */
   async ask(sql: string, values: readonly unknown[] = []): Promise<TextRow[]> {
     return (await this.#run(sql, values)).rows;
   }
 
-  /** A cursor, so that the server sends no more than is asked for. It takes nothing but a query that reads, either. */
+  /** A cursor makes the server send only the requested rows. It also accepts only read-only queries. */
   async readThroughCursor(sql: string, values: readonly unknown[], limits: QueryLimits): Promise<Rows> {
     await this.#run(`declare reading no scroll cursor for ${sql}`, values);
     let collector: RowsCollector | undefined;
@@ -95,7 +95,7 @@ export class PostgresSession implements Pooled {
     }
   }
 
-  /** For the little that cannot have a cursor: EXPLAIN. */
+  /** For EXPLAIN, which cannot use a cursor. */
   async readAll(sql: string, values: readonly unknown[], limits: QueryLimits): Promise<Rows> {
     const { fields, rows } = await this.#run(sql, values);
     const collector = new RowsCollector(
@@ -106,7 +106,7 @@ export class PostgresSession implements Pooled {
     return collector.result();
   }
 
-  /** In the middle of a query without a farewell: the server sees that nobody is there, and stops what it does. */
+  /** During a query, drop the connection without a goodbye: the server notices and aborts the query. */
   async end(): Promise<void> {
     this.#isAlive = false;
     if (!this.#isReading)
@@ -114,14 +114,14 @@ export class PostgresSession implements Pooled {
     this.#client.connection.stream.destroy();
   }
 
-  /** What the role would search by itself, for names without a schema. */
+  /** The role's search path, for unqualified names. */
   async #ownPath(): Promise<string[]> {
     const rows = await this.ask("select unnest(current_schemas(false))");
     return rows.map(([schema]) => this.#client.escapeIdentifier(schema!));
   }
 
   async #run(sql: string, values: readonly unknown[] = []): Promise<QueryArrayResult<TextRow>> {
-    // The extended protocol takes one statement and no more, whatever the parser may have overlooked.
+    // The extended protocol accepts only one statement, as a second safeguard.
     const config: QueryArrayConfig & { queryMode: "extended" } = {
       text: sql,
       values: [...values],
@@ -137,7 +137,7 @@ function nextCount(rows: readonly TextRow[]): number {
   return Math.max(1, Math.min(MAX_ROWS_AT_ONCE, Math.floor(BYTES_AT_ONCE / (bytes / rows.length + 1))));
 }
 
-/** Read-only also for what forgets to begin a transaction. What hangs in one is ended by the server. */
+/** Read-only by default, even outside of a transaction. The server aborts idle transactions. */
 const SETTINGS = `
   set session characteristics as transaction read only;
   set default_transaction_read_only = on;

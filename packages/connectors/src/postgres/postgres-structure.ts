@@ -5,8 +5,8 @@ import type { Table } from "../connection.ts";
 type Ask = (sql: string, values: unknown[]) => Promise<(string | null)[][]>;
 
 /**
- * From `pg_catalog`: `information_schema` shows keys only to those who own the tables. Partitions are their parent's, and
- * what an extension brought along is not the user's.
+ * Uses `pg_catalog`, because `information_schema` shows keys only to owners. Excludes partitions and objects of
+ * extensions.
  */
 export async function readStructure(ask: Ask, schemas: readonly string[] | undefined): Promise<Table[]> {
   const which = [schemas ?? null];

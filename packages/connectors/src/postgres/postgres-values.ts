@@ -1,6 +1,6 @@
 import type { Value } from "../connection.ts";
 
-/** Types by their fixed ids. */
+/** Fixed type OIDs. */
 const OID = {
   bool: 16,
   int8: 20,
@@ -13,7 +13,7 @@ const OID = {
   timestamptz: 1184,
 };
 
-/** From what Postgres sends as text, with dates in ISO style, the zone UTC and binary as hex. */
+/** Converts Postgres' text format, with ISO dates, UTC and hex binary. */
 export function toValue(text: string | null, type: number): Value {
   if (text === null) return null;
   switch (type) {

@@ -1,9 +1,6 @@
 import type { ConnectionErrorCode } from "../connection-error.ts";
 
-/**
- * A `ConnectionError` to be. The processes that read files load nothing of ours that is slow to load, and judges of queries
- * work in both places.
- */
+/** Data for a `ConnectionError`. Reader processes avoid slow imports, and query checks run in both places. */
 export class Failure extends Error {
   readonly code: ConnectionErrorCode;
   readonly fix: string;
@@ -15,12 +12,12 @@ export class Failure extends Error {
   }
 }
 
-/** A query that is more than one that reads. */
+/** The query is more than a read-only statement. */
 export function refused(reason: string): Failure {
   return new Failure("query_refused", `The query was refused: ${reason}.`, "Ask with one SELECT that only reads.");
 }
 
-/** A query that cannot be understood. */
+/** The query cannot be parsed. */
 export function invalid(reason: string): Failure {
   return new Failure("query_failed", `The query is not valid: ${reason.replace(/\.$/, "")}.`, "Correct the query.");
 }

@@ -6,29 +6,29 @@ import { queryLimits, type QueryLimits } from "../query-limits.ts";
 import { ReaderProcess } from "./reader-process.ts";
 import type { Reply, ReaderQuery, Request } from "./reader.ts";
 
-/** Readers do not wait for each other; each is a process. */
+/** Concurrent queries each need a process. */
 const PROCESSES = 4;
 
-interface Kind {
+interface FileDriver {
   dialect: Dialect;
-  /** What a process that reads such a file runs. */
+  /** Entry point of the reader process. */
   child: URL;
-  /** How long a process may keep the file open when nobody asks for anything. */
+  /** Time until an idle process closes the file. */
   idleMs?: number;
 }
 
-/** A database that is a file. */
+/** A database in a file. */
 export class FileConnection implements Connection {
   readonly dialect: Dialect;
   readonly #pool: Pool<ReaderProcess>;
 
-  private constructor(path: string, kind: Kind) {
-    this.dialect = kind.dialect;
-    this.#pool = new Pool(() => ReaderProcess.open(kind.child, path), { size: PROCESSES, idleMs: kind.idleMs });
+  private constructor(path: string, driver: FileDriver) {
+    this.dialect = driver.dialect;
+    this.#pool = new Pool(() => ReaderProcess.open(driver.child, path), { size: PROCESSES, idleMs: driver.idleMs });
   }
 
-  static async open(path: string, kind: Kind): Promise<FileConnection> {
-    const connection = new FileConnection(resolve(path), kind);
+  static async open(path: string, driver: FileDriver): Promise<FileConnection> {
+    const connection = new FileConnection(resolve(path), driver);
     await connection.#pool.use(queryLimits(), async () => {});
     return connection;
   }

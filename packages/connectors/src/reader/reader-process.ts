@@ -8,15 +8,15 @@ import { CONNECT_TIMEOUT_MS } from "../query-limits.ts";
 import type { Reply, Request } from "./reader.ts";
 
 /**
- * A process with a file open. Not a thread: SQLite in a thread cannot be made to leave a query that takes for ever, and what
- * a library does wrong or how much memory it takes would be ours. A process can be killed.
+ * A process that has a file open. Not a thread: a long SQLite query in a thread cannot be aborted, and a crash or
+ * memory growth of a library would affect the host. A process can be killed.
  */
 export class ReaderProcess implements Pooled {
   readonly #child: ChildProcess;
   #waiting: PromiseWithResolvers<Reply> | undefined;
 
   private constructor(child: URL, path: string) {
-    // Halves the time to start, where our own process has a compile cache.
+    // Halves the start time if this process has a compile cache.
     const compileCache = getCompileCacheDir();
     this.#child = fork(fileURLToPath(child), [path, String(process.pid)], {
       detached: true,
@@ -59,7 +59,7 @@ export class ReaderProcess implements Pooled {
     this.#child.kill("SIGKILL");
   }
 
-  /** While nobody waits for it, it does not keep our own process from ending. */
+  /** The child keeps this process alive only while a request is pending. */
   async #reply(): Promise<Reply> {
     this.#waiting = Promise.withResolvers();
     this.#child.ref();

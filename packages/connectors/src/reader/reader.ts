@@ -13,7 +13,7 @@ export interface Structure {
   skipped: SkippedTable[];
 }
 
-/** What the process that has a file open can do. */
+/** Operations of a reader process. */
 export interface Reader {
   query(query: ReaderQuery): Rows | Promise<Rows>;
   estimate(query: ReaderQuery): QueryEstimate | Promise<QueryEstimate>;

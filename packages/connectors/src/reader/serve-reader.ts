@@ -5,10 +5,10 @@ import type { Reader, Reply, Request } from "./reader.ts";
 
 const LOOK_AFTER_OWNER_MS = 500;
 
-/** The whole life of a process that has a file open: its arguments are the path, and the id of the process that started it. */
+/** Main loop of a reader process. Its arguments are the file's path and its owner's pid. */
 export async function serveReader(open: (path: string) => Reader | Promise<Reader>): Promise<void> {
   const [path = "", owner] = process.argv.slice(2);
-  // A query may block this thread. Another one sees to it that it does not go on for nobody.
+  // A query can block this thread. A second thread kills the process if its owner is gone.
   const watch = `setInterval(() => {
     if (process.ppid !== ${Number(owner)}) process.kill(process.pid, "SIGKILL");
   }, ${LOOK_AFTER_OWNER_MS});`;
@@ -26,7 +26,7 @@ export async function serveReader(open: (path: string) => Reader | Promise<Reade
       return { type: "opened" };
     }),
   );
-  // Node writes the compile cache at exit, which a process that ends by SIGKILL never reaches.
+  // Node writes the compile cache at exit, which SIGKILL skips.
   flushCompileCache();
 }
 

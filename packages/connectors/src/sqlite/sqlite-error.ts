@@ -3,10 +3,10 @@ import { Failure } from "../reader/failure.ts";
 
 const RESULT = { error: 1, busy: 5, locked: 6, readonly: 8, corrupt: 11, cannotOpen: 14, denied: 23, notADatabase: 26 };
 
-/** What `prepare` throws for what is only space and comments. */
+/** Error code of `prepare` for text with only spaces and comments. */
 export const NO_STATEMENT = "ERR_INVALID_ARG_VALUE";
 
-/** What SQLite says, as one of ours. */
+/** Converts SQLite's errors. */
 export function explainFailure(error: unknown, path: string, denied?: string): Failure {
   if (error instanceof Failure) return error;
   const { errcode, message } = error as { errcode?: number; message: string };

@@ -3,19 +3,19 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { Failure } from "../reader/failure.ts";
 
-/** A writer of a rollback journal holds its lock for moments; one that holds it longer is named in the error. */
+/** A writer with a rollback journal holds its lock only briefly; a longer lock is reported as an error. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** A value of `zeroblob` or `printf` could otherwise take a gigabyte. */
+/** Limits `zeroblob` and `printf`, which could otherwise allocate a gigabyte. */
 const MAX_VALUE_BYTES = 256 * 1_048_576;
 const WAL_VERSION_OFFSET = 18;
 const WAL_VERSION = 2;
 
-/** The file as it was found, and how it is to be opened. */
+/** State of the file, and how to open it. */
 export interface SqliteFile {
   path: string;
   /**
-   * Nobody has it open: there is no log beside it. Opened the usual way, SQLite would make two files beside it, and could
-   * not in a folder that is not ours to write in. Opened as immutable it makes none, as long as `identity` stays.
+   * The file has no WAL beside it, so no process has it open. Normally SQLite would create two files beside it, which
+   * fails in a read-only folder. Opened as immutable, it creates none; this is valid while `identity` is unchanged.
    */
   isQuiet: boolean;
   identity: string;
@@ -43,7 +43,7 @@ export function inspectFile(path: string): SqliteFile {
   }
 }
 
-/** Read-only to the library itself: without a guard, too, nothing could be written. */
+/** Read-only in SQLite itself: blocks writes even without the guard. */
 export function openFile(file: SqliteFile): DatabaseSync {
   const url = pathToFileURL(file.path);
   if (file.isQuiet) url.searchParams.set("immutable", "1");

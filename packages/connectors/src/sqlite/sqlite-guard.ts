@@ -1,9 +1,9 @@
 import { constants } from "node:sqlite";
 
 /**
- * What may be called. Not those that write (`optimize`, `fts5`), reach outside (`load_extension`, `sqlite_log`), change
- * the library (`fts3_tokenizer`) or run statements of their own (`rtreecheck`). What SQLite learns later is not called
- * either, until somebody has looked at it.
+ * Allowlist of functions. Excludes functions that write (`optimize`, `fts5`), reach outside (`load_extension`,
+ * `sqlite_log`), change the library (`fts3_tokenizer`) or run their own statements (`rtreecheck`). Functions of later
+ * SQLite versions need a review first.
  */
 const FUNCTIONS = new Set(
   `-> ->> abs acos acosh asin asinh atan atan2 atanh avg bm25 ceil ceiling char coalesce concat concat_ws cos cosh count
@@ -21,9 +21,9 @@ const FUNCTIONS = new Set(
   zeroblob`.split(/\s+/),
 );
 
-/** Those that only tell about the schema. */
+/** Pragmas that only describe the schema. */
 const PRAGMAS = new Set([
-  // Full-text tables ask for it whenever they are read.
+  // Full-text tables use it on every read.
   "data_version",
   "foreign_key_list",
   "index_info",
@@ -34,11 +34,11 @@ const PRAGMAS = new Set([
   "table_xinfo",
 ]);
 
-/** SQLite's own parser asks it about every part of a statement. What it does not know, it denies. */
+/** Authorizer callback: SQLite's parser asks about every part of a statement, and unknown actions are denied. */
 export class SqliteGuard {
   /** Why a part of the statement was denied. */
   denied: string | undefined;
-  /** There was a part that reads. Of what does nothing at all (`reindex` without an index), no part is ever asked about. */
+  /** Whether the statement reads anything. No-op statements (`reindex` without an index) trigger no authorizer call. */
   hasQuery = false;
 
   reset(): void {

@@ -8,7 +8,7 @@ import { SqliteGuard } from "./sqlite-guard.ts";
 import { explainFailure, NO_STATEMENT } from "./sqlite-error.ts";
 import { readStructure } from "./sqlite-structure.ts";
 
-/** One file, read with calls that block: it has a process of its own. */
+/** One SQLite file with blocking calls, in its own process. */
 export class SqliteReader implements Reader, Disposable {
   readonly #path: string;
   readonly #guard = new SqliteGuard();
@@ -25,7 +25,7 @@ export class SqliteReader implements Reader, Disposable {
     return this.#read(query, (asked) => asked);
   }
 
-  /** SQLite tells how it would go about it, and not how much it would read. */
+  /** SQLite explains its plan, but has no row estimates. */
   estimate(query: ReaderQuery): QueryEstimate {
     const { rows } = this.#read(query, (asked) => this.#prepare(`explain query plan ${asked.sourceSQL}`));
     return { plan: rows.map((row) => row.at(-1)).join("\n") };
@@ -54,7 +54,7 @@ export class SqliteReader implements Reader, Disposable {
     });
   }
 
-  /** Reads again if the file was replaced, or somebody began to write a file that was quiet, while we read. */
+  /** Reads again if the file was replaced, or a writer opened a quiet file, during the read. */
   #consistently<T>(read: () => T): T {
     for (;;) {
       this.#guard.reset();
@@ -68,7 +68,7 @@ export class SqliteReader implements Reader, Disposable {
     }
   }
 
-  /** True if the file is not as it was: it is open anew. */
+  /** Reopens the file if it has changed; returns whether it did. */
   #refresh(): boolean {
     const file = inspectFile(this.#path);
     if (file.identity === this.#file.identity) return false;
@@ -84,7 +84,7 @@ export class SqliteReader implements Reader, Disposable {
       const database = openFile(file);
       connectSpatialTables(database);
       database.setAuthorizer(this.#guard.judge);
-      // Whether it is a database at all is not looked at before the first page is read.
+      // SQLite detects a non-database only when it reads the first page.
       database.prepare("select count(*) from sqlite_schema").get();
       return database;
     } catch (error) {
@@ -93,7 +93,7 @@ export class SqliteReader implements Reader, Disposable {
   }
 
   #prepareOne(sql: string, parameters: number): StatementSync {
-    // SQLite would read up to the first and take the rest for nothing.
+    // SQLite would stop reading at NUL and ignore the rest.
     if (sql.includes("\0") || !sql.isWellFormed()) {
       throw refused("it is not text");
     }
@@ -114,7 +114,7 @@ export class SqliteReader implements Reader, Disposable {
     return statement;
   }
 
-  /** SQLite says where the first statement ends, and whether what follows it is one. */
+  /** SQLite reports where the first statement ends; checks that only space and comments follow. */
   #isBlank(rest: string): boolean {
     try {
       this.#database.prepare(rest);
@@ -124,7 +124,7 @@ export class SqliteReader implements Reader, Disposable {
     }
   }
 
-  /** Those that are not given would silently be null. SQLite lists what it uses where it explains its program. */
+  /** SQLite would treat missing parameters as null. `explain` lists the ones that are used. */
   #countParameters(statement: StatementSync): number {
     if (!/[?:@$#]/.test(statement.sourceSQL) || /^\s*explain/i.test(statement.sourceSQL)) return 0;
     const program = this.#database.prepare(`explain ${statement.sourceSQL}`).all();
@@ -146,8 +146,8 @@ function toValue(value: SQLOutputValue): Value {
 }
 
 /**
- * An R-Tree prepares the statements with which it would be written when it is first touched, which the guard refuses. So it is
- * touched before there is one; nothing is run, and a file that is open read-only could not be written by them.
+ * On first use, an R-Tree prepares write statements, which the guard would deny. So it is touched before the guard is
+ * installed. Nothing is executed, and the file is open read-only.
  */
 function connectSpatialTables(database: DatabaseSync): void {
   const virtual = database.prepare("select name, sql from sqlite_schema where type = 'table' and rootpage = 0").all();
@@ -156,7 +156,7 @@ function connectSpatialTables(database: DatabaseSync): void {
     try {
       database.prepare("select count(*) from pragma_table_xinfo(?)").get(name!);
     } catch {
-      // Whoever asks for it is told.
+      // A query on the table reports the error.
     }
   }
 }

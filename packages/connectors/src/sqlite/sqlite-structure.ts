@@ -7,11 +7,11 @@ const SCHEMA = "main";
 type Row = Record<string, SQLOutputValue>;
 type Ask = (sql: string, ...values: SQLInputValue[]) => Row[];
 
-interface Found extends Table {
+interface FoundTable extends Table {
   foreignKeys: ForeignKey[];
 }
 
-/** A few pragmas for each table: there is no server between, and a thousand tables take a fraction of a second. */
+/** A few pragmas per table: without a server in between, a thousand tables take a fraction of a second. */
 export function readStructure(ask: Ask): Structure {
   const estimates = readEstimates(ask);
   const skipped: SkippedTable[] = [];
@@ -31,13 +31,13 @@ function readTable(
   { name, type }: { name: string; type: string },
   estimates: Map<string, number>,
   skip: (name: string, reason: string) => void,
-): Found[] {
+): FoundTable[] {
   const isView = type === "view";
   let info: Row[];
   try {
     info = ask("select * from pragma_table_xinfo(?) where hidden <> 1 order by cid", name);
   } catch (error) {
-    // A view of a table that is gone, or a table of a module that is not built in: nobody could read it either.
+    // A view of a dropped table, or a virtual table of an unavailable module; it cannot be read.
     const what = type === "virtual" ? "virtual table" : type;
     skip(name, `The ${what} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
     return [];
@@ -76,7 +76,7 @@ function readUniqueKeys(ask: Ask, table: string): string[][] {
     .toReversed();
 }
 
-/** In the order of their declaration, which SQLite lists backwards. What points to nothing is left out. */
+/** In declaration order, which SQLite lists reversed. Dangling references are skipped. */
 function readForeignKeys(ask: Ask, table: Table, byName: Map<string, Table>): ForeignKey[] {
   if (table.type === "view") return [];
   const rows = ask(
@@ -87,7 +87,7 @@ function readForeignKeys(ask: Ask, table: Table, byName: Map<string, Table>): Fo
     const target = byName.get(fold(String(parts[0]!["table"])));
     if (!target) return [];
     const columns = parts.map((part) => spelled(table, String(part["from"])));
-    // Without named columns, it is the primary key.
+    // Without columns, it references the primary key.
     const toColumns = parts.map(({ to }, index) =>
       to === null ? target.primaryKey[index] : spelled(target, String(to)),
     );
@@ -97,7 +97,7 @@ function readForeignKeys(ask: Ask, table: Table, byName: Map<string, Table>): Fo
   });
 }
 
-/** What `analyze` has left, if it ever ran. */
+/** Statistics of the last `analyze`, if any. */
 function readEstimates(ask: Ask): Map<string, number> {
   if (ask("select 1 from sqlite_schema where name = 'sqlite_stat1'").length === 0) return new Map();
   const rows = ask("select tbl, max(cast(stat as integer)) as rows from sqlite_stat1 group by tbl");
@@ -107,5 +107,5 @@ function readEstimates(ask: Ask): Map<string, number> {
 const spelled = (table: Table, name: string): string | undefined =>
   table.columns.find((column) => fold(column.name) === fold(name))?.name;
 
-/** As SQLite compares names: ASCII letters alone have a case. */
+/** SQLite compares names case-insensitively for ASCII letters only. */
 const fold = (name: string): string => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

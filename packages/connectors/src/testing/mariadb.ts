@@ -12,16 +12,16 @@ const isRoot = process.getuid?.() === 0;
 const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
 const START_DEADLINE_MS = 120_000;
 
-/** A real MariaDB server of a test's own, on a socket in a scratch folder. */
+/** A real MariaDB server for tests, on a socket in a scratch folder. */
 export interface TestMariaDb extends AsyncDisposable {
-  /** Of the given database, for a user with all rights or for one of the server's users. */
+  /** URL of the database, for a superuser or the given user. */
   url(database: string, user?: string): string;
   connect(database?: string): Promise<Connection>;
   kill(): Promise<void>;
   start(): Promise<void>;
 }
 
-/** Why there can be no MariaDB here; undefined if there can. */
+/** Why MariaDB cannot run here; undefined if it can. */
 export function whyNoMariaDb(): string | undefined {
   return find("mariadbd") && find("mariadb-install-db") ? undefined : "MariaDB is not installed here";
 }
@@ -45,7 +45,7 @@ export async function startMariaDb(): Promise<TestMariaDb> {
   const start = async (): Promise<void> => {
     const settings = [`--socket=${socket}`, `--pid-file=${join(folder, "pid")}`, "--skip-networking"];
     const small = ["--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0", "--sync-frm=0"];
-    // The shell between ends the server when our end of its pipe closes: also if this process is killed.
+    // The shell kills the server when our end of the pipe closes, even if this process is killed.
     const script = '"$@" </dev/null >log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';
     server = spawn("/bin/sh", ["-c", script, "sh", find("mariadbd")!, ...options, ...settings, ...small], {
       ...asUser,

@@ -19,12 +19,11 @@ const GROUPS: Record<string, string> = {
   report: "Reports",
 };
 
-/** The reference page. */
 export const backendsReference = (columns: readonly Column[]): string => `${INTRODUCTION}\n${backendsTable(columns)}`;
 
 /**
- * Behaviours by backends, in Markdown. A tick is what the contract suite verifies on that backend;
- * an exception is what it sees fail there, with the reason as a note.
+ * A Markdown table of behaviours by backend. A tick is verified by the contract suite; an exception is expected to
+ * fail, with the reason as a note.
  */
 export function backendsTable(columns: readonly Column[]): string {
   const notes: string[] = [];

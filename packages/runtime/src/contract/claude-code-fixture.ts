@@ -5,7 +5,7 @@ import { madeUpLogin } from "@tandem/rehearsal";
 import { createClaudeCodeBackend } from "../backends/claude-code/create-claude-code-backend.ts";
 import type { BackendFixture } from "./runtime-stage.ts";
 
-/** The real Claude Code with a login, made up and played by the rehearsal, in a home of its own. */
+/** The real Claude Code with a fake login, simulated by the rehearsal, in a scratch home. */
 export const claudeCodeFixture: BackendFixture = {
   name: "claude-code",
   rehearsal: { proxy: true },

@@ -39,7 +39,7 @@ export const gatewayFixture: BackendFixture = {
   exceptions: { "report.broken-off": "A gateway promises to tell the usage of an answer only at its end." },
 };
 
-/** The kind of Google credential that says by itself where its tokens come from: here, from the rehearsal. */
+/** A Google credential that names its own token source: here, the rehearsal. */
 function googleCredentials({ url }: Rehearsal, folder: string): string {
   const file = join(folder, "subject-token");
   writeFileSync(file, "made-up");

@@ -9,29 +9,29 @@ import type { LlmBackend } from "../llm-backend.ts";
 import type { LlmRuntime } from "../llm-runtime.ts";
 import type { BehaviourId } from "./runtime-behaviours.ts";
 
-/** One backend, as the contract suite plays it against a rehearsal. */
+/** One backend under test, against a rehearsal. */
 export interface BackendFixture {
   readonly name: Backend;
-  /** How the rehearsal is to be started for it. */
+  /** Options of its rehearsal. */
   readonly rehearsal?: RehearsalOptions;
   make(rehearsal: Rehearsal, config: LlmConfig): Promise<LlmBackend>;
-  /** What a tool of the caller is called on the wire. */
+  /** Name of a caller's tool on the wire. */
   wireName(tool: string): string;
-  /** The full id that the service is asked for. */
+  /** The model id sent to the service. */
   wireModel(id: string): string;
-  /** As configured, where it is not to be the default. */
+  /** The configured model, if not the default. */
   readonly model?: string;
-  /** Behaviours that this backend cannot show, each with the reason. */
+  /** Behaviours that this backend cannot fulfil, with the reason. */
   readonly exceptions?: Partial<Record<BehaviourId, string>>;
 }
 
-export interface Performance {
+export interface StagedRuntime {
   readonly runtime: LlmRuntime;
   readonly reports: CallReport[];
   readonly warnings: string[];
 }
 
-/** A rehearsal and a backend that all behaviours of a fixture share, so that traces of one would show in another. */
+/** A rehearsal and a backend shared by all behaviours of a fixture: leaked state of one would show in another. */
 export class Stage implements AsyncDisposable {
   readonly fixture: BackendFixture;
   readonly rehearsal: Rehearsal;
@@ -50,23 +50,23 @@ export class Stage implements AsyncDisposable {
     return stage;
   }
 
-  /** A runtime on the shared backend, with the script before it. `llm` is as in tandem.yaml. */
-  async play(script: Script, llm: object = {}): Promise<Performance> {
-    return this.#perform(script, llm, await this.#shared);
+  /** A runtime with the shared backend and the given script. `llm` is as in tandem.yaml. */
+  async play(script: Script, llm: object = {}): Promise<StagedRuntime> {
+    return this.#stageRuntime(script, llm, await this.#shared);
   }
 
-  /** The same on a backend of its own: for other deadlines, or to be closed. */
-  async playAlone(script: Script, llm: object = {}): Promise<Performance> {
+  /** The same with its own backend: for other deadlines, or to be closed. */
+  async playAlone(script: Script, llm: object = {}): Promise<StagedRuntime> {
     const backend = await this.fixture.make(this.rehearsal, configFor(this.fixture, llm));
     this.#extra.push(backend);
-    return this.#perform(script, llm, backend);
+    return this.#stageRuntime(script, llm, backend);
   }
 
   tool(name: string): string {
     return this.fixture.wireName(name);
   }
 
-  /** Ends what a behaviour had to itself. */
+  /** Closes the backends of `playAlone`. */
   async clear(): Promise<void> {
     await Promise.all(this.#extra.splice(0).map((backend) => backend.close()));
   }
@@ -77,7 +77,7 @@ export class Stage implements AsyncDisposable {
     await this.rehearsal.close();
   }
 
-  #perform(script: Script, llm: object, backend: LlmBackend): Performance {
+  #stageRuntime(script: Script, llm: object, backend: LlmBackend): StagedRuntime {
     this.rehearsal.use(script);
     const reports: CallReport[] = [];
     const warnings: string[] = [];
@@ -92,10 +92,10 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** Shows one behaviour on the stage, or throws. */
+/** Verifies one behaviour, or throws. */
 export type Verify = (stage: Stage) => Promise<void>;
 
-/** Waits of the governor pass at once, and time is as much later afterwards: a quota of hours takes no time to test. */
+/** A clock that skips the governor's waits: a quota of hours takes no time to test. */
 function skippingClock(): Clock {
   let skipped = 0;
   return {

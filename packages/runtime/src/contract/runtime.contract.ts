@@ -15,7 +15,7 @@ const VERIFICATIONS: Record<BehaviourId, Verify> = {
   ...verifyReports,
 };
 
-/** The contract of `LlmRuntime`: the same inputs, the same outcomes, the same errors, whatever stands behind it. */
+/** The contract of `LlmRuntime`: the same inputs, results and errors on every backend. */
 export function runtimeContract(fixture: BackendFixture): void {
   describe(`the runtime on ${fixture.name}`, () => {
     let stage: Stage;
@@ -27,7 +27,7 @@ export function runtimeContract(fixture: BackendFixture): void {
 
     for (const { id, title } of BEHAVIOURS) {
       const exception = fixture.exceptions?.[id];
-      // An exception is verified, too: one that is none any more has to go.
+      // Exceptions are verified too: one that passes by now must be removed.
       const test = exception ? it.fails : it;
       test(`${id}: ${title}${exception ? ` (not here: ${exception})` : ""}`, async () => {
         expect.hasAssertions();

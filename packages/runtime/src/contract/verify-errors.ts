@@ -35,23 +35,23 @@ async function failureOf(call: Promise<unknown>): Promise<LlmError> {
   const outcome = await call.catch((error: unknown) => error);
   expect(outcome).toBeInstanceOf(LlmError);
   const error = outcome as LlmError;
-  // One sentence for people and, but for what they did themselves, what to do about it.
+  // Every error has a message and, unless the caller aborted, a fix.
   expect(error.message.trim()).not.toBe("");
   if (error.code !== "aborted") expect(error.fix).not.toBe("");
   return error;
 }
 
-/** A failure that repeating cannot mend. */
+/** An error that is not retried. */
 const isFinal =
   (code: LlmErrorCode, answer: Reply): Verify =>
   async (stage) => {
-    // Some engines ask again by themselves after an answer that is no answer.
+    // Some engines retry an empty answer by themselves.
     const { runtime, reports } = await stage.play([always(answer)]);
     expect((await failureOf(runtime.generateText(ask))).code).toBe(code);
     expect(reports).toMatchObject([{ outcome: code, attempts: 1 }]);
   };
 
-/** A failure that is tried again until the attempts are used up. */
+/** An error that is retried until the attempts are used up. */
 const isRepeated =
   (code: LlmErrorCode, answer: Reply, reason: Wait["reason"]): Verify =>
   async (stage) => {
@@ -67,7 +67,7 @@ const isRepeated =
     expect(reports).toMatchObject([{ outcome: code, attempts: 3 }]);
   };
 
-/** A failure that is gone the second time. */
+/** An error that passes on the second attempt. */
 const passes =
   (...answers: Reply[]): Verify =>
   async (stage) => {
@@ -87,7 +87,7 @@ const stalls =
     await stage.rehearsal.waitForModelRequest((request) => request.closedEarly);
   };
 
-/** How long it takes from the abort to the end of the call. */
+/** Milliseconds from the abort to the end of the call. */
 async function timeToEnd(
   stage: Stage,
   call: Promise<unknown>,
@@ -100,7 +100,7 @@ async function timeToEnd(
   return { error: await failure, ms: performance.now() - started };
 }
 
-// A second is what is promised; the rest is for a busy machine.
+// One second is promised; the rest is for a busy machine.
 const ABOUT_A_SECOND = 1_500;
 
 export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${string}`>, Verify> = {
@@ -198,7 +198,7 @@ export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${s
   },
 };
 
-/** Resets are told in whole seconds. */
+/** Resets are reported in whole seconds. */
 function inSeconds(seconds: number): Date {
   return new Date((Math.floor(Date.now() / 1000) + seconds) * 1000);
 }

@@ -16,7 +16,7 @@ import { defineTool } from "../tool.ts";
 import type { BehaviourId } from "./runtime-behaviours.ts";
 import type { Verify } from "./runtime-stage.ts";
 
-/** A tool that keeps what it was asked, and the request to go with it. */
+/** A tool that records its inputs, and a request with it. */
 function setUp(execute?: (at: string, signal: AbortSignal) => Promise<string>) {
   const asked: string[] = [];
   const steps: StepFinished[] = [];
@@ -40,7 +40,7 @@ function setUp(execute?: (at: string, signal: AbortSignal) => Promise<string>) {
   return { asked, steps, request };
 }
 
-/** A loop that should have ended well tells why it did not. */
+/** Throws the error of a loop that should have succeeded. */
 function endedWell(result: LoopResult): LoopResult {
   if (result.error) throw result.error;
   return result;
@@ -169,7 +169,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     await runtime.runAgentLoop(request);
     await runtime.generateText({ role: "default", prompt: "And now?" });
     const [loop, plain] = stage.rehearsal.modelRequests;
-    // Claude Code sends a placeholder, which is no tool, along with tools to some models.
+    // Claude Code adds a placeholder, which is not a tool, for some models.
     const offered = loop?.toolNames.filter((name) => name !== "DeferredToolPlaceholder");
     expect(offered).toEqual([stage.tool("look")]);
     expect(loop?.tools[0]).toMatchObject({
@@ -265,7 +265,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     const running = Promise.withResolvers<AbortSignal>();
     const { request } = setUp(async (_at, signal) => {
       running.resolve(signal);
-      // Does not heed its signal, as tools may.
+      // Ignores its signal, as tools may.
       return new Promise<never>(() => undefined);
     });
     const { runtime } = await stage.play([

@@ -12,7 +12,7 @@ const city = z.object({
 });
 const ask = { role: "default", prompt: "Describe the capital of Switzerland.", schema: city } as const;
 const BERN = { name: "Bern", inhabitants: 134_000 };
-const MISFIT = { name: "Bern", inhabitants: "many" };
+const INVALID = { name: "Bern", inhabitants: "many" };
 
 export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Verify> = {
   "object.valid": async (stage) => {
@@ -26,7 +26,7 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
   },
 
   "object.repaired": async (stage) => {
-    const { runtime } = await stage.play([answer(stage, MISFIT), answer(stage, BERN)]);
+    const { runtime } = await stage.play([answer(stage, INVALID), answer(stage, BERN)]);
     expect(await runtime.generateObject(ask)).toMatchObject(BERN);
     expect(stage.rehearsal.modelRequests).toHaveLength(2);
     const [, second] = stage.rehearsal.modelRequests;
@@ -38,7 +38,7 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
   },
 
   "object.misfit-twice": async (stage) => {
-    const { runtime, reports } = await stage.play([answer(stage, MISFIT), answer(stage, MISFIT)]);
+    const { runtime, reports } = await stage.play([answer(stage, INVALID), answer(stage, INVALID)]);
     await expect(runtime.generateObject(ask)).rejects.toMatchObject({
       code: "structured_output",
       message: expect.stringContaining("inhabitants"),
@@ -78,7 +78,7 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
   },
 };
 
-/** An object in whichever way the backend asks for one. */
+/** An object, returned in the way the backend requests it. */
 function answer(stage: Stage, value: object): ScriptEntry {
   return object(value, { tool: stage.tool("answer") });
 }

@@ -11,7 +11,7 @@ export const verifyText: Record<Extract<BehaviourId, `text.${string}`>, Verify> 
     const { runtime } = await stage.play([text("Bern.\n\nNot Zürich.")]);
     expect(await runtime.generateText(ask)).toBe("Bern.\n\nNot Zürich.");
     expect(stage.rehearsal.modelRequests).toHaveLength(1);
-    // A reused process puts a few lines of its own before the prompt.
+    // A reused process adds a few lines before the prompt.
     expect(stage.rehearsal.modelRequests[0]?.lastUserText.endsWith(ask.prompt)).toBe(true);
     stage.rehearsal.assertDone();
   },
@@ -69,7 +69,7 @@ export const verifyText: Record<Extract<BehaviourId, `text.${string}`>, Verify> 
       open += 1;
       most = Math.max(most, open);
       if (open === 2) two.resolve();
-      // The first waits for a second one, however long an engine takes to start; then all take their time.
+      // The first request waits for the second, because an engine may start slowly; then all take a moment.
       await Promise.race([two.promise, delay(5_000)]);
       await delay(50);
       open -= 1;

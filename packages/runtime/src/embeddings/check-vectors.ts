@@ -1,6 +1,6 @@
 import { LlmError } from "@tandem/protocol";
 
-/** Refuses what are not as many vectors as texts, all of one length. Trying again would not change it. */
+/** Rejects answers without one vector per text, or with different lengths. Not retried: it would not help. */
 export class VectorCheck {
   #length: number | undefined;
 
@@ -21,7 +21,7 @@ const wrong = (what: string): LlmError =>
     fix: "Check that embeddings.model in tandem.yaml is one that makes embeddings.",
   });
 
-/** Nothing can be made of an empty text, and services differ in what they say to it. */
+/** Services treat empty texts differently, so they are rejected here. */
 export function refuseEmpty(texts: readonly string[]): void {
   const index = texts.findIndex((text) => text.trim() === "");
   if (index < 0) return;

@@ -2,18 +2,18 @@ import { type EmbeddingsConfig, LlmError, type SecretReference } from "@tandem/p
 import { type Clock, systemClock } from "../clock.ts";
 import type { Embedder } from "./embedder.ts";
 
-export interface EmbedderSurroundings {
-  /** Asked only for the key of these embeddings. */
+export interface EmbedderEnvironment {
+  /** Called only for the key of the configured embeddings. */
   readSecret: (reference: SecretReference) => Promise<string>;
-  /** That relative paths are relative to. */
+  /** Base of relative paths. */
   folder: string;
   clock?: Clock;
 }
 
-/** What the config names; undefined where it names none. Never another one, nor none where one is named. */
+/** Creates the configured embedder; undefined if none is configured. Never falls back. */
 export async function createEmbedder(
   config: EmbeddingsConfig,
-  { readSecret, folder, clock = systemClock }: EmbedderSurroundings,
+  { readSecret, folder, clock = systemClock }: EmbedderEnvironment,
 ): Promise<Embedder | undefined> {
   switch (config.backend) {
     case "none":

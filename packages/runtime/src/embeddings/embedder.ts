@@ -6,8 +6,8 @@ export interface EmbedOptions {
 }
 
 /**
- * Makes vectors of texts. Each call gives one vector for each text, in their order, all of one length; or rejects with an
- * `LlmError`. It owns its retries, and never gives a part.
+ * Converts texts to vectors: one per text, in order, all of one length, or rejects with an `LlmError`. Retries
+ * internally, and never returns a partial result.
  */
 export interface Embedder {
   /** Vectors of different models are not comparable. */

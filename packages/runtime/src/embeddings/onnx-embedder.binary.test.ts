@@ -8,7 +8,7 @@ import { writeTinyModel } from "../testing/tiny-onnx-model.ts";
 import { createEmbedder } from "./create-embedder.ts";
 import type { Embedder } from "./embedder.ts";
 
-/** A folder in which the optional packages are installed, where they are not beside us. */
+/** Folder with the optional packages, if they are not installed here. */
 const PACKAGES = process.env["TANDEM_ONNX_PACKAGES"] ?? import.meta.dirname;
 
 const scratch = mkdtempSync(join(tmpdir(), "tandem-onnx-"));
@@ -34,8 +34,8 @@ const open = async (path: string, folder = PACKAGES): Promise<Embedder> =>
 
 const missing = isInstalled() ? "" : " (skipped: onnxruntime-node and @huggingface/tokenizers are not installed)";
 
-describe.skipIf(missing)(`a local model${missing}`, () => {
-  test("gives the mean over a text's own tokens, of length 1, beside longer texts and in its order", async () => {
+describe.skipIf(missing)(`a local model`, () => {
+  test("returns the normalised mean of each text's tokens, in order, independent of padding", async () => {
     const folder = newFolder("tiny");
     writeTinyModel(folder);
     const embedder = await open(folder);
@@ -45,11 +45,11 @@ describe.skipIf(missing)(`a local model${missing}`, () => {
       [1, 0],
       [0, 1],
       [half, half].map((value) => Number(value.toFixed(4))),
-      // Of six tokens, as the tokenizer says: none is left out here.
+      // Six tokens fit the limit, so none is dropped.
       [half, half].map((value) => Number(value.toFixed(4))),
       [half, half].map((value) => Number(value.toFixed(4))),
     ]);
-    // Four words and two marks are all that it takes.
+    // The limit is four words and two special tokens.
     const [cut] = await embedder.embed(["north north north north east east east east east"]);
     expect([...cut!]).toEqual([0, 1]);
     expect(embedder.model).toMatch(/^tiny@[0-9a-f]{12}$/);
@@ -59,7 +59,7 @@ describe.skipIf(missing)(`a local model${missing}`, () => {
     await expect(embedder.embed(["east"])).rejects.toMatchObject({ code: "aborted" });
   });
 
-  test("leaves the event loop alone", async () => {
+  test("does not block the event loop", async () => {
     const folder = newFolder("loop");
     writeTinyModel(folder, ["input_ids"]);
     const embedder = await open(folder);
@@ -72,7 +72,7 @@ describe.skipIf(missing)(`a local model${missing}`, () => {
     await embedder.close();
   });
 
-  test("that cannot be used says why, and is tried again", async () => {
+  test("reports an unusable model, and retries on the next call", async () => {
     const folder = newFolder("broken");
     writeTinyModel(folder, ["input_ids", "pixels"]);
     const embedder = await open(folder);
@@ -88,7 +88,7 @@ describe.skipIf(missing)(`a local model${missing}`, () => {
     await embedder.close();
   });
 
-  test("that is not there is said so at once", async () => {
+  test("reports a missing model at once", async () => {
     await expect(open(join(scratch, "none"))).rejects.toMatchObject({
       code: "not_configured",
       fix: expect.stringContaining("embeddings.path"),

@@ -13,11 +13,11 @@ import type { OnnxReply, OnnxRequest, OnnxThreadData } from "./onnx-thread.ts";
 
 const RUNTIME = "onnxruntime-node";
 const TOKENIZERS = "@huggingface/tokenizers";
-/** So many are asked for together, so that an abort and a deadline mean something. */
+/** Small batches, so that aborts and deadlines take effect between them. */
 const TEXTS_PER_REQUEST = 64;
 const DEADLINE_MS = 300_000;
 
-/** A model in a folder, computed in a thread of its own, which is started with the first text. */
+/** A local model in a folder, computed in its own thread, which starts with the first text. */
 export async function createOnnxEmbedder(path: string, folder: string): Promise<Embedder> {
   const place = resolve(folder, path);
   const data: OnnxThreadData = {
@@ -31,7 +31,7 @@ export async function createOnnxEmbedder(path: string, folder: string): Promise<
   let thread: Promise<OnnxThread> | undefined;
   const open = (): Promise<OnnxThread> => {
     const opening = OnnxThread.open(data, () => (thread = undefined));
-    // The next one tries again.
+    // The next call tries again.
     opening.catch(() => (thread = undefined));
     return opening;
   };
@@ -72,7 +72,7 @@ async function within<T>(caller: AbortSignal, work: () => Promise<T>): Promise<T
   }
 }
 
-/** Beside Tandem, or in the project. */
+/** Installed beside Tandem, or in the project. */
 function locate(name: string, folder: string): string {
   for (const from of [import.meta.url, pathToFileURL(join(resolve(folder), "package.json"))]) {
     try {
@@ -84,7 +84,7 @@ function locate(name: string, folder: string): string {
   });
 }
 
-/** A model is what is in its file: under the same name, another one may follow. */
+/** Identifies a model by its content, because a file can be replaced under the same name. */
 async function digest(file: string): Promise<string> {
   const hash = createHash("sha256");
   try {
@@ -103,7 +103,7 @@ interface Pending {
   reject: (error: LlmError) => void;
 }
 
-/** The main thread's end. */
+/** Main-thread client. */
 class OnnxThread {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
@@ -127,7 +127,7 @@ class OnnxThread {
   static async open(data: OnnxThreadData, onEnd: () => void): Promise<OnnxThread> {
     const thread = new OnnxThread(data, onEnd);
     await thread.#loaded.promise;
-    // Only a question that waits for its answer keeps the process alive.
+    // The thread keeps the process alive only while a request is pending.
     thread.#worker.unref();
     return thread;
   }

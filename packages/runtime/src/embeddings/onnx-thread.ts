@@ -1,13 +1,13 @@
-// The entry of a thread with one local model: its library computes on the thread that calls it.
+// Entry point of a thread with one local model, because its library computes synchronously.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { pool } from "./pool-vectors.ts";
 
-// What the main thread and the thread with the model say to each other.
+// Messages between the main thread and the model's thread.
 
 export interface OnnxThreadData {
-  /** Where the libraries are, as URLs. */
+  /** URLs of the libraries. */
   runtime: string;
   tokenizers: string;
   folder: string;
@@ -16,12 +16,12 @@ export interface OnnxThreadData {
 export type OnnxRequest = { id: number; texts: readonly string[] };
 
 export type OnnxReply =
-  /** The model is loaded, or cannot be. */
+  /** The model is loaded, or failed to load. */
   | { type: "loaded"; error?: string }
   | { type: "done"; id: number; vectors: Float32Array[] }
   | { type: "failed"; id: number; error: string };
 
-/** Of a library that may not be installed: what we use of it. */
+/** The parts we use of an optional library. */
 interface Tensor {
   readonly data: unknown;
   readonly dims: readonly number[];
@@ -39,7 +39,7 @@ interface Tokenizers {
   Tokenizer: new (tokenizer: object, config: object) => { encode(text: string): { ids: number[] } };
 }
 
-/** What nearly all models of this kind take, where they do not say otherwise. */
+/** Default of nearly all such models. */
 const USUAL_LENGTH = 512;
 const TEXTS_AT_ONCE = 16;
 
@@ -110,7 +110,7 @@ async function load(): Promise<(texts: readonly string[]) => Promise<Float32Arra
   };
 }
 
-/** A library of either kind of module; `name` is one of its exports. */
+/** Imports an ESM or CommonJS library; `name` is one of its exports. */
 async function importNamed<T extends object>(url: string, name: keyof T & string): Promise<T> {
   const found = (await import(url)) as T & { default?: T };
   const library = name in found ? found : found.default;
@@ -127,7 +127,7 @@ async function readJson(name: string): Promise<object | undefined> {
   }
 }
 
-/** The last token is the one that ends a text. */
+/** Keep the last token, which ends a text. */
 const shorten = (ids: number[], longest: number): number[] =>
   ids.length > longest ? [...ids.slice(0, longest - 1), ids.at(-1)!] : ids;
 

@@ -9,7 +9,7 @@ import type { Wait } from "../llm-runtime.ts";
 import { createEmbedder } from "./create-embedder.ts";
 import type { Embedder } from "./embedder.ts";
 
-/** Nobody waits in tests. */
+/** A clock without waits. */
 const clock: Clock = { now: () => Date.now(), sleep: () => Promise.resolve(), random: () => 0.5 };
 
 const open = async (config: Partial<EmbeddingsConfig>): Promise<Embedder | undefined> =>
@@ -27,7 +27,7 @@ interface Asked {
 }
 type Answer = { status?: number; headers?: Record<string, string>; body: unknown };
 
-/** An endpoint that answers as it is told, in turn; the last answer for ever. */
+/** A server with scripted answers; the last one repeats. */
 async function endpoint(...answers: ((asked: Asked) => Answer)[]) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -56,7 +56,7 @@ async function endpoint(...answers: ((asked: Asked) => Answer)[]) {
   };
 }
 
-/** One number for each text: its length. */
+/** One vector per text, made of its length. */
 const lengths = ({ body }: Asked): Answer => ({
   body: { data: body.input.map((text, index) => ({ index, embedding: [text.length, 1] })).toReversed() },
 });
@@ -64,7 +64,7 @@ const refusal = (status: number, error: object, headers?: Record<string, string>
   return { status, headers, body: { error } };
 };
 
-test("no backend is no embedder; one without what it needs is said to lack it", async () => {
+test("creates no embedder without a backend, and reports missing settings", async () => {
   expect(await open({ backend: "none" })).toBeUndefined();
   await expect(open({ model: undefined, baseUrl: "http://127.0.0.1:1/v1" })).rejects.toMatchObject({
     code: "not_configured",
@@ -77,7 +77,7 @@ test("no backend is no embedder; one without what it needs is said to lack it", 
   });
 });
 
-test("texts that share words are near each other, by the rehearsal's made-up vectors", async () => {
+test("texts with common words are close, by the rehearsal's fake vectors", async () => {
   await using rehearsal = await startRehearsal();
   const embedder = (await open({ baseUrl: `${rehearsal.url}/v1/`, apiKey: "env:KEY" }))!;
   expect(embedder.model).toBe("small");
@@ -92,7 +92,7 @@ test("texts that share words are near each other, by the rehearsal's made-up vec
   expect(rehearsal.misses).toEqual([]);
 });
 
-test("many texts go in several requests, and come back in their order, whatever that of the answer", async () => {
+test("splits many texts into requests and keeps their order", async () => {
   await using server = await endpoint(lengths);
   const embedder = (await open({ baseUrl: server.baseUrl }))!;
   const texts = Array.from({ length: 200 }, (_, index) => "x".repeat(1 + ((index * 37) % 100)));
@@ -103,7 +103,7 @@ test("many texts go in several requests, and come back in their order, whatever 
   expect(server.asked[0]).toMatchObject({ path: "/v1/embeddings", authorization: undefined, body: { model: "small" } });
 });
 
-test("what passes is tried again, with a word about the wait; what does not is not", async () => {
+test("retries transient errors and reports the waits; does not retry others", async () => {
   const busy = refusal(429, { message: "Too many", type: "rate_limit" }, { "retry-after": "2" });
   await using server = await endpoint(busy, refusal(503, { message: "Away" }), lengths);
   const waits: Wait[] = [];
@@ -134,7 +134,7 @@ test("what passes is tried again, with a word about the wait; what does not is n
   }
 });
 
-test("a service that stays away is given up on", async () => {
+test("gives up on a service that stays unavailable", async () => {
   await using server = await endpoint(refusal(500, { message: "Broken" }));
   const embedder = (await open({ baseUrl: server.baseUrl }))!;
   await expect(embedder.embed(["a"])).rejects.toMatchObject({ code: "server_error", message: "Broken" });
@@ -146,7 +146,7 @@ test("a service that stays away is given up on", async () => {
   });
 });
 
-test("vectors of another length than before are refused, as is an empty text", async () => {
+test("rejects vectors of another length and empty texts", async () => {
   const numbers = (count: number) => (): Answer => ({
     body: { data: [{ embedding: Array.from({ length: count }, () => 1) }] },
   });
@@ -160,7 +160,7 @@ test("vectors of another length than before are refused, as is an empty text", a
   expect(server.asked).toHaveLength(2);
 });
 
-test("a signal ends it, and so does closing", async () => {
+test("ends when the signal fires or the embedder is closed", async () => {
   await using server = await endpoint(lengths);
   const embedder = (await open({ baseUrl: server.baseUrl }))!;
   await expect(embedder.embed(["a"], { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "aborted" });

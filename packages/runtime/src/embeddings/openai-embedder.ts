@@ -6,7 +6,7 @@ import { Governor } from "../governor.ts";
 import { refuseEmpty, VectorCheck } from "./check-vectors.ts";
 import type { Embedder } from "./embedder.ts";
 
-/** Every service takes as many; more would only make a failed one dearer. */
+/** Every service accepts this many; larger batches make a failed request more expensive. */
 const TEXTS_PER_REQUEST = 64;
 const LETTERS_PER_REQUEST = 100_000;
 const LIMITS = { concurrency: 4, attempts: 5 };
@@ -23,7 +23,7 @@ export interface OpenAiSettings {
   apiKey: string | undefined;
 }
 
-/** `POST {baseUrl}/embeddings`, as OpenAI and many others serve it. */
+/** `POST {baseUrl}/embeddings`, the API of OpenAI and compatible services. */
 export function createOpenAiEmbedder(settings: OpenAiSettings, clock: Clock): Embedder {
   const governor = new Governor(LIMITS, clock);
   const closing = new AbortController();
@@ -47,7 +47,7 @@ export function createOpenAiEmbedder(settings: OpenAiSettings, clock: Clock): Em
       } catch (error) {
         throw asLlmError(error, signal);
       } finally {
-        // The others are of no use any more where one has failed.
+        // One failure makes the other requests useless: abort them.
         failed.abort();
         await Promise.allSettled(portions);
       }
@@ -107,12 +107,12 @@ function read(body: string): Float32Array[] {
   } catch (cause) {
     throw new LlmError("server_error", "The endpoint's answer is no list of embeddings.", { cause, final: true });
   }
-  // In the order of the texts, which a service need not keep to.
+  // In text order, which services need not keep.
   if (data.every(({ index }) => index !== undefined)) data.sort((a, b) => a.index! - b.index!);
   return data.map(({ embedding }) => Float32Array.from(embedding));
 }
 
-/** What to do is another thing than for the LLM's own backend. */
+/** Fixes for embeddings differ from those of the LLM backend. */
 const FIXES: Partial<Record<LlmErrorCode, string>> = {
   auth_rejected: "Check embeddings.apiKey in tandem.yaml.",
   unknown_model: "Check embeddings.model in tandem.yaml.",

@@ -1,10 +1,10 @@
-/** What a model gives: for each token of each text a vector, or already one for each text. */
+/** Outputs of a model: one vector per token, or one per text. */
 export type Outputs = Readonly<Record<string, { readonly data: unknown; readonly dims: readonly number[] }>>;
 
-/** Names under which models give a vector for each text, then those of a vector for each token. */
+/** Output names: first those with one vector per text, then per token. */
 const NAMES = ["sentence_embedding", "last_hidden_state", "token_embeddings"];
 
-/** One vector of length 1 for each text: the mean over its own tokens, without those that only fill up. */
+/** One unit vector per text: the mean over its own tokens, without padding. */
 export function pool(outputs: Outputs, lengths: readonly number[]): Float32Array[] {
   const name = NAMES.find((each) => each in outputs) ?? Object.keys(outputs)[0];
   const output = name === undefined ? undefined : outputs[name];

@@ -5,7 +5,7 @@ import type { Wait } from "../llm-runtime.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 
-/** Time passes only through `advance`, which also lets everything that it woke run until it waits again. */
+/** Time passes only through `advance`, which also lets woken tasks run until they wait again. */
 function manualClock(random = 0.5) {
   let now = START;
   const sleepers: { at: number; wake: () => void }[] = [];
@@ -59,7 +59,7 @@ export function setUp(
   return { ...time, governor, begin };
 }
 
-/** Fails with the given errors in order, then answers "done". Records when each try began. */
+/** Fails with the given errors in order, then returns "done". Records the start time of each attempt. */
 export function failing(clock: Clock, ...errors: LlmError[]) {
   const times: number[] = [];
   const numbers: number[] = [];
@@ -76,7 +76,7 @@ export function failing(clock: Clock, ...errors: LlmError[]) {
   };
 }
 
-/** Keeps a rejection from being called unhandled while time is advanced by hand. */
+/** Handles the rejection, so that it is not reported as unhandled while time is advanced. */
 export function outcomeOf<T>(promise: Promise<T>): Promise<T | { error: unknown }> {
   return promise.catch((error: unknown) => ({ error }));
 }
@@ -85,7 +85,7 @@ export const at = (milliseconds: number) => new Date(START + milliseconds);
 export const overloaded = (retryAfterMs?: number) => new LlmError("overloaded", "busy", { retryAfterMs });
 export const quota = (resetsInMs: number) => new LlmError("rate_limited", "quota", { resetsAt: at(resetsInMs) });
 
-/** Operations that end when told to. */
+/** Operations that end on command. */
 export function gates() {
   const started: string[] = [];
   const open = new Map<string, PromiseWithResolvers<string>>();

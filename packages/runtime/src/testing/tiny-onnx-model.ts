@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Words that the model knows; their number is their row in its table. */
+/** Vocabulary; the index is the row in the table. */
 const WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "east", "north", "west"];
-/** `[CLS]` and `[SEP]` have no direction. */
+/** `[CLS]` and `[SEP]` are zero. */
 const TABLE = [
   [9, 9],
   [0, 0],
@@ -14,7 +14,7 @@ const TABLE = [
   [-1, 0],
 ];
 
-/** A real model of the smallest kind: it looks each token up in a table. Padding would be noticed. */
+/** A minimal real model: looks up each token in a table. Wrong padding would change the result. */
 export function writeTinyModel(folder: string, inputs = ["input_ids", "attention_mask", "token_type_ids"]): void {
   writeFileSync(join(folder, "model.onnx"), tinyModel(inputs));
   const special = WORDS.slice(0, 4).map((content, id) => ({ id, content, special: true, normalized: false }));
@@ -42,7 +42,7 @@ export function writeTinyModel(folder: string, inputs = ["input_ids", "attention
 
 const specialToken = (id: string): object => ({ SpecialToken: { id, type_id: 0 } });
 
-// The few messages of ONNX's protocol buffers that this takes, by the numbers of their fields.
+// The few ONNX protobuf messages needed, by field number.
 
 function tinyModel(inputs: readonly string[]): Buffer {
   const values = Buffer.from(Float32Array.from(TABLE.flat()).buffer);

@@ -9,7 +9,7 @@ export interface AnthropicSettings {
 }
 
 export function anthropic({ apiKey, baseUrl = "https://api.anthropic.com" }: AnthropicSettings): Provider {
-  // Always explicit: left out, the AI SDK would take a base URL from a stray variable.
+  // Always explicit; otherwise the AI SDK would read a base URL from a stray variable.
   const baseURL = withVersion(baseUrl);
   const provider = createAnthropic({ apiKey, baseURL });
   return {

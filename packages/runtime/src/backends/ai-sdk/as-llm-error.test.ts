@@ -21,7 +21,7 @@ const anthropicError = (type: string, message: string) => ({ type: "error", erro
 const googleError = (code: number, status: string, message: string) => ({ error: { code, status, message } });
 const withCode = (code: string) => Object.assign(new Error(`it is ${code}`), { code });
 
-describe("what services answer", () => {
+describe("service errors", () => {
   it.each([
     ["auth_rejected", answer(401, anthropicError("authentication_error", "invalid x-api-key"))],
     ["auth_rejected", answer(403, googleError(403, "PERMISSION_DENIED", "Permission denied on resource."))],
@@ -53,13 +53,13 @@ describe("what services answer", () => {
     expect(asLlmError(error, signal)).toMatchObject({ code, status: error.statusCode, cause: error });
   });
 
-  it("keeps the service's own words, and when it said to come back", () => {
+  it("keeps the service's message and its retry time", () => {
     const headers = { "retry-after": "4", "anthropic-ratelimit-unified-reset": "1767229200" };
     const error = asLlmError(answer(429, anthropicError("rate_limit_error", "Slow down."), headers), signal);
     expect(error).toMatchObject({ message: "Slow down.", retryAfterMs: 4_000, resetsAt: new Date(1_767_229_200_000) });
   });
 
-  it("reads a status through the errors that a library wraps around it", () => {
+  it("finds the status in wrapped errors", () => {
     const wrapped = Object.assign(new Error("Gateway failed"), { statusCode: 500, type: "internal_server_error" });
     wrapped.cause = answer(529, { error: { message: "Overloaded", type: "internal_server_error" } });
     expect(asLlmError(wrapped, signal).code).toBe("overloaded");
@@ -75,7 +75,7 @@ describe("what services answer", () => {
   });
 });
 
-describe("what happens on the way", () => {
+describe("transport errors", () => {
   it.each([
     ["network", Object.assign(new TypeError("fetch failed"), { cause: withCode("ECONNREFUSED") })],
     [
@@ -112,11 +112,11 @@ describe("what happens on the way", () => {
     expect(asLlmError(error, signal).code).toBe(code);
   });
 
-  it("is the caller's abort where the caller aborted, whatever came of it", () => {
+  it("an abort by the caller takes precedence over any error", () => {
     expect(asLlmError(new TypeError("terminated"), AbortSignal.abort()).code).toBe("aborted");
   });
 
-  it("cuts a library's essay down to its first paragraph", () => {
+  it("keeps only the first paragraph of a long message", () => {
     const essay = Object.assign(new Error("Authentication failed.\n\nOption 1: create a key."), { statusCode: 401 });
     expect(asLlmError(essay, signal).message).toBe("Authentication failed.");
   });

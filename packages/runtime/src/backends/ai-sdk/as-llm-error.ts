@@ -3,7 +3,7 @@ import { LlmError } from "@tandem/protocol";
 import { z } from "zod";
 import { readLimitHeaders } from "./limit-headers.ts";
 
-/** What the errors of the AI SDK, its gateway and Google's library have in common, as far as they tell anything. */
+/** Common fields of errors from the AI SDK, its gateway and Google's library. */
 const failureShape = z.object({
   message: z.string().catch(""),
   type: z.string().optional().catch(undefined),
@@ -15,18 +15,18 @@ const failureShape = z.object({
 });
 type Failure = z.infer<typeof failureShape>;
 
-/** Anthropic's, the gateway's and Google's error bodies. */
+/** Error bodies of Anthropic, the gateway and Google. */
 const errorBody = z.object({
   error: z.object({ message: z.string(), type: z.string().nullish(), status: z.string().nullish() }),
 });
 const anyErrorBody = z.union([errorBody, z.tuple([errorBody]).transform(([first]) => first)]);
 
-// What undici and the system call a connection that could not be made, or broke.
+// Codes of undici and the system for connections that failed or broke.
 const NETWORK_CODE =
   /^(E(CONN|HOST|NET|PIPE|NOTFOUND|AI_AGAIN|PROTO)|UND_ERR_(SOCKET|CONNECT)|CERT_|ERR_TLS|ERR_SSL|DEPTH_|SELF_SIGNED|UNABLE_TO_)/;
 const NETWORK_MESSAGE = /^(terminated|fetch failed|network error|other side closed|socket hang up)$/i;
 
-/** Whatever a provider threw, as one of ours, with what the service said about when to come back. */
+/** Converts any provider error to an `LlmError`, with the service's retry time. */
 export function asLlmError(error: unknown, signal: AbortSignal): LlmError {
   if (error instanceof LlmError) return error;
   if (signal.aborted) return new LlmError("aborted", "The call was aborted.", { cause: error });
@@ -70,7 +70,7 @@ export function errorFromResponse(response: Response, responseBody: string): Llm
 function fromAnswer(failure: Partial<Failure>, cause: unknown): LlmError {
   const body = anyErrorBody.safeParse(parseJson(failure.responseBody)).data?.error;
   const type = body?.type ?? body?.status ?? failure.type ?? "";
-  // An error in the middle of a stream comes without a status.
+  // An error within a stream has no status.
   const status = failure.statusCode ?? (type === "rate_limit_exceeded" ? 429 : 500);
   const message = firstSentence(body?.message || failure.message || `The service answered with status ${status}.`);
   const code = classify(status, type, message);
@@ -96,7 +96,7 @@ function classify(status: number, type: string, message: string): LlmErrorCode {
     return "prompt_too_long";
   }
   if (status === 401 || status === 403 || /invalid_(grant|client)/.test(message)) return "auth_rejected";
-  // Anything may answer 404, a wrong base URL too; only the API says what it did not find.
+  // A wrong base URL also answers 404; only the API's own body says what was not found.
   if (status === 404) return /not_found/i.test(type) ? "unknown_model" : "invalid_request";
   if (status === 429) return "rate_limited";
   return status >= 500 ? "server_error" : "invalid_request";
@@ -113,7 +113,7 @@ function causesOf(error: unknown): unknown[] {
 
 const isError = (status: number | undefined): boolean => status !== undefined && status >= 400;
 
-/** The AI SDK's names for an answer that is not what the API promises. */
+/** The AI SDK's error names for a malformed response. */
 const isUnreadable = (error: unknown): boolean =>
   error instanceof Error &&
   /(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/.test(error.name);
@@ -126,7 +126,7 @@ function parseJson(text: string | undefined): unknown {
   }
 }
 
-/** Errors of some libraries run on over paragraphs of advice; ours is in `fix`. */
+/** Some libraries add paragraphs of advice; ours is in `fix`. */
 function firstSentence(message: string): string {
   const paragraph = message.split(/\n\s*\n/)[0]!.trim();
   return paragraph.length > 400 ? `${paragraph.slice(0, 400)}…` : paragraph;

@@ -25,7 +25,7 @@ function runtimeAt(baseUrl: string, limits: object = {}) {
 const event = (data: { type: string; [field: string]: unknown }) =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** An answer with an id of its own choice. */
+/** A streamed answer with a given id. */
 function answer(id: string, block: object): string[] {
   const usage = { input_tokens: 10, output_tokens: 1 };
   return [
@@ -53,14 +53,14 @@ function answer(id: string, block: object): string[] {
 }
 
 describe("deadlines", () => {
-  it("take a slow answer for no stalled one", async () => {
+  it("do not fire for a slow but active answer", async () => {
     const words = "one two three four five six seven eight";
     await using rehearsal = await startRehearsal([slowly(text(words), { tokenMs: 150 })]);
     const { runtime } = runtimeAt(rehearsal.url, { idle: "600ms", attempts: 1 });
     expect(await runtime.generateText(ask)).toBe(words);
   });
 
-  it("take pings for signs of life", async () => {
+  it("treat pings as activity", async () => {
     const [start, ...rest] = answer("msg_1", { type: "text", text: "" });
     const delta = event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "At last." } });
     const answerSlowly = async (response: ServerResponse) => {
@@ -86,7 +86,7 @@ describe("deadlines", () => {
   });
 });
 
-it("counts an answer that is delivered twice once", async () => {
+it("counts an answer once that is delivered twice", async () => {
   const body = answer("msg_same", { type: "tool_use", id: "toolu_1", name: "look", input: {} }).join("");
   const delivered = raw(200, { "content-type": "text/event-stream" }, body);
   await using rehearsal = await startRehearsal([delivered, delivered]);
@@ -102,7 +102,7 @@ it("counts an answer that is delivered twice once", async () => {
   expect(reports[0]?.usage).toMatchObject({ inputTokens: 10, outputTokens: 5 });
 });
 
-it("counts what an answer that broke off had told, beside the one that replaced it", async () => {
+it("counts the usage of a broken answer in addition to its replacement", async () => {
   const [start] = answer("msg_cut", { type: "text", text: "" });
   const cut = raw(200, { "content-type": "text/event-stream" }, start!);
   const failed = `${start}${event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })}`;
@@ -113,12 +113,12 @@ it("counts what an answer that broke off had told, beside the one that replaced 
   expect(reports[0]?.usage).toMatchObject({ inputTokens: 10 + 10 + 7, outputTokens: 1 + 1 + 5 });
 });
 
-it("takes a prompt that fills the window together with its answer for too long", async () => {
+it("reports a prompt that leaves no room for the answer as too long", async () => {
   await using rehearsal = await startRehearsal([text("Well", { stopReason: "model_context_window_exceeded" })]);
   await expect(runtimeAt(rehearsal.url).runtime.generateText(ask)).rejects.toMatchObject({ code: "prompt_too_long" });
 });
 
-it("runs no tool of an answer that was cut", async () => {
+it("runs no tool of a truncated answer", async () => {
   let ran = false;
   const look = defineTool({
     name: "look",
@@ -132,16 +132,16 @@ it("runs no tool of an answer that was cut", async () => {
   expect(ran).toBe(false);
 });
 
-describe("a model that can give objects through a tool only", () => {
+describe("a model that returns objects only through a tool", () => {
   const older = { ...vertexFixture, model: "claude-sonnet-4-5@20250929" };
-  it.each(Object.entries(verifyObjects))("keeps %s, too", async (_id, verify) => {
+  it.each(Object.entries(verifyObjects))("also verifies %s", async (_id, verify) => {
     await using stage = await Stage.open(older);
     await verify(stage);
     expect(stage.rehearsal.modelRequests.every(({ toolNames }) => toolNames.length === 1)).toBe(true);
   });
 });
 
-it("takes a base URL with and without its version", async () => {
+it("accepts a base URL with and without its version", async () => {
   await using rehearsal = await startRehearsal([text("a"), text("b")]);
   for (const baseUrl of [`${rehearsal.url}/`, `${rehearsal.url}/v1`]) {
     await runtimeAt(baseUrl).runtime.generateText(ask);

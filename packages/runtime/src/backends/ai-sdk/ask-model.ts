@@ -9,13 +9,13 @@ export type Ask = (
   options: Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "responseFormat">,
 ) => Promise<ModelAnswer>;
 
-// Pings are signs of life while a model thinks without saying anything; raw events tell at the beginning of an answer what
-// is told otherwise only at its end.
-const WITH_EVERYTHING = { includeRawChunks: true, providerOptions: { anthropic: { includePings: true } } };
+// Pings show activity while a model thinks silently. Raw events contain the usage at the start of an answer, which is
+// otherwise known only at its end.
+const STREAM_OPTIONS = { includeRawChunks: true, providerOptions: { anthropic: { includePings: true } } };
 
 /**
- * One model request is one attempt: streamed, so that a stalled connection is noticed, and read to its end, so that a
- * broken one can be tried again as if nothing had been. Resolves only with an answer that the model meant to end there.
+ * One model request per attempt. Streamed, to detect a stalled connection; read to its end, so that a broken one can be
+ * retried safely. Resolves only with a complete answer.
  */
 export function createAsk(model: LanguageModelV4, call: BackendCall, deadlines: Deadlines): Ask {
   const counted = new Set<string>();
@@ -28,7 +28,7 @@ export function createAsk(model: LanguageModelV4, call: BackendCall, deadlines: 
     const answer: ModelAnswer = { content: [], text: "", toolCalls: [] };
     try {
       await underDeadlines(deadlines, call.signal, async (abortSignal, alive) => {
-        const { stream } = await model.doStream({ ...options, ...WITH_EVERYTHING, abortSignal });
+        const { stream } = await model.doStream({ ...options, ...STREAM_OPTIONS, abortSignal });
         await collectAnswer(stream, answer, alive);
       });
     } finally {

@@ -11,7 +11,7 @@ import { cacheMarks } from "./cache-marks.ts";
 const look = (name: string) =>
   defineTool({ name, description: name, schema: z.object({}), execute: async () => ({ markdown: "seen" }) });
 
-/** Bodies of the two requests of a loop, and of the one of a text call. */
+/** Request bodies: two of a loop, one of a text call. */
 async function bodies(fixture: BackendFixture, promptCaching: object) {
   await using rehearsal = await startRehearsal([toolUse("a_look"), text("Done."), text("Hello.")]);
   const config = configSchema.parse({ llm: { provider: { backend: fixture.name }, promptCaching } }).llm;
@@ -26,7 +26,7 @@ async function bodies(fixture: BackendFixture, promptCaching: object) {
 const mark = (ttl: string) => ({ cache_control: { type: "ephemeral", ttl } });
 
 describe.each([anthropicFixture, vertexFixture])("prompt caching on $name", (fixture) => {
-  it("marks the end of the tools, the system prompt and the conversation, each with its time to live", async () => {
+  it("marks the end of the tools, the system prompt and the conversation, each with its TTL", async () => {
     const [first, second] = await bodies(fixture, { toolsTtl: "1h", systemTtl: "1h", historyTtl: "5m" });
     const [aLook, zLook] = (first as { tools: object[] }).tools;
     expect(aLook).toMatchObject({ name: "a_look" });
@@ -41,24 +41,24 @@ describe.each([anthropicFixture, vertexFixture])("prompt caching on $name", (fix
     expect(messages[2]?.content[0]).toMatchObject({ type: "tool_result", ...mark("5m") });
   });
 
-  it("marks no conversation that ends with its first answer", async () => {
+  it("does not mark a conversation that ends with its first answer", async () => {
     const [, , plain] = await bodies(fixture, {});
     expect(plain).toMatchObject({ system: [mark("1h")] });
     expect(JSON.stringify((plain as { messages: unknown }).messages)).not.toContain("cache_control");
   });
 
-  it("marks nothing where it is turned off", async () => {
+  it("marks nothing if caching is off", async () => {
     expect(JSON.stringify(await bodies(fixture, { enabled: false }))).not.toContain("cache_control");
   });
 });
 
-it("falls back to five minutes on Vertex alone, where asked to", async () => {
+it("falls back to five minutes on Vertex only, if configured", async () => {
   const settings = { historyTtl: "1h", vertexFallbackTo5m: true };
   expect(JSON.stringify(await bodies(vertexFixture, settings))).not.toContain('"ttl":"1h"');
   expect(JSON.stringify(await bodies(anthropicFixture, settings))).not.toContain('"ttl":"5m"');
 });
 
-it("tells the gateway, in its own words", async () => {
+it("passes the gateway's own options", async () => {
   const [first] = await bodies(gatewayFixture, {});
   const control = (ttl: string) => ({ providerOptions: { anthropic: { cacheControl: { type: "ephemeral", ttl } } } });
   expect(first).toMatchObject({
@@ -69,7 +69,7 @@ it("tells the gateway, in its own words", async () => {
   });
 });
 
-it("never asks for a longer time after a shorter one, which the API refuses", () => {
+it("never requests a longer TTL after a shorter one, which the API rejects", () => {
   const { promptCaching } = configSchema.parse({
     llm: { promptCaching: { toolsTtl: "5m", systemTtl: "1h", historyTtl: "1h" } },
   }).llm;

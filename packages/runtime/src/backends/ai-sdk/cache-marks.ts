@@ -3,7 +3,7 @@ import type { LlmConfig } from "@tandem/protocol";
 
 type Ttl = "5m" | "1h";
 
-/** Provider options that mark the end of each part of a prompt for the service's cache; undefined marks nothing. */
+/** Provider options that mark the end of each prompt section for the service's cache; undefined: no mark. */
 export interface CacheMarks {
   tools?: SharedV4ProviderOptions;
   system?: SharedV4ProviderOptions;
@@ -11,8 +11,8 @@ export interface CacheMarks {
 }
 
 /**
- * A prompt goes over the wire as tools, system, history, and the API refuses a longer time to live after a shorter one:
- * a part that should be kept longer than one before it is kept as long as that one.
+ * A prompt is sent as tools, system, history. The API rejects a longer TTL after a shorter one, so each section's TTL
+ * is capped by the sections before it.
  */
 export function cacheMarks(
   caching: LlmConfig["promptCaching"],
@@ -25,7 +25,7 @@ export function cacheMarks(
   const history = shorter(caching.historyTtl, system);
   return {
     system: mark(system),
-    // Without tools there is one request and nobody to read the history from the cache: writing it only costs.
+    // Without tools there is only one request, so a cached history would never be read; writing it only costs.
     ...(hasTools && { tools: mark(tools), history: mark(history) }),
   };
 }

@@ -12,24 +12,24 @@ type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["con
 export interface ToolCall {
   id: string;
   name: string;
-  /** Undefined if what the model wrote is not JSON. */
+  /** Undefined if the model wrote invalid JSON. */
   input: unknown;
 }
 
 export interface ModelAnswer {
-  /** What the model said, in the form in which it goes back to the model. */
+  /** The answer in the form in which it is sent back to the model. */
   content: AssistantPart[];
   text: string;
   toolCalls: ToolCall[];
   id?: string;
   modelId?: string;
-  /** As far as the service has told; the first event of an answer tells most of it. */
+  /** Usage reported so far; the first event contains most of it. */
   usage?: Usage;
-  /** Undefined if the stream ended before the answer did. */
+  /** Undefined if the stream ended before the answer. */
   finish?: LanguageModelV4FinishReason;
 }
 
-/** Reads a streamed answer into `answer`, to its end. Throws what an error part carries. */
+/** Reads a stream into `answer` up to its end. Throws the error of an error part. */
 export async function collectAnswer(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   answer: ModelAnswer,
@@ -52,7 +52,7 @@ export async function collectAnswer(
         const block = open.get(part.id);
         if (!block) break;
         block.text += part.delta;
-        // The signature of a thought comes as metadata of its last delta and has to go back with it.
+        // A thought's signature arrives as metadata of its last delta, and must be sent back with it.
         addMetadata(block, part.providerMetadata);
         if (block.type === "text") answer.text += part.delta;
         break;
@@ -84,7 +84,7 @@ export async function collectAnswer(
         break;
     }
   }
-  // The API refuses empty text in what it is sent.
+  // The API rejects empty text blocks in its input.
   answer.content = answer.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
 }
 

@@ -19,7 +19,7 @@ import { runTool } from "./run-tool.ts";
 
 type Settings = Pick<LlmConfig, "promptCaching" | "limits">;
 
-/** Claude through one of the AI SDK's providers. The conversation is ours: every model request is one attempt. */
+/** Claude through an AI SDK provider. We own the conversation, so every model request is one attempt. */
 export function createAiSdkBackend(provider: Provider, { promptCaching, limits }: Settings): LlmBackend {
   const askFor = (call: BackendCall) => createAsk(provider.languageModel(call.model), call, limits);
   const marksFor = (tools: readonly Tool[]) =>
@@ -41,13 +41,13 @@ export function createAiSdkBackend(provider: Provider, { promptCaching, limits }
       const responseFormat = { type: "json", schema: call.jsonSchema as JSONSchema7 } as const;
       const first = await ask({ prompt, responseFormat });
       const value = parseJson(first.text);
-      const misfit = misfitOf(value, call);
-      if (misfit === undefined) return value;
-      const repair = `That answer does not fit: ${misfit}\nGive the whole corrected answer.`;
+      const violations = violationsOf(value, call);
+      if (violations === undefined) return value;
+      const repair = `That answer does not fit: ${violations}\nGive the whole corrected answer.`;
       if (first.content.length > 0) prompt.push({ role: "assistant", content: first.content });
       prompt.push({ role: "user", content: [{ type: "text", text: repair }] });
       const repaired = parseJson((await ask({ prompt, responseFormat })).text);
-      const remaining = misfitOf(repaired, call);
+      const remaining = violationsOf(repaired, call);
       if (remaining === undefined) return repaired;
       throw new LlmError("structured_output", `The model gave no answer that fits the schema: ${remaining}`);
     },
@@ -93,14 +93,14 @@ function openingOf({ system, prompt }: BackendCall, marks: CacheMarks): Language
   ];
 }
 
-/** The end of the conversation so far: the next request reads it from the cache. */
+/** Marks the end of the conversation, so that the next request reads it from the cache. */
 function markLast(prompt: LanguageModelV4Prompt, { history }: CacheMarks): LanguageModelV4Prompt {
   return prompt.map((message, index): LanguageModelV4Message =>
     index === prompt.length - 1 && history ? { ...message, providerOptions: history } : message,
   );
 }
 
-/** Sorted, so that the same tools are the same prefix for the cache, in whatever order they were put together. */
+/** Sorted, so that equal sets of tools give the same cache prefix. */
 function describeTools(tools: readonly Tool[], marks: CacheMarks): LanguageModelV4FunctionTool[] {
   const described = tools
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -113,5 +113,5 @@ function describeTools(tools: readonly Tool[], marks: CacheMarks): LanguageModel
   return described;
 }
 
-const misfitOf = (value: unknown, call: BackendObjectCall): string | undefined =>
+const violationsOf = (value: unknown, call: BackendObjectCall): string | undefined =>
   value === undefined ? "it is not JSON." : call.check(value);

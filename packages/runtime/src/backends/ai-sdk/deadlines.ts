@@ -6,8 +6,8 @@ export interface Deadlines {
 }
 
 /**
- * Runs `work` until it is done, the caller's signal fires, or no sign of life came in time. `work` gets the signal that
- * covers all of this and calls `alive` for each sign of life. Rejects at once even where `work` does not heed its signal.
+ * Runs `work` until it settles, the caller aborts, or there was no activity in time. `work` gets a combined signal and
+ * calls `alive` for each activity. Rejects at once even if `work` ignores its signal.
  */
 export async function underDeadlines<T>(
   deadlines: Deadlines,

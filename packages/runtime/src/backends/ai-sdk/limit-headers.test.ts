@@ -14,7 +14,7 @@ describe("readLimitHeaders", () => {
     expect(read(headers)).toEqual({ resetsAt: reset });
   });
 
-  it("does not take a plan that still allows requests for the reason", () => {
+  it("ignores a plan that still allows requests", () => {
     const headers = {
       "anthropic-ratelimit-unified-status": "allowed",
       "anthropic-ratelimit-unified-reset": "1767229200",
@@ -23,7 +23,7 @@ describe("readLimitHeaders", () => {
     expect(read(headers)).toEqual({ retryAfterMs: 3_000 });
   });
 
-  it("takes the last reset among the limits of a key that have nothing left", () => {
+  it("uses the latest reset among exhausted limits", () => {
     const headers = {
       "anthropic-ratelimit-requests-remaining": "0",
       "anthropic-ratelimit-requests-reset": "2026-01-01T00:00:05Z",

@@ -1,26 +1,26 @@
 type Headers = Readonly<Record<string, string>>;
 
 export interface LimitHeaders {
-  /** When the quota that was hit is full again. */
+  /** When the exhausted quota resets. */
   resetsAt?: Date;
   retryAfterMs?: number;
 }
 
-/** What a refusal says about when to come back. Header names in lower case. */
+/** Reads the reset and retry times of a rejected request. Header names in lower case. */
 export function readLimitHeaders(headers: Headers, now = Date.now()): LimitHeaders {
   const resetsAt = unifiedReset(headers) ?? exhaustedReset(headers);
   const retryAfterMs = retryAfter(headers, now);
   return { ...(resetsAt && { resetsAt }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** The limit of a plan: one reset for all of it, in seconds since the epoch. */
+/** A plan has one reset, in seconds since the epoch. */
 function unifiedReset(headers: Headers): Date | undefined {
   const status = headers["anthropic-ratelimit-unified-status"];
   if (status !== undefined && status !== "rejected") return undefined;
   return parseTime(headers["anthropic-ratelimit-unified-reset"]);
 }
 
-/** An API key has a limit for requests and several for tokens: those with nothing left count, and the last of them. */
+/** An API key has limits for requests and for tokens. The latest reset among the exhausted ones counts. */
 function exhaustedReset(headers: Headers): Date | undefined {
   const times = Object.keys(headers).flatMap((name) => {
     const limit = /^anthropic-ratelimit-(.+)-remaining$/.exec(name)?.[1];
@@ -41,7 +41,7 @@ function retryAfter(headers: Headers, now: number): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Seconds since the epoch, or a date in ISO form. */
+/** Parses seconds since the epoch, or an ISO date. */
 function parseTime(value: string | undefined): Date | undefined {
   if (!value) return undefined;
   const seconds = Number(value);

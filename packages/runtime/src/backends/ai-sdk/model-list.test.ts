@@ -4,7 +4,7 @@ import { readModelList } from "./model-list.ts";
 const yes = { supported: true };
 const no = { supported: false };
 
-test("everything that Anthropic's list says of a model", () => {
+test("reads all details of Anthropic's list", () => {
   const capabilities = {
     ...{ image_input: yes, batch: no, context_management: { supported: true, compact_20260112: null } },
     effort: { supported: true, low: yes, medium: yes, high: yes, xhigh: null, max: no },
@@ -26,7 +26,7 @@ test("everything that Anthropic's list says of a model", () => {
   ]);
 });
 
-test("what it does not say stays unknown, and words of tomorrow do no harm", () => {
+test("keeps absent details unknown, and ignores unknown values", () => {
   const old = { id: "a", created_at: "1970-01-01T00:00:00Z", max_input_tokens: null, capabilities: null };
   const new_ = { id: "b", lifecycle: "preview", capabilities: { telepathy: "some", effort: no } };
   expect(readModelList({ data: [old, new_] })).toEqual([

@@ -3,10 +3,10 @@ import type { ModelInfo } from "../../llm-backend.ts";
 
 const supported = z.looseObject({ supported: z.boolean() });
 
-/** What the service says when it does not know when a model came out. */
+/** The service's placeholder for an unknown release date. */
 const UNKNOWN_DATE = /^1970-/;
 
-// A service that speaks this API may say less than Anthropic's does: everything but the id is optional.
+// Compatible services may provide less than Anthropic: everything except the id is optional.
 const listed = z.object({
   id: z.string(),
   display_name: z.string().optional(),
@@ -22,7 +22,7 @@ const modelList = z.object({ data: z.array(listed) });
 
 const LEVELS = ["low", "medium", "high", "xhigh", "max"];
 
-/** Anthropic's list of models. What it does not say stays unknown. */
+/** Parses Anthropic's list of models. Absent details stay unknown. */
 export function readModelList(body: unknown): ModelInfo[] {
   return modelList.parse(body).data.map((model) => ({
     ...{ id: model.id, name: model.display_name ?? model.id },

@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Payer } from "@tandem/protocol";
 import type { ModelInfo } from "../../llm-backend.ts";
 
-/** One of the services that the AI SDK reaches. All of them serve Claude and differ in address, login and names. */
+/** A service reached through the AI SDK. All serve Claude; they differ in address, login and model names. */
 export interface Provider {
   readonly name: "anthropic" | "vertex" | "gateway";
   readonly payer: Payer;
@@ -10,7 +10,7 @@ export interface Provider {
   listModels(signal: AbortSignal): Promise<ModelInfo[]>;
 }
 
-/** Anthropic's convention for base URLs leaves the version out; with it is taken, too. */
+/** Anthropic's convention omits the version from base URLs; both forms are accepted. */
 export function withVersion(baseUrl: string): string {
   const trimmed = baseUrl.replace(/\/+$/, "");
   return trimmed.endsWith("/v1") ? trimmed : `${trimmed}/v1`;

@@ -2,7 +2,7 @@ import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { Usage } from "@tandem/protocol";
 import { z } from "zod";
 
-/** The first event of an answer, as Anthropic writes it. */
+/** First event of an answer in Anthropic's format. */
 const messageStart = z.object({
   type: z.literal("message_start"),
   message: z.object({
@@ -15,7 +15,7 @@ const messageStart = z.object({
   }),
 });
 
-/** The usage that is told when an answer begins; undefined if the event is another. */
+/** Usage in the first event of an answer; undefined for other events. */
 export function readFirstUsage(event: unknown): Usage | undefined {
   const raw = messageStart.safeParse(event).data?.message.usage;
   if (!raw) return undefined;
@@ -26,7 +26,7 @@ export function readFirstUsage(event: unknown): Usage | undefined {
   return readUsage({ inputTokens, outputTokens, raw });
 }
 
-/** The part of Anthropic's usage that the AI SDK passes on only as it came. */
+/** Fields of Anthropic's usage that the AI SDK only passes on raw. */
 const rawUsage = z.object({
   cache_creation: z.object({ ephemeral_1h_input_tokens: z.number().nullish() }).nullish().catch(undefined),
   server_tool_use: z.object({ web_search_requests: z.number().nullish() }).nullish().catch(undefined),

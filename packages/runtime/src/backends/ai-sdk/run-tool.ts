@@ -3,7 +3,7 @@ import { orAborted } from "../../or-aborted.ts";
 import type { Tool } from "../../tool.ts";
 import type { ToolCall } from "./collect-answer.ts";
 
-/** Runs what the model asked for. Whatever goes wrong is told to the model; only the caller's abort rejects. */
+/** Runs a requested tool. Errors are reported to the model; only the caller's abort rejects. */
 export async function runTool(
   tools: ReadonlyMap<string, Tool>,
   { id, name, input }: ToolCall,

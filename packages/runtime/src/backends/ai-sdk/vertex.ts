@@ -6,7 +6,7 @@ import { type Provider, withVersion } from "./provider.ts";
 export interface VertexSettings {
   project: string | undefined;
   location: string;
-  /** The JSON of a Google credential; without it Google's application default credentials are used. */
+  /** JSON of a Google credential; the default is Google's application default credentials. */
   credentials: string | undefined;
   baseUrl: string | undefined;
 }
@@ -20,7 +20,7 @@ export function vertex({ project, location, credentials, baseUrl = googleUrl(loc
   const provider = createGoogleVertexAnthropic({
     project,
     location,
-    // Always explicit: left out, the AI SDK would fill in project and location from stray variables.
+    // Always explicit; otherwise the AI SDK would read project and location from stray variables.
     baseURL: `${withVersion(baseUrl)}/projects/${project}/locations/${location}/publishers/anthropic/models`,
     ...(credentials !== undefined && { googleAuthOptions: { credentials: parseCredentials(credentials) } }),
   });
@@ -46,7 +46,7 @@ function parseCredentials(json: string): Record<string, unknown> {
   try {
     return z.record(z.string(), z.unknown()).parse(JSON.parse(json));
   } catch {
-    // Without the cause: it would quote the secret.
+    // Without the cause, which would quote the secret.
     throw new LlmError(
       "not_configured",
       "The credentials of the vertex backend are not the JSON of a Google credential.",

@@ -3,10 +3,10 @@ import { type LlmConfig, LlmError } from "@tandem/protocol";
 import type { LlmBackend } from "../../llm-backend.ts";
 import { orAborted } from "../../or-aborted.ts";
 
-/** The user's own Claude Code. All of the work is in its room; here it takes its place behind the port. */
+/** Adapts the user's Claude Code (see `packages/claude-code`) to `LlmBackend`. */
 export function createClaudeCodeBackend(
   config: LlmConfig,
-  surroundings: {
+  environment: {
     credential: Credential;
     stateFolder: string;
     hostVariables: Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,7 @@ export function createClaudeCodeBackend(
   const { executable, effort } = config.claudeCode;
   const { spawn, init, firstByte, idle, exit } = config.limits;
   const room = new ClaudeCode({
-    ...surroundings,
+    ...environment,
     ...(executable && { executable }),
     ...(effort && { effort }),
     pool: config.pool,

@@ -7,7 +7,7 @@ import { createRuntime } from "../../create-runtime.ts";
 
 const withEffort = z.object({ output_config: z.object({ effort: z.string().optional() }).optional() });
 
-/** What goes over the wire for three calls that share a process: the same model twice, then another. */
+/** Efforts sent by three calls in one process: the same model twice, then another. */
 async function effortsSent(effort: string): Promise<(string | undefined)[]> {
   await using rehearsal = await startRehearsal([always(text("Bern."))], claudeCodeFixture.rehearsal);
   const config = configSchema.parse({

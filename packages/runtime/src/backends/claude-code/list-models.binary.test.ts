@@ -11,7 +11,7 @@ import { createClaudeCodeBackend } from "./create-claude-code-backend.ts";
 
 const signal = new AbortController().signal;
 
-it("has the usual aliases, and the service as it is rehearsed has what they stand for", async () => {
+it("lists the usual aliases with their ids", async () => {
   await using rehearsal = await startRehearsal([], claudeCodeFixture.rehearsal);
   const backend = await claudeCodeFixture.make(rehearsal, configSchema.parse({}).llm);
   try {
@@ -24,7 +24,7 @@ it("has the usual aliases, and the service as it is rehearsed has what they stan
   }
 });
 
-it("is given up at the caller's signal, though Claude Code never says anything", async () => {
+it("stops at the caller's signal, even if Claude Code never answers", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tandem-mute-"));
   const executable = join(folder, "mute");
   writeFileSync(executable, "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });

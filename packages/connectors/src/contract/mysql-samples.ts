@@ -1,4 +1,4 @@
-import type { Wording } from "./connector-stage.ts";
+import type { DialectSamples } from "./connector-stage.ts";
 
 export const MYSQL_SAMPLE = [
   "create table countries (code varchar(2) not null, region varchar(9) not null, primary key (region, code))",
@@ -43,7 +43,7 @@ const WRITES = [
   "call proceeds()",
 ];
 
-export const MYSQL: Wording = {
+export const MYSQL: DialectSamples = {
   order: {
     id: 1,
     customer_id: 1,

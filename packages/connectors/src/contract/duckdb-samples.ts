@@ -1,4 +1,4 @@
-import type { Wording } from "./connector-stage.ts";
+import type { DialectSamples } from "./connector-stage.ts";
 
 export const DUCKDB_SAMPLE = [
   "create table countries (code varchar not null, region varchar not null, primary key (region, code))",
@@ -38,7 +38,7 @@ const WRITES = [
   "comment on table orders is 'x'",
 ];
 
-export const DUCKDB: Wording = {
+export const DUCKDB: DialectSamples = {
   order: {
     id: 1,
     customer_id: 1,

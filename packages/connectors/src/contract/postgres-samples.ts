@@ -1,4 +1,4 @@
-import type { Wording } from "./connector-stage.ts";
+import type { DialectSamples } from "./connector-stage.ts";
 
 export const POSTGRES_SAMPLE = [
   "create table countries (code text not null, region text not null, primary key (region, code))",
@@ -49,7 +49,7 @@ const WRITES = [
   "merge into orders o using customers c on c.id = o.customer_id when matched then delete",
 ];
 
-export const POSTGRES: Wording = {
+export const POSTGRES: DialectSamples = {
   order: {
     id: 1,
     customer_id: 1,

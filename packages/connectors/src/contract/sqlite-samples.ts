@@ -1,4 +1,4 @@
-import type { Wording } from "./connector-stage.ts";
+import type { DialectSamples } from "./connector-stage.ts";
 
 export const SQLITE_SAMPLE = [
   "create table countries (code text not null, region text not null, primary key (region, code))",
@@ -35,7 +35,7 @@ const WRITES = [
   "replace into countries values ('DE', 'EU')",
 ];
 
-export const SQLITE: Wording = {
+export const SQLITE: DialectSamples = {
   order: {
     id: 1,
     customer_id: 1,
