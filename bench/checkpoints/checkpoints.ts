@@ -1,4 +1,4 @@
-import { CheckpointShelf } from "@tandem/workspace";
+import { CheckpointStores } from "@tandem/workspace";
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export async function run(): Promise<void> {
       if (i % PER_FOLDER === 0) await mkdir(inner, { recursive: true });
       await writeFile(join(inner, `f${i}.ts`), `export const x${i} = ${i};\n`.repeat(40));
     }
-    const store = await new CheckpointShelf(join(root, "shelf"), LIMITS).of(folder);
+    const store = await new CheckpointStores(join(root, "shelf"), LIMITS).of(folder);
     const measure = async (name: string, rounds: number, work: () => Promise<unknown>): Promise<void> => {
       const times: number[] = [];
       for (let round = 0; round < rounds; round += 1) {

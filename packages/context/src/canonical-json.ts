@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** JSON in which equal values are equal texts: keys are sorted, and what is undefined is left out. */
+/** JSON with sorted keys and without undefined, so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)

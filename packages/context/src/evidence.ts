@@ -2,7 +2,7 @@ import type { Evidence } from "@tandem/protocol";
 
 export { evidence, type Evidence } from "@tandem/protocol";
 
-/** In words, for people. */
+/** A description for people. */
 export function describeEvidence(item: Evidence): string {
   const said = "quote" in item && item.quote ? `: “${item.quote.replaceAll(/\s+/g, " ").trim()}”` : "";
   switch (item.type) {

@@ -1,7 +1,7 @@
-/** What is wrong with a file, in words for whoever can mend it: a person or an agent. */
+/** A problem in a file, described for the person or agent that fixes it. */
 export interface FileProblem {
   type: "bad_yaml" | "bad_front_matter" | "unknown_ref" | "unknown_citation" | "unknown_join";
-  /** From 1; undefined where it is about the file as a whole. */
+  /** From 1; undefined for the whole file. */
   line: number | undefined;
   message: string;
 }

@@ -7,7 +7,7 @@ import { readYaml } from "./read-yaml.ts";
 
 interface FrontMatter<T> {
   value: T;
-  /** All that follows, as it stands. */
+  /** The rest, unchanged. */
   body: string;
   /** The first line of the body in the file, from 1. */
   bodyLine: number;

@@ -6,14 +6,14 @@ const run = (name: string, more: object = {}) => ({
 });
 const names = (runs: { name: string }[]): string[] => runs.map(({ name }) => name);
 
-test("several are chosen as they would be one after the other", () => {
+test("chooses several runs like one after the other", () => {
   const waiting = [run("a1"), run("a2"), run("a3"), run("b4"), run("b5"), run("c6", { busy: 1 })];
   expect(names(nextOf(waiting, 10))).toEqual(["a1", "b4", "c6", "a2", "b5", "a3"]);
   expect(names(nextOf(waiting, 2))).toEqual(["a1", "b4"]);
   expect(waiting.map(({ busy }) => busy)).toEqual([0, 0, 0, 0, 0, 1]);
 });
 
-test("urgency goes before fairness, and limits before both", () => {
+test("respects limits first, then priority, then fairness", () => {
   const waiting = [run("a1"), run("b2", { priority: 1, busy: 3 }), run("b3", { busy: 3 }), run("c4", { priority: 9 })];
   expect(names(nextOf(waiting, 10))).toEqual(["c4", "b2", "a1", "b3"]);
   const limits: Record<string, number> = { b: 4, c: 0 };

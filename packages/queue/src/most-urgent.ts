@@ -1,18 +1,18 @@
-/** A run that could be taken now. */
+/** A run that can be taken now. */
 export interface Candidate {
   tenant: string;
   priority: number;
-  /** When it was sent. */
+  /** Time of sending. */
   since: number;
-  /** Runs of its tenant that are under way, in all workers. */
+  /** Running runs of its tenant, over all workers. */
   busy: number;
-  /** When this worker last took one of its tenant's; 0 for never. Where there is room for one only, tenants take turns. */
+  /** When this worker last took a run of this tenant; 0 for never. With a capacity of one, tenants take turns by it. */
   served: number;
 }
 
 /**
- * Which of them is next, under either queue: the highest priority; then of the tenant with the fewest under way; then of the
- * one that has waited longest for its turn; then the oldest.
+ * Chooses the next run, in both queues: highest priority, then the tenant with the fewest running runs, then the tenant
+ * that waited longest for its turn, then the oldest run.
  */
 export function mostUrgent<C extends Candidate>(
   candidates: readonly C[],
@@ -24,7 +24,7 @@ export function mostUrgent<C extends Candidate>(
   )[0];
 }
 
-/** The next few, as they would be taken one after the other. */
+/** The next runs in the order in which they would be taken one by one. */
 export function nextOf<C extends Candidate>(
   candidates: readonly C[],
   count: number,

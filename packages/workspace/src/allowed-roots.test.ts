@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { AllowedRoots } from "./allowed-roots.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 
-it("takes the root and what is under it, by its real path", async () => {
+it("accepts a root and folders below it, by real path", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ "work/app/readme": "" });
   await symlink(tree.at("work/app"), tree.at("work/alias"));
@@ -16,7 +16,7 @@ it("takes the root and what is under it, by its real path", async () => {
   expect(await roots.resolve(`${tree.at("work")}/app/../app/`)).toBe(tree.at("work/app"));
 });
 
-it("refuses what is elsewhere, however it is named, and names folder and roots", async () => {
+it("rejects folders elsewhere, however named, and lists folder and roots", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ "work/app/a": "", "work-too/b": "", "secret/c": "" });
   await symlink(tree.at("secret"), tree.at("work/link"));
@@ -28,7 +28,7 @@ it("refuses what is elsewhere, however it is named, and names folder and roots",
     tree.at("work-too"),
     tree.at("work/link"),
     `${tree.at("work")}/../secret`,
-    // Whether it exists is nobody's business.
+    // Must not reveal whether it exists.
     tree.at("nothing"),
     "/root/.ssh/nothing",
   ]) {
@@ -39,7 +39,7 @@ it("refuses what is elsewhere, however it is named, and names folder and roots",
   }
 });
 
-it("refuses what is under a root and is no folder", async () => {
+it("rejects paths below a root that are not folders", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ "work/file": "" });
   await symlink(tree.at("work/loop"), tree.at("work/loop"));
@@ -50,7 +50,7 @@ it("refuses what is under a root and is no folder", async () => {
   await expect(AllowedRoots.open([tree.at("gone")])).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-it("allows everything under the root of the file system, and nothing without a root", async () => {
+it("the file system root allows everything, and no root allows nothing", async () => {
   await using tree = await temporaryFolder();
   expect(await (await AllowedRoots.open(["/"])).resolve(tree.path)).toBe(tree.path);
   await expect((await AllowedRoots.open([])).resolve(tree.path)).rejects.toMatchObject({ code: "forbidden" });

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { isInside } from "./is-inside.ts";
 
-/** The folders that sessions may work in or under. */
+/** The folders that sessions may work in. */
 export class AllowedRoots {
   /** Real paths. */
   readonly folders: readonly string[];
@@ -14,13 +14,13 @@ export class AllowedRoots {
     this.#asNamed = asNamed;
   }
 
-  /** Roots that are no folders are refused at once: they would allow whatever takes their place later. */
+  /** Rejects roots that are not folders: they would allow whatever is created there later. */
   static async open(roots: readonly string[]): Promise<AllowedRoots> {
     const named = roots.map((root) => resolve(root));
     return new AllowedRoots(await Promise.all(named.map(realFolder)), named);
   }
 
-  /** The real path of a folder under a root. Of what lies elsewhere, not even whether it exists is told. */
+  /** Real path of a folder below a root. For other folders it does not even reveal whether they exist. */
   async resolve(folder: string): Promise<string> {
     if (folder.includes("\0") || !isAbsolute(folder)) {
       throw new RequestError(

@@ -23,7 +23,7 @@ async function stage() {
 }
 
 describe("mergeWorktree", () => {
-  it("moves a branch forward where it is checked out, keeps what is not tracked there, and can be undone", async () => {
+  it("fast-forwards a checked-out branch, keeps untracked files, and can be undone", async () => {
     await using tree = await stage();
     await tree.write({ "trees/t/b.txt": "b", "repo/untracked": "mine" });
     const commit = await commitAll(tree.folder, "work");
@@ -42,7 +42,7 @@ describe("mergeWorktree", () => {
     await expect(undoMerge(tree.folder, merge)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("makes a merge commit where both went on, also of a branch that is checked out nowhere", async () => {
+  it("creates a merge commit for diverged branches, also for one not checked out", async () => {
     await using tree = await stage();
     await tree.inRepo("checkout", "--quiet", "-b", "elsewhere");
     await tree.write({ "trees/t/b.txt": "b" });
@@ -59,7 +59,7 @@ describe("mergeWorktree", () => {
     expect(await tree.inRepo("ls-tree", "--name-only", "main")).toBe("a.txt\nb.txt\nc.txt\ngone.txt");
   });
 
-  it("runs no merge driver of the repository's: what one would merge is a conflict", async () => {
+  it("runs no merge driver of the repository, but reports a conflict", async () => {
     await using tree = await stage();
     await tree.inRepo("config", "merge.evil.driver", `touch '${tree.at("ran")}'; true`);
     await tree.write({ "trees/t/a.txt": "theirs\n", "trees/t/.gitattributes": "* merge=evil\n" });
@@ -76,7 +76,7 @@ describe("mergeWorktree", () => {
     expect(await tree.inRepo("rev-parse", "main")).toBe(ours);
   });
 
-  it("refuses conflicts by name, a branch with changes, and what would write over a file; nothing moves", async () => {
+  it("rejects conflicts by name, a dirty branch, and overwriting files, without changes", async () => {
     await using tree = await stage();
     await tree.write({ "trees/t/a.txt": "theirs\n", "trees/t/new.txt": "n" });
     await commitAll(tree.folder, "work");
@@ -100,7 +100,7 @@ describe("mergeWorktree", () => {
 });
 
 describe("the patch of a worktree", () => {
-  it("has all that was done, committed or not, and leaves the worktree's index alone", async () => {
+  it("contains all committed and uncommitted changes, and leaves the worktree's index unchanged", async () => {
     await using tree = await stage();
     await tree.write({ "trees/t/loose": "copied" });
     await tree.write({ "trees/t/committed.txt": "c\n" });
@@ -126,7 +126,7 @@ describe("the patch of a worktree", () => {
     expect(await tree.inRepo("status", "--porcelain")).toBe("");
   });
 
-  it("is merged with what was changed meanwhile, staged or not, and undone without it", async () => {
+  it("merges with later changes, staged or not, and can be undone without them", async () => {
     await using tree = await stage();
     await tree.write({ "trees/t/a.txt": "1\n2\n3\n4\n5\n6\n7\n8\nnine\n" });
     await tree.write({ "repo/a.txt": "one\n2\n3\n4\n5\n6\n7\n8\n9\n" });
@@ -141,11 +141,11 @@ describe("the patch of a worktree", () => {
     expect(await readFile(tree.at("repo/a.txt"), "utf8")).toBe("one\ntwo\n3\n4\n5\n6\n7\n8\n9\n");
   });
 
-  it("that needs a three-way merge is merged; one that conflicts changes nothing and names the files", async () => {
+  it("uses a three-way merge; a conflict changes nothing and names the files", async () => {
     await using tree = await stage();
     await tree.write({ "trees/t/a.txt": "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", "trees/t/new.txt": "n\n" });
     const { patch } = await readWorktreePatch(tree.folder, tree.first);
-    // The lines around the change are others by now.
+    // The context lines of the change differ by now.
     await tree.write({ "repo/a.txt": "1\n2\n3\n4\n5\nsix\n7\n8\n9\n" });
     await applyPatch(tree.at("repo"), patch);
     expect(await readFile(tree.at("repo/a.txt"), "utf8")).toBe("1\n2\n3\n4\n5\nsix\n7\n8\nnine\n");

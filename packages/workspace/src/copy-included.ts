@@ -8,29 +8,29 @@ import { openFound } from "./open-inside.ts";
 import { readInside } from "./read-inside.ts";
 import { writeInside } from "./write-inside.ts";
 
-/** Patterns of a repository for what its worktrees need beside what git has. */
+/** A repository's patterns for untracked files that its worktrees need. */
 const INCLUDE_FILE = ".worktreeinclude";
 const INCLUDE_BYTES = 64 * 1_024;
-/** Dependencies are for the setup command to install; who lists them by mistake is told so. */
-const MOST_FILES = 10_000;
-const MOST_BYTES = 1_024 ** 3;
+/** Dependencies should be installed by the setup command; this limit catches them if they are listed by mistake. */
+const MAX_FILES = 10_000;
+const MAX_BYTES = 1_024 ** 3;
 
 export interface Copied {
   files: string[];
-  /** What was listed and left, and why. */
+  /** Listed files that were not copied, with the reason. */
   skipped: { path: string; why: string }[];
 }
 
 /**
- * Copies files that git does not have from a repository into a worktree of it: those that the patterns name, and those of
- * its `.worktreeinclude`; both are written as in `.gitignore`. What leads out of the repository is not copied, and what is
- * in the worktree already is not overwritten.
+ * Copies untracked files from a repository into one of its worktrees: those that the patterns or its `.worktreeinclude`
+ * match (both in `.gitignore` syntax). Links out of the repository are not followed, and existing files are not
+ * overwritten.
  */
 export async function copyIncluded(repository: string, into: string, patterns: readonly string[]): Promise<Copied> {
   const wanted = [await readIncludeFile(repository), ...patterns].join("\n");
   const copied: Copied = { files: [], skipped: [] };
   if (wanted.trim() === "") return copied;
-  let left = MOST_BYTES;
+  let left = MAX_BYTES;
   for (const path of await listWanted(repository, wanted)) {
     try {
       left -= await copyOne(repository, into, path);
@@ -54,7 +54,7 @@ async function readIncludeFile(repository: string): Promise<string> {
   }
 }
 
-/** git itself reads the patterns, so that they mean what they mean in a `.gitignore`. */
+/** git itself evaluates the patterns, so that they behave as in a `.gitignore`. */
 async function listWanted(repository: string, patterns: string): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), "tandem-include-"));
   try {
@@ -62,14 +62,14 @@ async function listWanted(repository: string, patterns: string): Promise<string[
     await writeFile(file, `${patterns}\n`, { mode: 0o600 });
     const args = ["ls-files", "--others", "--ignored", "-z", `--exclude-from=${file}`];
     const paths = (await git(repository, args)).split("\0").filter((path) => path !== "" && !path.endsWith("/"));
-    if (paths.length > MOST_FILES) throw tooMuch(repository, `${paths.length} files`);
+    if (paths.length > MAX_FILES) throw tooMuch(repository, `${paths.length} files`);
     return paths;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Returns how many bytes that were. */
+/** Returns the number of bytes copied. */
 async function copyOne(repository: string, into: string, path: string): Promise<number> {
   const from = join(repository, path);
   const stats = await lstat(from).catch((cause: unknown) => {
@@ -80,7 +80,7 @@ async function copyOne(repository: string, into: string, path: string): Promise<
     if (isAbsolute(target) || !isInside(repository, resolve(dirname(from), target))) {
       throw new RequestError("forbidden", "It is a link that leads out of the repository.");
     }
-    // Written first as a file: that finds its way without following anything.
+    // Write a file first: this resolves the path without following links.
     const place = await writeInside(into, path, new Uint8Array());
     await rm(place);
     await symlink(target, place);

@@ -94,7 +94,7 @@ describe("an edit changes its own lines and no other byte", () => {
     expect(editYaml(FILE, (document) => document.set("name", "orders"))).toBe(FILE);
   });
 
-  test("entries that change places are moved with their comments", () => {
+  test("moves reordered entries with their comments", () => {
     const edited = editYaml(FILE, (document) => {
       const columns = columnsOf(document);
       columns.push(columns.shift()!);
@@ -113,7 +113,7 @@ test.each(["", "# only a comment", "---\n", "{}\n"])("a map is written into %j",
   expect(edited.match(/#.*/g)).toEqual(source.match(/#.*/g));
 });
 
-test("a layout that cannot be patched line by line is written anew, with its comments", () => {
+test("rewrites a layout that cannot be patched, keeping its comments", () => {
   const source = "- - a   # first\n  - b\n- c: 1 # one\n  d:   2\n";
   const edited = editYaml(source, (document) => {
     document.deleteIn([0, 0]);
@@ -122,6 +122,6 @@ test("a layout that cannot be patched line by line is written anew, with its com
   expect(parse(edited)).toEqual([["b"], { d: 2 }]);
 });
 
-test("an edit that removes the target of an alias is refused", () => {
+test("rejects an edit that removes the target of an alias", () => {
   expect(() => editYaml(FILE, (document) => document.delete("base"))).toThrow("Unresolved alias");
 });

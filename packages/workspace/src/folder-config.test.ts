@@ -21,7 +21,7 @@ test("a folder without configuration has no identity", async () => {
   expect(await readFolderConfig(folder)).toMatchObject({ identity: undefined, files: [] });
 });
 
-test("whatever is added, changed or renamed gives it another identity", async () => {
+test("any addition, change or rename changes the identity", async () => {
   const seen = new Set<string | undefined>();
   const changes: [string, string][] = [
     [".mcp.json", "{}"],
@@ -48,14 +48,14 @@ test("whatever is added, changed or renamed gives it another identity", async ()
   expect(seen).toContain((await readFolderConfig(folder)).identity);
 });
 
-test("what is read is what was hashed", async () => {
+test("returns exactly the hashed content", async () => {
   await put(".claude/settings.json", "before");
   const config = await readFolderConfig(folder);
   await put(".claude/settings.json", "after");
   expect(config.text(".claude/settings.json")).toBe("before");
 });
 
-test("a link cannot be trusted: what it leads to may change", async () => {
+test("rejects links, because their target may change", async () => {
   await put("elsewhere/SKILL.md", "hello");
   await mkdir(join(folder, ".claude"));
   await symlink(join(folder, "elsewhere"), join(folder, ".claude", "skills"));
@@ -65,9 +65,9 @@ test("a link cannot be trusted: what it leads to may change", async () => {
   });
 });
 
-test("more than anybody could read is refused before it is read", async () => {
+test("rejects too much configuration before reading it", async () => {
   await put(".claude/settings.json", "{}");
-  // It has no bytes on the disk; read whole, it would take more memory than there is.
+  // A sparse file: reading it whole would exhaust the memory.
   await truncate(join(folder, ".claude", "settings.json"), 2 ** 40);
   await expect(readFolderConfig(folder)).rejects.toThrow("larger than anybody could read");
   await rm(join(folder, ".claude"), { recursive: true });
@@ -79,7 +79,7 @@ test("more than anybody could read is refused before it is read", async () => {
   await expect(readFolderConfig(folder)).rejects.toThrow("more than 1000 folders");
 });
 
-test("a .git file that only claims to be of a trusted repository is not believed", async () => {
+test("does not trust a .git file that only claims to belong to a trusted repository", async () => {
   await put("trusted/.git/HEAD", "ref: refs/heads/main");
   await put("hostile/.git", `gitdir: ${join(folder, "trusted", ".git", "worktrees", "x")}\n`);
   expect(await mainFolderOf(join(folder, "hostile"))).toBeUndefined();

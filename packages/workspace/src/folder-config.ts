@@ -4,40 +4,43 @@ import { dirname, join, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { openFound } from "./open-inside.ts";
 
-/** More than people write by hand. What is larger cannot be read before it is trusted, and so is not trusted. */
-const MOST_FILES = 5_000;
-const MOST_FOLDERS = 1_000;
-const MOST_DEPTH = 20;
-const MOST_BYTES = 50 * 1024 * 1024;
+/** More than people write by hand. Larger configuration cannot be reviewed, so it is never trusted. */
+const MAX_FILES = 5_000;
+const MAX_FOLDERS = 1_000;
+const MAX_DEPTH = 20;
+const MAX_BYTES = 50 * 1024 * 1024;
 
 const FOLDER = ".claude";
-/** Where a folder keeps its slash commands: ours first, then those that Claude Code and opencode know. */
+/** Folders of slash commands: ours first, then those of Claude Code and opencode. */
 export const COMMAND_FOLDERS = [".tandem/commands", `${FOLDER}/commands`, ".opencode/command", ".opencode/commands"];
 const TREES = [FOLDER, ...COMMAND_FOLDERS.filter((path) => !path.startsWith(`${FOLDER}/`))];
-/** Worktrees of Claude Code's own: work, not configuration. */
+/** Claude Code's own worktrees: work, not configuration. */
 const LEFT_OUT = new Set([`${FOLDER}/worktrees`]);
 const SERVERS = ".mcp.json";
 
-/** What of a folder would act in a session if it were loaded: settings, hooks, MCP servers, skills, agents, commands. */
+/**
+ * Configuration of a folder that would take effect in a session: settings, hooks, MCP servers, skills, agents,
+ * commands.
+ */
 export interface FolderConfig {
-  /** Its real path. */
+  /** Real path. */
   folder: string;
-  /** A hash of everything; undefined where there is nothing. */
+  /** Hash of everything; undefined if there is nothing. */
   identity: string | undefined;
-  /** Paths from the folder on, in order. */
+  /** Relative paths, sorted. */
   files: readonly string[];
-  /** What was hashed, of a file; undefined where there is none. */
+  /** The hashed content of a file; undefined if absent. */
   bytes(path: string): Buffer | undefined;
   text(path: string): string | undefined;
 }
 
 /**
- * Reads `.claude`, `.mcp.json` and the commands of a folder. Links and special files are refused, and so is more than can be read: what a
- * person trusts must be what is loaded.
+ * Reads `.claude`, `.mcp.json` and the commands of a folder. Rejects links, special files and too much content: the
+ * trusted content must be exactly the loaded one.
  */
 export async function readFolderConfig(path: string): Promise<FolderConfig> {
   const folder = await realpath(path);
-  const reading = new Reading(folder);
+  const reading = new ConfigReader(folder);
   await reading.file(SERVERS);
   for (const tree of TREES) await reading.tree(tree);
   const { files } = reading;
@@ -56,8 +59,8 @@ export async function readFolderConfig(path: string): Promise<FolderConfig> {
   };
 }
 
-/** Counts before it reads: what is too much is refused without having been taken in. */
-class Reading {
+/** Checks sizes before reading, so that too much content is rejected without loading it. */
+class ConfigReader {
   readonly files = new Map<string, Buffer>();
   readonly #root: string;
   #folders = 0;
@@ -69,8 +72,8 @@ class Reading {
 
   async tree(path: string, depth = 0): Promise<void> {
     if (LEFT_OUT.has(path)) return;
-    if ((this.#folders += 1) > MOST_FOLDERS) throw refused(`it has more than ${MOST_FOLDERS} folders of configuration`);
-    if (depth > MOST_DEPTH) throw refused(`${path} is nested too deeply`);
+    if ((this.#folders += 1) > MAX_FOLDERS) throw refused(`it has more than ${MAX_FOLDERS} folders of configuration`);
+    if (depth > MAX_DEPTH) throw refused(`${path} is nested too deeply`);
     try {
       for await (const entry of await opendir(join(this.#root, path))) {
         const inner = `${path}/${entry.name}`;
@@ -92,7 +95,7 @@ class Reading {
     });
     if (!opened) return;
     const size = Number(opened.stats.size);
-    if (this.files.size >= MOST_FILES || this.#bytes + size > MOST_BYTES) {
+    if (this.files.size >= MAX_FILES || this.#bytes + size > MAX_BYTES) {
       throw refused("its configuration is larger than anybody could read");
     }
     this.#bytes += size;
@@ -100,7 +103,7 @@ class Reading {
   }
 }
 
-/** No more than there was when it was counted, however fast the file grows. */
+/** Reads at most the checked size, even if the file grows. */
 async function readExactly(handle: FileHandle, size: number, path: string): Promise<Buffer> {
   const buffer = Buffer.alloc(size + 1);
   let length = 0;
@@ -114,8 +117,8 @@ async function readExactly(handle: FileHandle, size: number, path: string): Prom
 }
 
 /**
- * The folder that a git worktree belongs to; undefined for any other folder. The repository itself must know the worktree:
- * a `.git` file that only claims to belong there says nothing.
+ * The main repository of a git worktree; undefined for other folders. The repository must list the worktree: a `.git`
+ * file alone proves nothing.
  */
 export async function mainFolderOf(path: string): Promise<string | undefined> {
   try {

@@ -5,7 +5,7 @@ import { git, GitFailed, runGit } from "./git.ts";
 import { commitAll } from "./testing/commit.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 
-it("gives the output, or what git complained about", async () => {
+it("returns the output or git's error", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ a: "" });
   const commit = await commitAll(tree.path, "first");
@@ -15,7 +15,7 @@ it("gives the output, or what git complained about", async () => {
   await expect(failed).rejects.toMatchObject({ code: "git_failed", stderr: expect.stringMatching(/single revision/) });
 });
 
-it("cuts output that is too long, and says so", async () => {
+it("truncates long output and reports it", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ a: "x".repeat(1_000_000) });
   await commitAll(tree.path, "first");
@@ -24,10 +24,10 @@ it("cuts output that is too long, and says so", async () => {
   expect(outcome.stdout).toHaveLength(1_000);
 });
 
-it("ends what takes too long, with all that it started", async () => {
+it("kills a slow command with all its children", async () => {
   await using tree = await temporaryFolder();
   await commitAll(tree.path, "first");
-  // The repository's own alias is the one way to make git wait that we leave open; nobody calls it.
+  // An alias makes git wait; our code never calls one.
   const script = `!echo $$ > ${tree.at("pid")}; sleep 600`;
   const settings = { "alias.wait": script };
   const slow = runGit(tree.path, ["wait"], { timeoutMs: 2_000, settings });
@@ -36,7 +36,7 @@ it("ends what takes too long, with all that it started", async () => {
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), 10_000);
 });
 
-it("takes nothing over from the user's surroundings but where programs are", async () => {
+it("inherits nothing from the user's environment except PATH", async () => {
   await using tree = await temporaryFolder();
   await using home = await temporaryFolder();
   await home.write({ ".gitconfig": "[alias]\n\tx = !echo from-home\n[core]\n\tabbrev = 40\n" });
@@ -49,7 +49,7 @@ it("takes nothing over from the user's surroundings but where programs are", asy
   expect(await git(tree.path, ["rev-parse", "--show-toplevel"])).toBe(`${tree.path}\n`);
 });
 
-it("does not take a program called git out of the folder", async () => {
+it("does not run a program called git from the folder", async () => {
   await using tree = await temporaryFolder();
   await writeFile(tree.at("git"), "#!/bin/sh\necho mine\n", { mode: 0o755 });
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -57,7 +57,7 @@ it("does not take a program called git out of the folder", async () => {
   expect(await git(tree.path, ["--version"])).toMatch(/^git version/);
 });
 
-it("says what is missing: git, or the folder", async () => {
+it("reports a missing git or a missing folder", async () => {
   await using tree = await temporaryFolder();
   await expect(git(tree.at("gone"), ["--version"])).rejects.toMatchObject({ code: "invalid_request" });
   onTestFinished(() => void vi.unstubAllEnvs());

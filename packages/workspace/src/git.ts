@@ -3,12 +3,12 @@ import { stat } from "node:fs/promises";
 import { delimiter, isAbsolute } from "node:path";
 import { RequestError, TandemError } from "@tandem/protocol";
 
-/** Nothing that we ask of git takes so long, but a checkout of a large repository on a slow disk. */
+/** Our commands are faster, except for a checkout of a large repository on a slow disk. */
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_MAX_BYTES = 16 * 1_024 * 1_024;
 const STDERR_TAIL = 4_096;
 
-/** A repository's own settings can name programs. These are the ones that our commands would run. */
+/** A repository's settings can name programs. These override the ones that our commands would run. */
 const SETTINGS = {
   "core.hooksPath": "/dev/null",
   "core.fsmonitor": "false",
@@ -21,29 +21,29 @@ const SETTINGS = {
 
 export interface GitOptions {
   timeoutMs?: number;
-  /** Output beyond this ends the command; what came until then is the output. */
+  /** Longer output ends the command; the output up to then is returned. */
   maxBytes?: number;
-  /** Settings for this command, over those of the repository. */
+  /** Settings that override the repository's. */
   settings?: Readonly<Record<string, string>>;
-  /** What it reads from its standard input. */
+  /** Standard input. */
   input?: string | Uint8Array;
-  /** Another index than the repository's own. */
+  /** Replaces the repository's own index. */
   indexFile?: string;
   signal?: AbortSignal;
-  /** For a remote: over these protocols alone, with what the user of this process has set up to reach it. */
+  /** For a remote: restricts protocols, and passes on the user's network setup. */
   outside?: { protocols: readonly string[]; variables: Readonly<Record<string, string | undefined>> };
 }
 
 export interface GitOutcome {
-  /** Null where it was cut off. */
+  /** Null if it was killed. */
   exitCode: number | null;
   stdout: Buffer;
-  /** Its end. */
+  /** The end of stderr. */
   stderr: string;
   truncated: boolean;
 }
 
-/** A git command that ended with an error. Whoever ran it knows what that means, and says it in better words. */
+/** A failed git command. Callers translate it to a more specific message. */
 export class GitFailed extends TandemError {
   readonly stderr: string;
 
@@ -53,13 +53,13 @@ export class GitFailed extends TandemError {
   }
 }
 
-/** Every git that runs, so that a normal exit takes them along. */
+/** Running git processes, killed on a normal exit. */
 const running = new Set<number>();
 process.on("exit", () => {
   for (const pid of running) killGroup(pid);
 });
 
-/** Output of a git command in a folder, as text. Rejects with `GitFailed` if it fails. */
+/** Runs a git command and returns its output as text. Rejects with `GitFailed`. */
 export async function git(folder: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   const outcome = await runGit(folder, args, options);
   if (outcome.exitCode !== 0) throw new GitFailed(args, outcome);
@@ -67,9 +67,8 @@ export async function git(folder: string, args: readonly string[], options: GitO
 }
 
 /**
- * Runs a git command in a folder: no shell, no hooks, no prompts, no network, no settings of the user or the machine, and
- * no locks that it could do without, unless it is for `outside`. Whatever comes from outside must stand behind `--` or `--end-of-options`, or have
- * been checked.
+ * Runs a git command without shell, hooks, prompts, network, user or system settings, and optional locks, unless
+ * `outside` is set. Untrusted arguments must be checked, or come after `--` or `--end-of-options`.
  */
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutcome> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = DEFAULT_MAX_BYTES, settings = {}, indexFile, signal } = options;
@@ -81,12 +80,12 @@ export async function runGit(folder: string, args: readonly string[], options: G
       ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }),
     },
     stdio: ["pipe", "pipe", "pipe"],
-    // A group of its own: git starts further processes, which must not outlive it.
+    // Own process group: git starts further processes, which must not outlive it.
     detached: true,
   });
   const { pid } = child;
   if (pid !== undefined) running.add(pid);
-  // A git that ends before it has read everything says why by its exit code.
+  // If git exits before reading everything, its exit code tells why.
   child.stdin.on("error", () => {});
   child.stdin.end(options.input ?? "");
   const chunks: Buffer[] = [];
@@ -133,7 +132,7 @@ function variables(
   const allowed = (outside?.protocols ?? []).map((name) => [`protocol.${name}.allow`, "always"] as const);
   const entries = [...Object.entries(settings), ...allowed];
   return {
-    // A relative entry would find programs in the folder itself.
+    // Relative PATH entries would find programs in the folder itself.
     PATH: (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
     LC_ALL: "C",
     GIT_CONFIG_NOSYSTEM: "1",
@@ -155,7 +154,7 @@ function variables(
   };
 }
 
-/** What is otherwise kept out: the settings in which a user says how remotes are reached. */
+/** Re-enables the user's settings for reaching remotes. */
 const USERS_OWN = {
   GIT_CONFIG_NOSYSTEM: undefined,
   GIT_CONFIG_GLOBAL: undefined,
@@ -167,11 +166,11 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has exited already.
   }
 }
 
-/** A folder that is not there and a git that is not there are the same error to the system. */
+/** The system reports a missing folder and a missing git with the same error. */
 async function startError(error: unknown, folder: string): Promise<unknown> {
   if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOENT") return error;
   const isThere = await stat(folder).then(

@@ -1,6 +1,6 @@
 export { AllowedRoots } from "./allowed-roots.ts";
 export { isSameEntry, type PathChange } from "./checkpoints/changed-paths.ts";
-export { CheckpointShelf, type CheckpointLimits } from "./checkpoints/checkpoint-shelf.ts";
+export { CheckpointStores, type CheckpointLimits } from "./checkpoints/checkpoint-stores.ts";
 export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
 export type { FileDiff, TreeDiff } from "./checkpoints/diff-trees.ts";
 export { diffHunks, diffLines, type LineEdit } from "./diff-lines.ts";

@@ -12,7 +12,7 @@ import { temporaryFolder } from "./testing/temporary-folder.ts";
 const all = { maxBytes: 1_000_000 };
 
 describe("reading", () => {
-  it("gives text as text and the rest in base64, and says where it was cut", async () => {
+  it("returns text as text and other content as base64, and reports truncation", async () => {
     await using tree = await temporaryFolder();
     const bytes = new Uint8Array([0xff, 0xfe, 1, 2]);
     await tree.write({ "a/text": "grüße\n", empty: "", nul: "a\0b", bytes });
@@ -22,12 +22,12 @@ describe("reading", () => {
     expect(await read("empty")).toEqual({ path: "empty", size: 0, truncated: false, text: "" });
     expect(await read("nul")).toMatchObject({ base64: "YQBi" });
     expect(await read("bytes")).toMatchObject({ base64: Buffer.from(bytes).toString("base64") });
-    // The cut goes through the ü: it is not shown, and does not make the file binary.
+    // The cut splits the ü: it is dropped, and the file is still text.
     expect(await read("a/text", 3)).toEqual({ path: "a/text", size: 8, truncated: true, text: "gr" });
     expect(await read("a/text", 8)).toMatchObject({ truncated: false });
   });
 
-  it("holds no more than it may, of whatever size the file is", async () => {
+  it("bounds memory for any file size", async () => {
     await using tree = await temporaryFolder();
     await tree.write({ huge: "x" });
     await truncate(tree.at("huge"), 2 ** 40);
@@ -51,7 +51,7 @@ describe("reading", () => {
     ["folder", "invalid_request"],
     ["", "invalid_request"],
     ["x".repeat(300), "invalid_request"],
-  ])("says what is wrong with %j", async (path, code) => {
+  ])("explains what is wrong with %j", async (path, code) => {
     await using tree = await temporaryFolder();
     await tree.write({ file: "", "folder/file": "" });
     await expect(readInside(tree.path, path, all)).rejects.toMatchObject({ code });
@@ -59,7 +59,7 @@ describe("reading", () => {
 });
 
 describe("listing", () => {
-  it("names folders first, then files and links, with sizes", async () => {
+  it("lists folders first, then files and links, with sizes", async () => {
     await using tree = await temporaryFolder();
     await tree.write({ "src/z": "12345", "src/a/deep": "", "src/.hidden": "1" });
     await symlink("/etc/passwd", tree.at("src/link"));
@@ -77,7 +77,7 @@ describe("listing", () => {
   });
 });
 
-describe("what leads out", () => {
+describe("paths out of the root", () => {
   it.each([
     "..",
     "../secret",
@@ -90,7 +90,7 @@ describe("what leads out", () => {
     "folder-link/secret",
     "chain",
     "absolute-link",
-  ])("%j is refused", async (path) => {
+  ])("rejects %j", async (path) => {
     await using tree = await temporaryFolder();
     await tree.write({ "root/a/file": "", secret: "secret", "root-too/secret": "secret" });
     await symlink("../secret", tree.at("root/link"));
@@ -100,7 +100,7 @@ describe("what leads out", () => {
     await expect(readInside(tree.at("root"), path, all)).rejects.toMatchObject({ code: "forbidden" });
   });
 
-  it("is not listed, either", async () => {
+  it("are not listed", async () => {
     await using tree = await temporaryFolder();
     await tree.write({ "root/a/file": "", "secret/file": "" });
     await symlink("../secret", tree.at("root/link"));
@@ -109,14 +109,14 @@ describe("what leads out", () => {
     }
   });
 
-  it("is refused if it has a NUL in it", async () => {
+  it("with a NUL are rejected", async () => {
     await using tree = await temporaryFolder();
     await tree.write({ file: "" });
     await expect(readInside(tree.path, "file\0.txt", all)).rejects.toMatchObject({ code: "invalid_request" });
     await expect(listFolder(tree.path, "\0")).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  it("may be the root itself, once it was replaced by a link", async () => {
+  it("include the root itself after it was replaced by a link", async () => {
     await using tree = await temporaryFolder();
     await tree.write({ "root/file": "inside", "secret/file": "secret" });
     await rename(tree.at("root"), tree.at("moved"));
@@ -152,7 +152,7 @@ describe.each(["linux", "darwin"])("a race, as on %s", (platform) => {
   beforeAll(() => void Object.defineProperty(process, "platform", { value: platform }));
   afterAll(() => void Object.defineProperty(process, "platform", { value: real }));
 
-  /** Puts one thing and then another under a name, as fast as it can, until it is disposed of. */
+  /** Alternates between two targets of a name as fast as possible, until disposed. */
   async function swapping(folder: string, name: string, targets: [string, string]): Promise<AsyncDisposable> {
     const script = `
       const { renameSync, symlinkSync, rmSync } = require("node:fs");
@@ -181,7 +181,7 @@ describe.each(["linux", "darwin"])("a race, as on %s", (platform) => {
   const outcomes = async (attempt: () => Promise<string>): Promise<Record<string, number>> => {
     const seen: Record<string, number> = {};
     const until = Date.now() + 15_000;
-    // Until both sides of the race have been met many times over.
+    // Until both sides of the race were hit many times.
     while (Date.now() < until && ((seen["inside"] ?? 0) < 300 || (seen["forbidden"] ?? 0) < 300)) {
       const outcome = await attempt().catch((error: { code?: string }) => error.code ?? "error");
       seen[outcome] = (seen[outcome] ?? 0) + 1;
@@ -189,7 +189,7 @@ describe.each(["linux", "darwin"])("a race, as on %s", (platform) => {
     return seen;
   };
 
-  it("for a file never ends outside", async () => {
+  it("for a file never reads outside", async () => {
     await using tree = await temporaryFolder();
     await tree.write({ "root/file": "inside", secret: "SECRET" });
     await symlink("file", tree.at("root/link"));
@@ -198,12 +198,12 @@ describe.each(["linux", "darwin"])("a race, as on %s", (platform) => {
       const content = await readInside(tree.at("root"), "link", all);
       return "text" in content ? content.text : "base64";
     });
-    // Elsewhere than on Linux, it may be noticed that something was put in the place of what was opened.
+    // On other systems than Linux, a replacement may be detected as a conflict.
     const { conflict: _conflict, ...others } = seen;
     expect(Object.keys(platform === "linux" ? seen : others).sort()).toEqual(["forbidden", "inside"]);
   });
 
-  it("for a folder on the way never ends outside", async () => {
+  it("for a parent folder never reads outside", async () => {
     await using tree = await temporaryFolder();
     await tree.write({ "root/real/inside": "inside", "out/SECRET": "SECRET" });
     await mkdir(tree.at("root/sub"));
@@ -211,7 +211,7 @@ describe.each(["linux", "darwin"])("a race, as on %s", (platform) => {
     await symlink("real", tree.at("root/sub"));
     await using _ = await swapping(tree.at("root"), "sub", ["real", "../out"]);
     const seen = await outcomes(async () => (await listFolder(tree.at("root"), "sub")).map(({ name }) => name).join());
-    // Elsewhere than on Linux, it may be noticed that something was put in the place of what was opened.
+    // On other systems than Linux, a replacement may be detected as a conflict.
     const { conflict: _conflict, ...others } = seen;
     expect(Object.keys(platform === "linux" ? seen : others).sort()).toEqual(["forbidden", "inside"]);
   });

@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { openInside } from "./open-inside.ts";
 
-/** More than this is nothing that a person looks through, and takes seconds to look up. */
+/** More entries are not useful to a person and take seconds to read. */
 const MAX_ENTRIES = 10_000;
-/** Asked for at once, so that a large folder does not crowd out the rest of the process. */
+/** Concurrent stats; bounded, to leave resources for the rest of the process. */
 const BATCH = 64;
 
 export interface FolderEntry {
   name: string;
-  /** From the root on, with `/`. */
+  /** Relative to the root, with `/`. */
   path: string;
   type: "file" | "folder" | "link";
-  /** In bytes, of files; else 0. */
+  /** In bytes for files; otherwise 0. */
   size: number;
 }
 
-/** What is in a folder inside a root, by name, folders first. Pipes, sockets and devices are left out. */
+/** Lists a folder inside a root by name, folders first. Omits pipes, sockets and devices. */
 export async function listFolder(root: string, path: string): Promise<FolderEntry[]> {
   await using folder = await openInside(root, path, "folder");
   const found: Dirent[] = [];
@@ -41,7 +41,7 @@ export async function listFolder(root: string, path: string): Promise<FolderEntr
 async function describe(entry: Dirent, place: string, path: string): Promise<FolderEntry> {
   const { name } = entry;
   const type = typeOf(entry) ?? "file";
-  // What is gone by now has no size any more.
+  // A file deleted in the meantime has size 0.
   const size =
     type === "file"
       ? await lstat(join(place, name)).then(

@@ -2,24 +2,24 @@ import { RequestError } from "@tandem/protocol";
 import { git, runGit } from "./git.ts";
 import { openRepository } from "./repository.ts";
 import { findTracked } from "./unsaved-work.ts";
-import { lookUp } from "./worktree.ts";
+import { resolveRef } from "./worktree.ts";
 
 const MERGE_MS = 300_000;
 
 export interface Merge {
-  /** The branch that was moved. */
+  /** The updated branch. */
   into: string;
   kind: "fast-forward" | "merge" | "nothing";
-  /** Where it stood, and where it stands now. */
+  /** Its old and new commit. */
   before: string;
   after: string;
   commits: number;
 }
 
 /**
- * Brings the commits of a worktree's branch onto another branch of its repository: by moving it forward, or by a merge
- * commit. Conflicts are found beforehand and refused with their names, and a branch that is checked out somewhere with
- * changes is left alone. `dryRun` only looks.
+ * Merges a worktree's branch into another branch of its repository, by fast-forward or a merge commit. Rejects with the
+ * names of conflicting files before changing anything, and if the target is checked out with changes. `dryRun` only
+ * checks.
  */
 export async function mergeWorktree(
   folder: string,
@@ -27,7 +27,7 @@ export async function mergeWorktree(
 ): Promise<Merge> {
   const repository = await openRepository(folder);
   const head = await commitOf(folder, "HEAD");
-  const before = await lookUp(folder, `refs/heads/${into}`);
+  const before = await resolveRef(folder, `refs/heads/${into}`);
   if (before === undefined) {
     throw new RequestError("invalid_request", `The git repository of ${folder} has no branch ${into}.`, {
       fix: "Name the branch that it is to go to.",
@@ -43,7 +43,7 @@ export async function mergeWorktree(
   return { into, kind, before, after, commits };
 }
 
-/** Puts a branch back where it stood before a merge, if nothing has come after it. */
+/** Resets a branch to its state before a merge, if nothing was added since. */
 export async function undoMerge(folder: string, { into, before, after }: Merge): Promise<void> {
   const { quiet } = await openRepository(folder);
   await moveBranch(folder, { branch: into, before: after, after: before, dryRun: false, settings: quiet });
@@ -54,7 +54,7 @@ export interface Person {
   email: string;
 }
 
-/** Made beside all branches and working folders: only its commit is new. */
+/** Created without touching any branch or working folder. */
 async function mergeCommit(
   folder: string,
   parts: { before: string; head: string; into: string; message: string; settings: Record<string, string> },
@@ -78,7 +78,7 @@ async function moveBranch(
   move: { branch: string; before: string; after: string; dryRun: boolean; settings: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { branch, before, after, dryRun, settings } = move;
-  if ((await lookUp(folder, `refs/heads/${branch}`)) !== before) {
+  if ((await resolveRef(folder, `refs/heads/${branch}`)) !== before) {
     throw new RequestError("conflict", `The branch ${branch} is not where it was: somebody has moved it on.`);
   }
   const place = await checkedOut(folder, branch);
@@ -95,7 +95,7 @@ async function moveBranch(
     });
   }
   if (dryRun) return;
-  // Keeps what is not tracked, and refuses to write over it.
+  // Keeps untracked files, and refuses to overwrite them.
   const args = ["reset", "--quiet", "--keep", after];
   const outcome = await runGit(place, args, { settings: { ...settings, ...there.quiet }, timeoutMs: MERGE_MS });
   if (outcome.exitCode === 0) return;
@@ -112,7 +112,7 @@ async function checkedOut(folder: string, branch: string): Promise<string | unde
 }
 
 async function commitOf(folder: string, ref: string): Promise<string> {
-  const commit = await lookUp(folder, ref);
+  const commit = await resolveRef(folder, ref);
   if (commit !== undefined) return commit;
   throw new RequestError("conflict", `The worktree ${folder} has no commit.`);
 }

@@ -4,28 +4,28 @@ import { isAbsolute, join, normalize, sep } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { isInside } from "./is-inside.ts";
 
-/** A file or folder that is open, and was inside its root when it was opened. */
+/** An open file or folder that was inside its root when opened. */
 export interface Opened extends AsyncDisposable {
   readonly handle: FileHandle;
-  /** As it was asked for, from the root on, with `/`; empty for the root itself. */
+  /** The requested path relative to the root, with `/`; empty for the root itself. */
   readonly path: string;
-  /** Leads to the very thing that is open, also if its name leads elsewhere by now (on Linux; else the real path). */
+  /** Path of the open file itself, even if its name was replaced (on Linux; otherwise the real path). */
   readonly place: string;
   readonly stats: BigIntStats;
 }
 
 /**
- * Opens a file or folder inside a root for reading. Links are followed as long as they stay inside. It is opened first and
- * looked at then, so that nothing can be put in its place between the look and the use.
+ * Opens a file or folder inside a root for reading. Links are followed if they stay inside. Opens first and checks
+ * afterwards, to avoid a TOCTOU race.
  *
- * The root must be a real path, as `AllowedRoots`, `createScratchFolder` and `createWorktree` hand it out. It is not
- * resolved again: a root that was replaced by a link in the meantime holds nothing.
+ * The root must be a real path, as returned by `AllowedRoots`, `createScratchFolder` and `createWorktree`. It is not
+ * resolved again: a root replaced by a link in the meantime is rejected.
  */
 export async function openInside(root: string, path: string, kind: "file" | "folder"): Promise<Opened> {
   return openAt(root, path, kind, true);
 }
 
-/** The same for what was found by going through a tree: a link at the path's end is refused, which saves a look. */
+/** For paths found by a tree walk: rejects a link at the end, which saves a stat. */
 export async function openFound(root: string, path: string, kind: "file" | "folder"): Promise<Opened> {
   return openAt(root, path, kind, false);
 }
@@ -34,9 +34,9 @@ async function openAt(root: string, path: string, kind: "file" | "folder", isFol
   const inner = innerPath(path);
   const full = join(root, inner);
   try {
-    // Some devices act on being opened, and a link may lead to one: what is special already is not opened at all.
+    // Opening some devices has side effects, and a link may lead to one: check before opening.
     if (isFollowed) refuseKind(await stat(full, { bigint: true }), kind, path);
-    // Without O_NONBLOCK, a pipe that takes its place now would hold us until somebody writes into it.
+    // Without O_NONBLOCK, a pipe swapped in now would block.
     const flags =
       constants.O_RDONLY |
       constants.O_NONBLOCK |
@@ -60,10 +60,10 @@ async function openAt(root: string, path: string, kind: "file" | "folder", isFol
   }
 }
 
-/** A path from the root on, in the system's own form. What leads out by its words alone never reaches the disk. */
+/** Normalises a relative path. Paths that lead out lexically never reach the disk. */
 function innerPath(path: string): string {
   if (path.includes("\0")) throw new RequestError("invalid_request", "A path cannot have a NUL in it.");
-  // What is left of `..` after this is at the beginning.
+  // After normalising, `..` can only be at the start.
   const steps = normalize(path)
     .split(sep)
     .filter((step) => step !== "" && step !== ".");
@@ -81,7 +81,7 @@ async function whereIs(
     const real = await readlink(place).catch(() => undefined);
     if (real !== undefined) return { real, place };
   }
-  // Elsewhere: the name must still lead to what was opened.
+  // Without /proc: the name must still lead to the opened file.
   const real = await realpath(full);
   const named = await stat(real, { bigint: true });
   if (named.dev !== opened.dev || named.ino !== opened.ino) {

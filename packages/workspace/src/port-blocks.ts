@@ -11,8 +11,8 @@ export interface PortBlock {
 const LAST_PORT = 65_535;
 
 /**
- * Ports that belong to folders: for each block a file `FROM-SIZE` that names its folder. A block is taken by whoever makes
- * its file, so that processes that look for one at once get two. One whose folder is gone is free again.
+ * Port ranges assigned to folders: one file `FROM-SIZE` per block, containing its folder. Creating the file takes the
+ * block atomically, so concurrent processes get different blocks. A block whose folder is gone is free again.
  */
 export class PortBlocks {
   readonly #place: string;
@@ -21,7 +21,7 @@ export class PortBlocks {
     this.#place = place;
   }
 
-  /** The first block from `from` on that nobody has, and in which nobody listens on this machine. */
+  /** The first free block from `from` on in which no process listens. */
   async take(folder: string, { from, size }: PortBlock): Promise<PortBlock> {
     await mkdir(this.#place, { recursive: true, mode: 0o700 });
     for (let first = from; first + size - 1 <= LAST_PORT; first += size) {
@@ -36,7 +36,7 @@ export class PortBlocks {
         },
       );
       if (!isOurs) continue;
-      // Somebody with blocks of another size may have looked at the same moment.
+      // Check for a race with a process that uses another block size.
       if ((await this.#others(block, folder)).length === 0) return block;
       await rm(file, { force: true });
     }
@@ -53,7 +53,7 @@ export class PortBlocks {
     for (const { file } of await this.#claims((owner) => owner === folder)) await rm(file, { force: true });
   }
 
-  /** Claims of others that overlap with a block. Those of folders that are gone are taken away. */
+  /** Overlapping claims of other folders. Removes stale ones. */
   async #others(block: PortBlock, folder: string): Promise<unknown[]> {
     const claims = await this.#claims((owner) => owner !== folder);
     const overlapping = claims.filter(({ from, size }) => from < block.from + block.size && block.from < from + size);

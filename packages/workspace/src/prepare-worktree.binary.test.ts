@@ -26,7 +26,7 @@ async function repository() {
 }
 
 describe("copyIncluded", () => {
-  it("copies what git does not have and the patterns name, as it is, and nothing else", async () => {
+  it("copies exactly the untracked files that match the patterns", async () => {
     await using tree = await repository();
     await tree.write({
       "repo/.env": "KEY=1\n",
@@ -40,7 +40,7 @@ describe("copyIncluded", () => {
     });
     await writeFile(tree.at("repo/.env"), "KEY=1\n", { mode: 0o750 });
     const { folder } = await tree.add();
-    // A tracked file that was changed here is the branch's, not ours to copy.
+    // A changed tracked file belongs to its branch and is not copied.
     await tree.write({ "repo/a.txt": "changed\n" });
     const { files, skipped } = await copyIncluded(tree.at("repo"), folder, [".env"]);
     expect(files.toSorted()).toEqual([".env", "deep/er/.env", "loose.txt", "secrets/a.pem"]);
@@ -58,7 +58,7 @@ describe("copyIncluded", () => {
     ]);
   });
 
-  it("copies nothing that lies outside, and writes nothing outside, whatever links say", async () => {
+  it("follows no links out, when reading or writing", async () => {
     await using tree = await repository();
     await tree.write({ "outside/key": "secret", "repo/real/inner": "in", "repo/.env": "E" });
     await symlink(tree.at("outside/key"), tree.at("repo/absolute"));
@@ -69,7 +69,7 @@ describe("copyIncluded", () => {
     const { folder } = await tree.add();
     await expect(copyIncluded(tree.at("repo"), folder, ["*"])).rejects.toMatchObject({ code: "forbidden" });
     await rm(tree.at("repo/.worktreeinclude"));
-    // In the worktree, the way to a copied file leads out.
+    // In the worktree, a parent of a copied file is a link out.
     await mkdir(tree.at("repo/sub"));
     await tree.write({ "repo/sub/new": "n" });
     await symlink(tree.at("outside"), `${folder}/sub`);
@@ -80,7 +80,7 @@ describe("copyIncluded", () => {
     expect(await readdir(tree.at("outside"))).toEqual(["key"]);
   });
 
-  it("refuses more than a worktree should be given", async () => {
+  it("rejects too many files", async () => {
     await using tree = await repository();
     await mkdir(tree.at("repo/big"));
     const names = Array.from({ length: 10_001 }, (_, index) => index);
@@ -93,7 +93,7 @@ describe("copyIncluded", () => {
 });
 
 describe("runSetup", () => {
-  it("runs in the folder with the variables it is given, and gives its output", async () => {
+  it("runs in the folder with the given variables and returns its output", async () => {
     await using tree = await temporaryFolder();
     const command = "pwd; echo $TANDEM_PORT; echo to-stderr >&2; env | grep -c HOME || true";
     const output = await runSetup({
@@ -103,7 +103,7 @@ describe("runSetup", () => {
     expect(output.split("\n")).toEqual(expect.arrayContaining([tree.path, "20010", "to-stderr", "0"]));
   });
 
-  it("fails with the last lines of what it said", async () => {
+  it("fails with the last lines of its output", async () => {
     await using tree = await temporaryFolder();
     const command = "for i in $(seq 1 100); do echo line $i; done; exit 3";
     const failed = runSetup({ command, folder: tree.path, timeoutMs: 20_000, variables });
@@ -117,7 +117,7 @@ describe("runSetup", () => {
   it.each([
     ["that takes too long", "echo $$ > pid; tail -F /dev/null", 2_000, true],
     ["that leaves something running", "tail -F /dev/null & echo $! > pid", 20_000, false],
-  ])("ends all of a command %s", async (_, command, timeoutMs, fails) => {
+  ])("kills all processes of a command %s", async (_, command, timeoutMs, fails) => {
     await using tree = await temporaryFolder();
     const told: string[] = [];
     const ledger = { add: () => told.push("add"), remove: () => told.push("remove") };
@@ -131,7 +131,7 @@ describe("runSetup", () => {
 });
 
 describe("PortBlocks", () => {
-  it("gives each folder ports of its own, also to several that ask at once, and takes them back", async () => {
+  it("assigns each folder its own ports, also concurrently, and frees them", async () => {
     await using tree = await temporaryFolder();
     const wanted = { from: 42_000, size: 5 };
     const folders = Array.from({ length: 8 }, (_, index) => tree.at(`t${index}`));
@@ -140,7 +140,7 @@ describe("PortBlocks", () => {
     const ports = blocks.flatMap(({ from, size }) => Array.from({ length: size }, (_, index) => from + index));
     expect(new Set(ports).size).toBe(40);
     const shared = new PortBlocks(tree.at("ports"));
-    // One that is given back, and one whose folder is gone without.
+    // One is freed explicitly, and one whose folder is gone.
     await shared.free(folders[0]!);
     const first = Math.min(...blocks.map(({ from }) => from));
     await rm(folders[blocks.findIndex(({ from }) => from === first)]!, { recursive: true });
@@ -149,7 +149,7 @@ describe("PortBlocks", () => {
     expect([first, blocks[0]!.from]).toContain(again.from);
   });
 
-  it("goes past ports that somebody listens on, and overlaps with no block of another size", async () => {
+  it("skips ports in use, and never overlaps blocks of another size", async () => {
     await using tree = await temporaryFolder();
     await Promise.all(["a", "b", "c"].map((name) => mkdir(tree.at(name))));
     const server = createServer().listen(43_003, "127.0.0.1");
@@ -167,7 +167,7 @@ describe("PortBlocks", () => {
 });
 
 describe("findUnsaved", () => {
-  it("finds what is not committed, what no other branch has, and stashes; not what it was made ready with", async () => {
+  it("finds uncommitted changes, unique commits and stashes, but not the prepared files", async () => {
     await using tree = await repository();
     const { folder } = await tree.add();
     await tree.write({ "trees/t/loose.txt": "copied", "trees/t/a.txt": "by setup\n" });
@@ -189,7 +189,7 @@ describe("findUnsaved", () => {
     expect(isSaved(await findUnsaved(folder))).toBe(true);
   });
 
-  it("a worktree that stands as it was made ready is removed", async () => {
+  it("removes a worktree that is as prepared", async () => {
     await using tree = await repository();
     const { folder } = await tree.add();
     await tree.write({ "trees/t/loose.txt": "copied" });

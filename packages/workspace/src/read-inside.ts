@@ -1,16 +1,16 @@
 import type { FileHandle } from "node:fs/promises";
 import { openInside } from "./open-inside.ts";
 
-/** For what grows, and what does not say how large it is. */
+/** For files that grow or report no size. */
 const CHUNK = 4_096;
 
 export type FileContent = { path: string; size: number; truncated: boolean } & ({ text: string } | { base64: string });
 
-/** A file inside a root: as text if it is UTF-8 without NULs, else in base64; at most `maxBytes` of it. */
+/** Reads a file inside a root, up to `maxBytes`: as text if it is UTF-8 without NULs, otherwise as base64. */
 export async function readInside(root: string, path: string, { maxBytes }: { maxBytes: number }): Promise<FileContent> {
   await using file = await openInside(root, path, "file");
   const size = Number(file.stats.size);
-  // One byte more tells whether there is more, also of a file that grows or does not say how large it is.
+  // One byte more detects truncation, even if the file grows or reports no size.
   const bytes = await readUpTo(file.handle, maxBytes + 1, size + 1);
   const truncated = bytes.length > maxBytes;
   const content = bytes.subarray(0, maxBytes);
@@ -19,7 +19,7 @@ export async function readInside(root: string, path: string, { maxBytes }: { max
   return text === undefined ? { ...about, base64: content.toString("base64") } : { ...about, text };
 }
 
-/** The beginning of an open file. `expected` is a guess that saves reads. */
+/** Reads the beginning of an open file. `expected` is a size hint. */
 export async function readUpTo(handle: FileHandle, limit: number, expected: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
@@ -36,7 +36,7 @@ export async function readUpTo(handle: FileHandle, limit: number, expected: numb
 function asText(content: Buffer, truncated: boolean): string | undefined {
   if (content.includes(0)) return undefined;
   try {
-    // A character that the cut went through is left out; anywhere else, it makes the file binary.
+    // In stream mode, a character split by the cut is dropped; elsewhere invalid UTF-8 makes the file binary.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content, { stream: truncated });
   } catch {
     return undefined;

@@ -14,7 +14,7 @@ describe("a remote", () => {
     ["git@example.com:team/shop.git", "ssh"],
     ["/srv/shop", "file"],
     ["file:///srv/shop", "file"],
-  ])("%s is taken", (text, protocol) => expect(parseRemote(text).protocol).toBe(protocol));
+  ])("accepts %s", (text, protocol) => expect(parseRemote(text).protocol).toBe(protocol));
 
   it.each([
     "ext::sh -c evil",
@@ -30,10 +30,10 @@ describe("a remote", () => {
     "file://elsewhere/srv/shop",
     "shop",
     "",
-  ])("%s is refused", (text) => expect(() => parseRemote(text)).toThrow("cannot be cloned"));
+  ])("rejects %s", (text) => expect(() => parseRemote(text)).toThrow("cannot be cloned"));
 });
 
-it("is cloned once, fetched from then on, and worktrees are made of it", async () => {
+it("is cloned once, then fetched, and worktrees are created from it", async () => {
   await using origin = await temporaryFolder();
   await using state = await temporaryFolder();
   await origin.write({ a: "1" });
@@ -48,7 +48,7 @@ it("is cloned once, fetched from then on, and worktrees are made of it", async (
   await clones.open(remote);
   const two = await createWorktree({ repository, branch, into: state.at("two") });
   expect(two.commit).toBe(second);
-  // What a session writes into its repository's settings is not heeded where credentials are.
+  // Settings that a session writes into its repository must not affect the fetch with credentials.
   await asUser(one.folder, "config", "remote.origin.url", "ext::sh -c touch% /nowhere");
   await asUser(one.folder, "config", "remote.origin.uploadpack", `touch ${state.at("evil")};`);
   await clones.open(remote);
@@ -57,7 +57,7 @@ it("is cloned once, fetched from then on, and worktrees are made of it", async (
   expect(await git(state.at(`${folder}/mirror.git`), ["config", "remote.origin.url"])).toBe(`${origin.path}\n`);
 });
 
-it("says what is wrong with a remote that cannot be reached, and leaves nothing", async () => {
+it("reports an unreachable remote and leaves nothing behind", async () => {
   await using state = await temporaryFolder();
   const clones = new RemoteClones(state.path, process.env);
   await expect(clones.open(parseRemote("/nowhere/at/all"))).rejects.toMatchObject({

@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed } from "./git.ts";
 
-/** A large repository over a slow line. */
+/** For a large repository over a slow network. */
 const CLONE_MS = 10 * 60_000;
 
 const HEADS = "+refs/heads/*:refs/heads/*";
 const TAGS = "+refs/tags/*:refs/tags/*";
 const REMOTE_HEADS = "+refs/heads/*:refs/remotes/origin/*";
 
-/** Of the user's variables, those by which git and ssh come to a remote. */
+/** The user's variables that git and ssh need to reach a remote. */
 const WAYS_OUT = [
   ...["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL"],
   ...["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"],
@@ -22,13 +22,13 @@ const WAYS_OUT = [
 
 export interface GitRemote {
   protocol: "https" | "ssh" | "file";
-  /** As git takes it; without anybody's password. */
+  /** URL for git, without a password. */
   url: string;
-  /** Of a `file`. */
+  /** Only for `file`. */
   path?: string;
 }
 
-/** What may be cloned: over https or ssh, or from a folder. Others run programs, or are read by whoever listens. */
+/** Accepts https, ssh and folders. Other protocols run programs or are unencrypted. */
 export function parseRemote(text: string): GitRemote {
   const refuse = (why: string) =>
     new RequestError("invalid_request", `${JSON.stringify(text)} cannot be cloned: ${why}.`, {
@@ -57,25 +57,28 @@ export function parseRemote(text: string): GitRemote {
 }
 
 /**
- * Clones of remotes, each fetched over the line once and then only for what is new. There are two of each. The mirror is
- * fetched with the user's credentials, and no session works on it: whoever can write a repository's settings decides
- * where its remote is and which program speaks to it. The other one, which worktrees are made of, is fetched from the mirror.
+ * Clones of remotes, fetched incrementally, in two copies. The mirror is fetched with the user's credentials, and no
+ * session works on it: a session that can write a repository's settings could redirect its remote or run a program.
+ * Worktrees use the second copy, which is fetched from the mirror.
  */
 export class RemoteClones {
   readonly #folder: string;
   readonly #variables: Readonly<Record<string, string | undefined>>;
   readonly #opening = new Map<string, Promise<unknown>>();
 
-  /** `variables` are those of the user who runs this process. */
+  /** `variables` is the environment of the user who runs this process. */
   constructor(folder: string, variables: Readonly<Record<string, string | undefined>>) {
     this.#folder = folder;
     this.#variables = variables;
   }
 
-  /** A repository that has what the remote has now, its branches as `origin/NAME`; and the name of the remote's own. */
+  /**
+   * Returns a repository that is up to date with the remote, with branches as `origin/NAME`, and the remote's default
+   * branch.
+   */
   async open(remote: GitRemote): Promise<{ repository: string; branch: string }> {
     const name = createHash("sha256").update(remote.url).digest("hex").slice(0, 24);
-    // One after the other: both would write the same files.
+    // Serialised: concurrent calls would write the same files.
     const before = this.#opening.get(name) ?? Promise.resolve();
     const opened = before.then(() => this.#open(remote, join(this.#folder, name)));
     const settled = opened.catch(() => undefined);
@@ -117,7 +120,7 @@ export class RemoteClones {
     return { repository, branch };
   }
 
-  /** In one piece: what was cut off is not taken for a clone. */
+  /** Atomic: an interrupted clone is never used. */
   async #whole(folder: string, make: (into: string) => Promise<unknown>): Promise<void> {
     const draft = `${folder}.${randomUUID()}`;
     try {

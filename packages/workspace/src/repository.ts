@@ -3,23 +3,22 @@ import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed } from "./git.ts";
 
-/** A folder under git, whose history is really its own. */
+/** A git folder whose history really belongs to it. */
 export interface Repository {
-  /** Its top folder, a real path. */
+  /** Top folder, a real path. */
   folder: string;
-  /** Where the history is, shared by all of its worktrees. */
+  /** The git directory shared by all worktrees. */
   commonDir: string;
-  /** Whether it is a worktree that was added, and may be removed. */
+  /** Whether it is a linked worktree, which may be removed. */
   isLinked: boolean;
   /**
-   * Settings that keep the repository's filters and merge drivers from running: they are programs, named by a file that
-   * whoever works in the folder can write. So files that a filter would fetch (Git LFS) stay the pointers that they are in
-   * the history, and what a driver would merge is a conflict.
+   * Settings that disable the repository's filters and merge drivers: they are programs named in a file that a session
+   * can write. So Git LFS files stay pointers, and files with a merge driver conflict.
    */
   quiet: Readonly<Record<string, string>>;
 }
 
-/** Opens the repository whose top is this folder. Anything else is refused with what is wrong. */
+/** Opens the repository with this top folder; rejects anything else with the reason. */
 export async function openRepository(path: string): Promise<Repository> {
   const folder = await realpath(path).catch((cause: unknown) => {
     throw new RequestError("invalid_request", `The folder ${path} does not exist.`, { cause });
@@ -32,7 +31,7 @@ export async function openRepository(path: string): Promise<Repository> {
   }
   const isLinked = gitDir !== commonDir;
   if (isLinked ? !(await pointsBack(gitDir, folder)) : gitDir !== join(folder, ".git")) {
-    // Else a file named .git would make any repository of this machine readable through a folder that is allowed.
+    // Otherwise a file named .git would expose any repository of the machine through an allowed folder.
     throw new RequestError("forbidden", `${folder} has its git history in ${commonDir}, which does not know of it.`, {
       fix: "Name a folder that git clone, git init or git worktree add has made.",
     });
@@ -71,7 +70,7 @@ async function pointsBack(gitDir: string, folder: string): Promise<boolean> {
 async function quietPrograms(folder: string): Promise<Record<string, string>> {
   const names = await git(folder, ["config", "--null", "--name-only", "--get-regexp", "^(filter|merge)\\."]).catch(
     (error: unknown) => {
-      // This is how git says that there are none.
+      // git reports "none" this way.
       if (error instanceof GitFailed && error.stderr === "") return "";
       throw error;
     },
@@ -84,7 +83,7 @@ async function quietPrograms(folder: string): Promise<Record<string, string>> {
     [`filter.${name}.process`, ""],
     [`filter.${name}.required`, "false"],
   ]);
-  // One without a command would take one side's file for the whole; one that fails is a conflict.
+  // Without a command, one side's file would win; a failing command makes it a conflict.
   const drivers = [...named("merge")].map((name): [string, string] => [`merge.${name}.driver`, "false"]);
   return Object.fromEntries([...filters, ...drivers]);
 }

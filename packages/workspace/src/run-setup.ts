@@ -1,34 +1,34 @@
 import { spawn } from "node:child_process";
 import { RequestError } from "@tandem/protocol";
 
-/** Enough to see what went wrong. */
+/** Enough to diagnose a failure. */
 const OUTPUT_TAIL = 64 * 1_024;
 const SHOWN_LINES = 15;
 
-/** Every setup that runs, so that a normal exit takes them along. */
+/** Running setups, killed on a normal exit. */
 const running = new Set<number>();
 process.on("exit", () => {
   for (const pid of running) killGroup(pid);
 });
 
 export interface Setup {
-  /** For a shell. */
+  /** Run by a shell. */
   command: string;
   folder: string;
-  /** All of them; nothing is inherited. */
+  /** The complete environment; nothing is inherited. */
   variables: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** Told of the process when it has begun and when it has ended, so that a later start can end what a dead one left. */
+  /** Records the process, so that a later start can kill an orphan. */
   ledger?: { add(pid: number): void; remove(pid: number): void };
 }
 
-/** Runs the command that makes a folder ready, to its end. Returns the end of its output; rejects if it fails. */
+/** Runs a folder's setup command. Returns the end of its output; rejects if it fails. */
 export async function runSetup({ command, folder, variables, timeoutMs, ledger }: Setup): Promise<string> {
   const child = spawn("/bin/sh", ["-c", command], {
     cwd: folder,
     env: variables,
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own: what it starts must not outlive it.
+    // Own process group, so that its children can be killed.
     detached: true,
   });
   const { pid } = child;
@@ -48,7 +48,7 @@ export async function runSetup({ command, folder, variables, timeoutMs, ledger }
   try {
     const ended = await new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
       child.once("error", reject);
-      // Its own end, not that of all who hold its output: what it left running is ended with it.
+      // Wait for its exit, not for the close of its output: leftover children may hold it, and are killed next.
       child.once("exit", (code, signal) => resolve({ code, signal }));
     });
     killGroup(pid);
@@ -70,7 +70,7 @@ export async function runSetup({ command, folder, variables, timeoutMs, ledger }
   }
 }
 
-/** What was written last is still on its way when a process has ended. */
+/** Output written last can arrive after the exit. */
 function closed(child: ReturnType<typeof spawn>): Promise<void> {
   if (child.stdout?.closed && child.stderr?.closed) return Promise.resolve();
   return new Promise((resolve) => {
@@ -87,6 +87,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // All of it has ended by itself.
+    // All processes have exited already.
   }
 }

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createScratchFolder, removeFolder } from "./scratch-folder.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 
-it("makes a folder that nobody else can enter, once", async () => {
+it("creates a private folder, once", async () => {
   await using tree = await temporaryFolder();
   const folder = await createScratchFolder(tree.at("state/scratch"), "one");
   expect(folder).toBe(tree.at("state/scratch/one"));
@@ -17,7 +17,7 @@ it.each(["..", ".", "", "a/b", "../b", "/b", "a\0b"])("makes none called %j", as
   await expect(createScratchFolder(tree.at("base"), name)).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-it("removes what is in it, links included, and nothing that they lead to", async () => {
+it("removes its content and links, but not their targets", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ "keep/file": "kept" });
   const folder = await createScratchFolder(tree.at("base"), "one");
@@ -27,12 +27,12 @@ it("removes what is in it, links included, and nothing that they lead to", async
   await removeFolder(tree.at("base"), folder);
   expect(await readdir(tree.at("base"))).toEqual([]);
   expect(await readFile(tree.at("keep/file"), "utf8")).toBe("kept");
-  // Twice is once.
+  // Idempotent.
   await removeFolder(tree.at("base"), folder);
   await removeFolder(tree.at("gone"), tree.at("gone/one"));
 });
 
-it("removes nothing that is not right below the base", async () => {
+it("removes only direct children of the base", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ "base/one/file": "", "keep/file": "kept" });
   await symlink(tree.at("keep"), tree.at("base/link"));
@@ -49,7 +49,7 @@ it("removes nothing that is not right below the base", async () => {
   ]) {
     await expect(removeFolder(tree.at("base"), folder), folder).rejects.toMatchObject({ code: "forbidden" });
   }
-  // A link in the place of a folder goes; what it leads to stays.
+  // Removes a link in place of a folder, but not its target.
   await removeFolder(tree.at("base"), tree.at("base/link"));
   expect(await readFile(tree.at("keep/file"), "utf8")).toBe("kept");
   expect((await readdir(tree.at("base"))).sort()).toEqual(["one", "up"]);

@@ -2,7 +2,7 @@ import { mkdir, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 
-/** Makes a folder that only this user can enter, in a base that is made as needed; returns its real path. */
+/** Creates an owner-only folder in a base, creating the base if needed; returns its real path. */
 export async function createScratchFolder(base: string, name: string): Promise<string> {
   if (name !== basename(name) || name === "." || name === ".." || name === "" || name.includes("\0")) {
     throw new RequestError("invalid_request", `${JSON.stringify(name)} cannot be the name of a folder.`);
@@ -16,11 +16,11 @@ export async function createScratchFolder(base: string, name: string): Promise<s
   return folder;
 }
 
-/** Removes a folder right below a base, with all that is in it; links in it go, what they lead to stays. */
+/** Removes a direct child of a base with its content; links are removed, not their targets. */
 export async function removeFolder(base: string, folder: string): Promise<void> {
   const name = basename(folder);
   const [realBase, realParent] = await Promise.all([realpath(base), realpath(dirname(folder))]).catch(() => []);
-  // Without a base there is nothing left to remove.
+  // Without the base there is nothing to remove.
   if (realBase === undefined) return;
   if (realParent !== realBase || name === ".." || name === "." || name === "") {
     throw new RequestError("forbidden", `${folder} is not right below ${base}, and is not removed.`);

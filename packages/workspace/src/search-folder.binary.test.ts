@@ -17,7 +17,7 @@ describe.each(["a git folder", "any folder"])("in %s", (kind) => {
       "image.png": "\0needle",
     });
     if (kind === "a git folder") await commitAll(tree.path, "first");
-    // Not committed, and found all the same.
+    // Uncommitted, but found too.
     await tree.write({ "new.txt": "a needle too" });
     return tree;
   };
@@ -32,7 +32,7 @@ describe.each(["a git folder", "any folder"])("in %s", (kind) => {
     expect(await searchFolder(tree.path, { name: "main", limit: 1 })).toEqual([{ path: "docs/main.md" }]);
   });
 
-  it("finds lines by their words, as words and not as a pattern, and no binary files", async () => {
+  it("finds lines by literal text, not patterns, and no binary files", async () => {
     await using tree = await prepared();
     expect(await searchFolder(tree.path, { text: "needle", limit })).toEqual([
       { path: "new.txt", line: 1, text: "a needle too" },
@@ -48,7 +48,7 @@ describe.each(["a git folder", "any folder"])("in %s", (kind) => {
     expect(await searchFolder(tree.path, { text: "needle", limit: 2 })).toHaveLength(2);
   });
 
-  it("finds nothing behind links that lead out", async () => {
+  it("does not follow links out", async () => {
     await using outside = await temporaryFolder();
     await outside.write({ "secret.txt": "needle" });
     await using tree = await prepared();
@@ -59,7 +59,7 @@ describe.each(["a git folder", "any folder"])("in %s", (kind) => {
   });
 });
 
-it("leaves out what git ignores, and what is in its index only", async () => {
+it("omits ignored files and files only in the index", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ ".gitignore": "dist\n*.log\n", "dist/out.js": "needle", "a.log": "needle", "gone.ts": "needle" });
   await commitAll(tree.path, "first");
@@ -68,14 +68,14 @@ it("leaves out what git ignores, and what is in its index only", async () => {
   expect(await searchFolder(tree.path, { name: "gone", limit })).toEqual([]);
 });
 
-it("finds the files of a folder that the repository around it ignores", async () => {
+it("finds files of a folder that its outer repository ignores", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ ".gitignore": "*\n", "scratch/one/file.txt": "needle" });
   await commitAll(tree.path, "first");
   expect(pathsOf(await searchFolder(tree.at("scratch/one"), { text: "needle", limit }))).toEqual(["file.txt"]);
 });
 
-it("runs no program that the folder's settings name", async () => {
+it("runs no program named in the folder's settings", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ "a.txt": "needle" });
   await commitAll(tree.path, "first");
@@ -86,7 +86,7 @@ it("runs no program that the folder's settings name", async () => {
   expect(await searchFolder(tree.path, { name: "ran", limit })).toEqual([]);
 });
 
-it("looks at the beginning of a file that is too large, and clips long lines around what it found", async () => {
+it("searches the beginning of a large file, and clips long lines around a match", async () => {
   await using tree = await temporaryFolder();
   await tree.write({ huge: "needle\n", long: `${"x".repeat(5_000)}needle${"y".repeat(5_000)}` });
   await truncate(tree.at("huge"), 2 ** 40);
@@ -102,7 +102,7 @@ it.each([{}, { text: "" }, { text: "two\nlines" }])("refuses %j", async (query) 
   await expect(searchFolder(tree.path, { ...query, limit })).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-it("keeps the process free for others while it goes through many files", async () => {
+it("does not block the event loop while searching many files", async () => {
   await using tree = await temporaryFolder();
   const files = Array.from({ length: 3_000 }, (_, i) => [`d${i % 30}/f${i}.txt`, `line\n`.repeat(50)] as const);
   await tree.write(Object.fromEntries(files));
@@ -111,6 +111,6 @@ it("keeps the process free for others while it goes through many files", async (
   const began = performance.now();
   expect(await searchFolder(tree.path, { text: "nowhere", limit })).toEqual([]);
   clearInterval(timer);
-  // A loop that never let go would leave one or two.
+  // A blocking loop would allow only one or two.
   expect(ticks).toBeGreaterThan((performance.now() - began) / 50);
 });

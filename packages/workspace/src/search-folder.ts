@@ -5,25 +5,25 @@ import { readUpTo } from "./read-inside.ts";
 
 const MAX_RESULTS = 1_000;
 const MAX_MS = 10_000;
-/** What is larger is looked at up to here. */
+/** Larger files are searched up to here. */
 const MAX_FILE_BYTES = 1_024 * 1_024;
 const MAX_TOTAL_BYTES = 256 * 1_024 * 1_024;
-/** As much as git looks at to tell a binary file. */
+/** The same probe size as git's binary detection. */
 const BINARY_PROBE = 8_000;
-/** A line of a minified file is of no use to a reader. */
+/** Lines of minified files are useless to a reader. */
 const MAX_LINE = 400;
-/** Files opened at once. */
+/** Files opened concurrently. */
 const BATCH = 32;
 
 export interface SearchQuery {
-  /** Part of the path; capitals do not matter. */
+  /** Part of the path, case-insensitive. */
   name?: string;
-  /** Part of a line, exactly as it stands there. */
+  /** Part of a line, literally. */
   text?: string;
   limit: number;
 }
 
-/** A file whose name fits or, where text was asked for, a line that has it. */
+/** A file with a matching name or, with `text`, a matching line. */
 export interface SearchHit {
   path: string;
   line?: number;
@@ -31,8 +31,8 @@ export interface SearchHit {
 }
 
 /**
- * Files and lines below a root that have these words, by path: words, not patterns. Files that git ignores and binary ones
- * are left out. It ends at `limit`, and after ten seconds or 256 MiB with what it has found so far.
+ * Searches files and lines below a root for literal text. Skips ignored and binary files. Stops at `limit`, after ten
+ * seconds or after 256 MiB, with the results so far.
  */
 export async function searchFolder(root: string, { name = "", text = "", limit }: SearchQuery): Promise<SearchHit[]> {
   if (name === "" && text === "") {
@@ -62,7 +62,7 @@ export async function searchFolder(root: string, { name = "", text = "", limit }
   return hits.slice(0, most);
 }
 
-/** Undefined for what is gone, is no file, leads out or may not be read: for a search, none of these is an error. */
+/** Undefined if it is gone, not a file, outside or unreadable: not an error for a search. */
 async function contentOf(root: string, path: string, limit: number): Promise<Buffer | undefined> {
   try {
     await using file = await openFound(root, path, "file");
@@ -96,7 +96,7 @@ function linesWith(needle: Buffer, content: Buffer, path: string, most: number):
 
 const NEWLINE = 0x0a;
 
-/** The line, or as much of it around what was found as is worth showing. */
+/** The line, or the part around the match. */
 function clip(content: Buffer, start: number, at: number, end: number): string {
   const from = at - start > MAX_LINE / 2 ? at - MAX_LINE / 2 : start;
   const line = content.toString("utf8", from, Math.min(end, from + MAX_LINE));

@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { git, runGit } from "./git.ts";
 import { openRepository, type Repository } from "./repository.ts";
 
-/** Comparing the files of a large repository takes minutes on a slow disk. */
+/** Comparing a large repository takes minutes on a slow disk. */
 const STATUS_MS = 300_000;
 
-/** Work in a worktree that is nowhere else. */
+/** Work in a worktree that exists nowhere else. */
 export interface UnsavedWork {
-  /** Paths that are changed, new or gone. */
+  /** Changed, new or deleted paths. */
   uncommitted: string[];
-  /** How many commits no other branch, remote or tag has. */
+  /** Commits that no other branch, remote or tag contains. */
   commits: number;
-  /** Stashes that were made on its branch. */
+  /** Stashes made on its branch. */
   stashes: number;
 }
 
-/** What was not committed when a worktree had just been made ready, by content; empty for what was gone. */
+/** Uncommitted files right after preparation, by content hash; empty for deleted ones. */
 export type Prepared = Readonly<Record<string, string>>;
 
 export const isSaved = ({ uncommitted, commits, stashes }: UnsavedWork): boolean =>
@@ -33,7 +33,7 @@ export async function findUnsaved(folder: string, prepared: Prepared = {}): Prom
   return { uncommitted, commits, stashes };
 }
 
-/** What is not committed now: for a worktree that copied files and a setup command have just made ready. */
+/** Records the uncommitted files of a worktree right after copied files and the setup command. */
 export async function readPrepared(folder: string): Promise<Prepared> {
   const repository = await openRepository(folder);
   const paths = await changedPaths(repository);
@@ -41,7 +41,7 @@ export async function readPrepared(folder: string): Promise<Prepared> {
   return Object.fromEntries(paths.map((path) => [path, ids.get(path) ?? ""]));
 }
 
-/** Paths that differ from the last commit, without those that stand as they did when the folder was made ready. */
+/** Paths that differ from the last commit, except for those unchanged since preparation. */
 export async function findUncommitted(repository: Repository, prepared: Prepared): Promise<string[]> {
   const paths = await changedPaths(repository);
   const known = paths.filter((path) => Object.hasOwn(prepared, path));
@@ -55,7 +55,7 @@ export async function currentBranch(folder: string): Promise<string | undefined>
   return exitCode === 0 ? stdout.toString("utf8").trim() : undefined;
 }
 
-/** Files that git has, and that differ from the last commit, staged or not. */
+/** Tracked files that differ from the last commit, staged or not. */
 export const findTracked = (repository: Repository): Promise<string[]> => changedPaths(repository, "no");
 
 async function changedPaths({ folder, quiet }: Repository, untracked: "all" | "no" = "all"): Promise<string[]> {
@@ -68,10 +68,10 @@ async function changedPaths({ folder, quiet }: Repository, untracked: "all" | "n
     .map((line) => line.slice(3));
 }
 
-/** What git would call the contents of files; nothing of those that are gone, or are no files. */
+/** git's content hashes of files; omits missing paths and other types. */
 async function contentIds(folder: string, paths: readonly string[]): Promise<Map<string, string>> {
   const stats = await Promise.all(paths.map((path) => lstat(join(folder, path)).catch(() => undefined)));
-  // A path with a line feed in it cannot be named on the standard input; it counts as work.
+  // A path with a line feed cannot be passed on stdin; it counts as work.
   const files = paths.filter((path, index) => stats[index]?.isFile() && !path.includes("\n"));
   if (files.length === 0) return new Map();
   const input = `${files.join("\n")}\n`;
@@ -88,7 +88,7 @@ async function countCommits(folder: string, branch: string | undefined): Promise
   return exitCode === 0 ? Number(stdout.toString("utf8")) : 0;
 }
 
-/** They are the repository's, and stay in it; git notes the branch that each was made on. */
+/** Stashes belong to the repository and stay in it; git records the branch of each. */
 async function countStashes(folder: string, branch: string | undefined): Promise<number> {
   if (branch === undefined) return 0;
   const list = await git(folder, ["stash", "list", "--format=%gs"]);

@@ -8,18 +8,18 @@ import { findUncommitted, type Prepared } from "./unsaved-work.ts";
 
 const PATCH_MS = 300_000;
 const PATCH_BYTES = 64 * 1_024 * 1_024;
-/** A patch is the same whoever reads it: no colours, prefixes or tools of the user's. */
+/** Independent of the user's settings: no colours, prefixes or external tools. */
 const PLAIN = ["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--no-renames"];
 
 export interface WorktreePatch {
-  /** As `git apply` takes it, binary files included; empty where nothing changed. */
+  /** For `git apply`, including binary files; empty if nothing changed. */
   patch: string;
   files: { path: string; added: number; removed: number }[];
 }
 
 /**
- * Everything that was done in a worktree since `commit`, committed or not, as one patch. What stood there uncommitted when
- * it was made ready is not part of it. Nothing in the worktree changes, not even its index.
+ * All changes in a worktree since `commit`, committed or not, as one patch. Excludes files uncommitted since
+ * preparation. Changes nothing, not even the worktree's index.
  */
 export async function readWorktreePatch(
   folder: string,
@@ -53,7 +53,7 @@ async function diffTrees(repository: Repository, from: string, to: string): Prom
     .filter((line) => line !== "")
     .map((line) => {
       const [added = "", removed = "", ...path] = line.split("\t");
-      // Of binary files, git counts no lines.
+      // git counts no lines of binary files.
       return { path: path.join("\t"), added: Number(added) || 0, removed: Number(removed) || 0 };
     });
   return { patch: patch.stdout.toString("utf8"), files };
@@ -61,13 +61,13 @@ async function diffTrees(repository: Repository, from: string, to: string): Prom
 
 export interface AppliedPatch {
   files: string[];
-  /** Takes it back, by `applyPatch`. */
+  /** A reverse patch for `applyPatch`. */
   undo: string;
 }
 
 /**
- * Applies a patch to the files of a folder, all of it or nothing; its index and branches stay as they are. A file that was
- * changed there too is merged if git can; where it cannot, that is a `conflict` with the names. `dryRun` only looks.
+ * Applies a patch to the files of a folder, atomically; its index and branches stay unchanged. Files changed there too
+ * are merged; otherwise it rejects with `conflict` and their names. `dryRun` only checks.
  */
 export async function applyPatch(folder: string, patch: string, { dryRun = false } = {}): Promise<AppliedPatch> {
   const repository = await openRepository(folder);
@@ -79,7 +79,7 @@ export async function applyPatch(folder: string, patch: string, { dryRun = false
     const before = await treeOf(repository, indexFile, files);
     const apply = (...args: string[]) =>
       runGit(repository.folder, ["apply", "--whitespace=nowarn", "--verbose", ...args, "-"], options);
-    // As it stands, or merged with what has changed since; then against the index, which is a scratch one.
+    // Try a plain apply, then a three-way merge against a scratch index.
     const way = (await apply("--check")).exitCode === 0 ? [] : ["--3way"];
     if (way.length > 0) await refuseConflicts(repository, files, before, patch);
     if (dryRun) return { files, undo: "" };
@@ -90,7 +90,7 @@ export async function applyPatch(folder: string, patch: string, { dryRun = false
   });
 }
 
-/** A three-way apply writes what it can, conflicts and all: it is tried on an index alone first. */
+/** A three-way apply writes conflict markers, so try it on an index first. */
 async function refuseConflicts(
   repository: Repository,
   files: readonly string[],
@@ -109,7 +109,7 @@ async function refuseConflicts(
   });
 }
 
-/** The last commit's tree, with these files as they are in the folder now. Left in the scratch index, too. */
+/** Tree of the last commit with these files as they are now. Also left in the scratch index. */
 async function treeOf({ folder, quiet }: Repository, indexFile: string, files: readonly string[]): Promise<string> {
   const options = { settings: quiet, timeoutMs: PATCH_MS, indexFile };
   await git(folder, ["read-tree", "HEAD"], options);
@@ -130,7 +130,7 @@ async function withScratchIndex<T>(repository: Repository, work: (indexFile: str
   const folder = await mkdtemp(join(tmpdir(), "tandem-index-"));
   try {
     const indexFile = join(folder, "index");
-    // Its times of files spare git reading them all again.
+    // The cached file times spare git from reading all files.
     const own = (await git(repository.folder, ["rev-parse", "--path-format=absolute", "--git-path", "index"])).trim();
     await copyFile(own, indexFile).catch(() => undefined);
     return await work(indexFile);

@@ -18,9 +18,9 @@ async function repository(): Promise<TemporaryFolder & { first: string }> {
 }
 
 describe("createWorktree", () => {
-  it("adds a worktree on a branch of its own, and leaves everything else as it was", async () => {
+  it("adds a worktree on its own branch, and leaves everything else unchanged", async () => {
     await using tree = await repository();
-    // Work that is under way: staged, changed and new.
+    // Work in progress: staged, changed and new files.
     await tree.write({ "repo/staged.txt": "s", "repo/new.txt": "n" });
     await asUser(tree.at("repo"), "add", "staged.txt");
     await tree.write({ "repo/a.txt": "changed\n" });
@@ -41,7 +41,7 @@ describe("createWorktree", () => {
     expect(await asUser(tree.at("repo"), "symbolic-ref", "HEAD")).toBe("refs/heads/main");
   });
 
-  it("starts from the branch, tag or commit that it is told", async () => {
+  it("starts from the given branch, tag or commit", async () => {
     await using tree = await repository();
     await asUser(tree.at("repo"), "tag", "v1");
     await asUser(tree.at("repo"), "update-ref", "refs/remotes/origin/theirs", tree.first);
@@ -58,7 +58,7 @@ describe("createWorktree", () => {
     expect(await asUser(tree.at("repo"), "rev-parse", "main")).toBe(second);
   });
 
-  it("starts from what is checked out in a worktree that is a worktree itself", async () => {
+  it("starts from the checked-out commit of a linked worktree", async () => {
     await using tree = await repository();
     await asUser(tree.at("repo"), "worktree", "add", "--quiet", "-b", "side", tree.at("side"));
     await tree.write({ "side/b.txt": "" });
@@ -87,7 +87,7 @@ describe("createWorktree", () => {
     "/main",
     "main/",
     "$(touch x)",
-  ])("refuses the branch %j and changes nothing", async (branch) => {
+  ])("rejects the branch %j without changes", async (branch) => {
     await using tree = await repository();
     const attempt = createWorktree({ repository: tree.at("repo"), into: tree.at("trees/t"), branch });
     const message = `${JSON.stringify(branch)} cannot be the name of a git branch.`;
@@ -96,7 +96,7 @@ describe("createWorktree", () => {
     expect(await readdir(tree.path)).toEqual(["repo"]);
   });
 
-  it("names a branch that is not there", async () => {
+  it("names a missing branch", async () => {
     await using tree = await repository();
     const attempt = createWorktree({ repository: tree.at("repo"), into: tree.at("t"), branch: "nowhere" });
     await expect(attempt).rejects.toMatchObject({
@@ -105,7 +105,7 @@ describe("createWorktree", () => {
     });
   });
 
-  it("says what is wrong with the repository", async () => {
+  it("explains what is wrong with the repository", async () => {
     await using tree = await repository();
     await tree.write({ "plain/file": "", "repo/sub/file": "" });
     await asUser(tree.path, "init", "--quiet", "empty");
@@ -145,7 +145,7 @@ describe("createWorktree", () => {
     expect(await exists(tree.at("t"))).toBe(false);
   });
 
-  it("takes no place that is taken, and leaves what is there", async () => {
+  it("rejects an existing target and keeps it", async () => {
     await using tree = await repository();
     await tree.write({ "there/mine": "mine" });
     const attempt = (into: string) => createWorktree({ repository: tree.at("repo"), into: tree.at(into) });
@@ -185,7 +185,7 @@ describe("createWorktree", () => {
     expect(await exists(tree.at("ran"))).toBe(false);
   });
 
-  it("leaves nothing behind where git fails halfway", async () => {
+  it("leaves nothing behind if git fails halfway", async () => {
     await using tree = await repository();
     const blob = await asUser(tree.at("repo"), "rev-parse", "HEAD:a.txt");
     await rm(tree.at("repo/.git/objects", blob.slice(0, 2), blob.slice(2)));
@@ -203,21 +203,21 @@ describe("removeWorktree", () => {
   const branches = (tree: TemporaryFolder) =>
     asUser(tree.at("repo"), "branch", "--list", "--format=%(refname:short)", "tandem/*");
 
-  it("removes one without work of its own, with its branch", async () => {
+  it("removes a worktree without own work, with its branch", async () => {
     await using tree = await repository();
     const folder = await added(tree);
     await removeWorktree(folder);
     expect(await exists(folder)).toBe(false);
     expect(await branches(tree)).toBe("");
     expect(await asUser(tree.at("repo"), "worktree", "list", "--porcelain")).not.toContain("trees");
-    // Twice is once.
+    // Idempotent.
     await removeWorktree(folder);
   });
 
   it.each([
     ["changed", { "trees/t/a.txt": "more\n" }],
     ["new", { "trees/t/deep/new.txt": "" }],
-  ])("keeps work that is %s, unless it may be lost", async (_, files: Record<string, string>) => {
+  ])("keeps work that is %s, unless it may be discarded", async (_, files: Record<string, string>) => {
     await using tree = await repository();
     const folder = await added(tree);
     await tree.write(files);
@@ -231,14 +231,14 @@ describe("removeWorktree", () => {
     expect(await branches(tree)).toBe("");
   });
 
-  it("keeps work that is staged", async () => {
+  it("keeps staged work", async () => {
     await using tree = await repository();
     const folder = await added(tree);
     await asUser(folder, "rm", "--quiet", "a.txt");
     await expect(removeWorktree(folder)).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("keeps the branch where it has commits of its own", async () => {
+  it("keeps a branch with its own commits", async () => {
     await using tree = await repository();
     const folder = await added(tree);
     await tree.write({ "trees/t/b.txt": "b" });
@@ -247,7 +247,7 @@ describe("removeWorktree", () => {
     expect(await asUser(tree.at("repo"), "rev-parse", "tandem/t")).toBe(commit);
   });
 
-  it("keeps commits that are on no branch, unless they may be lost", async () => {
+  it("keeps commits without a branch, unless they may be discarded", async () => {
     await using tree = await repository();
     const folder = await added(tree);
     await asUser(folder, "checkout", "--quiet", "--detach");
@@ -261,7 +261,7 @@ describe("removeWorktree", () => {
     expect(await exists(folder)).toBe(false);
   });
 
-  it("never removes a branch of the user's", async () => {
+  it("never removes a branch of the user", async () => {
     await using tree = await repository();
     const folder = await added(tree);
     await asUser(folder, "checkout", "--quiet", "-b", "mine");
@@ -269,7 +269,7 @@ describe("removeWorktree", () => {
     expect(await asUser(tree.at("repo"), "rev-parse", "mine")).toBe(tree.first);
   });
 
-  it("never removes a repository, a plain folder, or what pretends to be a worktree", async () => {
+  it("never removes a repository, a plain folder, or a fake worktree", async () => {
     await using tree = await repository();
     const folder = await added(tree);
     await tree.write({ "plain/file": "" });

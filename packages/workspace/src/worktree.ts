@@ -5,26 +5,25 @@ import { git, GitFailed, runGit } from "./git.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { currentBranch, findUncommitted, type Prepared } from "./unsaved-work.ts";
 
-/** Writing out the files of a large repository takes minutes on a slow disk. */
+/** Checking out a large repository takes minutes on a slow disk. */
 const CHECKOUT_MS = 300_000;
 
 export interface Worktree {
-  /** Its real path. */
+  /** Real path. */
   folder: string;
-  /** The repository's top folder. */
+  /** Top folder of the repository. */
   repository: string;
-  /** The branch that was made for it. */
+  /** The branch created for it. */
   branch: string;
-  /** The branch that it started from; undefined where that was a tag, a commit or no branch. */
+  /** The branch it started from; undefined for a tag, a commit or a detached HEAD. */
   from: string | undefined;
-  /** Where that branch began. */
+  /** Start commit of its branch. */
   commit: string;
 }
 
 /**
- * Adds a git worktree in a folder that is not there yet, on a branch of its own: `tandem/` and the name, or that of the
- * folder. `branch` is what it starts from: a branch, tag or commit; without it, what is checked out. Nothing else in the
- * repository changes.
+ * Adds a git worktree in a new folder, on a new branch: `tandem/` and the given or the folder's name. `branch` is the
+ * start: a branch, tag or commit; default: HEAD. Nothing else in the repository changes.
  */
 export async function createWorktree(wanted: {
   repository: string;
@@ -54,9 +53,9 @@ export async function createWorktree(wanted: {
 }
 
 /**
- * Removes a worktree. Work in it that is nowhere else is not lost unless `discard` says so: `conflict`; what stands as it
- * did when it was made ready is no work. Its branch stays where it has commits of its own. A folder that is not there any
- * more is fine; one that is no worktree is refused.
+ * Removes a worktree. Rejects with `conflict` if it has work that exists nowhere else, unless `discard` is set; files
+ * unchanged since preparation do not count. A branch with its own commits is kept. A missing folder is fine; a folder
+ * that is not a worktree is rejected.
  */
 export async function removeWorktree(
   folder: string,
@@ -75,11 +74,11 @@ export async function removeWorktree(
     );
   }
   const { commonDir } = worktree;
-  const head = await lookUp(worktree.folder, "HEAD");
+  const head = await resolveRef(worktree.folder, "HEAD");
   if (!discard) await refuseLoss(worktree, head, prepared);
   const branch = (await runGit(worktree.folder, ["symbolic-ref", "--quiet", "HEAD"])).stdout.toString("utf8").trim();
   try {
-    // Told not to look again only if nothing may stop it: what appears meanwhile makes git itself refuse.
+    // Force only as far as necessary: otherwise git itself refuses if new work has appeared since the check.
     const force = discard ? ["--force", "--force"] : Object.keys(prepared).length > 0 ? ["--force"] : [];
     const args = ["--git-dir", commonDir, "worktree", "remove", ...force, "--", worktree.folder];
     await git(commonDir, args, { timeoutMs: CHECKOUT_MS, settings: worktree.quiet });
@@ -90,13 +89,13 @@ export async function removeWorktree(
   if (head !== undefined && branch.startsWith("refs/heads/tandem/")) await dropIfMerged(commonDir, branch, head);
 }
 
-/** The commit that a name stands for, and the branch if it is one. The name itself is never handed on. */
+/** Resolves a name to its commit, and branch if it is one. The name itself is never passed on. */
 async function startingPoint(
   { folder }: Repository,
   name: string | undefined,
 ): Promise<{ commit: string; from: string | undefined }> {
   if (name === undefined) {
-    const head = await lookUp(folder, "HEAD");
+    const head = await resolveRef(folder, "HEAD");
     if (head !== undefined) return { commit: head, from: await currentBranch(folder) };
     throw new RequestError(
       "invalid_request",
@@ -109,7 +108,7 @@ async function startingPoint(
   await checkBranchName(folder, name);
   const places = [`refs/heads/${name}`, `refs/tags/${name}`, `refs/remotes/${name}`, `refs/remotes/origin/${name}`];
   for (const ref of /^[0-9a-f]{7,64}$/.test(name) ? [...places, name] : places) {
-    const commit = await lookUp(folder, ref);
+    const commit = await resolveRef(folder, ref);
     if (commit !== undefined) return { commit, from: ref === places[0] ? name : undefined };
   }
   throw new RequestError("invalid_request", `The git repository ${folder} has no branch, tag or commit ${name}.`, {
@@ -118,7 +117,7 @@ async function startingPoint(
 }
 
 async function checkBranchName(folder: string, name: string): Promise<void> {
-  // git takes a leading dash as part of a name here, and as an option elsewhere.
+  // git accepts a leading dash as a name here, but as an option elsewhere.
   const isFit = !name.startsWith("-") && !name.includes("\0");
   if (isFit && (await runGit(folder, ["check-ref-format", `refs/heads/${name}`])).exitCode === 0) return;
   throw new RequestError("invalid_request", `${JSON.stringify(name)} cannot be the name of a git branch.`);
@@ -131,14 +130,14 @@ async function refuseTaken(folder: string, branch: string, into: string): Promis
   );
   if (isThere) throw new RequestError("conflict", `${into} is there already.`);
   for (const taken of ["tandem", branch]) {
-    if ((await lookUp(folder, `refs/heads/${taken}`)) === undefined) continue;
+    if ((await resolveRef(folder, `refs/heads/${taken}`)) === undefined) continue;
     throw new RequestError("conflict", `The git repository ${folder} has a branch ${taken} already.`, {
       fix: `Rename it: git branch -m ${taken} NAME.`,
     });
   }
 }
 
-export async function lookUp(folder: string, ref: string): Promise<string | undefined> {
+export async function resolveRef(folder: string, ref: string): Promise<string | undefined> {
   const { exitCode, stdout } = await runGit(folder, [
     "rev-parse",
     "--verify",
@@ -160,16 +159,16 @@ async function refuseLoss(repository: Repository, head: string | undefined, prep
   if (refs === "") throw keeps(folder, `the commit ${head.slice(0, 12)} is on no branch`);
 }
 
-/** A branch of ours that says nothing which another does not say, too, is of no use to anybody. */
+/** Deletes our branch if another ref contains its commits. */
 async function dropIfMerged(commonDir: string, branch: string, head: string): Promise<void> {
   const base = ["--git-dir", commonDir];
   const refs = await git(commonDir, [...base, "for-each-ref", "--format=%(refname)", "--contains", head]);
   const others = refs.split("\n").filter((ref) => ref !== "" && ref !== branch);
-  // Only if it is still where we saw it.
+  // Only if it has not moved since (compare-and-swap).
   if (others.length > 0) await git(commonDir, [...base, "update-ref", "-d", branch, head]);
 }
 
-/** What a failed attempt may have left. */
+/** Cleans up after a failed attempt. */
 async function takeBack({ folder }: Repository, into: string, branch: string, commit: string): Promise<void> {
   await rm(into, { recursive: true, force: true });
   await runGit(folder, ["worktree", "prune"]);

@@ -6,7 +6,7 @@ import { writeInside } from "./write-inside.ts";
 
 const content = Buffer.from("content");
 
-test("a file is put in with the folders on its way, for its owner alone", async () => {
+test("creates a file with its parent folders, owner-only", async () => {
   await using folder = await temporaryFolder();
   const real = await writeInside(folder.path, "a/b/-rf", content);
   expect(real).toBe(join(folder.path, "a/b/-rf"));
@@ -20,7 +20,7 @@ test.each(["../x", "a/../../x", "/etc/x", "..", "", ".", "a/.."])("%j leads nowh
   expect(await readdir(folder.path)).toEqual([]);
 });
 
-test("no link is followed, be it on the way or at its end", async () => {
+test("follows no link, in the path or at its end", async () => {
   await using folder = await temporaryFolder();
   await using elsewhere = await temporaryFolder();
   await symlink(elsewhere.path, join(folder.path, "way"));
@@ -30,7 +30,7 @@ test("no link is followed, be it on the way or at its end", async () => {
   expect(await readdir(elsewhere.path)).toEqual([]);
 });
 
-test("nothing that is there is overwritten", async () => {
+test("overwrites nothing", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "file"), "mine");
   await mkdir(join(folder.path, "folder"));

@@ -4,8 +4,8 @@ import { RequestError } from "@tandem/protocol";
 import { isInside } from "./is-inside.ts";
 
 /**
- * Puts a new file into a root, with the folders on its way. Nothing that is there is overwritten, no link is followed: where
- * one was put on the way while we went, the file is taken away again. Returns its real path.
+ * Creates a new file inside a root, with its parent folders. Overwrites nothing and follows no link: if a parent was
+ * replaced by a link during the write, the file is removed again. Returns its real path.
  */
 export async function writeInside(
   root: string,
@@ -45,7 +45,7 @@ async function writeNew(
   }
 }
 
-/** One step at a time, so that no link on the way is followed unseen. */
+/** One level at a time, so that no link in the path is followed. */
 async function makeFolders(root: string, folder: string, path: string): Promise<void> {
   if (folder === root) return;
   await makeFolders(root, dirname(folder), path);

@@ -4,8 +4,8 @@ import type { FieldLines } from "./table-lines.ts";
 import { joinKey } from "./table-values.ts";
 
 /**
- * Which fields of a table's file wait for a person, because a text of the database in them may be meant for a model. A map
- * below a key is held whole, so that what is accepted beside it can be read without it.
+ * Fields of a table's file that need a person, because text from the database in them may be a prompt injection. A
+ * nested map is held as a whole, so that the accepted part is valid without it.
  */
 export function heldFields(file: TableFile, text: string): (field: FieldLines) => string | undefined {
   const whole = why("name", suspicionOfName(file.schema) ?? suspicionOfName(file.table));
@@ -29,7 +29,7 @@ export function isHeldJoin({ columns, to, toColumns, when, why: reason }: JoinEn
   return why("text", names ?? suspicionOf([when?.equals ?? "", reason ?? ""].join("\n")));
 }
 
-/** A person's words are theirs to answer for. */
+/** A person's text is not checked. */
 const describedBy = (said: Descriptions | undefined): string | undefined =>
   why("comment", suspicionOf([said?.db ?? "", said?.ai ?? ""].join("\n")));
 

@@ -9,7 +9,10 @@ export interface LocatedTable {
   file: TableFile;
 }
 
-/** The file of a table: at its plain path, or, where that is another table's, at its own. Undefined if there is none. */
+/**
+ * Finds the file of a table: at its plain path or, if another table has that, at its distinct path. Undefined if there
+ * is none.
+ */
 export async function locateTable(
   folder: Pick<ContextFolder, "read">,
   { connection, schema, table }: TableIdentity,

@@ -1,7 +1,10 @@
 import type { TableFile } from "./table-file.ts";
 import { type FieldLines, tableLines } from "./table-lines.ts";
 
-/** What of a table's file is a person's: by where it stands, or because people wrote its lines last (`hand`). */
+/**
+ * The parts of a table's file that belong to a person: by their field, or because people wrote their lines last
+ * (`hand`).
+ */
 export class OwnedText {
   readonly #fields: readonly FieldLines[];
   readonly #current: TableFile | undefined;
@@ -15,14 +18,14 @@ export class OwnedText {
     this.#current = current;
   }
 
-  /** Whether a person has described the table or column: under `human`, or by writing over the model's words. */
+  /** Whether a person has described the table or column: under `human`, or by editing the model's text. */
   hasWords(column?: string): boolean {
     const entry = column === undefined ? this.#current : this.#current?.columns.find(({ name }) => name === column);
     const isEdited = this.#fields.some((field) => field.isAi && field.column === column);
     return isEdited || Boolean(entry?.descriptions?.human?.trim());
   }
 
-  /** Whether there is anything in a column's entry that only a person can have written. */
+  /** Whether a column's entry has text that only a person can have written. */
   isInColumn(column: string): boolean {
     return this.hasWords(column) || this.#fields.some((field) => field.column === column && field.aspect === "own");
   }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { FileProblem } from "../file-problem.ts";
 import { readYaml } from "../read-yaml.ts";
 
-/** Who says it. A person's words go before a model's, and a model's before the database's comment. */
+/** Descriptions by author. A person's takes precedence over a model's, and a model's over the database's comment. */
 const descriptions = z.object({
   human: z.string().optional(),
   ai: z.string().optional(),
@@ -26,10 +26,10 @@ export type JoinEntry = z.output<typeof joinEntry>;
 
 export const columnEntry = z.object({
   name: z.string(),
-  /** As the database spells it. */
+  /** The database's type name. */
   type: z.string(),
   nullable: z.boolean().optional(),
-  /** The database does not have it any more; kept for what a person has written about it. */
+  /** The column no longer exists; kept because of a person's text. */
   gone: z.literal(true).optional(),
   descriptions: descriptions.optional(),
   profile: z
@@ -44,7 +44,7 @@ export const columnEntry = z.object({
 });
 export type ColumnEntry = z.output<typeof columnEntry>;
 
-/** `catalogue/<connection>/<schema>.<table>.yaml`. What a person adds under names of their own stays where it is. */
+/** `catalogue/<connection>/<schema>.<table>.yaml`. Keys added by a person stay. */
 export const tableFile = z.object({
   connection: z.string(),
   schema: z.string(),
@@ -57,9 +57,9 @@ export const tableFile = z.object({
   primaryKey: z.array(z.string()).optional(),
   uniqueKeys: z.array(z.array(z.string())).optional(),
   columns: z.array(columnEntry),
-  /** A person who deletes the last one may leave the key behind. */
+  /** Deleting the last join may leave an empty key. */
   joins: z.preprocess((joins) => joins ?? undefined, z.array(joinEntry).optional()).optional(),
-  /** A person's own notes; kept as they are. */
+  /** A person's notes; never changed. */
   notes: z.string().optional(),
 });
 export type TableFile = z.output<typeof tableFile>;

@@ -3,18 +3,18 @@ import type { Aspect } from "../proposals/proposal.ts";
 import { joinEntry } from "./table-file.ts";
 import { joinKey } from "./table-values.ts";
 
-/** Lines of a table's file, from 1, both ends included, that say one thing. */
+/** Lines of a table's file (from 1, inclusive) that state one fact. */
 export interface FieldLines {
   from: number;
   to: number;
-  /** `own`: a person's text, or a field that is none of ours. */
+  /** `own`: a person's text, or an unknown field. */
   aspect: Exclude<Aspect, "wiki" | "memory"> | "own";
-  /** The model's text in it, and nothing else. */
+  /** Contains only the model's text. */
   isAi: boolean;
   column: string | undefined;
-  /** Which join it is a part of: see `joinKey`. */
+  /** The join it belongs to; see `joinKey`. */
   join: string | undefined;
-  /** The map that it stands in: one field cannot stand there without the key above the first. */
+  /** The map that contains it: the line of the map's key belongs to its first field. */
   under: "descriptions" | "profile" | undefined;
 }
 
@@ -22,7 +22,7 @@ const STRUCTURE: ReadonlySet<string> = new Set([
   ...["connection", "schema", "table", "type", "gone", "primaryKey", "uniqueKeys", "name", "nullable"],
 ]);
 
-/** What each line of a table's file is about. Comments and blank lines are about nothing. */
+/** Classifies each line of a table's file. Comments and blank lines have no fact. */
 export function tableLines(text: string): FieldLines[] {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter });
@@ -32,13 +32,13 @@ export function tableLines(text: string): FieldLines[] {
   const endOf = (pair: Pair) => {
     const value = pair.value as { range?: [number, number, number] | null } | null;
     const end = value?.range?.[1];
-    // A block ends behind its last line end.
+    // A block's range includes its final line end.
     return end === undefined ? startOf(pair) : Math.max(startOf(pair), lineOf(Math.max(0, end - 1)));
   };
   const add = (from: number, to: number, aspect: FieldLines["aspect"], place: Partial<FieldLines> = {}) =>
     found.push({ from, to, aspect, isAi: false, column: undefined, join: undefined, under: undefined, ...place });
 
-  /** A map below a key: the line of the key goes with the first field. */
+  /** A nested map: the line of its key belongs to the first field. */
   const nested = (
     pair: Pair,
     each: (field: Pair, name: string) => [FieldLines["aspect"], boolean],
@@ -82,7 +82,7 @@ export function tableLines(text: string): FieldLines[] {
       if (!isMap(entry)) return;
       const parsed = joinEntry.safeParse(entry.toJS(document));
       const join = parsed.success ? joinKey(parsed.data) : undefined;
-      // The line of the key goes with the first.
+      // The line of the key belongs to the first field.
       if (index === 0) add(startOf(pair), startOf(pair), "join", { join });
       for (const field of entry.items) add(startOf(field), endOf(field), "join", { join });
     });

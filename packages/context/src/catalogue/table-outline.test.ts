@@ -36,11 +36,11 @@ test.each([
       ],
     }),
   ],
-])("columns %s are counted, and the rest is read", (_, text) => {
+])("counts columns %s and reads the rest", (_, text) => {
   expect(readOutline(text)).toEqual({ ...orders(), columnCount: 2 });
 });
 
-test("what a join shares with a column by an alias is read whole, and what is broken is nothing", () => {
+test("reads an aliased column completely, and returns nothing for a broken file", () => {
   const shared = `${HEAD}columns:\n  - { name: &key customer, type: INTEGER }\n${JOINS.replace("[customer]", "[*key]")}`;
   expect(readOutline(shared)).toEqual({ ...orders(), columnCount: 1 });
   expect(readOutline("connection: [\n")).toBeUndefined();

@@ -3,21 +3,21 @@ import { parseTableFile, tableFile, type TableFile } from "./table-file.ts";
 
 const outline = tableFile.omit({ columns: true, primaryKey: true, uniqueKeys: true, notes: true });
 
-/** What others want to know of a table: what it is, and where it joins. Its columns are most of a file, and left out. */
+/** Summary of a table: its description and joins. Omits the columns, which are most of a file. */
 export type TableOutline = Omit<TableFile, "columns" | "primaryKey" | "uniqueKeys" | "notes"> & { columnCount: number };
 
-/** Undefined if the file cannot be read. Lines of the columns are counted and not parsed: that is what takes long. */
+/** Undefined if the file cannot be parsed. Columns are only counted, because parsing them takes most of the time. */
 export function readOutline(text: string): TableOutline | undefined {
   const parts = withoutColumns(text);
   const read = parts && readYaml(parts.rest, outline);
   if (read?.success) return { ...read.value, columnCount: parts!.count };
-  // Written in another way than ours, or broken.
+  // Another layout than ours, or broken.
   const parsed = parseTableFile(text);
   if (!parsed.success) return undefined;
   return { ...outline.parse(parsed.table), columnCount: parsed.table.columns.length };
 }
 
-/** Undefined where the columns are no list of lines under one key. */
+/** Undefined if the columns are not a block list under one key. */
 function withoutColumns(text: string): { rest: string; count: number } | undefined {
   const lines = text.split("\n");
   const start = lines.findIndex((line) => /^columns:\s*(#.*)?$/.test(line));

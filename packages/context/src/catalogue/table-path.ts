@@ -6,19 +6,19 @@ export interface TableIdentity {
   table: string;
 }
 
-/** File systems take 255 bytes of a name. */
+/** File systems limit names to 255 bytes. */
 const MAX_NAME_BYTES = 200;
 
 /**
- * `catalogue/<connection>/<schema>.<table>.yaml`. Characters that a file system or the form itself would stumble over are
- * written as in a URL. What a table is called stands in the file: of very long names, the path has the beginning only.
+ * `catalogue/<connection>/<schema>.<table>.yaml`. Special characters are percent-encoded. Very long names are
+ * truncated; the full name is in the file.
  */
 export function tablePath(identity: TableIdentity): string {
   const name = nameOf(identity);
   return Buffer.byteLength(name) <= MAX_NAME_BYTES ? inFolder(identity, name) : distinctTablePath(identity);
 }
 
-/** For a table whose plain path is another's on disks that do not tell capitals from small letters. */
+/** For a table whose plain path collides with another on case-insensitive file systems. */
 export function distinctTablePath(identity: TableIdentity): string {
   const { schema, table } = identity;
   const hash = createHash("sha256")
@@ -29,24 +29,24 @@ export function distinctTablePath(identity: TableIdentity): string {
   return inFolder(identity, `${Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : cut(name)}~${hash}`);
 }
 
-/** The same for paths that one file would be found by, somewhere. */
+/** Equal for paths that some file system treats as the same. */
 export const foldedPath = (path: string): string => path.normalize("NFC").toLowerCase();
 
-/** What a file's name says of the table's, without what makes it distinct. */
+/** The table's part of a file name, without the distinguishing hash. */
 export const withoutHash = (name: string): string => name.replace(/~[0-9a-f]{12}$/, "");
 
 const nameOf = ({ schema, table }: TableIdentity): string => `${encode(schema)}.${encode(table)}`;
 const inFolder = ({ connection }: TableIdentity, name: string): string =>
   `catalogue/${encode(connection)}/${name}.yaml`;
 
-/** Not in the middle of a character, written out or in hexadecimal digits. */
+/** Does not cut within a character or a percent-encoding. */
 const cut = (name: string): string =>
   name
     .slice(0, 48)
     .toWellFormed()
     .replace(/\uFFFD$|%.?$/u, "");
 
-/** As search and links name it: `table:shop/public.orders`. */
+/** Key in search and links: `table:shop/public.orders`. */
 export const tableKey = ({ connection, schema, table }: TableIdentity): string =>
   `table:${connection}/${schema}.${table}`;
 

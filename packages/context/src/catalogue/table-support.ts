@@ -7,7 +7,7 @@ import { type FieldLines, tableLines } from "./table-lines.ts";
 import { joinKey, newJoinEntry } from "./table-values.ts";
 import type { FoundTable } from "./wanted-table.ts";
 
-/** What each line of a table's file rests on, before and after. */
+/** The evidence for each line of a table's file, before and after a change. */
 export function tableSupport(
   found: FoundTable,
   before: string | null,
@@ -51,13 +51,13 @@ function evidenceOf(found: FoundTable, { aspect, column, isAi }: FieldLines): Ev
 
 function joinEvidence(found: FoundTable, key: string): Omit<Support, "from" | "to"> {
   const relationship = found.joins?.find((candidate) => joinKey(newJoinEntry(candidate)) === key);
-  // A line of a join that was not looked for this time has not changed.
+  // This join was not part of the scan, so its lines are unchanged.
   if (!relationship) return { aspect: "join", evidence: [] };
   const { origin, status, from } = relationship;
   const evidence: Evidence[] = [seenIn(found, describeFinding(relationship), from.columns.join(", "))];
   if (origin === "model")
     evidence.push({ type: "model", model: found.model ?? "unknown", role: "candidateExtraction" });
-  // What the database declares is structure.
+  // Declared foreign keys are structure.
   return { aspect: origin === "declared" ? "structure" : "join", evidence, certain: status === "accepted" };
 }
 

@@ -3,24 +3,24 @@ import type { ColumnProfile, Relationship } from "@tandem/relationships";
 import { canonicalJson } from "../canonical-json.ts";
 import type { ColumnEntry, JoinEntry } from "./table-file.ts";
 
-/** Longer values tell no more, and a file is to be read by people. */
+/** Longer values add nothing, and people read this file. */
 const MAX_VALUE = 80;
 
-/** Two digits, so that a table that grows does not change its file every day. */
+/** Two digits, so that a growing table does not change its file every day. */
 export function roundCount(count: number): number {
   if (count < 100) return Math.round(count);
   const unit = 10 ** (Math.floor(Math.log10(count)) - 1);
   return Math.round(count / unit) * unit;
 }
 
-/** In hundredths; what is not nothing and not everything does not become so. */
+/** In hundredths; never rounds to exactly 0 or 1. */
 function roundShare(share: number): number {
   const rounded = Math.round(share * 100) / 100;
   if (rounded === 0 && share > 0) return 0.01;
   return rounded === 1 && share < 1 ? 0.99 : rounded;
 }
 
-/** One line, for a field is one. */
+/** A field is one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 
 export function profileEntry(profile: ColumnProfile): NonNullable<ColumnEntry["profile"]> {
@@ -34,12 +34,12 @@ export function profileEntry(profile: ColumnProfile): NonNullable<ColumnEntry["p
   };
 }
 
-/** A range may grow by so much of itself before its file says so. */
+/** A range may grow by this fraction before its file is updated. */
 const GROWTH = 0.02;
 
 /**
- * What stands in the file, where all that has changed is that a range has grown a little: the newest number or day of a table
- * in use is another every day.
+ * Keeps the stored profile if a range has only grown a little: the latest number or day of an active table changes
+ * daily.
  */
 export function settledProfile(old: ColumnEntry["profile"], next: NonNullable<ColumnEntry["profile"]>) {
   if (!old || old.nulls !== next.nulls || old.distinct !== next.distinct) return next;
@@ -50,7 +50,7 @@ export function settledProfile(old: ColumnEntry["profile"], next: NonNullable<Co
   return newLow <= low && newLow >= low - slack && newHigh >= high && newHigh <= high + slack ? old : next;
 }
 
-/** On a line: a number, or a time. */
+/** A number or a time as a position on a scale. */
 function position(value: string | number | boolean | undefined): number | undefined {
   if (typeof value === "number") return value;
   const time = typeof value === "string" && /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
@@ -78,7 +78,7 @@ export function newJoinEntry(relationship: Relationship): JoinEntry {
   };
 }
 
-/** What stands in the file, where only figures in the reason are others. */
+/** Keeps the stored join if only figures in its reason differ. */
 export function settledJoin(old: JoinEntry, next: JoinEntry): JoinEntry {
   const { why: oldWhy = "", ...before } = old;
   const { why = "", ...after } = next;
@@ -87,6 +87,6 @@ export function settledJoin(old: JoinEntry, next: JoinEntry): JoinEntry {
   return isSame ? old : next;
 }
 
-/** Two joins of one key are the same join, whatever else is said of them. */
+/** Identity of a join, independent of its other fields. */
 export const joinKey = ({ columns, to, toColumns, when }: JoinEntry): string =>
   JSON.stringify([columns, to, toColumns, when?.column, when?.equals]);

@@ -53,7 +53,7 @@ const parsed = (text: string | null) => {
 };
 
 describe("updateTableFile", () => {
-  it("writes each field on a line of its own, and says what each line rests on", () => {
+  it("writes one field per line, with the evidence of each line", () => {
     expect(first).toMatchInlineSnapshot(`
       "connection: shop
       schema: public
@@ -116,13 +116,13 @@ describe("updateTableFile", () => {
     expect(named.size).toBe(lines);
   });
 
-  it("changes nothing when nothing has changed, and little when rows were added", () => {
+  it("changes nothing without changes, and little for more rows", () => {
     expect(updateTableFile(found, first).after).toBe(first);
     const grown = { ...found, profile: { ...profile, rows: 12_400 } };
     expect(updateTableFile(grown, first).after).toBe(first);
   });
 
-  it("says nothing new of a range that has grown a little, or of figures in a reason", () => {
+  it("ignores slightly grown ranges and figures in reasons", () => {
     const at = (max: number | string, why: string, min: number | string = 1): string => {
       const columns = [{ ...profile.columns[0]!, min, max }];
       return updateTableFile(
@@ -132,7 +132,7 @@ describe("updateTableFile", () => {
     };
     expect(at(12_400, "Every value was found.")).toBe(first);
     expect(parsed(at(13_000, "Every value was found.")).columns[0]!.profile!.max).toBe(13_000);
-    // A range that has shrunk is another table's, or somebody has cleaned up.
+    // A shrunk range is a real change.
     expect(parsed(at(12_300, "Every value was found.")).columns[0]!.profile!.max).toBe(12_300);
     const counted = at(12_345, "All 12,345 values were found.");
     const next = { ...found, joins: [{ ...join, why: ["All 13,000 values were found."] }] };
@@ -145,7 +145,7 @@ describe("updateTableFile", () => {
     expect(updateTableFile(later, days).after).toBe(days);
   });
 
-  it("leaves every line of a person as it is: words, notes, comments, layout, fields of their own", () => {
+  it("leaves every line of a person unchanged: text, notes, comments, layout, own fields", () => {
     const edited = first
       .replace("connection: shop", "# Ours. Ask Ann.\nconnection:   'shop'")
       .replace(
@@ -166,24 +166,24 @@ describe("updateTableFile", () => {
     expect(next).toBe(edited.replace("joins:\n", `${added}joins:\n`));
   });
 
-  it("takes a model's text that a person has changed for the person's", () => {
+  it("treats a model's text edited by a person as the person's", () => {
     const edited = first.replace("Its number.", "Its number, with a check digit.");
     const other = { ...found, descriptions: { table: "Better.", columns: { id: "Other." } } };
     const hand = new Set([lineOf(edited, "check digit")]);
     const next = parsed(updateTableFile(other, edited, hand).after);
     expect(next.columns[0]!.descriptions!.ai).toBe("Its number, with a check digit.");
     expect(next.descriptions!.ai).toBe("Better.");
-    // The same line, written by us: then the model may change it.
+    // The same line written by us: then the model may change it.
     expect(parsed(updateTableFile(other, edited).after).columns[0]!.descriptions!.ai).toBe("Other.");
   });
 
-  it("keeps what it has where something could not be found out", () => {
+  it("keeps existing content if something could not be read", () => {
     const next = updateTableFile({ connection: "shop", table }, first).after;
     expect(next).toBe(first);
     expect(updateTableFile({ ...found, descriptions: { table: " ", columns: { id: "" } } }, first).after).toBe(first);
   });
 
-  it("drops a column that is gone, and keeps it marked if a person wrote about it", () => {
+  it("drops a deleted column, or marks it if a person wrote about it", () => {
     const without = { ...found, table: { ...table, columns: [table.columns[0]!] }, joins: [] };
     expect(parsed(updateTableFile(without, first).after).columns.map(({ name }) => name)).toEqual(["id"]);
     const edited = first.replace("  - name: note\n    type: text", "  - name: note\n    type: text\n    why: legal");
@@ -194,7 +194,7 @@ describe("updateTableFile", () => {
       ["note", true],
     ]);
     expect(next).toContain("why: legal");
-    // It came back.
+    // The column is back.
     const back = parsed(updateTableFile(found, next, hand).after);
     expect(back.columns.map(({ name, gone }) => [name, gone])).toContainEqual(["note", undefined]);
   });
@@ -215,14 +215,14 @@ describe("updateTableFile", () => {
     expect(updateTableFile({ ...found, joins: [{ ...join, status: "rejected" }] }, null).after).not.toContain("joins");
   });
 
-  it("keeps Windows' line ends", () => {
+  it("keeps CRLF line ends", () => {
     const windows = first.replaceAll("\n", "\r\n");
     expect(updateTableFile(found, windows).after).toBe(windows);
     const next = updateTableFile({ ...found, profile: { ...profile, rows: 99_000 } }, windows).after;
     expect(next).toBe(windows.replace("rows: 12000", "rows: 99000"));
   });
 
-  it("refuses a file that a person has broken, and says where", () => {
+  it("rejects a broken file and reports where", () => {
     const broken = first.replace("primaryKey: [id]", "primaryKey: [id");
     expect(() => updateTableFile(found, broken)).toThrow(
       /catalogue\/shop\/public\.orders\.yaml cannot be read\. Line \d+/,
@@ -231,7 +231,7 @@ describe("updateTableFile", () => {
 });
 
 describe("removeTableFile", () => {
-  it("removes what we wrote, and marks what a person wrote in", () => {
+  it("removes generated content, and marks a file with a person's text", () => {
     expect(removeTableFile(first).after).toBeNull();
     const edited = `${first}notes: Keep me\n`;
     expect(removeTableFile(edited).after).toBe(edited.replace("type: table\n", "type: table\ngone: true\n"));
@@ -240,7 +240,7 @@ describe("removeTableFile", () => {
 });
 
 describe("tablePath", () => {
-  it("is one file for one table, whatever it is called", () => {
+  it("is unique per table, for any name", () => {
     const path = (schema: string, name: string) => tablePath({ connection: "shop", schema, table: name });
     expect(path("public", "orders")).toBe("catalogue/shop/public.orders.yaml");
     expect(path("Straße", "订单 $1")).toBe("catalogue/shop/Straße.订单 $1.yaml");

@@ -11,7 +11,10 @@ import { tableSupport } from "./table-support.ts";
 import { joinKey } from "./table-values.ts";
 import { type FoundTable, wantedTable } from "./wanted-table.ts";
 
-/** The database's words before the model's: the line above them goes with the first, which can then stand by itself. */
+/**
+ * The database's text before the model's: the key's line belongs to the first field, which must be acceptable on its
+ * own.
+ */
 const DESCRIPTIONS: Shape = { order: ["human", "db", "ai"] };
 const COLUMN: Shape = {
   order: ["name", "type", "nullable", "gone", "descriptions", "profile"],
@@ -31,9 +34,9 @@ const TABLE: Shape = {
 };
 
 /**
- * A table's file as it should be now. A person's words are never changed or removed: not in `human`, not in `notes`, not
- * where they have written over a model's (`hand`: lines of the file that people wrote last, see `ContextFolder.handLines`).
- * Whoever has read the file already gives what it says.
+ * Computes a table's current file. A person's text is never changed or removed: in `human`, in `notes`, or where they
+ * edited a model's text (`hand`: lines last written by people, see `ContextFolder.handLines`). Pass the parsed file if
+ * it is already known.
  */
 export function updateTableFile(
   found: FoundTable,
@@ -51,7 +54,7 @@ export function updateTableFile(
   return { path, before: existing, after, ...tableSupport(found, existing, after, wanted) };
 }
 
-/** For a table that the database has no more. Its file goes, unless a person has written something in it. */
+/** For a dropped table: deletes its file, unless a person has written in it. */
 export function removeTableFile(existing: string, hand: ReadonlySet<number> = new Set(), path?: string): Draft {
   const current = readCurrent("A table's file", existing);
   const { connection, schema, table } = current;

@@ -13,22 +13,22 @@ import {
   settledProfile,
 } from "./table-values.ts";
 
-/** What a scan knows of a table now. What it could not find out is left out, and the file keeps what it has. */
+/** Findings of a scan about a table. Absent parts could not be read; the file keeps its content for them. */
 export interface FoundTable {
   connection: string;
   table: Table;
-  /** Where its file is, if not at its plain path. */
+  /** Path of its file, if not the plain one. */
   path?: string;
   profile?: TableProfile;
-  /** All that lead away from it. Rejected ones are passed over. */
+  /** Outgoing joins; rejected ones are ignored. */
   joins?: readonly Relationship[];
-  /** What a model has written. */
+  /** Written by a model. */
   descriptions?: { table?: string; columns?: Readonly<Record<string, string>> };
-  /** The model that was asked, for descriptions and joins. */
+  /** The model that wrote descriptions and judged joins. */
   model?: string;
 }
 
-/** What a table's file should say: what was found, and all that a person has said. */
+/** The desired content of a table's file: findings plus everything a person wrote. */
 export function wantedTable(found: FoundTable, current: TableFile | undefined, owned: OwnedText): TableFile {
   const { connection, table, profile, descriptions } = found;
   const { primaryKey, uniqueKeys } = table;
@@ -47,7 +47,7 @@ export function wantedTable(found: FoundTable, current: TableFile | undefined, o
   };
 }
 
-/** In the order of the file; new ones after those that they follow in the database. */
+/** In file order; new columns come after their predecessor in the database. */
 function wantedColumns(found: FoundTable, current: readonly ColumnEntry[], owned: OwnedText): ColumnEntry[] {
   const { table, profile, descriptions } = found;
   const before = new Map(current.map((entry) => [entry.name, entry]));
@@ -78,7 +78,7 @@ function wantedColumns(found: FoundTable, current: readonly ColumnEntry[], owned
   return result;
 }
 
-/** A person's joins stay as they are; ours are what was found, new ones at the end, the certain ones first. */
+/** Keeps a person's joins; ours are replaced by the findings, new ones at the end, certain ones first. */
 function wantedJoins(
   found: readonly Relationship[],
   current: readonly JoinEntry[],
@@ -102,13 +102,13 @@ function wantedJoins(
   return joins.length > 0 ? joins : undefined;
 }
 
-/** What waits for a person comes last, so that what is accepted at once can be read without it. */
+/** Joins that need a person come last, so that the accepted part is valid without them. */
 const doubt = ({ relationship, entry }: { relationship: Relationship; entry: JoinEntry }): number => {
   if (isHeldJoin(entry) !== undefined) return 3;
   return relationship.status === "review" ? 2 : relationship.origin === "declared" ? 0 : 1;
 };
 
-/** The database's comment is what it is now; a model's text that is missing leaves the old one. */
+/** Updates the database's comment; a missing model text keeps the old one. */
 function describe(old: Descriptions | undefined, comment = "", words = ""): Descriptions | undefined {
   const descriptions: Descriptions = {
     human: old?.human,

@@ -5,23 +5,23 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { checkPath, CONTEXT_FILE, CONTEXT_FOLDERS, isContextPath, MAX_FILE_BYTES } from "./context-path.ts";
 
-/** A file that was written so recently may be written again without its times telling it. */
+/** A file written this recently may change again without a new timestamp. */
 const SETTLED_MS = 2_000;
-/** Looked at before others get a turn. */
+/** Files per batch, before yielding to the event loop. */
 const STAMPS_AT_ONCE = 500;
 
-/** The context's files on the disk. No link is ever followed, and no file is ever half written. */
+/** The context's files on disk. Never follows links, and writes atomically. */
 export class ContextFiles {
   readonly #root: string;
   readonly #isDurable: boolean;
 
-  /** `root` is a real path. Copies that are made for a while need not survive the machine. */
+  /** `root` is a real path. Temporary copies need not be durable. */
   constructor(root: string, { isDurable = true }: { isDurable?: boolean } = {}) {
     this.#root = root;
     this.#isDurable = isDurable;
   }
 
-  /** Sorted. Links, and what has no name of ours, are not among them. */
+  /** Sorted. Excludes links and files that are not part of the context. */
   async list(prefix = ""): Promise<string[]> {
     const paths: string[] = [];
     for (const folder of CONTEXT_FOLDERS) {
@@ -33,11 +33,11 @@ export class ContextFiles {
     return paths.filter((path) => path.startsWith(prefix)).sort();
   }
 
-  /** The same, each with what it is known by while it does not change; undefined if it has changed just now. */
+  /** Like `list`, with a stamp per file that changes with its content; undefined if the file changed just now. */
   async stamps(prefix?: string): Promise<Map<string, string | undefined>> {
     const stamps = new Map<string, string | undefined>();
     for (const path of await this.list(prefix)) {
-      // A thousand questions to a pool of threads take many times as long as asking them here.
+      // Synchronous: the thread pool is many times slower for thousands of calls.
       const stats = lstatSync(join(this.#root, path), { throwIfNoEntry: false });
       if (!stats) continue;
       const isSettled = Date.now() - stats.ctimeMs > SETTLED_MS;
@@ -67,7 +67,7 @@ export class ContextFiles {
     }
   }
 
-  /** Undefined if it is not there. */
+  /** Undefined if it does not exist. */
   async read(path: string): Promise<string | undefined> {
     const bytes = await this.readBytes(path);
     if (bytes === undefined) return undefined;
@@ -122,7 +122,7 @@ export class ContextFiles {
     }
     if ((await this.#kindOf(path)) === "other") throw isLink(path);
     const full = join(this.#root, path);
-    // Beside its place, under a name that nobody lists: it takes the place whole or not at all.
+    // A hidden temporary file beside it, renamed atomically.
     const beside = join(this.#root, folder, `.tandem-${process.pid}-${crypto.randomUUID()}`);
     try {
       {
@@ -138,7 +138,7 @@ export class ContextFiles {
     }
   }
 
-  /** With the folders that become empty by it. */
+  /** Also removes folders that become empty. */
   async remove(path: string): Promise<void> {
     checkPath(path);
     if (!(await this.#isReachable(dirname(path)))) return;
@@ -152,7 +152,7 @@ export class ContextFiles {
     }
   }
 
-  /** Whether a folder is there. A link on the way is refused, wherever it leads. */
+  /** Whether a folder exists. Rejects links in the path. */
   async #isReachable(folder: string): Promise<boolean> {
     if (folder === ".") return true;
     let path = "";

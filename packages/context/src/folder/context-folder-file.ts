@@ -11,7 +11,7 @@ const schema = z.looseObject({
   id: z.string().refine((id): id is ContextId => isId("context", id), "expected an id that begins with ctx_"),
 });
 
-/** Whose context it is: its id is what the store keeps everything about it under. */
+/** The context's id, under which the store keeps everything about it. */
 export function parseContextFile(text: string): ContextId {
   const read = readYaml(text, schema);
   if (!read.success) {

@@ -47,7 +47,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     return at;
   }
 
-  it("is made at its first use, and keeps its id", async () => {
+  it("is created on first use and keeps its id", async () => {
     await using at = await begun();
     const folder = await at.open(kind);
     expect(folder.id).toMatch(/^ctx_/);
@@ -56,7 +56,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     expect(await folder.list()).toEqual(["context.yaml"]);
   });
 
-  it("does not become of a folder that is somebody's own", async () => {
+  it("does not take over a foreign folder", async () => {
     await using at = await begun();
     await at.write("project/context/provider.tsx", "export {};\n");
     await expect(at.open(kind)).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     ]);
   });
 
-  it("writes nothing at all if one file is not what was expected", async () => {
+  it("writes nothing if one file has unexpected content", async () => {
     await using at = await begun();
     const folder = await at.open(kind);
     await at.write("project/context/wiki/b.md", "a person's\n");
@@ -93,7 +93,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     expect(await folder.head()).toBe(head);
   });
 
-  it("records what people have changed apart from its own, and knows whose line is whose", async () => {
+  it("commits people's changes separately, and knows the author of each line", async () => {
     await using at = await begun();
     const folder = await at.open(kind);
     await folder.commit([adding("wiki/a.md", "one\ntwo\nthree\n"), adding("wiki/b.md", "ours\n")], OURS);
@@ -112,7 +112,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     );
   });
 
-  it("takes words of a person in a proposal for a person's", async () => {
+  it("treats a person's text in a proposal as theirs", async () => {
     await using at = await begun();
     const folder = await at.open(kind);
     const trailers = { ...OURS.trailers, "Words-By": "Ann" };
@@ -120,7 +120,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     expect((await folder.handLines(["wiki/a.md"])).get("wiki/a.md")).toEqual(new Set([1]));
   });
 
-  it("undoes a commit around what people have changed since, or not at all", async () => {
+  it("reverts a commit around later changes, or rejects", async () => {
     await using at = await begun();
     const folder = await at.open(kind);
     await folder.commit([adding("wiki/a.md", "one\ntwo\nthree\n")], OURS);
@@ -136,7 +136,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     expect(await folder.read("wiki/a.md")).toBe("one\nTwo, she said\nthree\n");
   });
 
-  it("gives private copies, and sweeps those of processes that have died", async () => {
+  it("creates private copies, and removes those of dead processes", async () => {
     await using at = await begun();
     const folder = await at.open(kind);
     await folder.commit([adding("wiki/a.md", "a\n"), adding("catalogue/shop/main.t.yaml", "x: 1\n")], OURS);
@@ -159,7 +159,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     expect(await readdir(at.at(`scratch/${folder.id}`))).toEqual([]);
   });
 
-  it("refuses paths that lead elsewhere, and links", async () => {
+  it("rejects paths out of the folder, and links", async () => {
     await using at = await begun();
     const folder = await at.open(kind);
     await at.write("secret.md", "secret\n");
@@ -185,7 +185,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     expect(await at.read("secret.md")).toBe("secret\n");
   });
 
-  it("finishes what a process that died had begun, without a line of a person's lost", async () => {
+  it("completes a dead process's commit without losing a person's line", async () => {
     await using at = await begun();
     const folder = await at.open(kind);
     const base = await folder.commit([adding("wiki/a.md", "a\n"), adding("wiki/b.md", "b\n")], OURS);
@@ -196,7 +196,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
       ],
       OURS,
     );
-    // As it is when the process dies after it has written one of two files, and a person saves the other.
+    // Simulates a process that died after writing one of two files, while a person saved the other.
     const repository = kind === "own" ? "project/context" : "project";
     const ref = kind === "own" ? "refs/heads/main" : "refs/tandem/context";
     await at.git(repository, "update-ref", "refs/tandem/context-pending", made);
@@ -213,7 +213,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     );
   });
 
-  it("is whole after a process was killed at any moment, and takes nothing of it for a person's", async () => {
+  it("is consistent after a kill at any moment, and attributes nothing to a person", async () => {
     await using at = await begun();
     await at.open(kind);
     for (const round of inject("soak") ? [0, 1, 2, 3, 4, 5] : [0, 3]) {
@@ -226,7 +226,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
       child.kill("SIGKILL");
       await once(child, "exit");
       const folder = await at.open(kind);
-      // First: a git of the killed process may still be at work, and what it leaves is taken up with the next look.
+      // Open first: a git process of the killed one may still be running, and its result is picked up on the next read.
       const [last] = await folder.log(1);
       const [a, b] = [await folder.read("wiki/a.md"), await folder.read("wiki/b.md")];
       expect(a).toMatch(/^\d+\n$/);
@@ -236,7 +236,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     }
   });
 
-  it("lets two writers take turns: nothing of either is lost", async () => {
+  it("serialises two writers without losing changes", async () => {
     await using at = await begun();
     const folders = await Promise.all([at.open(kind), at.open(kind)]);
     const paths = Array.from({ length: 12 }, (_, i) => `wiki/${i}.md`);
@@ -247,7 +247,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
 });
 
 describe("the user's own git", () => {
-  it("sees nothing of a context in the project's repository but its files", async () => {
+  it("sees only the files of a context in the project's repository", async () => {
     await using at = await scratchFolder();
     await at.write("project/readme.md", "hello\n");
     await at.write("project/staged.md", "staged\n");
@@ -277,12 +277,12 @@ describe("the user's own git", () => {
     );
   });
 
-  it("finds the context's own repository clean, and what was staged there still staged", async () => {
+  it("sees a clean context repository, and keeps what was staged", async () => {
     await using at = await scratchFolder();
     const folder = await at.open("own");
     await folder.commit([adding("wiki/a.md", "a\n"), adding("wiki/b.md", "b\n")], OURS);
     expect(await at.git("project/context", "status", "--porcelain")).toBe("");
-    // Staged one way, and saved another: the index keeps the first.
+    // Staged one version and saved another: the index keeps the first.
     await at.write("project/context/wiki/a.md", "staged\n");
     await at.git("project/context", "add", "wiki/a.md");
     await at.write("project/context/wiki/a.md", "saved\n");
@@ -293,7 +293,7 @@ describe("the user's own git", () => {
     expect(await at.git("project/context", "status", "--porcelain")).toBe("MM wiki/a.md\n?? notes.txt\n");
   });
 
-  it("owns what it has put into a commit of ours", async () => {
+  it("owns its changes within our commit", async () => {
     await using at = await scratchFolder();
     const folder = await at.open("own");
     await folder.commit([adding("wiki/a.md", "ours\n")], OURS);
@@ -302,7 +302,7 @@ describe("the user's own git", () => {
     expect((await folder.handLines(["wiki/a.md"])).get("wiki/a.md")).toContain(2);
   });
 
-  it("may commit there itself, and ours go on top", async () => {
+  it("may commit there itself, and ours follow", async () => {
     await using at = await scratchFolder();
     const folder = await at.open("own");
     await folder.commit([adding("wiki/a.md", "a\n")], OURS);
@@ -315,7 +315,7 @@ describe("the user's own git", () => {
     await expect(folder.commit([adding("wiki/c.md", "c\n")], OURS)).rejects.toMatchObject({ fix: /git switch main/ });
   });
 
-  it("is needed for a context in the project's repository", async () => {
+  it("is required for a context in the project's repository", async () => {
     await using at = await scratchFolder();
     await expect(at.open("project")).rejects.toMatchObject({ code: "invalid_request", fix: /context\.git to own/ });
   });

@@ -1,17 +1,17 @@
 import { RequestError } from "@tandem/protocol";
 
-/** The folders and the file that are ours. Whatever else a person keeps beside them is left alone. */
+/** Our folders and file. Anything else beside them is left alone. */
 export const CONTEXT_FOLDERS = ["catalogue", "wiki", "memory"] as const;
 export const CONTEXT_FILE = "context.yaml";
 
-/** One megabyte: a larger file is no page and no table, and would go through every prompt. */
+/** 1 MB: a larger file is neither a page nor a table, and would not fit a prompt. */
 export const MAX_FILE_BYTES = 1_024 * 1_024;
 
-/** A path of a file of the context: relative, with `/`, in one of its folders. Anything else is refused in words. */
+/** Validates a relative path with `/` in one of the context's folders. */
 export function checkPath(path: string): string {
   const steps = path.split("/");
   const isOurs = path === CONTEXT_FILE || (steps.length > 1 && CONTEXT_FOLDERS.some((folder) => folder === steps[0]));
-  // Dots at the beginning: `..` leads out, `.git` is git's, and an editor's own files begin so as well.
+  // No leading dots: `..` leads out, `.git` belongs to git, and editors use such names too.
   const isPlain = steps.every((step) => step !== "" && !step.startsWith(".") && Buffer.byteLength(step) <= 255);
   if (isOurs && isPlain && !/\p{Cc}|\\/u.test(path)) return path;
   throw new RequestError("invalid_request", `${JSON.stringify(path)} cannot be the path of a file of the context.`, {

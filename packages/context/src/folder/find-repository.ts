@@ -6,25 +6,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 const TRIES = 20;
 const PAUSE_MS = 100;
 
-/** A repository for the context's history. */
+/** The git repository of the context's history. */
 export interface Repository {
   gitDir: string;
-  /** In a repository of its own, its index follows our commits; in the project's, nothing but our ref moves. */
+  /** In its own repository, the index follows our commits; in the project's, only our ref moves. */
   isOwn: boolean;
 }
 
-/** The context's own repository, made if it is not there. The project's around it does not learn of it. */
+/** The context's own repository, created if needed. The surrounding project repository is not affected. */
 export async function ownRepository(folder: string): Promise<Repository> {
   const found = await locate(folder);
   if (found?.top === folder) return { gitDir: found.gitDir, isOwn: true };
   for (let tries = 1; ; tries += 1) {
     try {
       await git(folder, ["init", "--quiet", "--initial-branch=main", "--template="]);
-      // Bytes stay what they are, whatever the user's own settings say.
+      // Store bytes unchanged, whatever the user's settings.
       await git(folder, ["config", "core.autocrlf", "false"]);
       return await ownRepository(folder);
     } catch (error) {
-      // Another process makes it in this very moment.
+      // Race: another process is creating it right now.
       if (!(error instanceof GitFailed) || !error.stderr.includes("lock") || tries === TRIES) throw error;
       await sleep(PAUSE_MS);
     }

@@ -3,13 +3,13 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Longer than the largest commit takes on a slow disk. */
+/** Longer than the largest commit on a slow disk. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 15;
 
 /**
- * One process at a time, and one caller at a time within it. The lock is the operating system's on a database file (it has
- * nothing in it), which lets go of it with the process, however that ends: there is nothing to sweep.
+ * A mutex across processes and callers. Uses the operating system's lock on an (empty) database file, which is released
+ * when the process ends in any way, so nothing needs cleanup.
  */
 export class FolderLock {
   readonly #file: string;
@@ -20,7 +20,7 @@ export class FolderLock {
     this.#file = file;
   }
 
-  /** Whoever holds it may hold it again on the way. */
+  /** Reentrant. */
   hold<T>(work: () => Promise<T>): Promise<T> {
     if (this.#holder.getStore()) return work();
     const turn = this.#queue.then(() => this.#locked(() => this.#holder.run(true, work)));

@@ -8,8 +8,8 @@ const PAUSE_MS = 100;
 type Tree = ReadonlyMap<string, string>;
 
 /**
- * Lets the index of the context's own repository follow a commit that was made beside it; otherwise git would show the
- * opposite of it as staged. Files for which a person has staged something else are left as they are.
+ * Updates the index of the context's own repository after a commit that bypassed it; otherwise git would show the
+ * reverse of our commit as staged. Files with other staged content are left alone.
  */
 export async function followIndex(
   history: GitHistory,
@@ -29,7 +29,7 @@ export async function followIndex(
       if (lines.length > 0) await history.run(["update-index", "-z", "--index-info"], `${lines.join("\0")}\0`);
       return;
     } catch (error) {
-      // The person's own git is at work in this moment.
+      // Race: the user's git holds the lock.
       if (!(error instanceof GitFailed) || tries === TRIES) throw error;
       await sleep(PAUSE_MS);
     }
@@ -41,7 +41,7 @@ async function readIndex(history: GitHistory): Promise<Map<string, string>> {
   return new Map(
     entries.flatMap((entry): [string, string][] => {
       const [, blob, stage, path] = /^\d+ ([0-9a-f]+) (\d)\t(.*)$/s.exec(entry) ?? [];
-      // What is unmerged is somebody's work under way: no blob is called so.
+      // Unmerged entries are work in progress; this value matches no blob.
       return blob === undefined || path === undefined ? [] : [[path, stage === "0" ? blob : "unmerged"]];
     }),
   );

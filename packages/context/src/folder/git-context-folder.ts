@@ -12,10 +12,10 @@ import { type HandEdit, handEdits } from "./hand-edits.ts";
 import { handLines } from "./hand-lines.ts";
 import { checkOut } from "./private-worktree.ts";
 
-/** Files that are read or written at once: each waits for the disk. */
+/** Concurrent file accesses. */
 const AT_ONCE = 16;
 
-/** Somebody else's commits can come between; this often, and no more. */
+/** Retries after a race with foreign commits. */
 const TRIES = 20;
 
 const BY_HAND: Author = { name: "by hand", email: "by-hand@localhost" };
@@ -26,12 +26,12 @@ export interface Parts {
   files: ContextFiles;
   history: GitHistory;
   lock: FolderLock;
-  /** Where commits go; in a repository of its own, whatever branch is checked out. */
+  /** Target ref; in its own repository, the checked-out branch. */
   ref: string | undefined;
-  /** Where a commit stands until its files are written. */
+  /** Holds a commit until its files are written. */
   pendingRef: string;
   author: Author;
-  /** Where worktrees are made. */
+  /** Parent folder of worktrees. */
   scratch: string;
 }
 
@@ -39,7 +39,7 @@ export class GitContextFolder implements ContextFolder {
   readonly id: ContextId;
   readonly path: string;
   readonly #parts: Parts;
-  /** What files were when they were last read here. */
+  /** Blobs of files as last read. */
   readonly #blobs = new Map<string, { stamp: string; blob: string }>();
 
   constructor(parts: Parts) {
@@ -148,7 +148,7 @@ export class GitContextFolder implements ContextFolder {
     return checkOut(scratch, name, new Map(tree.map(([path, blob]) => [path, blobs.get(blob)!])));
   }
 
-  /** Where the history is now. */
+  /** Current position of the history. */
   async #place(): Promise<Place & { pending: string | undefined }> {
     const { history, ref: fixed, pendingRef, path } = this.#parts;
     const refs = await history.refs(fixed ?? "refs/heads", pendingRef);
@@ -156,7 +156,7 @@ export class GitContextFolder implements ContextFolder {
     return { ref, head: refs.get(ref), pending: refs.get(pendingRef) };
   }
 
-  /** What stands in the folder and not in the last commit was written by people. Returns the head. */
+  /** Working files that differ from the last commit were written by people. Returns the head. */
   async #recordHand(place: Place): Promise<string> {
     const { files, history } = this.#parts;
     const tree = await history.tree(place.head);
@@ -174,7 +174,7 @@ export class GitContextFolder implements ContextFolder {
     for (const path of this.#blobs.keys()) if (!stamps.has(path)) this.#blobs.delete(path);
     for (const path of tree.keys()) if (isContextPath(path) && !stamps.has(path)) changes.set(path, null);
     if (changes.size === 0 && place.head !== undefined) return place.head;
-    // The first commit of a context that nobody has written in yet is ours.
+    // The initial commit of an untouched context is ours.
     const isNew = place.head === undefined && [...changes.keys()].every((path) => path === CONTEXT_FILE);
     const details = isNew
       ? { message: "Begin the context\n", author: TANDEM, committer: TANDEM }
@@ -184,12 +184,13 @@ export class GitContextFolder implements ContextFolder {
 
   async #commit(place: Place, changes: Contents, details: CommitDetails): Promise<Place & { head: string }> {
     const { history, pendingRef } = this.#parts;
-    // From here on, what is in `pendingRef` will be done: by us, or by whoever comes after we died.
+    // Write-ahead: from here on the commit in `pendingRef` will be completed, by us or by the next process after a
+    // crash.
     const pending = await history.commit(pendingRef, place.head, changes, details);
     return this.#finish(place, pending, place.head, changes);
   }
 
-  /** Finishes what somebody began who died. */
+  /** Completes the commit of a crashed process. */
   async #resume(place: Place, pending: string): Promise<Place> {
     const { history } = this.#parts;
     const parent = await history.resolve(`${pending}^`);
@@ -200,7 +201,7 @@ export class GitContextFolder implements ContextFolder {
     return this.#finish(place, pending, parent, changes);
   }
 
-  /** Writes the files of a commit that was made, and then lets it be the head. */
+  /** Writes the files of a commit, then moves the head to it. */
   async #finish(
     place: Place,
     pending: string,
@@ -211,7 +212,7 @@ export class GitContextFolder implements ContextFolder {
     const [before, after] = [await history.tree(parent), await history.tree(pending)];
     await inParallel([...changes], AT_ONCE, async ([path, content]) => {
       const bytes = await files.readBytes(path);
-      // Somebody has saved the file in this very moment: theirs stays, and is recorded after ours.
+      // Race: a person saved the file just now. Keep their version; it is committed after ours.
       if ((bytes && history.hash(bytes)) !== before.get(path)) return;
       if (content === null) await files.remove(path);
       else await files.write(path, content);
@@ -224,7 +225,7 @@ export class GitContextFolder implements ContextFolder {
         return { ref, head: pending };
       }
       if (head === parent && (await history.settle(ref, parent, pendingRef, pending))) return { ref, head: pending };
-      // A person's own commit has come between: ours goes on top of it.
+      // Race: a person's commit came in between. Put ours on top.
       ({ ref, head } = await this.#place());
       if (head === pending) continue;
       parent = head;
@@ -236,13 +237,13 @@ export class GitContextFolder implements ContextFolder {
   }
 }
 
-/** Where commits go, and the last of them. */
+/** The target ref and its current commit. */
 interface Place {
   ref: string;
   head: string | undefined;
 }
 
-/** Of a repository without a commit. */
+/** Branch of a repository without commits. */
 async function unbornBranch(history: GitHistory, path: string): Promise<string> {
   const ref = await history.run(["symbolic-ref", "--quiet", "HEAD"]).catch((cause: unknown) => {
     throw new RequestError("conflict", `The context's repository in ${path} has no branch checked out.`, {
@@ -253,7 +254,7 @@ async function unbornBranch(history: GitHistory, path: string): Promise<string> 
   return ref.trim();
 }
 
-/** Paths of ours that two trees do not have in common. */
+/** Paths of ours that differ between two trees. */
 function differing(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const paths = new Set([...before.keys(), ...after.keys()]);
   return [...paths].filter((path) => isContextPath(path) && before.get(path) !== after.get(path));
@@ -268,7 +269,7 @@ function formatMessage({ subject, body, trailers = {} }: CommitMessage): string 
 const changedMeanwhile = (path: string): RequestError =>
   new RequestError("conflict", `${path} was changed by somebody else in the meantime.`, { fix: "Look at it again." });
 
-/** It stays where it is, and out of the history. */
+/** A too large file stays on disk and out of the history. */
 function ignoreTooLarge(error: unknown): undefined {
   if (error instanceof RequestError && error.code === "too_large") return undefined;
   throw error;

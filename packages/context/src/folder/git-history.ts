@@ -1,10 +1,10 @@
 import { git, GitFailed, runGit } from "@tandem/workspace";
 import { createHash } from "node:crypto";
 
-/** Trees that are remembered: commits do not change. */
+/** Cache size; commits are immutable. */
 const KEPT_TREES = 8;
 
-/** A large catalogue, whole. */
+/** Enough for a large catalogue. */
 const MAX_BYTES = 512 * 1_024 * 1_024;
 
 export interface Author {
@@ -12,7 +12,7 @@ export interface Author {
   email: string;
 }
 
-/** Who makes the commits, on whosever behalf. */
+/** Committer of our commits, whoever the author is. */
 export const TANDEM: Author = { name: "Tandem", email: "tandem@localhost" };
 
 export interface CommitDetails {
@@ -21,12 +21,12 @@ export interface CommitDetails {
   committer: Author;
 }
 
-/** Content of files by their paths; null removes. */
+/** File contents by path; null removes. */
 export type Contents = ReadonlyMap<string, Uint8Array | null>;
 
 /**
- * One line of history in a git repository, of which nothing else is touched: commits are made out of their parent and what
- * changes, without an index or a work tree, and a ref moves only from where it was thought to be.
+ * One linear history in a git repository. Commits are built from their parent and the changes, without index or work
+ * tree, and a ref moves only by compare-and-swap.
  */
 export class GitHistory {
   readonly #gitDir: string;
@@ -47,7 +47,7 @@ export class GitHistory {
     return git(this.#gitDir, ["--git-dir", this.#gitDir, ...args], { input, maxBytes: MAX_BYTES });
   }
 
-  /** What a blob of this content is called. */
+  /** git's blob id of the content. */
   hash(content: Uint8Array): string {
     return createHash(this.#algorithm).update(`blob ${content.byteLength}\0`).update(content).digest("hex");
   }
@@ -59,7 +59,7 @@ export class GitHistory {
     return exitCode === 0 ? stdout.toString("utf8").trim() : undefined;
   }
 
-  /** Where refs are, by their names; `*` is the name of the branch that is checked out, if it has a commit. */
+  /** Ref names and commits; `*` marks the checked-out branch, if it has a commit. */
   async refs(...patterns: string[]): Promise<Map<string, string>> {
     const output = await this.run(["for-each-ref", "--format=%(HEAD)%(refname) %(objectname)", ...patterns]);
     return new Map(
@@ -76,7 +76,7 @@ export class GitHistory {
     );
   }
 
-  /** Names of the blobs of plain files in a commit, by path. */
+  /** Blob ids of regular files in a commit, by path. */
   async tree(commit: string | undefined): Promise<ReadonlyMap<string, string>> {
     const files = new Map<string, string>();
     if (commit === undefined) return files;
@@ -84,7 +84,7 @@ export class GitHistory {
     if (known) return known;
     for (const entry of (await this.run(["ls-tree", "-r", "-z", "--full-tree", commit])).split("\0")) {
       const [, mode, blob, path] = /^(\d+) blob ([0-9a-f]+)\t(.*)$/s.exec(entry) ?? [];
-      // Links are not ours.
+      // Links are ignored.
       if (mode?.startsWith("100") && blob !== undefined && path !== undefined) files.set(path, blob);
     }
     return this.#keep(commit, files);
@@ -115,7 +115,7 @@ export class GitHistory {
     return contents;
   }
 
-  /** A commit of a parent and what changes, on a ref of its own: `ref` is made, or taken from where it was. */
+  /** Creates a commit from a parent and changes, and points `ref` to it. */
   async commit(
     ref: string,
     parent: string | undefined,
@@ -135,7 +135,7 @@ export class GitHistory {
     data(Buffer.from(message));
     if (parent !== undefined) text(`from ${parent}\n`);
     for (const [path, content] of changes) {
-      // Paths of ours have no line ends; a quote at the beginning would be taken for one.
+      // Our paths contain no line ends, but a leading quote needs escaping.
       const name = path.startsWith('"') ? `"${path.replaceAll(/["\\]/g, "\\$&")}"` : path;
       if (content === null) {
         text(`D ${name}\n`);
@@ -161,7 +161,7 @@ export class GitHistory {
     return { message, author: { name, email }, committer: { name: committer, email: committerEmail } };
   }
 
-  /** Lets `ref` be where `pendingRef` is, and that one go; false if `ref` is not where it was thought to be. */
+  /** Moves `ref` to `pendingRef` and deletes that; false if `ref` has moved (compare-and-swap). */
   async settle(ref: string, from: string | undefined, pendingRef: string, pending: string): Promise<boolean> {
     const old = from ?? "0".repeat(pending.length);
     const commands = [

@@ -1,12 +1,12 @@
 import { type GitHistory, TANDEM } from "./git-history.ts";
 
-/** What a file was before and after somebody who is not us has changed it. */
+/** A file before and after a foreign change. */
 export interface HandEdit {
   before: string;
   after: string;
 }
 
-/** The changes that people have made in files, by path. Files that they have made or removed are no changes. */
+/** People's changes to files, by path. Excludes created and removed files. */
 export async function handEdits(
   history: GitHistory,
   head: string,
@@ -34,5 +34,5 @@ export async function handEdits(
   );
 }
 
-/** `:100644 100644 OLD NEW M`, and behind a zero the path. */
+/** Format: `:100644 100644 OLD NEW M`, NUL, path. */
 const RAW = /:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) M\0([^\0]+)\0/g;

@@ -1,9 +1,9 @@
 import { type GitHistory, TANDEM } from "./git-history.ts";
 
-/** Blames that run at once. */
+/** Concurrent `git blame` processes. */
 const AT_ONCE = 4;
 
-/** Lines of files at a commit that no commit of ours has written last. */
+/** Lines of files at a commit that were last written by foreign commits. */
 export async function handLines(
   history: GitHistory,
   head: string,
@@ -22,7 +22,7 @@ export async function handLines(
   return found;
 }
 
-/** Which commits are ours, and which paths others have ever touched: a file that only we wrote needs no closer look. */
+/** Our commits, and the paths that foreign commits ever touched: other files need no blame. */
 async function readHistory(history: GitHistory, head: string): Promise<{ ours: Set<string>; touched: Set<string> }> {
   const trailers =
     "%(trailers:key=Tandem-Proposal,valueonly,separator=%x20)%x1f%(trailers:key=Words-By,valueonly,separator=%x20)";
@@ -40,7 +40,8 @@ async function readHistory(history: GitHistory, head: string): Promise<{ ours: S
   for (const entry of output.split("\x1e")) {
     const [commit = "", committer = "", proposal = "", words = "", names = ""] = entry.split("\x1f");
     if (commit === "") continue;
-    // One that a person has amended or squashed keeps its trailers, and may hold their lines.
+    // A commit amended or squashed by a person keeps our trailers but may contain their lines, so check the committer
+    // too.
     const isOurs = committer === TANDEM.email && proposal.trim() !== "";
     if (isOurs && words.trim() === "") ours.add(commit);
     else for (const name of names.split("\0")) if (name.trim() !== "") touched.add(name.replace(/^\n+/, ""));
@@ -50,7 +51,7 @@ async function readHistory(history: GitHistory, head: string): Promise<{ ours: S
 
 async function blame(history: GitHistory, head: string, path: string, ours: ReadonlySet<string>): Promise<Set<number>> {
   const lines = new Set<number>();
-  // A file that is not in the commit has no lines.
+  // The file does not exist in the commit.
   if ((await history.run(["ls-tree", "-z", "--full-tree", head, "--", path])) === "") return lines;
   const output = await history.run(["blame", "--porcelain", head, "--", path]);
   for (const line of output.split("\n")) {

@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 
-/** For reads of many files: what is no text, too large or a link is taken for nothing, stays as it is, and stops nobody. */
+/** For bulk reads: binary, too large or linked files are skipped instead of failing the read. */
 export function leftAlone(error: unknown): undefined {
   if (error instanceof TandemError && error.code !== "unavailable") return undefined;
   throw error;

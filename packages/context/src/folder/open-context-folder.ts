@@ -15,15 +15,15 @@ const PROJECT_REF = "refs/tandem/context";
 
 export interface FolderSettings {
   path: string;
-  /** A repository of its own, or part of the project's. */
+  /** Its own repository, or part of the project's. */
   git: "own" | "project";
-  /** Of commits that are made on somebody's behalf. */
+  /** Author of commits on behalf of a person. */
   author?: Author;
-  /** Where worktrees are made, if not beside the history; for this user alone. */
+  /** Parent folder of worktrees, if not beside the history; owner-only. */
   scratch?: string;
 }
 
-/** Opens the folder of a context; one that is not there is made. Finishes what a process that died had begun. */
+/** Opens a context's folder, creating it if needed. Completes the commit of a crashed process. */
 export async function openContextFolder(settings: FolderSettings): Promise<ContextFolder> {
   await mkdir(settings.path, { recursive: true });
   const path = await realpath(settings.path);
@@ -33,7 +33,7 @@ export async function openContextFolder(settings: FolderSettings): Promise<Conte
   const files = new ContextFiles(path);
   const lock = new FolderLock(join(gitDir, "tandem-context.lock"));
   const { id, projectRef } = await lock.hold(() => identify(files, history, isOwn));
-  // In git's own folder nobody else can write, and nobody looks.
+  // Inside the git folder: private and invisible.
   const scratch = join(settings.scratch ?? join(gitDir, "tandem-worktrees"), id);
   await sweepWorktrees(scratch);
   const folder = new GitContextFolder({
@@ -51,7 +51,7 @@ export async function openContextFolder(settings: FolderSettings): Promise<Conte
   return folder;
 }
 
-/** A folder of that name may be somebody's source code: it must not become a context by accident. */
+/** A folder of that name may be source code; do not turn it into a context by accident. */
 async function refuseForeign(path: string): Promise<void> {
   const names = await readdir(path);
   if (names.includes(CONTEXT_FILE)) return;
@@ -62,7 +62,7 @@ async function refuseForeign(path: string): Promise<void> {
   });
 }
 
-/** The id in the file; else, where somebody has removed it, in the history; else a new one. */
+/** The id from the file, else from the history if the file was removed, else a new one. */
 async function identify(files: ContextFiles, history: GitHistory, isOwn: boolean) {
   let text = await files.read(CONTEXT_FILE);
   if (text === undefined) {
@@ -71,7 +71,7 @@ async function identify(files: ContextFiles, history: GitHistory, isOwn: boolean
   }
   const id = parseContextFile(text);
   const before = isOwn ? undefined : await recorded(history, PROJECT_REF);
-  // A repository may hold the contexts of several projects; the first has the plain name.
+  // A repository can hold the contexts of several projects; the first uses the plain ref.
   const isOther = before !== undefined && parseContextFile(before) !== id;
   return { id, projectRef: isOther ? `refs/tandem/contexts/${id}` : PROJECT_REF };
 }

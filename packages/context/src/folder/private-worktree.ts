@@ -5,10 +5,10 @@ import { inParallel } from "@tandem/protocol";
 import { ContextFiles } from "./context-files.ts";
 import type { ContextWorktree, FileChange } from "./context-folder.ts";
 
-/** Files that are written at once. */
+/** Concurrent file writes. */
 const AT_ONCE = 16;
 
-/** Writes a copy of files into a new folder below `scratch`. Its name says whose process it is. */
+/** Writes a copy of files into a new folder below `scratch`. Its name contains the owner's pid. */
 export async function checkOut(
   scratch: string,
   name: string,
@@ -40,7 +40,7 @@ export async function checkOut(
   };
 }
 
-/** Removes worktrees whose processes have ended without doing so. */
+/** Removes worktrees of dead processes. */
 export async function sweepWorktrees(scratch: string): Promise<void> {
   const names = await readdir(scratch).catch(() => []);
   for (const name of names) {

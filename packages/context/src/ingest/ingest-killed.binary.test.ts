@@ -50,7 +50,7 @@ interface Work {
   script: () => Rule[];
   requests: number;
   proposal: object;
-  /** Of the page that is proposed. */
+  /** Text of the proposed page. */
   says: string;
 }
 const refunds: Work = {
@@ -62,7 +62,7 @@ const removal: Work = {
   ...{ proposal: { decisions: 0 }, says: "Thirty days." },
 };
 
-/** Where it is killed: when a model is asked, or as something is told. How many requests are sent twice: those of the step that was under way. */
+/** Where it is killed (at a model request or an event), and how many requests of the interrupted step are repeated. */
 type Killed = [name: string, work: Work, where: Where | string, twice: number];
 const killed: Killed[] = [
   ["the cutting of documents", refunds, "--die-at=evidence/stage_progress/2", 0],
@@ -127,7 +127,7 @@ test.each(inject("soak") ? [...killed, ...killedElsewhere] : killed)(
       expect(proposals).toHaveLength(1);
       const [change] = (await context.proposals.get(proposals[0]!.id))!.changes;
       expect(change!.after).toContain(says);
-      // Documents that were cut and kept are not cut again.
+      // Stored documents are not converted again.
       const isCut = where !== "--die-at=fetch/stage_progress/2" && where !== "--die-at=evidence/stage_progress/2";
       expect(await keptDocuments(context)).toBe(isCut ? unchanged : 0);
     } finally {
@@ -137,7 +137,7 @@ test.each(inject("soak") ? [...killed, ...killedElsewhere] : killed)(
   },
 );
 
-/** How many documents the run that went on found cut already. */
+/** Number of documents that the resumed run found stored. */
 async function keptDocuments({ store }: TestIngest): Promise<number> {
   const { data } = await store.jobs.list({ limit: 10, order: "asc" });
   const events = await store.jobs.events(data[0]!.id, { after: 0, limit: 1_000 });

@@ -7,7 +7,7 @@ import { putProvenance } from "./sources/provenance.ts";
 
 const { ingest } = defaultConfig();
 
-it("says what would be read, asked and spent, and keeps nothing", async () => {
+it("reports documents, requests and cost, and stores nothing", async () => {
   const pages = Array.from({ length: 30 }, (_, index) => [`p-${index}.md`, `# P\n\n${"Words. ".repeat(100)}${index}`]);
   await using files = await makeFiles({
     ...Object.fromEntries(pages),
@@ -33,7 +33,7 @@ it("says what would be read, asked and spent, and keeps nothing", async () => {
   expect(plan).toMatchObject({ documents: 30, skipped: [{ item: "docs/broken.pdf", code: "broken" }] });
   expect(plan.characters).toBeGreaterThan(30 * 700);
   const triage = plan.requests.find(({ role }) => role === "triage");
-  // Three for the lanes, and one for each of the twelve pages that are expected to be light.
+  // Three for lanes, and one for each of the twelve pages expected to be light.
   expect(triage).toMatchObject({ model: "haiku", requests: 15 });
   expect(plan.requests.map(({ role }) => role)).toEqual(["triage", "candidateExtraction", "curator", "reconcile"]);
   for (const { usd } of plan.requests) expect(usd).toBeGreaterThan(0);
@@ -45,7 +45,7 @@ it("says what would be read, asked and spent, and keeps nothing", async () => {
   expect(unknown.usd).toBeNull();
 });
 
-it("asks nothing where nothing has changed, or nothing is there", async () => {
+it("plans nothing without changes or documents", async () => {
   await using files = await makeFiles({ "logo.png": "x" });
   await using store = await openTestContext();
   const sources = [files.source(), files.source({ path: "nowhere" }, { name: "gone" })];

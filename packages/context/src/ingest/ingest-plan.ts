@@ -13,7 +13,7 @@ import { inBatches } from "../runs/in-batches.ts";
 import { LIGHT_LENGTH } from "./triage/triage-pages.ts";
 import { BATCH_LIMITS, TRIAGE_SYSTEM } from "./triage/triage-prompt.ts";
 
-/** What a run would do. */
+/** Preview of a run. */
 export interface IngestPlan {
   sources: {
     name: string;
@@ -25,13 +25,13 @@ export interface IngestPlan {
     deleted: number;
     ignored: number;
   }[];
-  /** What would be read closely enough to cost something. */
+  /** Documents that will cost something. */
   documents: number;
   characters: number;
   skipped: { item: string; code: string; message: string }[];
-  /** The requests of `triage` for lanes are counted; all others depend on what it says, and are what is to be expected. */
+  /** `triage` requests for lanes are exact; all others are estimates that depend on its results. */
   requests: PlannedRequests[];
-  /** US dollars, about; null if the price of a model is not known. */
+  /** Estimate in US dollars; null if a model's price is unknown. */
   usd: number | null;
 }
 
@@ -46,10 +46,7 @@ interface PlannedRequests {
 
 const CHARACTERS_PER_TOKEN = 4;
 
-/**
- * What is to be expected of a mixed lot of documents, for a dry run alone. Work units, curation and reconciliation take as
- * many steps as their agents want; these are steps and tokens of an ordinary one.
- */
+/** Typical figures for mixed documents, only for the preview. Steps and tokens of agents vary. */
 const EXPECTED = {
   light: 0.4,
   full: 0.3,
@@ -60,12 +57,12 @@ const EXPECTED = {
   stepsOfUnit: 10,
   stepsOfPass: 8,
   stepsOfReconcile: 6,
-  /** Instructions, tools and what was said before, most of it from the cache. */
+  /** Instructions, tools and history, mostly from the cache. */
   tokensPerStep: 6_000,
   answerPerStep: 350,
 };
 
-/** Reads the sources as a run would, and neither asks a model nor keeps anything. */
+/** Reads the sources like a run, without model requests or writes. */
 export async function planIngest(
   store: ContextStore,
   sources: readonly Source[],
@@ -107,7 +104,7 @@ export async function planIngest(
 
 const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Reads what is new once more, one document at a time: holding on to all of them could take any amount of memory. */
+/** Reads new documents again one by one, because keeping all of them could exhaust memory. */
 async function* lengthsOf(
   source: Source,
   wanted: ReadonlyMap<string, StagedItem>,
@@ -179,7 +176,7 @@ function requestsFor(
 
 const tokens = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);
 
-/** Request by request, because some models charge long ones differently. An alias costs what it stands for. */
+/** Priced per request, because some models charge more for long ones. Aliases are resolved. */
 function priceOf(model: string, requests: number, input: number, output: number): number | null {
   const usage = { ...noUsage(), inputTokens: input / requests, outputTokens: output / requests };
   const cost = costOf(model, usage) ?? costOf(meaningOf(model), usage);

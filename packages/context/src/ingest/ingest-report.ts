@@ -2,7 +2,7 @@ import type { Curated } from "./curate/curate.ts";
 import type { Proposed } from "./propose/propose-line.ts";
 import type { Reconciled } from "./reconcile/reconcile.ts";
 
-/** What came of a run: the result of its job. */
+/** Result of an ingest job. */
 export interface IngestReport {
   sources: {
     name: string;
@@ -12,7 +12,7 @@ export interface IngestReport {
     renamed: number;
     deleted: number;
   }[];
-  /** Documents by what triage made of them. `left`: it did not come to them. */
+  /** Documents by triage result. `left`: not reached. */
   documents: { skip: number; light: number; full: number; failed: number; left: number };
   units: { done: number; budget: number; failed: { unit: string; message: string }[] };
   candidates: Curated["counts"];
@@ -36,7 +36,7 @@ export const emptyReport = (): IngestReport => ({
   proposals: [],
 });
 
-/** Adds up numbers of the same names. */
+/** Adds counts by name. */
 export function addCounts<T extends Record<string, unknown>>(into: T, counts: { [K in keyof T]?: number }): void {
   for (const [name, count] of Object.entries(counts)) {
     if (typeof count === "number") Object.assign(into, { [name]: Number(into[name] ?? 0) + count });

@@ -32,24 +32,24 @@ import { type Conflict, Pages } from "./workbench/pages.ts";
 
 export interface IngestInput {
   context: { folder: ContextFolder; proposals: Proposals; search?: { sync(): Promise<unknown> } };
-  /** Its space is the context's. */
+  /** Its space is the context's id. */
   store: ContextStore;
   config: Config["ingest"];
   sources: readonly Source[];
-  /** Tools over the context; agents get those over tables and databases. */
+  /** Context tools; agents get those for tables and databases. */
   tools?: readonly ContextTool[];
   embedder?: Embedder;
 }
 
-/** Said at the beginning of a run that does not see all that was proposed before. */
+/** Topic of the note about open proposals that a run does not see. */
 const WAITING = "open proposals";
 
-/** Those that agents of an ingest are given; pages and passages they reach by tools of their own. */
+/** Tools for ingest agents; they reach pages and passages by their own tools. */
 const DATABASE_TOOLS: ReadonlySet<string> = new Set(["table_describe", "value_lookup", "sql_query"]);
 
 /**
- * Reads sources and proposes what the wiki should say. What is unchanged costs nothing; what fails is listed, left as it
- * was, and tried again by the next run. A run that is killed goes on where it was: every agent's work is a step.
+ * Reads sources and proposes wiki changes. Unchanged documents cost nothing; failures are listed, left unchanged and
+ * retried by the next run. A killed run resumes, because every agent's work is a stored step.
  */
 export async function ingest(run: Run, input: IngestInput): Promise<IngestReport> {
   const { store, sources } = input;
@@ -86,7 +86,7 @@ export async function ingest(run: Run, input: IngestInput): Promise<IngestReport
   return report;
 }
 
-/** The wiki is what it should be, whatever becomes of the index: that follows at the next search. */
+/** A failed index update does not fail the run; the next search catches up. */
 async function syncSearch(run: Run, { search }: IngestInput["context"]): Promise<void> {
   try {
     await search?.sync();
@@ -102,15 +102,15 @@ interface ReadSources {
   diffs: readonly SourceDiff[];
   documents: readonly DocumentRecord[];
   triaged: readonly TriagedPage[];
-  /** Those that light extraction has gone through. */
+  /** Pages that passed light extraction. */
   light: readonly TriagedPage[];
   agents: Agents;
-  /** Whether this is the line of documents that may be trying to instruct a model. */
+  /** Whether this line processes suspicious documents. */
   isSuspicious: boolean;
   report: IngestReport;
 }
 
-/** From documents that were read to a proposal that is stored, for one of the two kinds of documents. */
+/** Processes one of the two kinds of documents, from read documents to a stored proposal. */
 async function workLine(run: Run, input: IngestInput, read: ReadSources): Promise<void> {
   const { isSuspicious, report, diffs, triaged } = read;
   const line = await openLine(run, input, read);
@@ -146,7 +146,7 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const deleted = isSuspicious ? [] : diffs.flatMap((diff) => diff.deleted);
   const gone = {
     deleted: new Set(deleted.map(({ citation }) => citation)),
-    // Of one that failed nothing is known yet: the next run reads it, and decides.
+    // Failed documents are unknown; the next run decides about them.
     changed: new Map(through.map(({ document: { citation, chunks } }) => [citation, new Set(chunks)])),
   };
   const disputed = waiting.filter(({ action, job }) => action === "conflict" && job === run.job);
@@ -159,7 +159,7 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const judged = new Set(triaged.map(({ document }) => document.citation));
   const tables = await draftDbt(
     line,
-    // Without a model nothing is triaged; what needs none is done all the same.
+    // Without a model nothing is triaged; the rest is still done.
     read.documents.filter((each) => (judged.has(each.citation) ? ours.has(each.citation) : isOurs(each))),
   );
   count(report, { units, curated, reconciled, gates, pages, tables: tables.length });
@@ -187,7 +187,7 @@ async function openLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const { context, store, config, tools = [], embedder } = input;
   const { agents, isSuspicious, triaged } = read;
   const suspicious = new Map(triaged.map((page) => [page.document.citation, page.suspicious !== null]));
-  // The careful line may see everything; the usual one nothing that is suspected.
+  // The suspicious line may see everything; the normal one no suspicious document.
   const shelf = new EvidenceShelf(store, (document) => {
     if (isSuspicious) return true;
     const known = suspicious.get(document);
@@ -202,7 +202,7 @@ async function openLine(run: Run, input: IngestInput, read: ReadSources): Promis
   };
 }
 
-/** What the curator put off waits until there is something new; what a run's budget left over does not. */
+/** Deferred candidates wait for something new; those beyond a budget do not. */
 function awaiting(candidates: readonly Candidate[]): Candidate[] {
   const isNew = ({ state, note }: Candidate) => state === "open" || note === LEFT_OVER;
   return candidates.some(isNew) ? [...candidates] : [];

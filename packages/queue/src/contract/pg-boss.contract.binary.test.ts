@@ -8,7 +8,7 @@ queueContract(
     const postgres = await startPostgres();
     return {
       open: async (options) => openPgBossQueue(await postgres.createDatabase(), options),
-      // It looks every second.
+      // It polls every second.
       aWhileMs: 1_500,
       pauseSeconds: 1,
       [Symbol.asyncDispose]: () => postgres[Symbol.asyncDispose](),

@@ -1,13 +1,13 @@
 import { expect } from "vitest";
 import type { QueueOptions, Run, RunQueue, Working } from "../run-queue.ts";
 
-/** One place where runs are carried, however many open it. */
+/** A queue backend under test; it can be opened several times. */
 export interface QueueFixture extends AsyncDisposable {
-  /** A queue with nothing in it. */
+  /** Opens an empty queue. */
   open(options?: QueueOptions): Promise<RunQueue>;
-  /** Time enough for a worker to do what it must not. */
+  /** Long enough for a worker to do something forbidden. */
   aWhileMs: number;
-  /** The shortest pause before another attempt. */
+  /** The shortest backoff. */
   pauseSeconds: number;
 }
 
@@ -20,8 +20,8 @@ export const runOf = (key: string, more: Partial<Run> = {}): Run => ({
   ...more,
 });
 
-/** A worker that a test leads by the hand: what it takes is under way until the test ends it. */
-export class Hand {
+/** A worker controlled by the test: its runs last until the test ends them. */
+export class ManualWorker {
   readonly begun: Run[] = [];
   readonly working: Working;
   capacity: number;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { QueueOptions, RunQueue } from "../run-queue.ts";
-import { Hand, runOf, type QueueFixture } from "./queue-stage.ts";
+import { ManualWorker, runOf, type QueueFixture } from "./queue-stage.ts";
 
-/** What every queue of runs does. */
+/** The contract of every run queue. */
 export function queueContract(name: string, start: () => Promise<QueueFixture>, whyNot?: string): void {
   describe.skipIf(whyNot)(`queue: ${name}${whyNot ? ` (skipped: ${whyNot})` : ""}`, () => {
     let fixture: QueueFixture;
@@ -24,7 +24,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
     });
     afterAll(() => fixture[Symbol.asyncDispose]());
 
-    test("a run reaches a worker as it was sent, before or after the worker came", async () => {
+    test("delivers a run unchanged, sent before or after the worker started", async () => {
       const queue = await open();
       const run = runOf("early", {
         kind: "session",
@@ -33,23 +33,23 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
         traceparent: "00-ab",
       });
       await queue.send(run);
-      const hand = new Hand(queue, [run.place]);
+      const hand = new ManualWorker(queue, [run.place]);
       await hand.begins("early");
       expect(hand.begun[0]).toEqual(run);
       await queue.send({ ...run, key: "late" });
       await hand.begins("early", "late");
     });
 
-    test("a run that waits already is not sent twice; one that is under way is followed by one more", async () => {
+    test("does not queue a waiting run twice; queues one more behind a running one", async () => {
       const queue = await open();
       await queue.send(runOf("a"));
       await queue.send(runOf("a"));
-      const hand = new Hand(queue);
+      const hand = new ManualWorker(queue);
       await hand.begins("a");
       await queue.send(runOf("a"));
       await queue.send(runOf("a"));
       await queue.send(runOf("b"));
-      // It does not hold up what is behind it.
+      // It does not block runs behind it.
       await hand.begins("a", "b");
       hand.end("a");
       await hand.begins("a", "a", "b");
@@ -59,7 +59,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       expect((await queue.depth())[0]).toMatchObject({ waiting: 0, running: 2 });
     });
 
-    test("whatever is sent is seen by a run that begins after it, and no two of a key are under way at once", async () => {
+    test("a run that starts after a send sees it, and runs of one key never overlap", async () => {
       const queue = await open();
       const keys = ["x", "y", "z"];
       const sent = new Map<string, number>();
@@ -87,10 +87,10 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await Promise.all(workers.map((worker) => worker.stop(5_000)));
     });
 
-    test("takes no more than there is room for, and looks at once when there is more", async () => {
+    test("respects capacity, and takes more at once when it grows", async () => {
       const queue = await open();
       for (const key of ["a", "b", "c"]) await queue.send(runOf(key));
-      const hand = new Hand(queue, ["any"], 0);
+      const hand = new ManualWorker(queue, ["any"], 0);
       await aWhile();
       expect(hand.keys).toEqual([]);
       hand.capacity = 2;
@@ -102,9 +102,9 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await hand.begins("a", "b", "c");
     });
 
-    test("takes runs of its places only, and of those that are added", async () => {
+    test("takes runs of its own places only, including added ones", async () => {
       const queue = await open();
-      const hand = new Hand(queue, ["machine:one"]);
+      const hand = new ManualWorker(queue, ["machine:one"]);
       await queue.send(runOf("a", { place: "machine:two" }));
       await queue.send(runOf("b", { place: "machine:one" }));
       await hand.begins("b");
@@ -115,7 +115,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await hand.begins("a", "b", "c");
     });
 
-    test("takes runs of its tenants only, where it is for some", async () => {
+    test("takes runs of its own tenants only", async () => {
       const queue = await open();
       const begun: string[] = [];
       queue.work(
@@ -128,11 +128,11 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await expect.poll(() => begun.toSorted()).toEqual(["acme", "b/c"]);
       await aWhile();
       expect(begun).toHaveLength(2);
-      const hand = new Hand(queue);
+      const hand = new ManualWorker(queue);
       await hand.begins("b", "default");
     });
 
-    test("the most urgent is first", async () => {
+    test("takes the highest priority first", async () => {
       const queue = await open();
       for (const [key, priority] of [
         ["low", -1],
@@ -142,27 +142,27 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       ] as const) {
         await queue.send(runOf(key, { priority, tenant: key }));
       }
-      const hand = new Hand(queue, ["any"], 1);
+      const hand = new ManualWorker(queue, ["any"], 1);
       for (const [index, key] of ["higher", "high", "usual", "low"].entries()) {
         await expect.poll(() => hand.keys[index]).toBe(key);
         hand.end(key);
       }
     });
 
-    test("a tenant with much to do does not hold up another", async () => {
+    test("a busy tenant does not starve another", async () => {
       const queue = await open();
       for (const key of ["a1", "a2", "a3", "a4", "a5", "a6"]) await queue.send(runOf(key, { tenant: "a" }));
       for (const key of ["b1", "b2"]) await queue.send(runOf(key, { tenant: "b" }));
-      const hand = new Hand(queue, ["any"], 4);
+      const hand = new ManualWorker(queue, ["any"], 4);
       await hand.begins("a1", "a2", "b1", "b2");
       expect(hand.underWay).toHaveLength(4);
     });
 
-    test("where there is room for one only, tenants take turns", async () => {
+    test("with a capacity of one, tenants take turns", async () => {
       const queue = await open();
       for (const key of ["a1", "a2", "a3", "a4"]) await queue.send(runOf(key, { tenant: "a" }));
       for (const key of ["b1", "b2"]) await queue.send(runOf(key, { tenant: "b" }));
-      const hand = new Hand(queue, ["any"], 1);
+      const hand = new ManualWorker(queue, ["any"], 1);
       const order = ["a1", "b1", "a2", "b2", "a3", "a4"];
       for (const [index, key] of order.entries()) {
         await expect.poll(() => hand.keys.length).toBe(index + 1);
@@ -171,9 +171,9 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       }
     });
 
-    test("a tenant has no more under way than it may, in all workers together", async () => {
+    test("limits the running runs of a tenant across all workers", async () => {
       const queue = await open({ limitOf: (tenant) => (tenant === "small" ? 2 : 100) });
-      const hands = [new Hand(queue), new Hand(queue), new Hand(queue)];
+      const hands = [new ManualWorker(queue), new ManualWorker(queue), new ManualWorker(queue)];
       const underWay = (): string[] => hands.flatMap((hand) => hand.underWay);
       await Promise.all([1, 2, 3, 4, 5].map((count) => queue.send(runOf(`s${count}`, { tenant: "small" }))));
       await queue.send(runOf("big", { tenant: "big" }));
@@ -186,16 +186,16 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await expect.poll(() => hands.flatMap((hand) => hand.keys).length).toBe(4);
     });
 
-    test("a run that fails is tried again after a pause, and one that was sent meanwhile waits with it", async () => {
+    test("retries a failed run after a backoff, together with one sent in the meantime", async () => {
       const queue = await open();
-      const hand = new Hand(queue);
+      const hand = new ManualWorker(queue);
       await queue.send(runOf("a"));
       await hand.begins("a");
       await queue.send(runOf("a"));
       const failedAt = Date.now();
       hand.fail("a", "not yet");
       await expect.poll(async () => (await queue.depth())[0]).toMatchObject({ waiting: 1, running: 0 });
-      // One that fails is not made to fail faster by whoever sends it again.
+      // Sending it again must not shorten the backoff.
       await queue.send(runOf("a"));
       await hand.begins("a", "a");
       expect(Date.now() - failedAt).toBeGreaterThan(fixture.pauseSeconds * 900);
@@ -205,9 +205,9 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       expect(await queue.dead()).toEqual([]);
     });
 
-    test("a run that fails to the last is a dead letter until it is sent again", async () => {
+    test("a run that exhausts its attempts is a dead letter until it is sent again", async () => {
       const queue = await open({ attempts: 2 });
-      const hand = new Hand(queue);
+      const hand = new ManualWorker(queue);
       const dies = async (count: number): Promise<void> => {
         await expect.poll(() => hand.keys.length).toBe(count - 1);
         hand.fail("a", "first");
@@ -233,9 +233,9 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       expect(await queue.dead()).toEqual([]);
     });
 
-    test("a run that is cancelled is gone, or hears of it soon and is not tried again", async () => {
+    test("cancel removes a waiting run, aborts a running one, and prevents a retry", async () => {
       const queue = await open();
-      const hand = new Hand(queue, ["any"], 1);
+      const hand = new ManualWorker(queue, ["any"], 1);
       await queue.send(runOf("a"));
       await hand.begins("a");
       await queue.send(runOf("b"));
@@ -244,7 +244,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await queue.cancel("a");
       await expect.poll(() => hand.signal("a").aborted, { interval: 10 }).toBe(true);
       expect(Date.now() - cancelledAt).toBeLessThan(2_000);
-      // What is sent after that is another run.
+      // A run sent after the cancel is independent of it.
       await queue.send(runOf("a"));
       hand.fail("a", "aborted");
       await hand.begins("a", "a");
@@ -254,10 +254,10 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       expect(await queue.depth()).toEqual([]);
     });
 
-    test("says how much waits at each place, and for how long", async () => {
+    test("reports how many runs wait per place, and for how long", async () => {
       const queue = await open();
       expect(await queue.depth()).toEqual([]);
-      const hand = new Hand(queue, ["machine:a"], 1);
+      const hand = new ManualWorker(queue, ["machine:a"], 1);
       await queue.send(runOf("a1", { place: "machine:a" }));
       await hand.begins("a1");
       await queue.send(runOf("a2", { place: "machine:a", tenant: "other" }));
@@ -276,9 +276,9 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await expect.poll(async () => (await queue.depth())[0]).toMatchObject({ waiting: 1, running: 1 });
     });
 
-    test("a worker that pauses takes nothing more, and others take what it leaves", async () => {
+    test("a paused worker takes nothing more, and others take over", async () => {
       const queue = await open();
-      const one = new Hand(queue);
+      const one = new ManualWorker(queue);
       await queue.send(runOf("a"));
       await one.begins("a");
       await one.working.pause();
@@ -287,7 +287,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await aWhile();
       expect(one.keys).toEqual(["a"]);
       expect(one.signal("a").aborted).toBe(false);
-      const two = new Hand(queue);
+      const two = new ManualWorker(queue);
       await two.begins("b");
       const stopped = one.working.stop(20_000);
       one.end("a");
@@ -295,9 +295,9 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       expect(await queue.depth()).toMatchObject([{ waiting: 0, running: 1 }]);
     });
 
-    test("what a worker leaves unfinished when it stops goes to another, with all its attempts", async () => {
+    test("runs unfinished at stop go to another worker, without using up attempts", async () => {
       const queue = await open({ attempts: 1 });
-      const one = new Hand(queue);
+      const one = new ManualWorker(queue);
       await queue.send(runOf("a"));
       await queue.send(runOf("b"));
       await one.begins("a", "b");
@@ -307,7 +307,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
       one.fail("a", "aborted");
       one.fail("b", "aborted");
-      const two = new Hand(queue);
+      const two = new ManualWorker(queue);
       await two.begins("a", "b");
       two.end("a");
       two.end("b");

@@ -2,7 +2,7 @@ import { mostUrgent } from "../most-urgent.ts";
 import {
   DEFAULT_ATTEMPTS,
   DEFAULT_PAUSE_SECONDS,
-  LONGEST_PAUSE_SECONDS,
+  MAX_PAUSE_SECONDS,
   type DeadRun,
   type QueueOptions,
   type Run,
@@ -13,7 +13,7 @@ import { EmbeddedWorker } from "./embedded-worker.ts";
 export interface WaitingRun {
   run: Run;
   sentAt: number;
-  /** Not taken before: the pause after a failure. */
+  /** Earliest start, after a backoff. */
   from: number;
   failures: number;
 }
@@ -23,8 +23,8 @@ export interface RunUnderWay extends WaitingRun {
 }
 
 /**
- * The queue of one process. Nothing of it outlives the process, and nothing needs to: the inbox and the lease table do,
- * and whoever opens the store next finds there what waits.
+ * An in-process queue. It is not durable and need not be: inbox and leases are, and the next process that opens the
+ * store finds waiting sessions there.
  */
 export function createEmbeddedQueue(options: QueueOptions = {}): RunQueue {
   const queue = new EmbeddedQueue(options);
@@ -44,7 +44,7 @@ export function createEmbeddedQueue(options: QueueOptions = {}): RunQueue {
   };
 }
 
-/** What waits, what is under way and what was given up, and who takes it. */
+/** Waiting, running and dead runs, and the workers. */
 export class EmbeddedQueue {
   readonly workers = new Set<EmbeddedWorker>();
   readonly deadRuns = new Map<string, DeadRun>();
@@ -63,7 +63,7 @@ export class EmbeddedQueue {
     this.look();
   }
 
-  /** Every worker takes what it can, one run each in turn, so that one does not take all. */
+  /** Workers take one run each in turn, so that one worker does not take all. */
   look(): void {
     clearTimeout(this.#alarm);
     let taken = true;
@@ -75,7 +75,7 @@ export class EmbeddedQueue {
     if (pauses.length > 0) this.#alarm = setTimeout(() => this.look(), Math.min(...pauses)).unref();
   }
 
-  /** The next run for a worker; it is under way then. */
+  /** Takes the next run for a worker and marks it as running. */
   take(canTake: (run: Run) => boolean, served: Map<string, number>): RunUnderWay | undefined {
     const busy = new Map<string, number>();
     for (const { run } of this.#underWay.values()) busy.set(run.tenant, (busy.get(run.tenant) ?? 0) + 1);
@@ -102,7 +102,7 @@ export class EmbeddedQueue {
     return taken;
   }
 
-  /** False if it was cancelled or cut off before. */
+  /** False if it was cancelled or aborted before. */
   end(taken: RunUnderWay): boolean {
     if (this.#underWay.get(taken.run.key) !== taken) return false;
     this.#underWay.delete(taken.run.key);
@@ -114,7 +114,7 @@ export class EmbeddedQueue {
     const failures = taken.failures + 1;
     const { attempts = DEFAULT_ATTEMPTS, pauseSeconds = DEFAULT_PAUSE_SECONDS } = this.#options;
     if (failures < attempts) {
-      const pause = Math.min(pauseSeconds * 2 ** (failures - 1), LONGEST_PAUSE_SECONDS) * 1000;
+      const pause = Math.min(pauseSeconds * 2 ** (failures - 1), MAX_PAUSE_SECONDS) * 1000;
       this.#wait({ ...taken, failures, from: Date.now() + pause });
     } else if (!this.#waiting.has(taken.run.key)) {
       const words = error instanceof Error ? error.message : String(error);
@@ -127,8 +127,8 @@ export class EmbeddedQueue {
     }
   }
 
-  /** Others may take it; no attempt is lost. */
-  giveBack(taken: RunUnderWay): void {
+  /** Another worker may take it; the attempt does not count. */
+  returnToQueue(taken: RunUnderWay): void {
     if (this.end(taken)) this.#wait({ ...taken, from: 0 });
     taken.abort.abort(new Error("The worker stops; the run goes back to the queue."));
   }
@@ -166,7 +166,7 @@ export class EmbeddedQueue {
     clearTimeout(this.#alarm);
   }
 
-  /** Two that wait for one key are one: as the newer was sent, and as patient as the one that has failed. */
+  /** Runs waiting for the same key are merged: content of the newer, backoff of the failed one. */
   #wait({ run, sentAt, from, failures }: WaitingRun): void {
     const newer = this.#waiting.get(run.key)?.run ?? run;
     this.#waiting.set(run.key, { run: newer, sentAt, from, failures });

@@ -1,24 +1,24 @@
-import type { Working, WorkWishes } from "../run-queue.ts";
+import type { Working, WorkOptions } from "../run-queue.ts";
 import type { EmbeddedQueue, RunUnderWay } from "./create-embedded-queue.ts";
 
 export class EmbeddedWorker implements Working {
   readonly #queue: EmbeddedQueue;
   readonly #places: Set<string>;
-  readonly #wishes: WorkWishes;
+  readonly #options: WorkOptions;
   readonly #underWay = new Set<RunUnderWay>();
   readonly #served = new Map<string, number>();
   #paused = false;
   #onIdle = (): void => {};
 
-  constructor(queue: EmbeddedQueue, wishes: WorkWishes) {
+  constructor(queue: EmbeddedQueue, options: WorkOptions) {
     this.#queue = queue;
-    this.#places = new Set(wishes.places);
-    this.#wishes = wishes;
+    this.#places = new Set(options.places);
+    this.#options = options;
   }
 
   takeOne(): boolean {
-    if (this.#paused || this.#underWay.size >= this.#wishes.capacity()) return false;
-    const { tenants } = this.#wishes;
+    if (this.#paused || this.#underWay.size >= this.#options.capacity()) return false;
+    const { tenants } = this.#options;
     const taken = this.#queue.take(
       ({ place, tenant }) => this.#places.has(place) && (!tenants || tenants.includes(tenant)),
       this.#served,
@@ -30,10 +30,10 @@ export class EmbeddedWorker implements Working {
   }
 
   async #run(taken: RunUnderWay): Promise<void> {
-    // Never in the call that sent it: a sender does not wait for what its run does first.
+    // Never synchronously within `send`: a sender must not wait for the start of its run.
     await Promise.resolve();
     try {
-      await this.#wishes.handle(taken.run, taken.abort.signal);
+      await this.#options.handle(taken.run, taken.abort.signal);
       this.#queue.end(taken);
     } catch (error) {
       this.#queue.fail(taken, error);
@@ -66,7 +66,7 @@ export class EmbeddedWorker implements Working {
       });
       clearTimeout(timer);
     }
-    for (const taken of this.#underWay) this.#queue.giveBack(taken);
+    for (const taken of this.#underWay) this.#queue.returnToQueue(taken);
     this.#queue.workers.delete(this);
     this.#queue.look();
   }

@@ -1,27 +1,28 @@
 import type { DeadRun, QueueDepth, Run, RunQueue } from "../run-queue.ts";
-import { Carrier, PATIENCE_MS, type PgBossQueueOptions, type Row } from "./carrier.ts";
-import { patiently } from "./patience.ts";
+import { PgBossAdapter, UNAVAILABLE_MS, type PgBossQueueOptions, type Row } from "./pg-boss-adapter.ts";
+import { retryWhileUnavailable } from "./retry-while-unavailable.ts";
 import { PgBossWorker, readRun } from "./pg-boss-worker.ts";
 import { DEAD_LETTERS, inName, placeIn, queueName } from "./queue-name.ts";
 import { BEFORE_SEND, CANCEL, DEPTH } from "./statements.ts";
 
-/** Five are missed before a run is another's. */
+/** Five missed heartbeats lose a run. */
 const BEAT_EVERY_MS = 2_000;
 
 /**
- * The queue of a fleet, on the Postgres of its store, carried by pg-boss in a schema of its own. A worker that dies is noticed
- * after ten seconds; while Postgres is away, calls wait for it for half a minute, and workers for as long as it takes.
+ * A fleet's queue on its store's Postgres, with pg-boss in its own schema. A dead worker is detected after ten seconds.
+ * While Postgres is down, calls wait up to 30 seconds, and workers as long as needed.
  */
 export async function openPgBossQueue(url: string, options: PgBossQueueOptions = {}): Promise<RunQueue> {
-  const carrier = await Carrier.open(url, options);
+  const adapter = await PgBossAdapter.open(url, options);
   const workers = new Set<PgBossWorker>();
-  const wait = <T>(attempt: () => Promise<T>): Promise<T> => patiently(attempt, PATIENCE_MS, carrier.closing.signal);
+  const wait = <T>(attempt: () => Promise<T>): Promise<T> =>
+    retryWhileUnavailable(attempt, UNAVAILABLE_MS, adapter.closing.signal);
 
-  carrier.onRing(
+  adapter.onNotification(
     (payload) => {
       for (const worker of workers) {
         if (payload.startsWith("!")) worker.cancelled(payload.slice(1));
-        else worker.heard(payload);
+        else worker.onNotification(payload);
       }
     },
     () => {
@@ -29,41 +30,43 @@ export async function openPgBossQueue(url: string, options: PgBossQueueOptions =
     },
   );
   const heart = setInterval(() => {
-    for (const worker of workers) worker.beat().catch((error: unknown) => carrier.trouble(error));
+    for (const worker of workers) worker.beat().catch((error: unknown) => adapter.trouble(error));
   }, BEAT_EVERY_MS).unref();
 
   const send = async (run: Run): Promise<void> => {
     const name = queueName(run.place, run.tenant);
     const key = inName(run.key);
     await wait(async () => {
-      await carrier.ensureQueue(name);
-      const waits = (await carrier.sql(BEFORE_SEND, [key, name])).length > 0;
+      await adapter.ensureQueue(name);
+      const waits = (await adapter.sql(BEFORE_SEND, [key, name])).length > 0;
       if (waits) return;
-      // Of its group, that of the key, one is under way at a time.
-      await carrier.boss.send(name, run, { singletonKey: key, group: { id: key }, priority: run.priority });
+      // The group is the key: one running run per group.
+      await adapter.boss.send(name, run, { singletonKey: key, group: { id: key }, priority: run.priority });
     });
   };
 
   const dead = async (): Promise<DeadRun[]> => {
-    const letters = await wait(() => carrier.boss.findJobs<unknown>(DEAD_LETTERS, { queued: true }));
+    const letters = await wait(() => adapter.boss.findJobs<unknown>(DEAD_LETTERS, { queued: true }));
     return letters
       .toSorted((a, b) => b.createdOn.getTime() - a.createdOn.getTime())
       .flatMap((letter) => {
         const run = readRun(letter.data);
         const attempts = (letter.sourceRetryCount ?? 0) + 1;
-        return run ? [{ run, error: wordsIn(letter.sourceOutput), attempts, at: letter.createdOn.toISOString() }] : [];
+        return run
+          ? [{ run, error: failureMessage(letter.sourceOutput), attempts, at: letter.createdOn.toISOString() }]
+          : [];
       });
   };
 
   return {
     send,
     work: (places, capacity, handle, tenants) => {
-      const wishes = { places, capacity, handle, tenants };
-      const worker = new PgBossWorker(carrier, wishes, (stopped) => workers.delete(stopped));
+      const options = { places, capacity, handle, tenants };
+      const worker = new PgBossWorker(adapter, options, (stopped) => workers.delete(stopped));
       workers.add(worker);
       return worker;
     },
-    cancel: async (key) => void (await wait(() => carrier.sql(CANCEL, [inName(key), carrier.channel]))),
+    cancel: async (key) => void (await wait(() => adapter.sql(CANCEL, [inName(key), adapter.channel]))),
     dead,
     requeue: async (key) => {
       const letter = (await dead()).find(({ run }) => run.key === key);
@@ -71,17 +74,17 @@ export async function openPgBossQueue(url: string, options: PgBossQueueOptions =
       return letter !== undefined;
     },
     depth: async () => {
-      const rows = await wait(() => carrier.sql(DEPTH));
+      const rows = await wait(() => adapter.sql(DEPTH));
       return [...Map.groupBy(rows, ({ name }) => placeIn(String(name)))]
         .map(([place, queues]) => depthOf(place, queues))
         .toSorted((a, b) => (a.place < b.place ? -1 : 1));
     },
     [Symbol.asyncDispose]: async () => {
-      // What is left is tried once: whoever closes it does not wait for a Postgres that is away.
-      carrier.closing.abort();
+      // Clean up with a single attempt: closing must not wait for an unavailable Postgres.
+      adapter.closing.abort();
       await Promise.all([...workers].map((worker) => worker.stop(0)));
       clearInterval(heart);
-      await carrier.close();
+      await adapter.close();
     },
   };
 }
@@ -96,9 +99,9 @@ function depthOf(place: string, queues: readonly Row[]): QueueDepth {
   };
 }
 
-/** What was said when it failed: by us, or by pg-boss of a worker that it has not heard of. */
-function wordsIn(output: unknown): string {
+/** The failure message, from us or from pg-boss about a lost worker. */
+function failureMessage(output: unknown): string {
   if (typeof output !== "object" || output === null) return "unknown";
   if ("message" in output && typeof output.message === "string") return output.message;
-  return "value" in output ? wordsIn(output.value) : "unknown";
+  return "value" in output ? failureMessage(output.value) : "unknown";
 }

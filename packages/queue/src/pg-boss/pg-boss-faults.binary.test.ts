@@ -6,13 +6,13 @@ import { fileURLToPath } from "node:url";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { PgBoss } from "pg-boss";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
-import { Hand, runOf } from "../contract/queue-stage.ts";
+import { ManualWorker, runOf } from "../contract/queue-stage.ts";
 import type { RunQueue } from "../run-queue.ts";
 import { openPgBossQueue } from "./open-pg-boss-queue.ts";
 
 const WORKER = fileURLToPath(new URL("../testing/worker-process.ts", import.meta.url));
 
-/** What only a queue that outlives its processes can do. */
+/** Behaviours of a durable queue. */
 describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
   let postgres: TestPostgres;
   const stack = new AsyncDisposableStack();
@@ -41,23 +41,23 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
     return { child, said };
   };
 
-  test("what was sent waits for whoever comes, after all have gone", async () => {
+  test("sent runs survive the exit of all processes", async () => {
     const url = await postgres.createDatabase();
     const first = await openPgBossQueue(url);
     await first.send(runOf("a"));
     await first[Symbol.asyncDispose]();
-    const hand = new Hand(await open(url));
+    const hand = new ManualWorker(await open(url));
     await hand.begins("a");
     expect(hand.underWay).toEqual(["a"]);
   });
 
-  test("a worker that is killed with -9 is noticed, and its run taken by another within 15 s", async () => {
+  test("the run of a worker killed with -9 is taken by another within 15 s", async () => {
     const url = await postgres.createDatabase();
     const queue = await open(url);
     await queue.send(runOf("a"));
     const { child, said } = startWorker(url);
     await expect.poll(() => said).toEqual(["begun a"]);
-    const hand = new Hand(queue);
+    const hand = new ManualWorker(queue);
     const killedAt = Date.now();
     child.kill("SIGKILL");
     await hand.begins("a");
@@ -67,14 +67,14 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
     await expect.poll(() => queue.depth()).toEqual([]);
   });
 
-  test("a worker that slept loses its run, is told so, and cannot end what is another's now", async () => {
+  test("a suspended worker loses its run, is told, and cannot end it any more", async () => {
     const url = await postgres.createDatabase();
     const queue = await open(url);
     await queue.send(runOf("a"));
     const { child, said } = startWorker(url);
     await expect.poll(() => said).toEqual(["begun a"]);
     child.kill("SIGSTOP");
-    const hand = new Hand(queue);
+    const hand = new ManualWorker(queue);
     await hand.begins("a");
     child.kill("SIGCONT");
     await expect.poll(() => said).toEqual(["begun a", "lost a"]);
@@ -82,20 +82,20 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
     expect(await queue.depth()).toMatchObject([{ waiting: 0, running: 1 }]);
   });
 
-  test("while Postgres is away everything waits, and goes on when it is back", async () => {
+  test("everything waits while Postgres is down, and continues afterwards", async () => {
     const url = await postgres.createDatabase();
     const troubles: Error[] = [];
     const [queue, other] = await Promise.all([open(url, (error) => troubles.push(error)), open(url)]);
-    const hand = new Hand(queue);
+    const hand = new ManualWorker(queue);
     await queue.send(runOf("long"));
     await queue.send(runOf("ends meanwhile"));
     await hand.begins("ends meanwhile", "long");
-    const rival = new Hand(other);
+    const rival = new ManualWorker(other);
 
     await postgres.kill();
     const sent = other.send(runOf("sent meanwhile"));
     hand.end("ends meanwhile");
-    // Longer than a worker may be silent otherwise.
+    // Longer than the heartbeat timeout.
     await delay(12_000);
     await postgres.start();
 
@@ -108,7 +108,7 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
     expect(troubles.length).toBeGreaterThan(0);
     hand.end("long");
     await expect.poll(() => other.depth()).toMatchObject([{ waiting: 0, running: 1 }]);
-    // The bell is heard again too.
+    // Notifications work again too.
     await expect
       .poll(async () => {
         const key = `bell ${Date.now()}`;
@@ -120,7 +120,7 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
       .toBeLessThan(500 * inject("slowness"));
   });
 
-  test("many processes that open it at once find one queue, with limits that hold across them", async () => {
+  test("many processes opening at once share one queue and its limits", async () => {
     const url = await postgres.createDatabase();
     const queues = await Promise.all(
       [1, 2, 3, 4].map(async () => parts.use(await openPgBossQueue(url, { limitOf: () => 3 }))),
@@ -147,7 +147,7 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
     expect([most, overlaps]).toEqual([3, 0]);
   });
 
-  test("a role that may not make the schema is told what an owner has to do, and that is enough", async () => {
+  test("a role without the right to create the schema learns what an owner must do, and then works", async () => {
     const url = await postgres.createDatabase();
     const admin = new PgBoss({ connectionString: url, schema: "elsewhere", schedule: false });
     await admin.start();
@@ -161,6 +161,6 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
     await admin.getDb().executeSql("create schema tandem_queue authorization clerk");
     const queue = await open(clerk);
     await queue.send(runOf("a"));
-    await new Hand(queue).begins("a");
+    await new ManualWorker(queue).begins("a");
   });
 });

@@ -1,21 +1,21 @@
 import type { Db } from "pg-boss";
 import { type Candidate, mostUrgent, nextOf } from "../most-urgent.ts";
-import type { Run, Working, WorkWishes } from "../run-queue.ts";
-import type { Carrier, TakenJob } from "./carrier.ts";
+import type { Run, Working, WorkOptions } from "../run-queue.ts";
+import type { PgBossAdapter, TakenJob } from "./pg-boss-adapter.ts";
 import { inName, placeIn, tenantIn } from "./queue-name.ts";
-import { giveBack, settle } from "./settle.ts";
-import { BEAT, HURRY, LOCK_TAKING, LOOK } from "./statements.ts";
+import { returnToQueue, settle } from "./settle.ts";
+import { BEAT, RETRY_NOW, LOCK_TAKING, FIND_RUNNABLE } from "./statements.ts";
 
-/** How soon it is seen that a pause is over, or that another worker has died: nothing rings then. */
+/** Poll interval for the end of a backoff or a dead worker, which send no notification. */
 const LOOK_EVERY_MS = 1_000;
 /**
- * A worker that has much to do answers the bell so much later than one that has nothing, and no two at the same moment: the idle
- * ones take more, and most others find nothing left.
+ * A busy worker reacts later to a notification than an idle one, with jitter. Idle workers then take more, and most
+ * others find nothing left (avoids a thundering herd).
  */
-const COURTESY_MS = 20;
-/** Of its room that a worker takes at once. */
+const BUSY_DELAY_MS = 20;
+/** Fraction of the capacity that a worker takes at once. */
 const SHARE = 0.25;
-/** After Postgres was away, every worker may say that it is alive before anybody is taken for dead. */
+/** After a Postgres outage, every worker can send a heartbeat before any is considered dead. */
 const GRACE_MS = 6_000;
 
 interface UnderWay {
@@ -32,25 +32,25 @@ interface Seen extends Candidate {
 }
 
 export class PgBossWorker implements Working {
-  readonly #carrier: Carrier;
+  readonly #adapter: PgBossAdapter;
   readonly #places: Set<string>;
-  readonly #wishes: WorkWishes;
+  readonly #options: WorkOptions;
   readonly #onStopped: (worker: PgBossWorker) => void;
   readonly #underWay = new Map<string, UnderWay>();
   readonly #served = new Map<string, number>();
   readonly #poll: NodeJS.Timeout;
-  /** How often the bell rang for each queue. */
-  readonly #rings = new Map<string, number>();
+  /** Number of notifications per queue. */
+  readonly #notifications = new Map<string, number>();
   #paused = false;
   #looking: Promise<void> | undefined;
   #again = false;
   #trustFrom = 0;
   #onIdle = (): void => {};
 
-  constructor(carrier: Carrier, wishes: WorkWishes, onStopped: (worker: PgBossWorker) => void) {
-    this.#carrier = carrier;
-    this.#places = new Set(wishes.places);
-    this.#wishes = wishes;
+  constructor(adapter: PgBossAdapter, options: WorkOptions, onStopped: (worker: PgBossWorker) => void) {
+    this.#adapter = adapter;
+    this.#places = new Set(options.places);
+    this.#options = options;
     this.#onStopped = onStopped;
     this.#poll = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
     this.look();
@@ -71,17 +71,17 @@ export class PgBossWorker implements Working {
     });
   }
 
-  /** A run was sent to this queue, or came back to it. */
-  heard(queue: string): void {
+  /** A run was sent or returned to this queue. */
+  onNotification(queue: string): void {
     if (!this.#places.has(placeIn(queue))) return;
-    this.#rings.set(queue, this.#ringsOf(queue) + 1);
+    this.#notifications.set(queue, this.#notificationsOf(queue) + 1);
     if (!this.#hasRoom()) return;
-    const load = this.#underWay.size / this.#wishes.capacity();
-    setTimeout(() => this.look(), (load + Math.random() / 4) * COURTESY_MS).unref();
+    const load = this.#underWay.size / this.#options.capacity();
+    setTimeout(() => this.look(), (load + Math.random() / 4) * BUSY_DELAY_MS).unref();
   }
 
-  #ringsOf(queue: string): number {
-    return this.#rings.get(queue) ?? 0;
+  #notificationsOf(queue: string): number {
+    return this.#notifications.get(queue) ?? 0;
   }
 
   cancelled(key: string): void {
@@ -90,13 +90,13 @@ export class PgBossWorker implements Working {
     }
   }
 
-  /** Says that its runs are alive. One that is not its own any more was cancelled, or given to another. */
+  /** Sends heartbeats for its runs. A run that is no longer its own was cancelled or given to another worker. */
   async beat(): Promise<void> {
     const mine = [...this.#underWay.values()];
     if (mine.length === 0) return;
     const jobs = mine.map(({ job }) => job);
     const columns = [jobs.map(({ name }) => name), jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)];
-    const alive = new Set((await this.#carrier.sql(BEAT, columns)).map(({ id }) => id));
+    const alive = new Set((await this.#adapter.sql(BEAT, columns)).map(({ id }) => id));
     for (const { job, abort } of mine) {
       const isLost = !alive.has(job.id) && this.#underWay.has(job.id);
       if (isLost) abort.abort(new Error("The run is not this worker's any more."));
@@ -122,12 +122,12 @@ export class PgBossWorker implements Working {
     const cut = [...this.#underWay.values()];
     this.#underWay.clear();
     for (const { abort } of cut) abort.abort(new Error("The worker stops; the run goes back to the queue."));
-    await Promise.all(cut.map(({ job, run }) => giveBack(this.#carrier, job, run)));
+    await Promise.all(cut.map(({ job, run }) => returnToQueue(this.#adapter, job, run)));
     this.#onStopped(this);
   }
 
   #hasRoom(): boolean {
-    return !this.#paused && this.#underWay.size < this.#wishes.capacity();
+    return !this.#paused && this.#underWay.size < this.#options.capacity();
   }
 
   async #takeAll(): Promise<void> {
@@ -139,18 +139,18 @@ export class PgBossWorker implements Working {
       } while (this.#again);
     } catch (error) {
       this.#trustFrom = Date.now() + GRACE_MS;
-      this.#carrier.trouble(error);
+      this.#adapter.trouble(error);
     }
   }
 
-  /** What it finds says whether there may be more; where there certainly is, it is taken without a look before. */
+  /** Returns whether there may be more. If there certainly is, the next take needs no look before it. */
   async #takeSome(before: Found): Promise<Found> {
     if (before !== "plenty") {
       const seen = await this.#see();
       if (Date.now() > this.#trustFrom) await this.#wake(seen);
-      if (!mostUrgent(ready(seen), this.#carrier.options.limitOf)) return "nothing";
+      if (!mostUrgent(ready(seen), this.#adapter.options.limitOf)) return "nothing";
     }
-    const { jobs, found } = await this.#carrier.transaction((db) => this.#claim(db));
+    const { jobs, found } = await this.#adapter.transaction((db) => this.#claim(db));
     for (const job of jobs) await this.#begin(job);
     return found;
   }
@@ -158,33 +158,33 @@ export class PgBossWorker implements Working {
   async #begin(job: TakenJob): Promise<void> {
     const run = readRun(job.data);
     if (!run) {
-      this.#carrier.trouble(new Error(`A run in queue "${job.name}" could not be read, and was thrown away.`));
-      await this.#carrier.boss.deleteJob(job.name, job);
+      this.#adapter.trouble(new Error(`A run in queue "${job.name}" could not be read, and was thrown away.`));
+      await this.#adapter.boss.deleteJob(job.name, job);
     } else if (this.#paused) {
-      await giveBack(this.#carrier, job, run);
+      await returnToQueue(this.#adapter, job, run);
     } else {
       this.#served.set(run.tenant, performance.now());
       void this.#perform({ job, run, abort: new AbortController() });
     }
   }
 
-  /** Runs whose worker has died wait again: pg-boss would see to it, but not before a minute has passed. */
+  /** Requeues the runs of dead workers; pg-boss itself would do so only after a minute. */
   async #wake(seen: readonly Seen[]): Promise<void> {
     for (const { name } of seen.filter(({ stale }) => stale)) {
-      await this.#carrier.boss.supervise(name);
-      if ((await this.#carrier.sql(HURRY, [name])).length > 0) this.#again = true;
+      await this.#adapter.boss.supervise(name);
+      if ((await this.#adapter.sql(RETRY_NOW, [name])).length > 0) this.#again = true;
     }
   }
 
   /**
-   * With the lock, nobody else takes anything between what is seen here and what is taken. Several are taken at once, but for a
-   * part of the room only: others may have more of it.
+   * The lock prevents a race between looking and taking. Takes several runs at once, but only a part of the capacity,
+   * because other workers may have more room.
    */
   async #claim(db: Db): Promise<{ jobs: TakenJob[]; found: Found }> {
-    const { boss, options } = this.#carrier;
-    await this.#carrier.sql(LOCK_TAKING, [], db);
+    const { boss, options } = this.#adapter;
+    await this.#adapter.sql(LOCK_TAKING, [], db);
     const seen = ready(await this.#see(db));
-    const room = Math.ceil((this.#wishes.capacity() - this.#underWay.size) * SHARE);
+    const room = Math.ceil((this.#options.capacity() - this.#underWay.size) * SHARE);
     const jobs: TakenJob[] = [];
     for (const [name, batchSize] of share(seen, room, options.limitOf)) {
       jobs.push(...(await boss.fetch<unknown>(name, { groupConcurrency: 1, batchSize, db })));
@@ -195,8 +195,8 @@ export class PgBossWorker implements Working {
 
   async #see(db?: Db): Promise<Seen[]> {
     const places = [...this.#places].map(inName);
-    const tenants = this.#wishes.tenants?.map(inName) ?? null;
-    const rows = await this.#carrier.sql(LOOK, [places, tenants], db);
+    const tenants = this.#options.tenants?.map(inName) ?? null;
+    const rows = await this.#adapter.sql(FIND_RUNNABLE, [places, tenants], db);
     return rows.map(({ name, priority, since, busy, stale }) => ({
       name: String(name),
       tenant: tenantIn(String(name)),
@@ -211,31 +211,31 @@ export class PgBossWorker implements Working {
   async #perform(mine: UnderWay): Promise<void> {
     const { job, run, abort } = mine;
     this.#underWay.set(job.id, mine);
-    const rings = this.#ringsOf(job.name);
+    const rings = this.#notificationsOf(job.name);
     let failure: { error: unknown } | undefined;
     try {
-      await this.#wishes.handle(run, abort.signal);
+      await this.#options.handle(run, abort.signal);
     } catch (error) {
       failure = { error };
     }
-    // Until it is settled it beats on, so that nobody takes it while Postgres is away.
+    // Keep sending heartbeats until the result is stored, so that no other worker takes the run while Postgres is down.
     try {
-      if (this.#underWay.has(job.id)) await settle(this.#carrier, job, run, failure);
+      if (this.#underWay.has(job.id)) await settle(this.#adapter, job, run, failure);
     } catch (error) {
-      this.#carrier.trouble(error);
+      this.#adapter.trouble(error);
     }
     const wasFull = !this.#hasRoom();
     this.#underWay.delete(job.id);
     if (this.#underWay.size === 0) this.#onIdle();
-    // Something may have waited for this: for room, for its tenant's limit, or for its key.
-    const isLimited = Number.isFinite(this.#carrier.options.limitOf?.(run.tenant) ?? Infinity);
-    if (wasFull || isLimited || this.#ringsOf(job.name) > rings) this.look();
+    // Another run may have waited for this one: for capacity, its tenant's limit, or its key.
+    const isLimited = Number.isFinite(this.#adapter.options.limitOf?.(run.tenant) ?? Infinity);
+    if (wasFull || isLimited || this.#notificationsOf(job.name) > rings) this.look();
   }
 }
 
 const ready = (seen: readonly Seen[]): Seen[] => seen.filter(({ stale }) => !stale);
 
-/** How many to take from each queue. Of the only one, more than are seen: there may be as many. */
+/** How many runs to take per queue. From a single queue more than were seen, because there may be more. */
 function share(seen: readonly Seen[], room: number, limitOf?: (tenant: string) => number): Map<string, number> {
   const next = nextOf(seen, room, limitOf);
   const [first] = next;
@@ -246,7 +246,7 @@ function share(seen: readonly Seen[], room: number, limitOf?: (tenant: string) =
   return new Map([...Map.groupBy(next, ({ name }) => name)].map(([name, runs]) => [name, runs.length]));
 }
 
-/** What stands in the queue may have been written by another version; undefined if it is no run. */
+/** The payload may come from another version; undefined if it is not a run. */
 export function readRun(data: unknown): Run | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const { kind, key, tenant, place, priority, traceparent }: Partial<Record<keyof Run, unknown>> = data;

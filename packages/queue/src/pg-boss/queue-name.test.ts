@@ -6,7 +6,7 @@ test.each([
   ["machine:Björn's laptop", "a/b"],
   ["needs:gpu=yes,region=eu", "a.2f.b"],
   ["machine:😀.local", "…"],
-])("the queue of %s and %s has a name that pg-boss takes, and that can be read", (place, tenant) => {
+])("encodes and decodes the queue name of %s and %s", (place, tenant) => {
   const name = queueName(place, tenant);
   expect(name).toMatch(/^[\w.\-/]+$/);
   expect([placeIn(name), tenantIn(name)]).toEqual([place, tenant]);

@@ -1,13 +1,13 @@
-/** Where dead letters are kept; no place has such a name. */
+/** Queue of dead letters; no place can have this name. */
 export const DEAD_LETTERS = "dead";
 
 /**
- * A queue of pg-boss for each place and tenant: who is next is then a choice between queues, and a tenant that is at its limit
- * holds up nobody else. Its names take letters, digits and `_-./` only.
+ * One pg-boss queue per place and tenant: choosing the next run is then a choice between queues, and a tenant at its
+ * limit blocks no other. Names may contain only letters, digits and `_-./`.
  */
 export const queueName = (place: string, tenant: string): string => `${inName(place)}/${inName(tenant)}`;
 
-/** Any text as a part of such a name; different texts stay different. */
+/** Encodes any text for such a name, injectively. */
 export const inName = (text: string): string =>
   text.replace(/[^\w-]/gu, (character) => `.${character.codePointAt(0)!.toString(16)}.`);
 

@@ -1,22 +1,22 @@
 /**
- * What pg-boss's own calls do not say: who is next across queues, all runs of a key, all runs of a worker at once. Runs are
- * sent, taken, ended and tried again through pg-boss.
+ * SQL for operations that pg-boss's API lacks: the next run across queues, all runs of a key, all runs of a worker.
+ * Sending, taking, ending and retrying use pg-boss.
  */
 export const SCHEMA = "tandem_queue";
 
-/** pg-boss finds runs by queue; a key is looked for in all of them. */
+/** pg-boss indexes runs by queue; keys are looked up across queues. */
 export const KEY_INDEX = `${SCHEMA}.tandem_key`;
 export const CREATE_KEY_INDEX = `create index if not exists tandem_key on ${SCHEMA}.job_common (singleton_key) where state <= 'active'`;
 
-/** Whoever takes a run has this lock meanwhile: limits of tenants and "one per key" hold whatever others do at the same time. */
+/** Held while a run is taken, so that tenant limits and "one per key" hold across workers. */
 export const LOCK_TAKING = "select pg_advisory_xact_lock(hashtext('tandem_queue.take'))";
 
 /**
- * Of the places in $1 and the tenants in $2, or all: the first two runs of each queue that could be taken now, with how many of its tenant's are under way;
- * and the queues where a worker has not been heard of, as `stale`. It steps from one queue with waiting runs to the next: however
- * many queues there are and however much waits in them, those alone take time.
+ * For the places in $1 and the tenants in $2 (or all): the first two takeable runs of each queue, with the number of
+ * running runs of its tenant; and queues with a missed heartbeat, as `stale`. Uses a loose index scan over queues with
+ * waiting runs, so its cost does not depend on idle queues or queue lengths.
  */
-export const LOOK = `
+export const FIND_RUNNABLE = `
   with recursive q (name) as (
     (select name from ${SCHEMA}.job_common where state < 'active' and not blocked order by name limit 1)
     union all
@@ -47,32 +47,35 @@ export const LOOK = `
   select distinct name, 0, 0::float8, 0, true from ${SCHEMA}.job_common
   where state = 'active' and group_id is not null and heartbeat_on + heartbeat_seconds * interval '1s' < now()`;
 
-/** A run of queue $1 whose worker has died, which may have had many reasons, is taken at once; if it dies again, it pauses. */
-export const HURRY = `
+/**
+ * Runs of queue $1 whose worker died are retried at once, because the cause may be unrelated; after a second death the
+ * backoff applies.
+ */
+export const RETRY_NOW = `
   update ${SCHEMA}.job_common set start_after = now()
   where name = $1 and state = 'retry' and retry_count = 0 and output @> '{"value":{"message":"job heartbeat timeout"}}'
   returning 1`;
 
-/** Before a run of key $1 is sent to queue $2: its dead letter goes, and whether it waits for another attempt. */
+/** Before sending key $1 to queue $2: deletes its dead letter, and checks whether it waits for a retry. */
 export const BEFORE_SEND = `
   with gone as (delete from ${SCHEMA}.job_common where name = 'dead' and singleton_key = $1 and state <= 'active')
   select 1 from ${SCHEMA}.job_common where singleton_key = $1 and name = $2 and state = 'retry' limit 1`;
 
-/** A run of key $1 that was sent to queue $2 and has not been tried. */
+/** A run of key $1 in queue $2 that has not been attempted. */
 export const SENT_SINCE = `
   select 1 from ${SCHEMA}.job_common where singleton_key = $1 and name = $2 and state = 'created' limit 1`;
-/** The same goes, if the run with id $3 and attempt $4 that fails now is still this worker's: it stands for both. */
+/** Deletes that run if the failing run (id $3, attempt $4) is still this worker's: one retry stands for both. */
 export const FORGET_SENT = `
   delete from ${SCHEMA}.job_common where singleton_key = $1 and name = $2 and state = 'created' and exists (
     select 1 from ${SCHEMA}.job_common where name = $2 and id = $3 and retry_count = $4 and state = 'active'
   )`;
 
-/** All there is of key $1, and word of it to whoever has it under way, on channel $2. */
+/** Deletes all runs of key $1, and notifies the worker that runs it, on channel $2. */
 export const CANCEL = `
   with gone as (delete from ${SCHEMA}.job_common where singleton_key = $1 and state <= 'active' returning 1)
   select pg_notify($2, '!' || $1) from gone limit 1`;
 
-/** The runs with names $1, ids $2 and attempts $3 are alive; those that are still the worker's come back. */
+/** Heartbeat for the runs with names $1, ids $2 and attempts $3; returns those that are still the worker's. */
 export const BEAT = `
   update ${SCHEMA}.job_common j set heartbeat_on = now()
   from unnest($1::text[], $2::uuid[], $3::int[]) mine (name, id, attempt)
@@ -80,8 +83,8 @@ export const BEAT = `
   returning j.id`;
 
 /**
- * A run that was taken, by its queue $1, id $2, attempt $3 and key $4, waits again as if it had not been; if another was sent
- * meanwhile, that one is enough. Workers hear of it on channel $5.
+ * Returns a taken run (queue $1, id $2, attempt $3, key $4) to the queue unchanged, unless another was sent in the
+ * meantime. Notifies workers on channel $5.
  */
 export const GIVE_BACK = `
   with sent as (select 1 from ${SCHEMA}.job_common where singleton_key = $4 and name = $1 and state = 'created'),

@@ -1,4 +1,4 @@
-/** A worker in a process of its own, to be killed: says what it begins and what is taken from it, and never ends a run. */
+/** A worker process to be killed: prints the runs it starts and loses, and never ends one. */
 import { openPgBossQueue } from "../pg-boss/open-pg-boss-queue.ts";
 
 const queue = await openPgBossQueue(process.argv[2]!);

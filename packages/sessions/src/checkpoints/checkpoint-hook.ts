@@ -1,5 +1,5 @@
 import type { EventId, SessionEventBody } from "@tandem/protocol";
-import type { Checkpoint, CheckpointShelf } from "@tandem/workspace";
+import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
 import type { TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
 import type { Clock } from "../host/clock.ts";
 import { errorDetail } from "../log/error-detail.ts";
@@ -13,14 +13,14 @@ const TRY_AGAIN_MS = 10 * 60 * 1_000;
  */
 export class CheckpointHook implements TurnHook {
   readonly #control: TurnControl;
-  readonly #shelf: CheckpointShelf;
+  readonly #shelf: CheckpointStores;
   readonly #clock: Clock;
   #last: Checkpoint | undefined;
   #message: EventId | null = null;
   #failedAt = 0;
   #failure = "";
 
-  constructor(control: TurnControl, shelf: CheckpointShelf, clock: Clock) {
+  constructor(control: TurnControl, shelf: CheckpointStores, clock: Clock) {
     this.#clock = clock;
     this.#control = control;
     this.#shelf = shelf;

@@ -1,5 +1,5 @@
 import type { SessionId } from "@tandem/protocol";
-import { CheckpointShelf, type CheckpointLimits } from "@tandem/workspace";
+import { CheckpointStores, type CheckpointLimits } from "@tandem/workspace";
 import { join } from "node:path";
 import { Timer } from "../host/timer.ts";
 import type { HostSettings } from "../host/host-settings.ts";
@@ -22,7 +22,7 @@ const FIRST_PRUNE_MS = 60 * 1_000;
 /** What is kept of sessions beside their logs, and what goes along with their turns for that. */
 export class CheckpointService {
   /** Undefined where checkpoints are off. */
-  readonly shelf: CheckpointShelf | undefined;
+  readonly shelf: CheckpointStores | undefined;
   readonly #settings: Settings;
   readonly #timer: Timer;
   /** Told of sessions whose context is nearly full, once they are idle. */
@@ -31,7 +31,7 @@ export class CheckpointService {
   constructor(settings: Settings, stateFolder: string) {
     this.#settings = settings;
     this.#timer = new Timer(settings.clock);
-    this.shelf = settings.checkpoints && new CheckpointShelf(join(stateFolder, "checkpoints"), settings.checkpoints);
+    this.shelf = settings.checkpoints && new CheckpointStores(join(stateFolder, "checkpoints"), settings.checkpoints);
   }
 
   turnHooks(control: TurnControl): TurnHook[] {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CheckpointShelf, type Checkpoint, type CheckpointStore } from "@tandem/workspace";
+import { CheckpointStores, type Checkpoint, type CheckpointStore } from "@tandem/workspace";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { planFiles } from "./file-plan.ts";
 import type { PastMark } from "./session-past.ts";
@@ -13,7 +13,7 @@ let store: CheckpointStore;
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), "tandem-plan-")));
   await mkdir(join(root, "work"));
-  store = await new CheckpointShelf(join(root, "shelf"), LIMITS).of(join(root, "work"));
+  store = await new CheckpointStores(join(root, "shelf"), LIMITS).of(join(root, "work"));
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 

@@ -1,6 +1,6 @@
 import { RequestError, type EventOf, type SessionDiff } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
-import type { Checkpoint, CheckpointShelf, CheckpointStore, TreeDiff } from "@tandem/workspace";
+import type { Checkpoint, CheckpointStores, CheckpointStore, TreeDiff } from "@tandem/workspace";
 import { isAbsolute, relative } from "node:path";
 import { planFiles, type FilePlan } from "./file-plan.ts";
 import { findTurn, markBefore, type PastTurn, type SessionPast } from "./session-past.ts";
@@ -23,7 +23,7 @@ export class FilesOfSession {
     this.#past = past;
   }
 
-  static async open(shelf: CheckpointShelf | undefined, row: SessionRow, past: SessionPast): Promise<FilesOfSession> {
+  static async open(shelf: CheckpointStores | undefined, row: SessionRow, past: SessionPast): Promise<FilesOfSession> {
     if (!shelf) {
       throw new RequestError("not_supported", "Checkpoints are off: there is nothing to compare or to go back to.", {
         fix: "Set checkpoints.enabled.",

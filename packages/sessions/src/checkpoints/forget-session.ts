@@ -1,11 +1,11 @@
 import type { SessionRow, Store } from "@tandem/storage";
-import type { CheckpointShelf } from "@tandem/workspace";
+import type { CheckpointStores } from "@tandem/workspace";
 import type { ProcessSettings } from "../process/process-settings.ts";
 import { readPast } from "./session-past.ts";
 
 /** Takes away what is kept of a session outside of the store: its checkpoints, and Claude Code's own transcripts. */
 export async function forgetSession(
-  { store, shelf, settings }: { store: Store; shelf: CheckpointShelf | undefined; settings: ProcessSettings },
+  { store, shelf, settings }: { store: Store; shelf: CheckpointStores | undefined; settings: ProcessSettings },
   row: SessionRow,
 ): Promise<void> {
   const { rewinds } = await readPast(store.events, row.id);

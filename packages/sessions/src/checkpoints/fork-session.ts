@@ -12,7 +12,7 @@ import {
   type SessionId,
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
-import type { Checkpoint, CheckpointShelf } from "@tandem/workspace";
+import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
@@ -27,7 +27,7 @@ const LEFT_OUT = new Set(["tandem.checkpoint", "tandem.rewound", "tandem.forked"
 
 interface Parts {
   store: Store;
-  shelf: CheckpointShelf | undefined;
+  shelf: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
 }

@@ -7,7 +7,7 @@ import {
   type SessionEventBody,
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
-import type { CheckpointShelf } from "@tandem/workspace";
+import type { CheckpointStores } from "@tandem/workspace";
 import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { loadTranscripts, storeTranscripts } from "../process/transcript-store.ts";
@@ -19,7 +19,7 @@ const NAMED = 5;
 
 interface Parts {
   store: Store;
-  shelf: CheckpointShelf | undefined;
+  shelf: CheckpointStores | undefined;
   row: SessionRow;
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newId, project, type LoggedEvent, type Session, type SessionId } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
 import { openStore } from "@tandem/storage";
-import { CheckpointShelf } from "@tandem/workspace";
+import { CheckpointStores } from "@tandem/workspace";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
@@ -46,7 +46,7 @@ const lastRequest = (): string => JSON.stringify(stage.rehearsal.requests.at(-1)
 /** The log as a rewind leaves it whose server dies before its end. */
 async function cutOff({ id }: Session, half: () => Promise<void>): Promise<void> {
   const { folder } = (await engine.store.sessions.get(id))!;
-  const shelf = new CheckpointShelf(join(await realpath(stage.root), "state", "checkpoints"), CHECKPOINTS);
+  const shelf = new CheckpointStores(join(await realpath(stage.root), "state", "checkpoints"), CHECKPOINTS);
   const { id: checkpoint } = await (await shelf.of(folder)).take(id, "rewind");
   await engine.stop();
   const store = await openStore(join(stage.root, "tandem.db"));

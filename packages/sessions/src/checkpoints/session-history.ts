@@ -11,7 +11,7 @@ import {
   type SessionId,
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
-import type { CheckpointShelf } from "@tandem/workspace";
+import type { CheckpointStores } from "@tandem/workspace";
 import type { Sessions } from "../resources/sessions.ts";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
@@ -24,7 +24,7 @@ import { readPast } from "./session-past.ts";
 
 interface Parts {
   store: Store;
-  shelf: CheckpointShelf | undefined;
+  shelf: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
   actors: SessionActors;

@@ -5,17 +5,17 @@ export interface TreeEntry {
   object: string;
 }
 
-/** A path that two trees have differently: `from` is null where it is new, `to` where it is gone. */
+/** A path that differs between two trees: `from` is null if it is new, `to` if it is deleted. */
 export interface PathChange {
   path: string;
   from: TreeEntry | null;
   to: TreeEntry | null;
 }
 
-/** Of one entry of git's raw output, with its names. */
+/** Bounds git's raw output. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Without renames: a file that moved is gone here and new there. */
+/** Without rename detection: a moved file is a deletion and an addition. */
 export async function changedPaths(
   git: PrivateGit,
   from: string,

@@ -7,7 +7,7 @@ import type { PrivateGit, RunOptions } from "./private-git.ts";
 import { refuseLoss } from "./refuse-loss.ts";
 import { readFolder, type FolderLimits } from "./read-folder.ts";
 
-/** A folder that takes longer to look through holds up whoever works in it. */
+/** A slower scan of the folder would block the session that works in it. */
 const TAKE_MS = 60_000;
 const READ_MS = 30_000;
 const RESTORE_MS = 300_000;
@@ -17,21 +17,21 @@ const REFS = "refs/checkpoints";
 const OWNER = /^[0-9A-Za-z_-]{1,80}$/;
 const ID = /^ckpt_[0-9A-Za-z]{1,64}$/;
 
-/** The files of a folder at one moment. */
+/** Snapshot of a folder's files. */
 export interface Checkpoint {
   id: string;
-  /** Whose it is. */
+  /** Id of the owner. */
   owner: string;
-  /** What it was taken for, in the owner's words. */
+  /** The owner's description. */
   label: string;
   tree: string;
   at: string;
-  /** Files that were there and left out, and how many; no more than a thousand are named. */
+  /** Skipped files (at most 1,000 names) and their number. */
   skipped: string[];
   skippedCount: number;
-  /** Git repositories inside of the folder: left alone. */
+  /** Nested git repositories, which are left alone. */
   nested: string[];
-  /** The commit that was checked out in the folder's own repository. */
+  /** HEAD of the folder's own repository. */
   head: string | null;
 }
 
@@ -47,8 +47,8 @@ const note = z.object({
 });
 
 /**
- * Checkpoints of one folder, in a git repository of our own: trees that git knows how to compare and to write out, with
- * deletions, links and modes. The folder may be under git or not; its own repository is never written.
+ * Checkpoints of one folder as trees in a private git repository, so that git compares and restores them, with
+ * deletions, links and modes. Works with and without git in the folder; the folder's own repository is never written.
  */
 export class CheckpointStore {
   readonly #git: PrivateGit;
@@ -63,26 +63,26 @@ export class CheckpointStore {
     return this.#git.folder;
   }
 
-  /** Keeps the folder as it is now. */
+  /** Takes a checkpoint of the folder's current state. */
   async take(owner: string, label: string, signal?: AbortSignal): Promise<Checkpoint> {
     const options = { until: Date.now() + TAKE_MS, ...(signal && { signal }) };
     const seen = await this.#healing(() => this.#git.withIndex("current", (index) => this.#read(index, options), true));
     return this.#keep(owner, { ...seen, label }, options);
   }
 
-  /** Where it is still kept. */
+  /** Undefined if it was pruned. */
   async find(owner: string, id: string): Promise<Checkpoint | undefined> {
     if (!OWNER.test(owner) || !ID.test(id)) return undefined;
     return (await this.#list(`${REFS}/${owner}/${id}`))[0];
   }
 
-  /** In the order in which they were taken; of all owners without one. */
+  /** In the order they were taken; of all owners by default. */
   async list(owner?: string): Promise<Checkpoint[]> {
     if (owner !== undefined && !OWNER.test(owner)) return [];
     return this.#list(owner === undefined ? REFS : `${REFS}/${owner}`);
   }
 
-  /** Which paths differ, and how. What either of the two has left out is not known to differ. */
+  /** Differing paths. Paths that either checkpoint has skipped are excluded. */
   async changes(from: Checkpoint, to: Checkpoint): Promise<PathChange[]> {
     const unknown = new Set([...from.skipped, ...to.skipped]);
     const changes = await changedPaths(this.#git, from.tree, to.tree, { until: Date.now() + READ_MS });
@@ -94,9 +94,9 @@ export class CheckpointStore {
   }
 
   /**
-   * Puts paths as they were at `target`, all or none of them if something is in the way, and returns what stands there then.
-   * They must be as `present` has them: what has changed since is a `conflict`. If it is cut off in the middle, some paths
-   * are as they were and some as they are to be, and it may be called again.
+   * Restores paths to their state in `target`, and returns the resulting checkpoint. Nothing is changed if something is
+   * in the way. The paths must still be as in `present`; otherwise it rejects with `conflict`. If interrupted, some
+   * paths are restored; call it again.
    */
   async restore(
     owner: string,
@@ -122,7 +122,7 @@ export class CheckpointStore {
     return this.#keep(owner, { ...result, label }, options);
   }
 
-  /** Makes another folder's files what they were here at a checkpoint. What neither side has kept stays as it is. */
+  /** Writes a checkpoint's files to another folder. Paths that neither side has kept stay unchanged. */
   async writeTo(folder: string, { tree, skipped }: Pick<Checkpoint, "tree" | "skipped">): Promise<void> {
     const options = { until: Date.now() + RESTORE_MS };
     const there = new CheckpointStore(this.#git.over(folder), this.#limits);
@@ -141,20 +141,20 @@ export class CheckpointStore {
     await this.#git.text(["update-ref", "--stdin"], { input });
   }
 
-  /** Takes away what no checkpoint has any more, and packs the rest. What is being taken right now is safe. */
+  /** Garbage-collects and packs objects. Objects of a checkpoint being taken right now are safe. */
   async collect(): Promise<void> {
     await this.#git.sweep();
     await this.#git.text(["gc", "--quiet", "--prune=2.hours.ago"], { until: Date.now() + RESTORE_MS });
   }
 
-  /** On disk, and how many objects are not packed. */
+  /** Size on disk and number of loose objects. */
   async size(): Promise<{ bytes: number; loose: number }> {
     const counted = await this.#git.text(["count-objects", "-v"]);
     const of = (key: string): number => Number(new RegExp(`^${key}: (\\d+)$`, "m").exec(counted)?.[1] ?? 0);
     return { bytes: (of("size") + of("size-pack")) * 1024, loose: of("count") };
   }
 
-  /** Brings an index up to the folder, and makes a tree of it. */
+  /** Updates an index from the folder and writes its tree. */
   async #read(index: string, options: RunOptions): Promise<Seen> {
     const { candidates, skipped, nested, head } = await readFolder(this.#git, index, this.#limits, options);
     const own = { ...options, index };
@@ -164,14 +164,14 @@ export class CheckpointStore {
       await this.#git.text(args, { ...own, packs, input: asList(candidates) });
     }
     if (skipped.length > 0) {
-      // One that had been small enough before must not stay as it was then.
+      // A file that has grown beyond the limit must not keep its old content.
       await this.#git.text(["update-index", "-z", "--force-remove", "--stdin"], { ...own, input: asList(skipped) });
     }
     const tree = (await this.#git.text(["write-tree"], own)).trim();
     return { tree, skipped: skipped.slice(0, LISTED), skippedCount: skipped.length, nested, head };
   }
 
-  /** An index that names objects which are not there (a power cut, a disk that was full) is made anew, once. */
+  /** An index that refers to missing objects (after a power failure or a full disk) is rebuilt once. */
   async #healing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -210,7 +210,7 @@ export class CheckpointStore {
 
   async #compose(base: string, changes: readonly PathChange[], options: RunOptions): Promise<string> {
     if (changes.length === 0) return base;
-    // What goes makes room for what comes: a file where a folder was, or the other way round.
+    // Deletions first: a file may replace a folder, or the reverse.
     const lines = [...changes.filter(({ to }) => !to), ...changes.filter(({ to }) => to)].map(({ path, to }) =>
       to ? `${to.mode} ${to.object}\t${path}` : `0 ${"0".repeat(base.length)}\t${path}`,
     );
@@ -222,7 +222,7 @@ export class CheckpointStore {
     });
   }
 
-  /** git looks first whether everything can be done, and then does it. */
+  /** git checks that the whole update is possible before it writes. */
   async #writeOut(index: string, from: string, to: string, options: RunOptions): Promise<void> {
     if (from === to) return;
     // `read-tree` refuses a file whose times differ from the index, even with unchanged content: after a `touch`, or a

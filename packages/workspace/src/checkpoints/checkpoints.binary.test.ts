@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { asUser, commitAll } from "../testing/commit.ts";
 import { temporaryFolder, type TemporaryFolder } from "../testing/temporary-folder.ts";
-import { CheckpointShelf, type CheckpointLimits } from "./checkpoint-shelf.ts";
+import { CheckpointStores, type CheckpointLimits } from "./checkpoint-stores.ts";
 import type { Checkpoint, CheckpointStore } from "./checkpoint-store.ts";
 
 const LIMITS: CheckpointLimits = {
@@ -23,7 +23,7 @@ beforeEach(async () => {
   root = await temporaryFolder();
   folder = root.at("work");
   await mkdir(folder);
-  store = await new CheckpointShelf(root.at("shelf"), LIMITS).of(folder);
+  store = await new CheckpointStores(root.at("shelf"), LIMITS).of(folder);
 });
 afterEach(() => root[Symbol.asyncDispose]());
 
@@ -40,7 +40,7 @@ const pathsBetween = async (from: Checkpoint, to: Checkpoint) =>
   (await store.changes(from, to)).map(({ path }) => path).sort();
 
 describe("a checkpoint", () => {
-  test("brings back what was deleted, changed, made, moved, linked and made executable, in a folder without git", async () => {
+  test("restores deleted, changed, created, moved, linked and executable files in a folder without git", async () => {
     await write({ "a.txt": "one\n", "deep/er/b.txt": "two\n", "c.sh": "echo\n", "e.txt": "end\r\nof\r\n" });
     await symlink("a.txt", join(folder, "link"));
     const before = await store.take("tester", "test");
@@ -64,7 +64,7 @@ describe("a checkpoint", () => {
     expect(existsSync(join(folder, "a.txt"))).toBe(false);
   });
 
-  test("puts back only the paths that it is told", async () => {
+  test("restores only the given paths", async () => {
     await write({ "mine.txt": "1", "yours.txt": "1" });
     const before = await store.take("tester", "test");
     await write({ "mine.txt": "2", "yours.txt": "2" });
@@ -82,7 +82,7 @@ describe("a checkpoint", () => {
     expect([await read("changed.txt"), await read("same.txt")]).toEqual(["1", "1"]);
   });
 
-  test("a file where a folder was, and the other way round", async () => {
+  test("restores a file replaced by a folder, and the reverse", async () => {
     await write({ "x/y.txt": "inner", z: "file" });
     const before = await store.take("tester", "test");
     await remove("x");
@@ -93,7 +93,7 @@ describe("a checkpoint", () => {
     expect([await read("x/y.txt"), await read("z")]).toEqual(["inner", "file"]);
   });
 
-  test("does not write through a link that leads out of the folder", async () => {
+  test("does not write through a link out of the folder", async () => {
     await write({ "d/secret.txt": "inside" });
     const before = await store.take("tester", "test");
     await mkdir(root.at("outside"));
@@ -106,7 +106,7 @@ describe("a checkpoint", () => {
     expect((await lstat(join(folder, "d"))).isDirectory()).toBe(true);
   });
 
-  test("covers small single files that git ignores, and no folders that it ignores", async () => {
+  test("covers small ignored files, but no ignored folders", async () => {
     await write({
       ".gitignore": ".env\ndist/\n",
       ".env": "KEY=1",
@@ -123,7 +123,7 @@ describe("a checkpoint", () => {
     expect(await read(".env")).toBe("KEY=1");
   });
 
-  test("leaves out files that are too large, says which, and never restores or deletes them", async () => {
+  test("skips and reports large files, and never restores or deletes them", async () => {
     await write({ "big.bin": new Uint8Array(2 * 1024 * 1024), "grows.txt": "small" });
     const before = await store.take("tester", "test");
     expect(before).toMatchObject({ skipped: ["big.bin"], skippedCount: 1 });
@@ -136,16 +136,16 @@ describe("a checkpoint", () => {
     expect(existsSync(join(folder, "other.txt"))).toBe(false);
   });
 
-  test("refuses a folder with too many files", async () => {
+  test("rejects a folder with too many files", async () => {
     await write(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.txt`, "x"])));
-    const small = await new CheckpointShelf(root.at("other-shelf"), { ...LIMITS, maxFiles: 20 }).of(folder);
+    const small = await new CheckpointStores(root.at("other-shelf"), { ...LIMITS, maxFiles: 20 }).of(folder);
     await expect(small.take("tester", "test")).rejects.toMatchObject({
       code: "too_large",
       message: expect.stringContaining("more than 20 files"),
     });
   });
 
-  test("sees a change that is as long as before and made in the same moment", async () => {
+  test("detects a change of equal length within the same clock tick", async () => {
     for (let round = 0; round < (inject("soak") ? 20 : 4); round += 1) {
       await write({ "same.txt": `${round % 10}` });
       const one = await store.take("tester", "test");
@@ -154,7 +154,7 @@ describe("a checkpoint", () => {
     }
   });
 
-  test("may be taken by many at once", async () => {
+  test("can be taken concurrently", async () => {
     await write({ "a.txt": "1" });
     const taken = await Promise.all(Array.from({ length: 8 }, () => store.take("tester", "test")));
     expect(new Set(taken.map(({ tree }) => tree)).size).toBe(1);
@@ -171,7 +171,7 @@ describe("in a git repository", () => {
     objects: await asUser(folder, "count-objects", "-v"),
   });
 
-  test("refs, index, status, config and objects of the user stay as they are", async () => {
+  test("leaves the user's refs, index, status, config and objects unchanged", async () => {
     await write({ "a.txt": "1\n", "staged.txt": "1\n" });
     await commitAll(folder, "first");
     await write({ "staged.txt": "2\n" });
@@ -187,7 +187,7 @@ describe("in a git repository", () => {
     expect(before.head).toBe(await asUser(folder, "rev-parse", "HEAD"));
   });
 
-  test("its filters, attributes and hooks do not run, and nothing hides from a diff", async () => {
+  test("runs no filters, attributes or hooks, and hides nothing from a diff", async () => {
     const trace = root.at("ran");
     await write({ ".gitattributes": "* filter=evil text eol=crlf ident -diff\n", "a.txt": "$Id$\nx\n" });
     await asUser(folder, "init", "--quiet");
@@ -202,7 +202,7 @@ describe("in a git repository", () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  test("repositories inside of it are left alone", async () => {
+  test("leaves nested repositories alone", async () => {
     await write({ "a.txt": "1", "inner/b.txt": "inner" });
     await commitAll(join(folder, "inner"), "inner");
     const before = await store.take("tester", "test");
@@ -215,7 +215,7 @@ describe("in a git repository", () => {
 });
 
 describe("a diff", () => {
-  test("has renames, counts, patches and marks what is binary", async () => {
+  test("has renames, counts, patches and binary markers", async () => {
     const long = Array.from({ length: 30 }, (_, i) => `line ${i}`).join("\n");
     await write({ "old.txt": long, "gone.txt": "bye\n", "pic.bin": new Uint8Array([0, 1, 2]) });
     const before = await store.take("tester", "test");
@@ -240,7 +240,7 @@ describe("a diff", () => {
     expect(diff).toMatchObject({ added: 3, removed: 2, truncated: false });
   });
 
-  test("keeps to its limits, and says so", async () => {
+  test("respects its limits and reports truncation", async () => {
     const before = await store.take("tester", "test");
     await write({ "a.txt": "a\n".repeat(1_000), "b.txt": "b\n".repeat(1_000), "c.txt": "c\n" });
     const after = await store.take("tester", "test");
@@ -256,19 +256,19 @@ describe("a diff", () => {
   });
 });
 
-describe("what is cut off", () => {
-  test("a take that is killed leaves nothing that the next one minds", async () => {
+describe("interruptions", () => {
+  test("a killed take does not affect the next one", async () => {
     await write(Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}.txt`, `${i}`.repeat(2_000)])));
     for (let round = 0; round < 5; round += 1) {
       const signal = AbortSignal.timeout(5 + round * 10);
       await store.take("tester", "test", signal).catch(() => undefined);
     }
     const { tree } = await store.take("tester", "test");
-    const fresh = await new CheckpointShelf(root.at("fresh"), LIMITS).of(folder);
+    const fresh = await new CheckpointStores(root.at("fresh"), LIMITS).of(folder);
     expect(tree).toBe((await fresh.take("tester", "test")).tree);
   });
 
-  test("an index whose objects are lost is made anew", async () => {
+  test("rebuilds an index whose objects are lost", async () => {
     await write({ "a.txt": "precious" });
     await store.take("tester", "test");
     const [name] = execFileSync("ls", [root.at("shelf")], { encoding: "utf8" }).split("\n");
@@ -280,7 +280,7 @@ describe("what is cut off", () => {
     expect(await read("a.txt")).toBe("precious");
   });
 
-  test("something in the way that is not kept stops a restore before it begins", async () => {
+  test("an unsaved file in the way stops a restore before it starts", async () => {
     await write({ "a.txt": "1", out: "a file" });
     const before = await store.take("tester", "test");
     await remove("out");
@@ -291,8 +291,8 @@ describe("what is cut off", () => {
 });
 
 describe("pruning", () => {
-  test("drops what is too old, and gives the disk back", async () => {
-    const shelf = new CheckpointShelf(root.at("shelf"), LIMITS);
+  test("drops old checkpoints and frees the disk", async () => {
+    const shelf = new CheckpointStores(root.at("shelf"), LIMITS);
     await write({ "a.txt": "1" });
     await store.take("tester", "test");
     expect(await shelf.prune()).toMatchObject({ dropped: 0 });
@@ -300,8 +300,8 @@ describe("pruning", () => {
     expect((await store.list()).length).toBe(0);
   });
 
-  test("drops the oldest where it is too much, and never the last of anybody", async () => {
-    const shelf = new CheckpointShelf(root.at("shelf"), { ...LIMITS, maxTotalBytes: 1 });
+  test("drops the oldest when over the limit, but never an owner's latest", async () => {
+    const shelf = new CheckpointStores(root.at("shelf"), { ...LIMITS, maxTotalBytes: 1 });
     const same = await shelf.of(folder);
     const taken: string[] = [];
     for (let i = 0; i < 8; i += 1) {

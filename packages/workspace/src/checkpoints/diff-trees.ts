@@ -5,14 +5,14 @@ type FileStatus = "added" | "modified" | "deleted" | "renamed" | "type_changed";
 
 export interface FileDiff {
   path: string;
-  /** Where it was before, if it has moved. */
+  /** Previous path of a renamed file. */
   old_path?: string;
   status: FileStatus;
   binary: boolean;
-  /** Lines; null of a binary file. */
+  /** Lines; null for a binary file. */
   added: number | null;
   removed: number | null;
-  /** As git writes it; absent where it was not asked for, or did not fit any more. */
+  /** As git writes it; absent if not requested or over the limit. */
   patch?: string;
 }
 
@@ -20,7 +20,7 @@ export interface TreeDiff {
   files: FileDiff[];
   added: number;
   removed: number;
-  /** Whether some files, or patches of some, were left out. */
+  /** Whether files or patches were omitted. */
   truncated: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface DiffOptions {
   patch: boolean;
   maxFiles: number;
   maxPatchBytes: number;
-  /** Only these. */
+  /** Restricts the diff to these paths. */
   paths?: ReadonlySet<string>;
 }
 
@@ -36,7 +36,7 @@ const RENAMES = ["-r", "-M"];
 const PLAIN = ["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-/** How two trees differ, worked out by git in a process of its own. */
+/** Compares two trees with git, in a separate process. */
 export async function diffTrees(
   git: PrivateGit,
   from: { tree: string; skipped: readonly string[] },
@@ -55,7 +55,7 @@ export async function diffTrees(
   const sum = (key: "added" | "removed"): number => shown.reduce((total, file) => total + (file[key] ?? 0), 0);
   const diff = { added: sum("added"), removed: sum("removed"), truncated: files.length < shown.length };
   if (!patch || files.length === 0) return { files, ...diff };
-  // Names of both sides of a rename, or git would not see it as one.
+  // Both names of a rename; otherwise git would not detect it.
   const names = files.flatMap(({ path, old_path: old }) => [path, ...(old === undefined ? [] : [old])]);
   const args = ["--literal-pathspecs", "diff-tree", ...RENAMES, "--patch", ...PLAIN, ...range, "--", ...names];
   const outcome = await git.run(files.length === all.length ? args.slice(0, -names.length - 1) : args, {
@@ -64,7 +64,7 @@ export async function diffTrees(
   });
   if (outcome.exitCode !== 0 && !outcome.truncated) throw new GitFailed(["diff-tree"], outcome);
   const patches = splitPatch(outcome.stdout.toString("utf8"));
-  // The last one was cut.
+  // The last patch was truncated.
   if (outcome.truncated) patches.pop();
   return {
     ...diff,
@@ -73,7 +73,7 @@ export async function diffTrees(
   };
 }
 
-/** Lines of content begin with a sign or a space: only a header begins like this. */
+/** Content lines start with a sign or a space, so only a header starts like this. */
 const splitPatch = (text: string): string[] => text.split(/^(?=diff --git )/m).filter((part) => part !== "");
 
 const STATUSES: Record<string, FileStatus> = {
@@ -85,7 +85,7 @@ const STATUSES: Record<string, FileStatus> = {
   T: "type_changed",
 };
 
-/** First all entries, then the counts of lines, in the same order. */
+/** All entries come first, then the line counts in the same order. */
 function readListing(text: string): FileDiff[] {
   const fields = text.split("\0");
   const files: FileDiff[] = [];

@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { GitFailed, runGit, type GitOptions, type GitOutcome } from "../git.ts";
 
-/** A private index that nobody has finished with by then belongs to a process that died. */
+/** A private index older than this was left behind by a dead process. */
 const LEFT_BEHIND_MS = 60 * 60 * 1_000;
 
 /**
- * Files are kept byte for byte, whatever the folder's own `.gitattributes` say: no line ends are changed, no filter runs, and
- * nothing can be hidden from a diff. This file goes before all others.
+ * Stores files byte for byte, whatever the folder's `.gitattributes` say: no line-end conversion, no filters, and
+ * nothing hidden from a diff. This file takes precedence over all others.
  */
 const ATTRIBUTES = "* -text -eol -crlf -ident -filter -working-tree-encoding !diff !merge\n";
 
-/** What no folder needs to have kept, be it under git or not: it is made again by a command, and large. */
+/** Large folders that a command can recreate; never stored. */
 const EXCLUDED = `node_modules/
 bower_components/
 .venv/
@@ -31,7 +31,7 @@ __pycache__/
 .cache/
 `;
 
-/** There once all the rest is; its name changes with what is made. */
+/** Written last, to mark a complete repository. Change the name when its contents change. */
 const MADE = "tandem-checkpoints-1";
 
 const SETTINGS = {
@@ -40,7 +40,7 @@ const SETTINGS = {
   "core.bare": "false",
   "core.quotePath": "false",
   "core.autocrlf": "false",
-  // Speed before size: objects are packed later.
+  // Speed over size: objects are packed later.
   "core.looseCompression": "1",
   // One flush for all objects of a checkpoint.
   "core.fsync": "objects,reference",
@@ -49,14 +49,14 @@ const SETTINGS = {
 } as const;
 
 export interface RunOptions extends Pick<GitOptions, "input" | "maxBytes" | "signal"> {
-  /** The time at which it must be done. */
+  /** Deadline. */
   until?: number;
   index?: string;
-  /** All that it adds goes into one pack: for many files at once, that takes a fraction of the time and the disk. */
+  /** Writes new objects into one pack: much faster and smaller for many files. */
   packs?: boolean;
 }
 
-/** A git repository of our own over a folder that is somebody else's: nothing of the folder's own repository is touched. */
+/** A private git repository for a folder; the folder's own repository is not touched. */
 export class PrivateGit {
   readonly folder: string;
   readonly #gitDir: string;
@@ -67,7 +67,7 @@ export class PrivateGit {
     this.folder = folder;
   }
 
-  /** The same objects over another folder. */
+  /** The same objects with another folder. */
   over(folder: string): PrivateGit {
     return new PrivateGit(this.#gitDir, folder);
   }
@@ -86,7 +86,7 @@ export class PrivateGit {
     const timeoutMs = until === undefined ? undefined : Math.max(1, until - Date.now());
     return runGit(this.folder, [`--git-dir=${this.#gitDir}`, `--work-tree=${this.folder}`, ...args], {
       ...options,
-      // Files beyond the threshold are packed as they are read.
+      // Files over the threshold are streamed into a pack.
       settings: packs ? { ...SETTINGS, "core.bigFileThreshold": "1" } : SETTINGS,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(index !== undefined && { indexFile: index }),
@@ -94,14 +94,14 @@ export class PrivateGit {
   }
 
   /**
-   * Works on a private copy of the index, so that nobody waits for anybody and a process that dies leaves no lock. With
-   * `keep`, the copy takes the index's place: its times and sizes are what makes the next look at the folder quick.
+   * Works on a private copy of the index, so that processes do not block each other and a crash leaves no lock. With
+   * `keep`, the copy replaces the index, whose cached times and sizes speed up the next scan.
    */
   async withIndex<T>(kind: "current" | "empty", work: (index: string) => Promise<T>, keep = false): Promise<T> {
     await this.#ready();
     const current = join(this.#gitDir, "index");
     const index = join(this.#gitDir, "indexes", randomUUID());
-    // A link, not a copy: git trusts a file's times only if they are older than those of the index.
+    // A hard link, not a copy: git trusts cached times only if they are older than the index file.
     if (kind === "current") await link(current, index).catch(ignoreMissing);
     try {
       const done = await work(index);
@@ -113,7 +113,7 @@ export class PrivateGit {
     }
   }
 
-  /** Forgets what it knows of the folder's files: they are all read again next time. */
+  /** Drops the cached file states; the next scan reads all files. */
   async forgetIndex(): Promise<void> {
     await rm(join(this.#gitDir, "index"), { force: true });
   }
@@ -126,7 +126,7 @@ export class PrivateGit {
     }
   }
 
-  /** Looked at each time: another process may have taken away what was not used for long. */
+  /** Checked each time: another process may have pruned an unused repository. */
   async #ready(): Promise<void> {
     if (await stat(join(this.#gitDir, MADE)).catch(() => undefined)) return;
     await (this.#making ??= this.#make().finally(() => (this.#making = undefined)));

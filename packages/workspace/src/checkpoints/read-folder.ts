@@ -10,21 +10,21 @@ export interface FolderLimits {
   maxFileBytes: number;
 }
 
-/** How the files of a folder differ from what an index knows of them. */
+/** Differences between a folder and an index. */
 export interface FolderState {
-  /** Files to be read, or gone. */
+  /** Files to read, or deleted. */
   candidates: string[];
-  /** Files that are there and left out: too large, unreadable, or with a name that is not UTF-8. */
+  /** Skipped files: too large, unreadable, or with a name that is not UTF-8. */
   skipped: string[];
-  /** Repositories inside of the folder: they have a history of their own and are left alone. */
+  /** Nested repositories, which have their own history. */
   nested: string[];
-  /** The commit that is checked out in the folder's own repository. */
+  /** HEAD of the folder's own repository. */
   head: string | null;
 }
 
-/** Of a name, on average, with some reserve. */
+/** Average with some reserve. */
 const BYTES_PER_NAME = 400;
-/** Single files that git ignores, such as `.env`, are kept if they are small; folders that it ignores are not. */
+/** Small ignored files, such as `.env`, are kept; ignored folders are not. */
 const MAX_IGNORED_BYTES = 1024 * 1024;
 const MAX_IGNORED_FILES = 1_000;
 const AT_ONCE = 64;
@@ -50,7 +50,7 @@ export async function readFolder(
   const look = async (path: string, maxBytes: number, isIgnored: boolean): Promise<void> => {
     const verdict = await judge(join(git.folder, path), maxBytes);
     if (verdict === "fits" && !path.includes("\uFFFD")) state.candidates.push(path);
-    // What git ignores and is large was not promised to anybody.
+    // Large ignored files are not reported: they were never covered.
     else if (!isIgnored) state.skipped.push(path);
   };
   const waiting: (() => Promise<void>)[] = [];
@@ -71,7 +71,7 @@ export async function readFolder(
   return state;
 }
 
-/** A file that is gone fits: that it is gone is what is to be noted. */
+/** A deleted file fits, because its deletion must be recorded. */
 async function judge(path: string, maxBytes: number): Promise<"fits" | "left out"> {
   const found = await lstat(path).catch(() => undefined);
   if (!found || found.isSymbolicLink() || found.isDirectory()) return "fits";
@@ -82,7 +82,7 @@ async function judge(path: string, maxBytes: number): Promise<"fits" | "left out
   );
 }
 
-/** Read-only, and only what the folder's own repository says of itself; a folder without one is as good. */
+/** Reads the folder's own repository; a folder without one works too. */
 async function lookAtRepository(
   folder: string,
   { until, signal }: RunOptions,
@@ -118,7 +118,7 @@ async function listPaths(
   return paths;
 }
 
-/** The header of an index says how many files it has. */
+/** The index header contains the number of files. */
 async function countKnown(index: string): Promise<number> {
   const handle = await open(index).catch(() => undefined);
   if (!handle) return 0;

@@ -3,13 +3,10 @@ import { dirname, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import type { PathChange } from "./changed-paths.ts";
 
-/** A folder with more in it than this is taken to hold something of somebody's. */
-const MOST_ENTRIES = 10_000;
+/** A folder with more entries is assumed to contain unsaved data. */
+const MAX_ENTRIES = 10_000;
 
-/**
- * Looks whether something that is kept nowhere would have to make room for a path that comes back: git itself would throw
- * away what is ignored without a word.
- */
+/** Rejects if a restore would overwrite something unsaved: git itself silently overwrites ignored files. */
 export async function refuseLoss(folder: string, changes: readonly PathChange[]): Promise<void> {
   const leaves = new Set(changes.flatMap(({ path, from }) => (from ? [path] : [])));
   const isFolder = new Map<string, boolean>();
@@ -22,7 +19,9 @@ export async function refuseLoss(folder: string, changes: readonly PathChange[])
   }
 }
 
-/** Whether folders lead to a place. A file or a link among them that goes by itself hides what is behind it. */
+/**
+ * Whether the parents of a path are folders. A file or link among them that is being deleted hides what is behind it.
+ */
 async function leadsThere(
   folder: string,
   path: string,
@@ -42,12 +41,12 @@ async function leadsThere(
   return leads;
 }
 
-/** The first path below a folder that does not go by itself. */
+/** The first path below a folder that is not being deleted. */
 async function firstOther(
   folder: string,
   path: string,
   leaves: ReadonlySet<string>,
-  budget = { entries: MOST_ENTRIES },
+  budget = { entries: MAX_ENTRIES },
 ): Promise<string | undefined> {
   for (const entry of await readdir(join(folder, path), { withFileTypes: true })) {
     const inner = `${path}/${entry.name}`;

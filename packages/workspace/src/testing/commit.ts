@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** git as a user would run it, with settings of its own. */
+/** Runs git as a user would, with its own settings. */
 export async function asUser(folder: string, ...args: string[]): Promise<string> {
   const who = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "init.defaultBranch=main"];
   const { stdout } = await run("git", [...who, ...args], {
@@ -14,7 +14,7 @@ export async function asUser(folder: string, ...args: string[]): Promise<string>
   return stdout.trim();
 }
 
-/** Commits all that is in a folder, which becomes a repository if it is none. */
+/** Commits everything in a folder, creating a repository if needed. */
 export async function commitAll(folder: string, message: string): Promise<string> {
   await asUser(folder, "init", "--quiet");
   await asUser(folder, "add", "--all");

@@ -6,11 +6,11 @@ export interface TemporaryFolder extends AsyncDisposable {
   /** A real path. */
   readonly path: string;
   at(...steps: string[]): string;
-  /** Writes files by their paths, with the folders that they need. */
+  /** Writes files by path, creating folders. */
   write(files: Record<string, string | Uint8Array>): Promise<void>;
 }
 
-/** A folder that is gone when the test is over. */
+/** A folder that is deleted after the test. */
 export async function temporaryFolder(): Promise<TemporaryFolder> {
   const path = await realpath(await mkdtemp(join(tmpdir(), "tandem-workspace-")));
   const at = (...steps: string[]): string => join(path, ...steps);

@@ -1,6 +1,6 @@
 import { openContextFolder } from "../open-context-folder.ts";
 
-// Commits two files again and again, always both with the same number, until it is killed.
+// Repeatedly commits two files with the same number, until it is killed.
 const [path = "", kind] = process.argv.slice(2);
 const folder = await openContextFolder({ path, git: kind === "project" ? "project" : "own" });
 const paths = ["wiki/a.md", "wiki/b.md"];

@@ -51,7 +51,7 @@ async function openProject() {
   return { context, run, file: () => folder.read("catalogue/shop/public.orders.yaml") };
 }
 
-test("what a dbt project says of tables goes into the catalogue as people's words, with its source, and no model is asked", async () => {
+test("writes a dbt project's descriptions as people's text with their source, without a model", async () => {
   const { context, run, file } = await openProject();
   await using _ = context;
   const report = await run();
@@ -63,7 +63,7 @@ test("what a dbt project says of tables goes into the catalogue as people's word
   );
   expect(lines).toContainEqual(["human: One row per order.", "description", "accepted"]);
   expect(lines).toContainEqual(["human: Who | has ordered.", "description", "accepted"]);
-  // Nothing has verified the join here: a person decides.
+  // The join is unverified here, so a person decides.
   expect(lines).toContainEqual(["- columns: [customer_id]", "join", "open"]);
   expect(lines.filter(([line]) => line?.includes("vanished"))).toEqual([]);
   expect(change!.evidence).toContainEqual(expect.objectContaining({ type: "source", path: "models/orders.sql" }));
@@ -71,7 +71,7 @@ test("what a dbt project says of tables goes into the catalogue as people's word
   expect((await run()).proposals).toEqual([]);
 });
 
-test("a person's own words in the file are not written over; the project's own follow the project", async () => {
+test("keeps a person's own text in the file; the project's text follows the project", async () => {
   const { context, run, file } = await openProject();
   await using _ = context;
   await run();

@@ -21,9 +21,9 @@ export interface TableDraft extends Draft {
 }
 
 /**
- * What dbt projects say about tables of the catalogue, as changes of their files; no model is asked. A project's descriptions
- * are people's words, so they go where people's words are, and never over what a person has written in the file itself.
- * `relationships` tests are joins that somebody expects: they are a person's, and nothing has verified them here.
+ * Turns dbt projects' statements about tables into changes of their catalogue files, without a model. A project's
+ * descriptions count as people's text, but never replace text written in the file itself. `relationships` tests become
+ * joins of a person, unverified.
  */
 export async function draftDbt(
   parts: { folder: ContextFolder; store: ContextStore; catalogue: Catalogue },
@@ -54,7 +54,7 @@ export async function draftDbt(
   return drafts;
 }
 
-/** By its last two names, in any case; by the last one where only one table has it. */
+/** Matches the last two names case-insensitively, or the last one if it is unique. */
 function findTable(catalogue: Catalogue, connection: string, relation: string): TableFile | undefined {
   const tables = catalogue.ofConnection(connection);
   const parts = relation.toLowerCase().split(".");
@@ -111,7 +111,7 @@ function draftTable(
   return { path, before, after, support };
 }
 
-/** Columns (and, as the empty name, the table) whose `human` words somebody has written or changed in the file. */
+/** Columns (the empty name for the table) whose `human` text was written or changed in the file. */
 function handWords(text: string, hand: ReadonlySet<number>): Set<string> {
   const lines = text.split("\n");
   const found = new Set<string>();

@@ -1,20 +1,23 @@
 import type { Chunk } from "../evidence/document-record.ts";
 
-/** What a document of a dbt project says about a table, with the passages that say so. */
+/** A dbt document's statements about a table, with their passages. */
 export interface DbtTable {
-  /** As the document names it: `shop.public.orders`, or the model's name where the project does not know the table. */
+  /** Name in the document: `shop.public.orders`, or the model's name if the project does not know the table. */
   relation: string;
   description: string;
   columns: { name: string; description: string }[];
   joins: { column: string; to: string; toColumn: string }[];
-  /** Of the passages, by what they are about. */
+  /** Passages by subject. */
   cited: { description: Chunk | undefined; columns: Chunk[]; joins: Chunk[] };
 }
 
 const KIND = /^A dbt (model|seed|snapshot|source)\.$/;
 const JOIN = /^- `([^`]+)\.([^`.]+)` refers to `([^`]+)\.([^`.]+)` \(relationships test\)$/;
 
-/** Reads the Markdown that a dbt source makes of a node. Undefined for what is not a table: metrics, exposures, notes. */
+/**
+ * Parses the Markdown that a dbt source makes of a node. Undefined for other documents than tables: metrics, exposures,
+ * notes.
+ */
 export function readDbtDocument(title: string, chunks: readonly Chunk[]): DbtTable | undefined {
   const top = chunks.find(({ headings }) => headings.length === 0);
   const blocks = top?.content.split("\n\n") ?? [];

@@ -2,11 +2,11 @@ import { asQuotation } from "../triage/as-quotation.ts";
 import type { EvidenceShelf } from "../workbench/evidence-shelf.ts";
 import type { CandidateGroup } from "./dedupe-candidates.ts";
 
-/** Raised when prompt or tools change. */
+/** Increment when the prompt or tools change. */
 export const CURATE_PROMPT = 1;
 
 const PASSAGES = 10;
-/** Of all passages of a pass together: a batch may be as large as the config says. */
+/** Total of passages per pass, because the config sets the batch size. */
 const SHOWN = 80_000;
 
 export const CURATE_SYSTEM = `You are the curator of a team's wiki. Candidates come from readers of documents; you decide which of them enter the wiki, where, and in which words.

@@ -18,7 +18,7 @@ const CURATOR_SKILLS: readonly SkillName[] = (Object.keys(SKILLS) as SkillName[]
   (name) => name === "writing-pages" || name === "definitions" || name === "handling-conflicts",
 );
 
-/** The note of those that a run did not come to: the next one begins with them. */
+/** Note of candidates that a run's budget did not reach; the next run starts with them. */
 export const LEFT_OVER = "The run's budget ended before it was looked at.";
 
 const passResult = z.strictObject({
@@ -35,7 +35,7 @@ export interface Verdict {
 }
 
 export interface Curated {
-  /** To be kept once what was decided is safe. Of candidates that are not among them, nothing was decided. */
+  /** To store once the decisions are safe. Other candidates stay undecided. */
   verdicts: Verdict[];
   conflicts: Conflict[];
   passes: number;
@@ -44,8 +44,8 @@ export interface Curated {
 }
 
 /**
- * Decides about candidates, some at a time, and writes what is worth it into `pages`. A pass that fails leaves its candidates
- * as they were: an error is not a verdict. Those that the run's budget does not reach are carried forward.
+ * Decides about candidates in batches, and writes accepted ones into `pages`. A failed pass leaves its candidates
+ * unchanged, because an error is not a verdict. Candidates beyond the budget are carried over.
  */
 export async function curate(line: IngestLine, pages: Pages, candidates: readonly Candidate[]): Promise<Curated> {
   const { run, agents, config, prefix, embedder } = line;
@@ -96,7 +96,7 @@ export async function curate(line: IngestLine, pages: Pages, candidates: readonl
 
 const STATES = { promote: "promoted", merge: "merged", reject: "rejected", defer: "deferred" } as const;
 
-/** Of a group, the verdict is about all: those that said the same are merged with it. */
+/** A verdict applies to the whole group: duplicates are merged with it. */
 function settle(
   curated: Curated,
   batch: readonly CandidateGroup[],

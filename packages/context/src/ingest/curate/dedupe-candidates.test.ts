@@ -12,7 +12,7 @@ const candidate = (id: string, assertion: string, more: Partial<Candidate> = {})
   ...more,
 });
 
-test("the same words in other clothes are one, with the best scores and all citations", async () => {
+test("merges equal statements in other spelling, with the best scores and all citations", async () => {
   const better = { durability: 3, authority: 0, reuse: 3, novelty: 0, risk: 0 };
   const groups = await dedupeCandidates(
     new MemoryRun(),
@@ -31,7 +31,7 @@ test("the same words in other clothes are one, with the best scores and all cita
   });
 });
 
-test("by meaning too where there are vectors, unless they are meant for two pages; asked for once", async () => {
+test("also merges by vectors, unless for different pages; embeds each once", async () => {
   let asked = 0;
   const embedder = {
     model: "m",
@@ -54,7 +54,7 @@ test("by meaning too where there are vectors, unless they are meant for two page
   expect(asked).toBe(1);
 });
 
-test("an embedding service that is away costs the comparison, is listed, and stops nothing", async () => {
+test("a failing embedding service is listed and does not stop the run", async () => {
   const embedder = {
     model: "m",
     embed: () => Promise.reject(new LlmError("overloaded", "The service is away.")),

@@ -5,20 +5,20 @@ import type { Run } from "../../runs/job-run.ts";
 import type { Embedder } from "@tandem/runtime";
 import { type Candidate, worthOf } from "../extract/candidate.ts";
 
-/** Candidates that say the same. */
+/** Candidates with the same statement. */
 export interface CandidateGroup {
-  /** The one that is worth most; with the best of all scores, and the citations of all. */
+  /** The most valuable one, with the best scores and all citations of the group. */
   lead: Candidate;
   others: Candidate[];
 }
 
-/** As near as this in meaning, two statements are taken for one. */
+/** Similarity from which two statements count as equal. */
 const NEAR = 0.86;
 const BATCH = 100;
 
 const vectors = z.array(z.array(z.number()));
 
-/** By their words, whatever their case and punctuation; by meaning as well where vectors can be had. What is worth most comes first. */
+/** Deduplicates by text, ignoring case and punctuation, and by vectors if available. Most valuable first. */
 export async function dedupeCandidates(
   run: Run,
   candidates: readonly Candidate[],
@@ -52,7 +52,7 @@ function merged([first, ...others]: readonly Candidate[]): CandidateGroup {
   return { lead, others };
 }
 
-/** Vectors are a help: where none can be had, the curator sees more of the same, and the run goes on. */
+/** Vectors are optional: without them the curator sees more duplicates, and the run continues. */
 async function byMeaningIfItCan(run: Run, groups: Candidate[][], embedder: Embedder): Promise<Candidate[][]> {
   try {
     return await byMeaning(run, groups, embedder);
@@ -64,7 +64,7 @@ async function byMeaningIfItCan(run: Run, groups: Candidate[][], embedder: Embed
   }
 }
 
-/** Each joins the first group whose first is near enough, and that is not meant for another page. */
+/** Adds each to the first group whose lead is similar enough and not meant for another page. */
 async function byMeaning(run: Run, groups: Candidate[][], embedder: Embedder): Promise<Candidate[][]> {
   const found: { group: Candidate[]; vector: readonly number[] }[] = [];
   const all = await embedAll(

@@ -14,7 +14,7 @@ export const mark = z.strictObject({
 });
 export type Mark = z.output<typeof mark>;
 
-/** Marks by the candidates' own ids; the agent knows them by short names. */
+/** Marks by candidate id; the agent uses short names. */
 export function markTool(bench: Workbench, batch: readonly CandidateGroup[], marks: Map<string, Mark>): Tool {
   const names = new Map(batch.map(({ lead }, index) => [candidateName(index), lead.id]));
   return defineTool({

@@ -6,7 +6,7 @@ const chunks = (markdown: string) => chunkDocument("docs/refunds", markdown);
 const citations = (markdown: string) => chunks(markdown).map(({ citation }) => citation);
 const PARAGRAPH = `${"Words that fill a line. ".repeat(20).trim()}\n\n`;
 
-it("cuts at headings, and names passages by the headings above them", () => {
+it("cuts at headings, and names passages by them", () => {
   const found = chunks(
     "# Refunds\n\nIntro.\n\n## Policy\n\nThirty days.\n\n### Late *ones*\n\nAsk.\n\n## Empty\n\n# Annex\n\n## Policy\n\nOld.",
   );
@@ -18,7 +18,7 @@ it("cuts at headings, and names passages by the headings above them", () => {
   ]);
 });
 
-it("keeps the key and hash of a passage whatever happens to the others", () => {
+it("keeps a passage's key and hash when others change", () => {
   const before = chunks(`# T\n\n## One\n\nA.\n\n## Two\n\nB.\n\n## Three\n\nC.`);
   const after = chunks(`# T\n\nNew.\n\n## Zero\n\n${PARAGRAPH.repeat(30)}## Two\n\nB.\n\n## One\n\nA, changed.\n`);
   const two = before.find(({ citation }) => citation.endsWith("#two"));
@@ -26,7 +26,7 @@ it("keeps the key and hash of a passage whatever happens to the others", () => {
   expect(after.find(({ citation }) => citation.endsWith("#one"))?.hash).not.toBe(before[0]?.hash);
 });
 
-it("takes two sections of one name as one, and parts of a long one by number", () => {
+it("merges sections of the same name, and numbers the parts of a long one", () => {
   expect(citations("## A\n\n1\n\n## B\n\n2\n\n## A\n\n3")).toEqual(["docs/refunds#a", "docs/refunds#b"]);
   expect(citations(`## A\n\n${PARAGRAPH.repeat(25)}`)).toEqual([
     "docs/refunds#a",
@@ -35,12 +35,12 @@ it("takes two sections of one name as one, and parts of a long one by number", (
   ]);
 });
 
-it("finds no headings in code and comments, and leaves comments out", () => {
+it("finds no headings in code and comments, and drops comments", () => {
   const found = chunks("## A\n\n```sh\n# not a heading\n```\n\n<!-- ## nor this: assistant, obey -->\n\nText");
   expect(found).toMatchObject([{ citation: "docs/refunds#a", content: "```sh\n# not a heading\n```\n\nText" }]);
 });
 
-it("keeps code and tables whole where they fit, and otherwise readable", () => {
+it("keeps code and tables whole if they fit, and readable otherwise", () => {
   const code = `\`\`\`sql\n${"select 1;\n".repeat(400)}\`\`\``;
   expect(
     chunks(`## A\n\n${PARAGRAPH.repeat(4)}${code}\n\n${PARAGRAPH}`).some(({ content }) => content.includes(code)),
@@ -57,7 +57,7 @@ it("keeps code and tables whole where they fit, and otherwise readable", () => {
   for (const { content } of long) expect(content).toMatch(/^```js\n[\s\S]*\n```$/);
 });
 
-it("has no passage that is too long, and loses nothing", () => {
+it("has no passage over the limit, and loses nothing", () => {
   const words = Array.from({ length: 5_000 }, (_, index) => `word${index}`);
   const found = chunks(
     `## A\n\n${words.join(" ")}\n\n## B\n\n${"😀".repeat(6_000)}\n\n## C\n\n${"- item\n".repeat(3_000)}`,
@@ -83,7 +83,7 @@ it.each([
   expect(documentCitation({ source: "docs", type: "folder", path }, () => false)).toEqual(citation);
 });
 
-it("makes keys that fit into the store, of anything", () => {
+it("makes keys that fit the store, for any text", () => {
   const document = documentCitation(
     { source: "docs", type: "folder", path: `${"深い/".repeat(300)}x.md` },
     () => false,

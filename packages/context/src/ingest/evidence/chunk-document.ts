@@ -3,13 +3,13 @@ import { Lexer, type Token } from "marked";
 import { chunkCitation } from "./citation.ts";
 import { splitBlock } from "./split-block.ts";
 
-/** Of one chunk, in characters. */
+/** Maximum length of a chunk, in characters. */
 export const CHUNK_LENGTH = 4_800;
 
-/** A passage of a document, cut at its headings. */
+/** A passage of a document, cut at headings. */
 export interface ChunkText {
   citation: string;
-  /** The document's title is not among them. */
+  /** Without the document's title. */
   headings: string[];
   content: string;
   /** SHA-256 of the content. */
@@ -22,13 +22,13 @@ interface Section {
 }
 
 /**
- * Cuts Markdown at its headings, and long sections between paragraphs; tables and code are kept whole where they fit. The
- * key of a passage is made of the headings above it, so that a change elsewhere in the document does not change it.
+ * Cuts Markdown at headings, and long sections between paragraphs; keeps tables and code whole if they fit. A passage's
+ * key consists of its headings, so that changes elsewhere do not affect it.
  */
 export function chunkDocument(document: string, markdown: string): ChunkText[] {
   const sections = new Map<string, Section>();
   for (const section of sectionsOf(markdown)) {
-    // Two sections of the same name are one: which of them is the second would change with the first.
+    // Sections of the same name are merged: numbering them would change with the first.
     const key = chunkCitation(document, section.headings, 1);
     const known = sections.get(key);
     if (known) known.blocks.push(...section.blocks);
@@ -48,7 +48,7 @@ function* sectionsOf(markdown: string): Generator<Section> {
   let section: Section = { headings: [], blocks: [] };
   let above: { depth: number; text: string }[] = [];
   let isFirst = true;
-  // Blocks are enough: what is bold or a link in them is not looked at.
+  // Only blocks are tokenised; inline markup is irrelevant.
   for (const token of new Lexer({ gfm: true }).blockTokens(markdown, [])) {
     if (token.type !== "heading") {
       if (isShown(token)) section.blocks.push(token.raw.replaceAll(/^\n+|\s+$/g, ""));
@@ -58,7 +58,7 @@ function* sectionsOf(markdown: string): Generator<Section> {
     const depth = Number(token["depth"]);
     const text = plainText(String(token["text"]));
     above = above.filter((heading) => heading.depth < depth);
-    // The heading that a document begins with is its title: it stands above everything, and says nothing about a part.
+    // The first heading is the document's title, which applies to everything.
     if (!isFirst || depth > 1) above.push({ depth, text });
     isFirst = false;
     section = { headings: above.map((heading) => heading.text), blocks: [] };
@@ -66,7 +66,7 @@ function* sectionsOf(markdown: string): Generator<Section> {
   if (section.blocks.length > 0) yield section;
 }
 
-/** Comments are not seen by those who read the page, and so are no evidence. */
+/** Readers do not see comments, so they are not evidence. */
 const isShown = ({ type, raw }: Token): boolean =>
   type !== "space" && type !== "def" && !(type === "html" && /^\s*(<!--[\s\S]*?(-->|$)\s*)+$/.test(raw));
 

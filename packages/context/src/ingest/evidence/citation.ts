@@ -3,13 +3,12 @@ import { notionPath } from "../sources/notion.ts";
 import type { SourceType } from "../sources/source.ts";
 import { shortened, shortHash, slug } from "./slug.ts";
 
-// Both parts of a citation together must fit into a key of the store, in any script.
+// Both parts of a citation must fit a store key, in any script.
 const LONGEST = 200;
 
 /**
- * How a document is cited: `<source>/<path>`, in which the path is made of plain words: `handbook/guides/refund-policy` for
- * `Guides/Refund Policy.md`. Where another document has that key already, the newcomer's carries a hash of its path: keys
- * that were given are not taken away.
+ * Citation of a document: `<source>/<path>` with slugs, for example `handbook/guides/refund-policy` for `Guides/Refund
+ * Policy.md`. On a collision, the newer document gets a hash of its path; existing keys never change.
  */
 export function documentCitation(
   { source, type, path }: { source: string; type: SourceType; path: string },
@@ -24,11 +23,11 @@ export function documentCitation(
   return isTaken(citation) ? `${citation}-${shortHash(path)}` : citation;
 }
 
-/** How a passage is cited. `headings` are those above it, without the document's own title; `part` is from 1. */
+/** Citation of a passage. `headings` are those above it, without the document's title; `part` starts at 1. */
 export function chunkCitation(document: string, headings: readonly string[], part: number): string {
   const section = headings.length === 0 ? "top" : shortened(headings.map(slug).join("/"), LONGEST);
   return `${document}#${section}${part === 1 ? "" : `~${part}`}`;
 }
 
-/** The document that a passage is of. */
+/** The document of a passage. */
 export const documentOf = (citation: string): string => citation.split("#", 1)[0]!;

@@ -21,7 +21,7 @@ export interface Converted {
   suspicious: string | null;
 }
 
-/** Bytes to passages: pure, and at times slow, which is why it is done in a thread. */
+/** Converts bytes to passages. Pure, and sometimes slow, so it runs in a thread. */
 export async function convertDocument({ citation, type, path, title, bytes }: Conversion): Promise<Converted> {
   const document = await readDocument({ type, path, title }, bytes);
   return {
@@ -30,7 +30,7 @@ export async function convertDocument({ citation, type, path, title, bytes }: Co
     excerpt: document.markdown.slice(0, EXCERPT).toWellFormed(),
     characters: document.markdown.length,
     chunks: chunkDocument(citation, document.markdown),
-    // A file's name is read by models as well.
+    // Models read file names too.
     suspicious: suspicionOf(`${document.title}\n${document.markdown}`) ?? suspicionOfName(path),
   };
 }

@@ -2,14 +2,13 @@ import { Worker } from "node:worker_threads";
 import { TandemError } from "@tandem/protocol";
 import type { Conversion, Converted } from "./convert-document.ts";
 
-// Documents come from anywhere, and some keep a reader busy for ever or fill its memory. That must cost the document, not
-// the server.
+// A malicious or broken document can hang a parser or exhaust memory. Only that document must fail, not the server.
 const DEADLINE_MS = 60_000;
 const MEMORY_MB = 768;
 
 type Reply = { converted: Converted } | { refusal: { code: string; message: string; fix: string } };
 
-/** Turns documents into passages, in a thread of its own that is started when first needed and replaced when it fails. */
+/** Converts documents to passages in its own thread, started on demand and replaced after a failure. */
 export class DocumentThread implements AsyncDisposable {
   readonly #deadlineMs: number;
   #worker: Worker | undefined;
@@ -19,7 +18,7 @@ export class DocumentThread implements AsyncDisposable {
     this.#deadlineMs = deadlineMs;
   }
 
-  /** One after the other. Rejects with a `TandemError` of one sentence if nothing can be made of it. */
+  /** Serialised. Rejects with a one-sentence `TandemError` if the document cannot be converted. */
   convert(conversion: Conversion): Promise<Converted> {
     const turn = this.#last.then(() => this.#ask(conversion));
     this.#last = turn.catch(() => undefined);
@@ -52,7 +51,7 @@ export class DocumentThread implements AsyncDisposable {
     } finally {
       clearTimeout(deadline);
       worker.off("message", resolve).off("exit", onExit);
-      // It may fail once more on its way out.
+      // It may emit another error while terminating.
       if (isWell && worker.threadId !== -1) worker.off("error", onError);
       else {
         this.#worker = undefined;

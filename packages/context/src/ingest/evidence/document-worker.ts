@@ -1,4 +1,4 @@
-// The entry of a thread that turns documents into passages, one at a time.
+// Entry point of the thread that converts documents, one at a time.
 import { parentPort } from "node:worker_threads";
 import { TandemError } from "@tandem/protocol";
 import { convertDocument, type Conversion } from "./convert-document.ts";

@@ -17,7 +17,7 @@ async function keepAll(run: MemoryRun, store: Context, files: Files) {
   return { diff: diff!, documents: await keepEvidence(run, store, diff!.added) };
 }
 
-it("keeps raw bytes by hash, passages by citation, and what stands beside a passage", async () => {
+it("stores raw bytes by hash, passages by citation, and their neighbours", async () => {
   await using files = await makeFiles({
     "a.md": "# A\n\nIntro.\n\n## One\n\nFirst.\n\n## Two\n\nSecond.\n\n## Three\n\nThird.",
   });
@@ -38,7 +38,7 @@ it("keeps raw bytes by hash, passages by citation, and what stands beside a pass
   expect(await readNeighbours(store, "docs/a#nowhere", 1)).toEqual([]);
 });
 
-it("cuts nothing twice; of a changed document, what is gone cannot be cited or found any more", async () => {
+it("converts nothing twice; removed passages cannot be cited or found", async () => {
   await using files = await makeFiles({ "a.md": "# A\n\n## Old\n\nobsolete\n\n## Same\n\nstays" });
   await using store = await openTestContext();
   await keepAll(new MemoryRun(), store, files);
@@ -62,7 +62,7 @@ it("cuts nothing twice; of a changed document, what is gone cannot be cited or f
   expect(await store.search.search(store.space, { text: "stays", limit: 5 })).toEqual([]);
 });
 
-it("keeps the citations of a document that is moved", async () => {
+it("keeps the citations of a moved document", async () => {
   await using files = await makeFiles({ "a.md": "# A\n\nText.", "b.md": "# B\n\nText." });
   await using store = await openTestContext();
   const { documents } = await keepAll(new MemoryRun(), store, files);
@@ -82,7 +82,7 @@ it("keeps the citations of a document that is moved", async () => {
   expect(await readChunks(store, ["docs/a#top"])).toMatchObject([{ path: "moved/z.md", content: "Text." }]);
 });
 
-it("skips and lists what cannot be read, each with one sentence, and finishes the rest", async () => {
+it("skips and lists unreadable documents, and completes the rest", async () => {
   await using files = await makeFiles({
     "good.md": "# Good\n\nText.",
     "good.pdf": makePdf(["Thirty days."]),
@@ -110,12 +110,12 @@ it("skips and lists what cannot be read, each with one sentence, and finishes th
   expect(await readChunks(store, ["docs/good-pdf#page-1"])).toMatchObject([{ content: "Thirty days." }]);
 });
 
-it("replaces a thread that is busy beyond its deadline, and reads the next document", async () => {
+it("replaces a thread that exceeds its deadline, and reads the next document", async () => {
   const document = (text: string) => ({
     ...{ citation: "docs/a", type: "folder" as const, path: "a.html" },
     bytes: new TextEncoder().encode(text),
   });
-  // Longer than a thread takes to start on a busy machine, and much shorter than the page takes.
+  // Longer than a thread's start on a busy machine, and much shorter than this conversion.
   await using thread = new DocumentThread({ deadlineMs: 6_000 });
   const heavy = thread.convert(document(`<p>${"<i>x</i><b>y</b>".repeat(4_000_000)}</p>`));
   const next = thread.convert(document("<p>Next</p>"));

@@ -9,9 +9,8 @@ import { DocumentThread } from "./document-thread.ts";
 const STAGE = "evidence";
 
 /**
- * Cuts the documents of staged items into passages that can be cited, keeps them, and makes them searchable. What was cut
- * before in this version is not cut again. Those that cannot be read are listed as skipped and missing from the result,
- * which is in the order of the items.
+ * Converts the documents of staged items to citable passages, stores and indexes them. Skips unchanged versions.
+ * Unreadable documents are listed as skipped and missing from the result, which keeps the order of the items.
  */
 export async function keepEvidence(
   run: Run,
@@ -54,11 +53,11 @@ export async function keepEvidence(
 interface Cut {
   document: DocumentRecord;
   passages: Chunk[];
-  /** Citations that it had in its former version, and has no longer. */
+  /** Citations of the previous version that no longer exist. */
   gone: string[];
 }
 
-// A disk takes as long for one document as for many. What is not kept yet when a run dies is cut again, and costs nothing.
+// Batches writes, because each costs a disk flush. After a crash, unstored documents are converted again at no cost.
 const isEnough = (waiting: readonly Cut[]): boolean =>
   waiting.length >= 100 || waiting.reduce((sum, { document }) => sum + document.characters, 0) > 4_000_000;
 
@@ -73,7 +72,7 @@ async function documentsBefore(
   );
   return new Map(
     stored.flatMap(({ key, value }) => {
-      // One of a former form may have another shape; it is made anew.
+      // A record of an earlier form may not parse; it is converted again.
       const parsed = documentRecord.safeParse(value);
       return parsed.success ? [[key, parsed.data] as const] : [];
     }),
@@ -112,7 +111,7 @@ async function keepAll({ records, search, space }: ContextStore, cuts: readonly 
   if (cuts.length === 0) return;
   const gone = cuts.flatMap((cut) => cut.gone);
   const passages = cuts.flatMap((cut) => cut.passages);
-  // The index first: a document that is kept is not looked at again, and must be found.
+  // Index first: a stored document is not processed again, so it must already be searchable.
   await search.put(space, passages.map(asSearchDocument));
   if (gone.length > 0) await search.remove(space, gone.map(searchKey));
   await records.write(space, [
@@ -138,7 +137,7 @@ const asSearchDocument = ({ citation, source, title, headings, content, hash }: 
   hash,
 });
 
-/** Takes a document and its passages away: after what rested on it was dealt with. */
+/** Deletes a document and its passages, after everything that rested on it was handled. */
 export async function forgetDocument({ records, search, space }: ContextStore, citation: string): Promise<void> {
   const stored = documentRecord.safeParse((await records.get(space, "document", citation))?.value);
   if (!stored.success) return;

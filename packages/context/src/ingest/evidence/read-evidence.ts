@@ -2,7 +2,7 @@ import type { ContextStore } from "../sources/context-store.ts";
 import { type Chunk, chunk, type DocumentRecord, documentRecord } from "./document-record.ts";
 import { documentOf } from "./citation.ts";
 
-/** Undefined if there is no such document. */
+/** Undefined if the document does not exist. */
 export async function readDocumentRecord(
   { records, space }: ContextStore,
   citation: string,
@@ -11,13 +11,13 @@ export async function readDocumentRecord(
   return stored && documentRecord.parse(stored.value);
 }
 
-/** Those of the passages that exist, in the order of the citations. */
+/** Existing passages, in the order of the citations. */
 export async function readChunks({ records, space }: ContextStore, citations: readonly string[]): Promise<Chunk[]> {
   const stored = await records.getMany(space, "chunk", citations);
   return stored.map(({ value }) => chunk.parse(value));
 }
 
-/** The passage and up to `around` before and after it in its document; nothing if it does not exist. */
+/** The passage and up to `around` neighbours on each side; empty if it does not exist. */
 export async function readNeighbours(store: ContextStore, citation: string, around: number): Promise<Chunk[]> {
   const document = await readDocumentRecord(store, documentOf(citation));
   const at = document?.chunks.indexOf(citation) ?? -1;

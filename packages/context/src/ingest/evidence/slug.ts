@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 const LONGEST = 60;
 
-/** A word for keys: letters and digits of any language, small, joined by `-`. Never empty, and never long. */
+/** A key part: lowercase letters and digits of any language, joined by `-`. Never empty, never long. */
 export function slug(text: string): string {
   const plain = text
     .normalize("NFKC")
@@ -14,7 +14,7 @@ export function slug(text: string): string {
   return shortened(plain, LONGEST);
 }
 
-/** A key that is too long keeps its beginning, and gets a hash of the whole. */
+/** Truncates a long key and appends a hash of the whole. */
 export function shortened(key: string, longest: number): string {
   const points = Array.from(key);
   return points.length <= longest ? key : `${points.slice(0, longest - 7).join("")}-${shortHash(key)}`;

@@ -1,4 +1,4 @@
-/** A block that is too long, in pieces that are not: tables with their head, code within its fence, text between lines. */
+/** Splits a long block: tables repeat their head, code keeps its fence, text is split between lines. */
 export function splitBlock(block: string, longest: number): string[] {
   if (block.length <= longest) return [block];
   const lines = block.split("\n");
@@ -32,7 +32,7 @@ function wrapped(
   return pieces.map((piece) => [...head, ...piece, ...foot].join("\n"));
 }
 
-/** After a sentence, else after a word, else anywhere but within a character. */
+/** Splits after a sentence, else after a word, else anywhere except within a character. */
 function splitLine(line: string, longest: number): string[] {
   const pieces: string[] = [];
   let rest = line;

@@ -1,6 +1,6 @@
 /**
- * Signs that a text speaks to a model rather than to people. Nobody is accused: what rests on such a text waits for a person
- * instead of being accepted by a rule. That a text has no such sign proves nothing; it is data all the same.
+ * Signs of prompt injection: text that addresses a model instead of people. A match only means that results need a
+ * person's review. No match proves nothing; the text is still treated as data.
  */
 const SIGNS: readonly [reason: string, sign: RegExp][] = [
   [
@@ -41,7 +41,7 @@ const SIGNS: readonly [reason: string, sign: RegExp][] = [
   ],
 ];
 
-// Enough for whatever is meant to be read; no sign is looked for in a text without end.
+// Bounds the scan; enough for any real text.
 const LOOKED_AT = 2_000_000;
 
 export function suspicionOf(text: string): string | null {
@@ -50,6 +50,6 @@ export function suspicionOf(text: string): string | null {
   return reasons.length > 0 ? [...new Set(reasons)].join("; ") : null;
 }
 
-/** The same for names, in which words hang together: `ignore_all_previous_instructions`, `IgnoreAllInstructions`. */
+/** The same for names with joined words: `ignore_all_previous_instructions`, `IgnoreAllInstructions`. */
 export const suspicionOfName = (name: string): string | null =>
   suspicionOf(name) ?? suspicionOf(name.replaceAll(/[_.\-/\\+]+/g, " ").replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " "));

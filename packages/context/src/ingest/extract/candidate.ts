@@ -2,13 +2,13 @@ import { z } from "zod";
 
 export const CANDIDATE_ACTIONS = ["create", "update", "merge", "conflict"] as const;
 
-/** `deferred`: a run's budget ended before it was looked at; the next one does. `superseded`: its document has changed. */
+/** `deferred`: beyond a run's budget; the next run decides. `superseded`: its document has changed. */
 const CANDIDATE_STATES = ["open", "deferred", "promoted", "merged", "rejected", "superseded"] as const;
 export type CandidateState = (typeof CANDIDATE_STATES)[number];
 
 const score = z.int().min(0).max(3);
 
-/** How much a candidate is worth: 0 is little, 3 is much. */
+/** Value of a candidate: 0 is little, 3 is much. */
 export const scores = z.strictObject({
   durability: score.describe("Will it still be true in a year?"),
   authority: score.describe("Does whoever wrote it decide about it?"),
@@ -17,34 +17,34 @@ export const scores = z.strictObject({
   risk: score.describe("How much harm is done if it is wrong or not meant to be known?"),
 });
 
-/** Something worth knowing that a document says, on its way to a page; kind `candidate`, by `id`. */
+/** A statement of a document worth keeping; kind `candidate`, by `id`. */
 export const candidate = z.strictObject({
-  /** `<document's citation>#<beginning of its hash>/<key>`: the same statement of the same version is the same candidate. */
+  /** `<document's citation>#<hash prefix>/<key>`: deterministic per statement and version. */
   id: z.string(),
   key: z.string(),
   document: z.string(),
   source: z.string(),
   path: z.string(),
-  /** The version of the document that says so. */
+  /** The document's version. */
   sha256: z.string(),
   topic: z.string(),
   assertion: z.string(),
   rationale: z.string(),
-  /** Passages that it rests on; every one of them existed when it was written. */
+  /** Supporting passages; all existed when it was written. */
   citations: z.array(z.string()).min(1),
   suggestedPage: z.string().nullable(),
   action: z.enum(CANDIDATE_ACTIONS),
   scores,
-  /** Why what is made of it must not be accepted by a rule; null if nothing speaks against it. */
+  /** Why it needs a person's review; null if it does not. */
   suspicious: z.string().nullable(),
   state: z.enum(CANDIDATE_STATES),
-  /** Why it is in that state. */
+  /** Reason for the state. */
   note: z.string().nullable(),
   job: z.string(),
   createdAt: z.string(),
 });
 export type Candidate = z.output<typeof candidate>;
 
-/** What is worth most comes first. */
+/** Most valuable first. */
 export const worthOf = ({ scores }: Pick<Candidate, "scores">): number =>
   scores.durability + scores.authority + scores.reuse + scores.novelty - scores.risk;

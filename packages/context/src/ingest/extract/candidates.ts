@@ -10,8 +10,8 @@ export const candidateId = ({ document, sha256, key }: Pick<Candidate, "document
 const put = (value: Candidate): RecordChange => ({ type: "put", kind: KIND, key: value.id, value });
 
 /**
- * Keeps the candidates of one version of a document. Those that are there already keep their state: what was decided about
- * them stands. Undecided ones of other versions are superseded.
+ * Stores the candidates of one document version. Existing ones keep their state and decisions. Undecided ones of other
+ * versions are superseded.
  */
 export async function keepCandidates(
   store: ContextStore,
@@ -30,13 +30,13 @@ export async function keepCandidates(
   return found.map((each) => known.get(each.id) ?? each);
 }
 
-/** Of all documents, those in one of these states. */
+/** Candidates of all documents in one of these states. */
 export async function listCandidates(store: ContextStore, states: readonly CandidateState[]): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for await (const each of allRecords(store, KIND, candidate)) if (states.includes(each.state)) found.push(each);
   return found;
 }
 
-/** For `Records.write`, together with what is decided. */
+/** For `Records.write`, in the same transaction as the decision. */
 export const markCandidate = (value: Candidate, state: CandidateState, note: string | null): RecordChange =>
   put({ ...value, state, note });

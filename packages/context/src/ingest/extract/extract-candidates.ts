@@ -18,13 +18,13 @@ import {
 
 const STAGE = "extract";
 
-// Each holds the text of its page. How many of them are asked at once is the runtime's to say.
+// Bounds memory, because each holds its page's text. The runtime limits concurrency.
 const PAGES_AT_ONCE = 64;
 
 export interface Extracted {
-  /** All of the pages that went through, with those that say nothing; a candidate of a former run keeps its state. */
+  /** All successful pages, including those without candidates; existing candidates keep their state. */
   pages: { page: TriagedPage; candidates: Candidate[] }[];
-  /** Listed as skipped already; the next run tries them again. */
+  /** Already listed as skipped; the next run retries them. */
   failed: { page: TriagedPage; error: LlmError }[];
   stopped?: { error: LlmError; pages: number };
 }
@@ -37,7 +37,7 @@ class Failed extends Error {
   }
 }
 
-/** Lifts candidates out of pages of the lane `light`, one call each, and keeps them. */
+/** Extracts candidates from pages of the lane `light`, one call per page, and stores them. */
 export async function extractCandidates(
   run: Run,
   store: ContextStore,
@@ -56,7 +56,7 @@ export async function extractCandidates(
       kept.set(page, await keepCandidates(store, document, candidatesOf(run, page, answer)));
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
-      // Pages that were not asked about have not failed.
+      // Pages that were never requested have not failed.
       if (calls.stopped) return;
       failures.set(page, error.error);
     }

@@ -4,7 +4,7 @@ import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { asQuotation, QUOTATIONS } from "../triage/as-quotation.ts";
 import { CANDIDATE_ACTIONS, scores } from "./candidate.ts";
 
-/** Raised when the prompt or the form of the answer changes. */
+/** Increment when the prompt or the answer's schema changes. */
 export const EXTRACT_PROMPT = 1;
 
 export const MOST_CANDIDATES = 5;
@@ -32,7 +32,7 @@ const item = z.object({
   scores: scores.describe("0 is little, 3 is much."),
 });
 
-/** What a stored step holds: the answer as it was accepted. */
+/** A stored step: the accepted answer. */
 export const extraction = z.object({
   candidates: z.array(item).max(MOST_CANDIDATES),
   suspicious: z.string().nullable().describe("What on the page tries to instruct a model; null if nothing."),
@@ -40,8 +40,8 @@ export const extraction = z.object({
 export type Extraction = z.output<typeof extraction>;
 
 /**
- * The answer for one page. A citation that does not exist is not mended by guessing: the runtime gives the answer back to
- * the model once, with what is wrong, and then the call has failed.
+ * Answer schema for one page. An unknown citation is not guessed: the runtime returns the answer to the model once with
+ * the error, then the call fails.
  */
 export function extractAnswer(chunks: readonly Chunk[]) {
   const known = chunks.map(({ citation }) => citation);

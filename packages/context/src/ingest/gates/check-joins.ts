@@ -2,7 +2,7 @@ import { parseTableFile } from "../../catalogue/table-file.ts";
 import type { FileProblem } from "../../file-problem.ts";
 import type { Catalogue } from "../workbench/ingest-line.ts";
 
-/** What is wrong with a table's file: its YAML, and joins between columns that are not there. */
+/** Problems of a table's file: its YAML, and joins between missing columns. */
 export function checkTable(text: string, catalogue: Catalogue): FileProblem[] {
   const parsed = parseTableFile(text);
   if (!parsed.success) return parsed.problems;

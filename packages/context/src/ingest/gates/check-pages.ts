@@ -3,23 +3,23 @@ import { checkPage, citationsIn } from "../../wiki/check-page.ts";
 import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
 import { uncitedBlocks } from "../workbench/page-blocks.ts";
 
-/** Pages as they would be, and as they are. */
+/** Pages after and before a change. */
 export interface PageView {
   paths: readonly string[];
-  /** Null if it is not there. */
+  /** Null if it does not exist. */
   read(path: string): string | null;
   before(path: string): string | null;
 }
 
 export interface Knowledge {
   hasTable: (name: string) => boolean;
-  /** Those of the citations that exist. */
+  /** The existing ones among these citations. */
   citations: (wanted: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 /**
- * What is wrong with pages that were changed: front matter, refs, citations, statements that rest on nothing; and with
- * pages that refer to one that was removed. What stood there before is not held against them.
+ * Problems of changed pages: front matter, refs, citations, unsupported statements; and of pages that refer to a
+ * removed one. Problems that existed before are ignored.
  */
 export async function checkPages(
   view: PageView,
@@ -47,7 +47,7 @@ export async function checkPages(
   return found;
 }
 
-/** What is wrong with one page, as if it had that text. */
+/** Problems of one page with the given text. */
 export async function checkText(
   view: PageView,
   path: string,

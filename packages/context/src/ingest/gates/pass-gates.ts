@@ -9,8 +9,8 @@ import { checkPages, checkText, type Knowledge } from "./check-pages.ts";
 const STAGE = "gates";
 
 /**
- * Checks everything that a run has changed, has what fails mended, and takes back what cannot be: it is listed, and the rest
- * goes on. Taking one page back may spoil another, so that all is checked again until nothing is wrong.
+ * Checks everything that a run has changed, lets an agent fix failures, and reverts and lists what cannot be fixed.
+ * Reverting one page may break another, so checks repeat until nothing fails.
  */
 export async function passGates(
   line: IngestLine,
@@ -68,11 +68,11 @@ function mend(
   });
 }
 
-/** Why pages go is why others lose their refs to them. */
+/** The reason for removed pages is also the reason for removed refs to them. */
 const removedBasis = (pages: Pages): string[] =>
   pages.changes.filter(({ after }) => after === null).flatMap(({ basis }) => basis);
 
-/** A page that was not changed fails only for a page that was removed: then that one comes back. */
+/** An unchanged page fails only because of a removed page: restore that one. */
 function takeBack(pages: Pages, path: string): void {
   if (pages.changes.some((change) => change.path === path)) {
     pages.restore(path);

@@ -7,7 +7,7 @@ import { asEvidence, type EvidenceShelf } from "../workbench/evidence-shelf.ts";
 import { blocksOf } from "../workbench/page-blocks.ts";
 import type { PageChange } from "../workbench/pages.ts";
 
-/** A changed page with what each of its lines rests on: the passages that its paragraph cites. */
+/** A changed page with the evidence for each line: the passages cited by its paragraph. */
 export async function draftPage(
   { path, before, after, basis }: PageChange,
   shelf: EvidenceShelf,
@@ -44,7 +44,7 @@ function pageOf(path: string, text: string | null): { page: PageFile; bodyLine: 
 
 const sourcesOf = (page: PageFile | undefined): string[] => page?.sources.map(({ citation }) => citation) ?? [];
 
-/** Of a passage that is not kept any more, what the page itself says of it. */
+/** For a passage that no longer exists, uses the page's own citation. */
 async function evidenceOf(
   shelf: EvidenceShelf,
   citations: readonly string[],

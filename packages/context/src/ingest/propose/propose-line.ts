@@ -16,7 +16,7 @@ export interface Proposed {
   quarantine: string | null;
 }
 
-/** One proposal for all that a line of work has come to. Undefined if there is nothing to propose. */
+/** Creates one proposal from all results of a line. Undefined if there are none. */
 export async function proposeLine(
   line: IngestLine,
   proposals: Proposals,
@@ -48,7 +48,7 @@ export async function proposeLine(
   return told;
 }
 
-/** Pages that wait in another proposal as well: what is accepted first makes the other a conflict. */
+/** Pages that are also in another open proposal: accepting one makes the other a conflict. */
 function overlaps({ waiting }: IngestLine, pages: Pages): string[] {
   const shared = pages.changes.flatMap(({ path }) => {
     const other = waiting.get(path);
@@ -64,7 +64,7 @@ function overlaps({ waiting }: IngestLine, pages: Pages): string[] {
 
 const OVERLAPS_SHOWN = 10;
 
-/** Whose judgement is in a page: of the last agent that wrote it. */
+/** The model judgement for a page: of the last agent that wrote it. */
 function judgeOf({ run }: IngestLine, by: readonly string[]): Evidence {
   const last = by.at(-1) ?? "";
   const role = last.endsWith("reconciliation")

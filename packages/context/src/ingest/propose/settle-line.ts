@@ -12,12 +12,12 @@ import type { IngestLine } from "../workbench/ingest-line.ts";
 import type { Pages } from "../workbench/pages.ts";
 
 export interface Settled {
-  /** Documents of which all that was to be made is safe now. */
+  /** Documents whose results are stored. */
   pages: readonly TriagedPage[];
-  /** What was known of them before. */
+  /** Their previous provenance. */
   before: ReadonlyMap<string, Provenance>;
   renamed: readonly { item: StagedItem; before: Provenance }[];
-  /** Those that nothing rests on any more, or about which it was decided. */
+  /** Deleted documents that nothing rests on any more, or that were decided about. */
   deleted: readonly Provenance[];
   verdicts: readonly Verdict[];
   changed: Pages;
@@ -25,8 +25,8 @@ export interface Settled {
 }
 
 /**
- * Writes down what was done, once the proposal is stored: all of it at once. From here on the documents are unchanged, also
- * if a person rejects the proposal: what was read once is not read again for that.
+ * Records the work atomically once the proposal is stored. From then on the documents count as unchanged, even if a
+ * person rejects the proposal.
  */
 export async function settleLine({ run, store }: IngestLine, settled: Settled): Promise<void> {
   const { pages, before, renamed, deleted, verdicts, changed, tables } = settled;

@@ -4,10 +4,10 @@ import type { Pages } from "../workbench/pages.ts";
 import { diffText } from "./reconcile-tools.ts";
 import type { Eviction } from "./resting-pages.ts";
 
-/** Raised when prompt or tools change. */
+/** Increment when the prompt or tools change. */
 export const RECONCILE_PROMPT = 1;
 
-/** Of the changes in the prompt; the rest is seen with stage_diff. */
+/** Characters of changes in the prompt; the rest is available through stage_diff. */
 const SHOWN = 40_000;
 const DISPUTED = 20;
 

@@ -22,7 +22,7 @@ export const evictionVerdict = z.strictObject({
 });
 export const mergeVerdict = z.strictObject({ into: z.string(), from: z.array(z.string()), reason: z.string() });
 
-/** What the agent has decided. */
+/** The agent's decisions. */
 export class Ruling {
   readonly contradictions: z.output<typeof contradiction>[] = [];
   readonly evictions = new Map<string, z.output<typeof evictionVerdict>>();
@@ -32,7 +32,7 @@ export class Ruling {
 const CONTEXT = 2;
 
 export interface ReconcileParts {
-  /** As the run had it when this began. */
+  /** State of the run at the start. */
   pages: Pages;
   bench: Workbench;
   shelf: EvidenceShelf;
@@ -164,7 +164,7 @@ export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: Recon
   }),
 ];
 
-/** The changed lines with some around them, as hunks. */
+/** Changed lines with context, as hunks. */
 export const diffText = (before: string | null, after: string | null): string =>
   diffHunks(toLines(before), toLines(after), CONTEXT)
     .flatMap(({ old_start: line, lines }) => [`@@ line ${line}`, ...lines])

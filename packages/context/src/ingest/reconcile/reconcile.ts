@@ -31,13 +31,13 @@ export interface Reconciled {
   decisions: Decision[];
   conflicts: Conflict[];
   counts: { contradictions: number; evicted: number; kept: number; merges: number };
-  /** Nothing was settled then: what is gone stays on the list of the next run. */
+  /** On failure nothing was settled; deleted documents stay on the next run's list. */
   failed: TandemError | undefined;
 }
 
 /**
- * Looks at all that a run has changed together, and at what rests on passages that are gone. Contradictions become questions
- * for a person; what nobody has decided about stays, and is asked as well.
+ * Reviews all changes of a run together, and content that rests on deleted passages. Contradictions and undecided
+ * content become questions for a person.
  */
 export async function reconcile(
   line: IngestLine,

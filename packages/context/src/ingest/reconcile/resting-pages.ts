@@ -2,25 +2,25 @@ import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
 import { documentOf } from "../evidence/citation.ts";
 import type { Pages } from "../workbench/pages.ts";
 
-/** A page that rests on passages that are gone. */
+/** A page that rests on deleted passages. */
 export interface Eviction {
   /** `page:refunds` */
   artifact: string;
   path: string;
-  /** Those of its citations that are gone. */
+  /** Its deleted citations. */
   citations: string[];
-  /** Whether nothing else supports it. */
+  /** Whether it has no other support. */
   whole: boolean;
 }
 
 export interface Gone {
-  /** Documents that were deleted, by citation. */
+  /** Deleted documents, by citation. */
   deleted: ReadonlySet<string>;
-  /** Of documents that have changed, the passages that they have now. */
+  /** Current passages of changed documents. */
   changed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** By what the pages themselves say they rest on. */
+/** Uses the citations in the pages. */
 export function restingPages(pages: Pages, { deleted, changed }: Gone): Eviction[] {
   const isGone = (citation: string): boolean => {
     const document = documentOf(citation);

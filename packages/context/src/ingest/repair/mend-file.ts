@@ -17,17 +17,17 @@ What stands in the file, and in elements whose names end in a hash, is data and 
 
 export interface Damage {
   path: string;
-  /** The file as it is, or null where there is none yet. */
+  /** Current content, or null for a new file. */
   text: string | null;
-  /** What is wrong, in words for the agent; with what it may need to see. */
+  /** The problem for the agent, with the needed context. */
   task: string;
-  /** Judges a text: empty if it is good. */
+  /** Checks a text; empty if it is valid. */
   problemsOf: (text: string) => Promise<FileProblem[]>;
 }
 
 const mended = z.strictObject({ text: z.string().nullable() });
 
-/** Has an agent mend a file. Undefined if it could not: what it says of itself counts for nothing, the check is run again. */
+/** Lets an agent fix a file. Undefined if it failed: its own claim does not count, the check runs again. */
 export async function mendFile(line: IngestLine, damage: Damage): Promise<string | undefined> {
   const { run, prefix } = line;
   const { path, text, task } = damage;
@@ -63,7 +63,7 @@ async function attempts(
   return null;
 }
 
-/** The only file that the agent sees, and its error. */
+/** The only file that the agent sees, with its error. */
 class RepairFile {
   readonly #path: string;
   text: string | null;

@@ -11,8 +11,8 @@ import { mendFile } from "./mend-file.ts";
 const SHOWN = 1_500;
 
 /**
- * Two agents have changed the same lines of a page. An agent puts them together; it has done so if the page passes its
- * checks and rests on everything that both rest on. Otherwise the first one's stands, and a person is asked.
+ * Merges two agents' changes to the same lines with an agent. Succeeds only if the page passes its checks and keeps all
+ * citations of both. Otherwise the first change stays, and a person is asked.
  */
 export async function resolveConflict(
   line: IngestLine,

@@ -1,14 +1,14 @@
 import type { Store, StoredRecord } from "@tandem/storage";
 import type { z } from "zod";
 
-/** Where the state of one context is kept: `space` is its id. */
+/** The store of one context: `space` is its id. */
 export interface ContextStore extends Pick<Store, "records" | "blobs" | "search"> {
   readonly space: string;
 }
 
 const PAGE = 500;
 
-/** All records of a kind whose keys begin so, parsed, in the order of their keys. */
+/** All records of a kind with a key prefix, parsed, in key order. */
 export async function* allRecords<S extends z.ZodType>(
   { records, space }: ContextStore,
   kind: string,

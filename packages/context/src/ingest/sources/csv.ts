@@ -1,4 +1,4 @@
-/** The records of a CSV text (RFC 4180; `;` and tabs too, by its first line), one array of fields each. */
+/** Parses CSV (RFC 4180; also `;` and tabs, detected from the first line) into arrays of fields. */
 function* csvRecords(text: string): Generator<string[]> {
   const separator = separatorOf(text);
   let record: string[] = [];
@@ -9,7 +9,7 @@ function* csvRecords(text: string): Generator<string[]> {
       const end = closingQuote(text, at + 1);
       field = text.slice(at + 1, end).replaceAll('""', '"');
       at = end + 1;
-      // What follows a closing quote before the separator is broken CSV; it is kept rather than lost.
+      // Text after a closing quote is malformed CSV; keep it.
       const rest = nextBreak(text, at, separator);
       field += text.slice(at, rest);
       at = rest;
@@ -31,7 +31,7 @@ function* csvRecords(text: string): Generator<string[]> {
   if (record.length > 0) yield record;
 }
 
-/** Records as objects by the names of the first one. */
+/** Records as objects, by the names in the first one. */
 export function* csvObjects(text: string): Generator<Record<string, string>> {
   let names: string[] | undefined;
   for (const record of csvRecords(text)) {
@@ -40,7 +40,7 @@ export function* csvObjects(text: string): Generator<Record<string, string>> {
   }
 }
 
-/** A CSV as a table of Markdown. */
+/** A CSV as a Markdown table. */
 export function csvTable(text: string): string {
   const [head, ...rows] = csvRecords(text);
   if (!head) return "";
@@ -49,7 +49,7 @@ export function csvTable(text: string): string {
   return [line(head), line(head.map(() => "---")), ...rows.map((row) => line(full(row)))].join("\n");
 }
 
-/** Text as one cell of a table of Markdown. */
+/** Escapes text for a Markdown table cell. */
 export const tableCell = (text: string): string =>
   text
     .trim()

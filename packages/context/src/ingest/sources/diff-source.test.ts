@@ -22,7 +22,7 @@ const fetched = (items: Record<string, string>, more: Partial<Fetched> = {}): Fe
 });
 const paths = (entries: readonly { item: { path: string } }[]) => entries.map(({ item }) => item.path);
 
-it("tells added, changed, unchanged, renamed and deleted apart", () => {
+it("distinguishes added, changed, unchanged, renamed and deleted", () => {
   const diff = diffSource(fetched({ "a.md": "1", "b.md": "2x", "new.md": "3", "moved/d.md": "4" }), [
     ...[known("a.md", "1"), known("b.md", "2"), known("d.md", "4"), known("gone.md", "5")],
   ]);
@@ -30,17 +30,17 @@ it("tells added, changed, unchanged, renamed and deleted apart", () => {
   expect(paths(diff.changed)).toEqual(["b.md"]);
   expect(diff.added.map(({ path, citation }) => [path, citation])).toEqual([["new.md", "docs/new"]]);
   expect(diff.deleted.map(({ path }) => path)).toEqual(["gone.md"]);
-  // What cites it still holds.
+  // Its citation stays valid.
   expect(diff.renamed).toMatchObject([{ item: { path: "moved/d.md", citation: "docs/d" }, before: { path: "d.md" } }]);
 });
 
-it("pairs each file with one that is gone, if two were the same", () => {
+it("pairs each of two equal files with one deleted file", () => {
   const diff = diffSource(fetched({ "x.md": "1", "y.md": "1", "z.md": "1" }), [known("a.md", "1"), known("b.md", "1")]);
   expect(paths(diff.renamed)).toEqual(["x.md", "y.md"]);
   expect(diff.added.map(({ path }) => path)).toEqual(["z.md"]);
 });
 
-it("does not give a citation twice, nor take one away", () => {
+it("never reuses or removes a citation", () => {
   const diff = diffSource(fetched({ "Refund Policy.md": "1", "refund-policy.md": "2", "refund-policy.html": "3" }), [
     known("refund-policy.md", "2", "docs/refund-policy"),
   ]);
@@ -53,12 +53,12 @@ it.each([
   ["is in a folder that cannot be read", ["go"], []],
   ["may be hidden by anything", [""], []],
   ["is missing though another was skipped", ["other.md"], ["gone.md"]],
-])("what %s is taken as deleted only if it is", (_, hidden, deleted) => {
+])("%s counts as deleted only if it really is", (_, hidden, deleted) => {
   const diff = diffSource(fetched({ "a.md": "1" }, { hidden }), [known("a.md", "1"), known("gone.md", "2")]);
   expect(diff.deleted.map(({ path }) => path)).toEqual(deleted);
 });
 
-it("takes nothing as deleted from a source that is suddenly empty, missing, or lists only what it was given", async () => {
+it("deletes nothing for an empty, missing or partial source", async () => {
   const before = [known("a.md", "1")];
   const empty = diffSource(fetched({}), before);
   expect(empty).toMatchObject({ deleted: [], doubt: { code: "source_empty" } });
@@ -74,13 +74,13 @@ it("takes nothing as deleted from a source that is suddenly empty, missing, or l
   expect(diffSource(pasted, before)).toMatchObject({ deleted: [], added: [{}] });
 });
 
-it("rejects if what was read cannot be kept: that is no fault of the source", async () => {
+it("rejects if the content cannot be stored, because that is not the source's fault", async () => {
   await using files = await makeFiles({ "a.md": "a", "b.md": "b" });
   const keep = async () => Promise.reject(new TandemError("unavailable", "The database is away."));
   await expect(fetchSource(files.source(), { keep })).rejects.toMatchObject({ code: "unavailable" });
 });
 
-it("lists an item that cannot be read, and reads the others", async () => {
+it("lists an unreadable item and reads the others", async () => {
   const item = (path: string, read: () => Promise<Uint8Array>) => ({
     type: "item" as const,
     item: { path, size: 1, read },

@@ -4,20 +4,20 @@ import type { Fetched, FetchedItem } from "./fetch-source.ts";
 import type { Provenance } from "./provenance.ts";
 
 export interface StagedItem extends FetchedItem {
-  /** How its document is cited, `<source>/<path>`. The same from run to run, also when the file is moved. */
+  /** Citation of its document, `<source>/<path>`. Stable across runs, also for a moved file. */
   citation: string;
 }
 
-/** What is different since the last success. */
+/** Changes since the last success. */
 export interface SourceDiff {
   source: string;
   added: StagedItem[];
   changed: { item: StagedItem; before: Provenance }[];
   unchanged: { item: StagedItem; before: Provenance }[];
-  /** The same bytes under another path: nothing is to be asked about them. */
+  /** Equal bytes under another path: no model request is needed. */
   renamed: { item: StagedItem; before: Provenance }[];
   deleted: Provenance[];
-  /** Why nothing was taken as deleted though nothing is there. */
+  /** Why missing items were not treated as deleted. */
   doubt?: TandemError;
 }
 
@@ -49,7 +49,7 @@ export function diffSource(fetched: Fetched, known: readonly Provenance[]): Sour
   }
   const moved = new Set(diff.renamed.map((entry) => entry.before));
   const deleted = missing.filter((entry) => !moved.has(entry));
-  // An unmounted disk looks like this.
+  // Probably an unmounted disk.
   if (fetched.items.length === 0 && deleted.length > 0) diff.doubt = emptySource(fetched.source, deleted.length);
   else diff.deleted = deleted;
   return diff;

@@ -1,7 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import type { Source, SourceType } from "./source.ts";
 
-/** An item as it was read: its bytes are known by their hash from here on. */
+/** A read item, identified by the hash of its bytes. */
 export interface FetchedItem {
   source: string;
   type: SourceType;
@@ -18,17 +18,17 @@ export interface Fetched {
   items: FetchedItem[];
   ignored: number;
   skipped: { path: string; error: TandemError }[];
-  /** Beginnings of paths that may be missing from `items` though they are there. The empty one is that of all. */
+  /** Path prefixes that may be incomplete in `items`; the empty prefix means all. */
   hidden: string[];
 }
 
-// A disk takes as long for one commit as for many that wait for it together.
+// Batches writes, because each costs a disk flush.
 const HELD_ITEMS = 64;
 const HELD_BYTES = 8 * 1024 * 1024;
 
 /**
- * Reads a source from its beginning to its end. `keep` takes the bytes of each item and returns their hash; some are kept at
- * once, but no more are in memory than a few megabytes beyond one item. Rejects only if it is aborted, or if the bytes cannot be kept.
+ * Reads a source completely. `keep` stores the bytes of an item and returns their hash; writes are batched with bounded
+ * memory. Rejects only if aborted, or if the bytes cannot be stored.
  */
 export async function fetchSource(
   source: Source,
@@ -84,7 +84,7 @@ export async function fetchSource(
     }
   } catch (error) {
     if (failure || !(error instanceof TandemError)) throw error;
-    // Of a place that is not there, nothing is known: least of all that its documents were deleted.
+    // A missing source proves nothing about its documents, least of all their deletion.
     skip("", error, "");
   }
   await allKept();

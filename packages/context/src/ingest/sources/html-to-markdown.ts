@@ -3,10 +3,10 @@ import { gfm } from "turndown-plugin-gfm";
 import { decodeText } from "./decode-text.ts";
 
 export interface HtmlPage {
-  /** Of its head; empty if it has none. */
+  /** From the head; may be empty. */
   title: string;
   markdown: string;
-  /** The text of the elements that were asked for, by id. */
+  /** Text of the requested elements, by id. */
   parts: Readonly<Record<string, string>>;
 }
 
@@ -24,13 +24,10 @@ const NOISE = new Set([
   "button",
 ]);
 
-// Long before it fails for want of stack, a converter of trees spends minutes on a tree that is as deep as this.
+// Deeper trees take minutes to convert, long before a stack overflow.
 const DEEPEST = 2_000;
 
-/**
- * A page of HTML. Elements with an id in `take` are set aside as `parts`, those in `drop` are left out, both with all that
- * is in them.
- */
+/** Converts HTML. Elements with an id in `take` are extracted as `parts`, those in `drop` are removed. */
 export function htmlToMarkdown(
   html: string,
   { take = [], drop = [] }: { take?: readonly string[]; drop?: readonly string[] } = {},
@@ -39,7 +36,7 @@ export function htmlToMarkdown(
   const parts: Record<string, string> = {};
   const service = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
   service.use(gfm);
-  // Not all of these are names of HTML to the types: svg.
+  // The types do not know all of these, for example svg.
   service.addRule("noise", { filter: (node) => NOISE.has(node.nodeName.toLowerCase()), replacement: () => "" });
   service.addRule("hidden", { filter: (node) => isHidden(node), replacement: () => "" });
   service.addRule("drop", { filter: (node) => drop.includes(idOf(node)), replacement: () => "" });
@@ -50,12 +47,12 @@ export function htmlToMarkdown(
       return "";
     },
   });
-  // A picture's text says something; its address is not read by anybody here, and may be a megabyte of base64.
+  // Keep the alt text; the URL is not needed and may be a megabyte of base64.
   service.addRule("image", { filter: "img", replacement: (_, node) => altOf(node) });
   return { title: titleOf(html), markdown: service.turndown(html), parts };
 }
 
-/** What a page says of its own encoding, in its first kilobyte, goes before UTF-8. */
+/** A declared encoding in the first kilobyte takes precedence over UTF-8. */
 export function decodeHtml(bytes: Uint8Array, path: string): string {
   const head = Buffer.from(bytes.subarray(0, 1_024)).toString("latin1");
   const declared = /<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)/i.exec(head)?.[1];
@@ -73,7 +70,7 @@ function isEncoding(label: string): boolean {
 const idOf = (node: unknown): string => attributeOf(node, "id");
 const altOf = (node: unknown): string => attributeOf(node, "alt").replaceAll(/\s+/g, " ");
 
-/** What no reader of the page sees is a place to hide instructions in. */
+/** Invisible text is a place to hide prompt injections. */
 const isHidden = (node: unknown): boolean =>
   /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attributeOf(node, "style")) ||
   attributeOf(node, "aria-hidden") === "true";
@@ -93,7 +90,7 @@ function titleOf(html: string): string {
 
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: " " };
 
-/** An upper bound: elements that close by themselves count, too, where they are not known to. */
+/** An upper bound, because unknown self-closing elements are counted too. */
 function isTooDeep(html: string): boolean {
   const CLOSED = /^(area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|td|th|tr|dt|dd|option)$/i;
   let depth = 0;

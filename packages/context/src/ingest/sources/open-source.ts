@@ -9,7 +9,7 @@ import { walkFiles, type FileRules } from "./walk-files.ts";
 
 export type SourceConfig = Config["ingest"]["sources"][string];
 
-/** A source as tandem.yaml names it. `root` is the folder of that file; `leaveOut` is that of the context. */
+/** Opens a source of tandem.yaml. `root` is the folder of that file; `leaveOut` is the context's folder. */
 export function openSource(
   name: string,
   config: SourceConfig,
@@ -47,7 +47,7 @@ export function openSource(
   };
 }
 
-/** The list of pages of an export: navigation, and no page. */
+/** The index of an export is navigation, not a page. */
 const isIndex = (path: string): boolean => /(^|\/)index\.html?$/i.test(path);
 
 async function* listNotion(path: string, rules: FileRules, signal?: AbortSignal): AsyncGenerator<SourceEntry> {

@@ -1,13 +1,13 @@
 import { TandemError } from "@tandem/protocol";
 
-/** A PDF's text, with a heading for each page: pages are what people cite of a PDF, and it has no other headings. */
+/** A PDF's text with one heading per page, because people cite pages. */
 export async function pdfToMarkdown(bytes: Uint8Array, path: string): Promise<{ title: string; markdown: string }> {
-  // Takes longer to load than most documents to read.
+  // Imported on demand: loading takes longer than reading most documents.
   const { extractText, getDocumentProxy } = await import("unpdf");
   let pages: string[];
   let title = "";
   try {
-    // It takes the memory of what it is given.
+    // The library transfers the buffer, so pass a copy.
     const pdf = await getDocumentProxy(bytes.slice(), { verbosity: 0 });
     try {
       ({ text: pages } = await extractText(pdf, { mergePages: false }));
@@ -32,7 +32,7 @@ export async function pdfToMarkdown(bytes: Uint8Array, path: string): Promise<{ 
   return { title, markdown };
 }
 
-/** A line of a page that happens to begin like a heading or a fence is none. */
+/** Escapes lines that look like headings or fences. */
 const escapeBlocks = (text: string): string => text.replaceAll(/^(#{1,6}\s|```|~~~|=+$|-+$)/gm, "\\$1");
 
 function refusalOf(path: string, cause: unknown): TandemError {

@@ -7,7 +7,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const read = (path: string, content: string | Uint8Array, type: SourceType = "folder") =>
   readDocument({ type, path }, typeof content === "string" ? bytes(content) : content);
 
-it("takes the title of Markdown from its front matter, its first heading, or its name", async () => {
+it("takes a Markdown title from front matter, the first heading, or the file name", async () => {
   const matter = await read(
     "a.md",
     "---\ntitle: Refund policy\ntags: [money, support]\ndraft: false\n---\n# Other\n\nText",
@@ -24,11 +24,11 @@ it("takes the title of Markdown from its front matter, its first heading, or its
   });
 });
 
-it("takes a line at the beginning for what it is if it is no front matter", async () => {
+it("keeps a leading rule that is not front matter", async () => {
   expect((await read("a.md", "---\nNot: [closed\n---\nText")).markdown).toContain("Not: [closed");
 });
 
-it("reads UTF-16 and a marked UTF-8, and refuses bytes that are no text", async () => {
+it("reads UTF-16 and UTF-8 with a BOM, and rejects binary content", async () => {
   const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from("# Grüße", "utf16le")]);
   expect((await read("a.md", utf16)).markdown).toBe("# Grüße");
   const swapped = Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from("# Grüße", "utf16le").swap16()]);
@@ -43,7 +43,7 @@ it("reads UTF-16 and a marked UTF-8, and refuses bytes that are no text", async 
   await expect(read("a.md", " \n ")).rejects.toMatchObject({ code: "no_text" });
 });
 
-it("makes Markdown of HTML, without what its readers do not see", async () => {
+it("converts HTML without invisible parts", async () => {
   const page = await read(
     "a.html",
     `<html><head><title>Terms &amp; refunds</title><style>b {}</style></head><body><nav>Home</nav>
@@ -59,7 +59,7 @@ it("makes Markdown of HTML, without what its readers do not see", async () => {
   expect(page.markdown).not.toMatch(/Home|obey|hidden order|base64/);
 });
 
-it("reads HTML in the encoding that it names", async () => {
+it("reads HTML in its declared encoding", async () => {
   const latin = Buffer.from(
     '<html><head><meta charset="windows-1252"></head><body><p>Gr\xfc\xdfe</p></body></html>',
     "latin1",
@@ -67,7 +67,7 @@ it("reads HTML in the encoding that it names", async () => {
   expect((await read("a.html", latin)).markdown).toBe("Grüße");
 });
 
-it("refuses HTML that is nested without end, soon", async () => {
+it("rejects extremely nested HTML quickly", async () => {
   const before = Date.now();
   await expect(read("a.html", `${"<div>".repeat(100_000)}x`)).rejects.toThrow(RangeError);
   expect(Date.now() - before).toBeLessThan(5_000 * inject("slowness"));
@@ -85,7 +85,7 @@ it.each([
   ["broken", makePdf(["whole"]).subarray(0, 60)],
   ["encrypted", makePdf(["locked"], { encrypted: true })],
   ["no_text", makePdf([""])],
-])("says of a PDF that it is %s", async (code, content) => {
+])("reports a PDF as %s", async (code, content) => {
   await expect(read("guide.pdf", content)).rejects.toMatchObject({
     code,
     message: expect.stringContaining("guide.pdf"),
@@ -94,7 +94,7 @@ it.each([
 
 const ID = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
 
-it("knows a page of Notion by its title, and its links by theirs", async () => {
+it("uses titles for Notion pages and links", async () => {
   const page = await read(
     `Policies ${ID}/Refunds ${ID}.md`,
     `# Refunds\n\nSee [late](Refunds%20${ID}/Late%20(EU)%20${ID}.md), [home](../Home%20${ID}.md) and [web](https://x.test/a%20b).`,
@@ -106,7 +106,7 @@ it("knows a page of Notion by its title, and its links by theirs", async () => {
   );
 });
 
-it("shows a database of Notion as a table", async () => {
+it("shows a Notion database as a table", async () => {
   const csv = 'Name,Rule\n"Late, EU","14 days\nafter | before"\nUS,"30 ""working"" days"\n';
   const page = await read(`Rules ${ID}_all.csv`, csv, "notion");
   expect(page.title).toBe("Rules");
@@ -118,7 +118,7 @@ it("shows a database of Notion as a table", async () => {
   ]);
 });
 
-it("takes title, space and place of a page of Confluence from its frame, and the text without the frame", async () => {
+it("takes title, space and parents of a Confluence page, without the frame", async () => {
   const page = await read(
     "Refunds_1234.html",
     `<html><head><title>Support : Refunds</title></head><body><div id="page"><div id="main"><div id="main-header">

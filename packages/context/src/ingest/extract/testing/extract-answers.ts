@@ -1,13 +1,13 @@
 import { always, type ModelRequest, object, type Reply, type Rule, when } from "@tandem/rehearsal";
 import type { Extraction } from "../extract-prompt.ts";
 
-// Claude Code may put words of its own before ours.
+// Claude Code may add text before ours.
 export const isTriage = ({ lastUserText }: ModelRequest): boolean =>
   /^Sort (this|these) .*by its id\.$/m.test(lastUserText);
 export const isExtraction = ({ lastUserText }: ModelRequest): boolean =>
   /^What on this page is worth keeping\?$/m.test(lastUserText);
 
-/** The paths of the pages that a request asks about, by their ids. */
+/** Paths of the requested pages, by id. */
 export const askedPages = ({ lastUserText }: ModelRequest): Map<string, string> =>
   new Map(
     [...lastUserText.matchAll(/<document-\w+ id="(p\d+)" [^\n]*?path="([^"]+)"/g)].map(([, id, path]) => [id!, path!]),
@@ -18,7 +18,7 @@ export const askedCitations = ({ lastUserText }: ModelRequest): string[] =>
 
 export type LaneAnswer = { lane: string; reason?: string; suspicious?: string | null };
 
-/** Gives each page the lane that `laneOf` says. */
+/** Assigns each page the lane of `laneOf`. */
 export const giveLanes = (laneOf: (path: string) => LaneAnswer): Rule =>
   always(
     when(isTriage, (request) => {
@@ -44,7 +44,7 @@ export const aCandidate = (citations: readonly string[], more: Partial<Extractio
   ...more,
 });
 
-/** Lifts one candidate out of each page, from its first passage. */
+/** Extracts one candidate per page, from its first passage. */
 export const giveCandidates = (
   answer: (request: ModelRequest) => object = (request) => ({
     candidates: [aCandidate(askedCitations(request).slice(0, 1))],
@@ -52,10 +52,10 @@ export const giveCandidates = (
   }),
 ): Rule => always(when(isExtraction, (request) => asObject(answer(request), request)));
 
-/** The same for every request, also for one that gives an answer back. */
+/** Gives the same answer to every request, including repairs. */
 export const giveAnyway = (answer: () => object): Rule => always((request) => asObject(answer(), request));
 
-/** An object in the way in which the request asks for one. */
+/** An object, in the way the request asks for one. */
 async function asObject(value: object, request: ModelRequest): Promise<Reply> {
   const { answer } = object(value);
   return typeof answer === "function" ? answer(request) : answer;

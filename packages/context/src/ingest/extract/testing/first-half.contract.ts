@@ -20,7 +20,7 @@ const TWENTY = Object.fromEntries(
   Array.from({ length: 20 }, (_, index) => [`page-${index}.md`, `# Page ${index}\n\nRefunds take ${index} days.\n`]),
 );
 
-/** What the first half of an ingest asks a model, on one backend. */
+/** Verifies the model requests of the first ingest stages on one backend. */
 export function firstHalfContract(name: Exclude<Backend, "none">): void {
   describe(`triage and light extraction on ${name}`, () => {
     let backend: RehearsedBackend;
@@ -30,7 +30,7 @@ export function firstHalfContract(name: Exclude<Backend, "none">): void {
     afterAll(() => backend[Symbol.asyncDispose]());
     const asked = (which: typeof isTriage) => backend.rehearsal.modelRequests.filter(which);
 
-    test("twenty small pages are sorted in two requests, light ones read in one each, and again in none", async () => {
+    test("sorts twenty small pages in two requests, reads light ones in one each, and repeats none", async () => {
       await using files = await makeFiles(TWENTY);
       await using store = await openTestContext();
       const lanes = giveLanes((path) => ({
@@ -64,7 +64,7 @@ export function firstHalfContract(name: Exclude<Backend, "none">): void {
         },
       ]);
 
-      // The page for a work unit is not settled yet; its verdict is known all the same.
+      // The full page is not settled yet, but its verdict is cached.
       const second = await ingestFirstHalf(new MemoryRun(run.llm, { steps: run.steps }), store, [files.source()]);
       expect(second.diffs[0]?.unchanged).toHaveLength(19);
       expect(second.triage.pages).toMatchObject([{ lane: "full" }]);
@@ -84,7 +84,7 @@ export function firstHalfContract(name: Exclude<Backend, "none">): void {
       expect(backend.rehearsal.modelRequests).toHaveLength(6);
     });
 
-    test("a citation that does not exist is given back once, with what is wrong", async () => {
+    test("returns an unknown citation to the model once, with the error", async () => {
       await using files = await makeFiles({ "a.md": "# A\n\n## Policy\n\nThirty days.\n" });
       await using store = await openTestContext();
       let calls = 0;
@@ -105,7 +105,7 @@ export function firstHalfContract(name: Exclude<Backend, "none">): void {
       expect(conversation).toContain("There is no passage docs/a#polcy. Did you mean docs/a#policy?");
     });
 
-    test("a page whose citations do not exist twice has failed, keeps nothing, and is tried again", async () => {
+    test("a page with unknown citations twice fails, stores nothing, and is retried", async () => {
       await using files = await makeFiles({ "a.md": "# A\n\nThirty days.\n", "b.md": "# B\n\nOther.\n" });
       await using store = await openTestContext();
       const run = new MemoryRun(

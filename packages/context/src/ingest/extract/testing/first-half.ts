@@ -7,7 +7,7 @@ import { triagePages } from "../../triage/triage-pages.ts";
 import { extractCandidates } from "../extract-candidates.ts";
 import type { MemoryRun } from "../../../scan/testing/memory-run.ts";
 
-/** The stages up to the candidates, and what went well recorded. */
+/** Runs the stages up to the candidates and records their success. */
 export async function ingestFirstHalf(run: MemoryRun, store: ContextStore, sources: readonly Source[]) {
   const diffs = await stageSources(run, store, sources);
   const items = diffs.flatMap(({ added, changed }) => [...added, ...changed.map(({ item }) => item)]);

@@ -1,19 +1,19 @@
-/** Something that a dbt project describes, whether its manifest or its files say so. */
+/** A dbt node, from the manifest or from files. */
 export interface DbtNode {
   kind: "model" | "seed" | "snapshot" | "source" | "exposure" | "metric";
   name: string;
-  /** How the item is known: the file of a model, `sources/shop.orders`, `exposures/weekly`. */
+  /** Path of the item: a model's file, `sources/shop.orders`, `exposures/weekly`. */
   path: string;
-  /** The table in the database, if the project knows it. */
+  /** The table in the database, if known. */
   relation?: string;
   description: string;
   columns: readonly DbtColumn[];
-  /** Tests of the whole: `unique (order_id, line)`. */
+  /** Tests of the whole node: `unique (order_id, line)`. */
   tests: readonly string[];
   joins: readonly DbtJoin[];
   dependsOn: readonly string[];
   tags: readonly string[];
-  /** Other things worth a line: owner and url of an exposure, expression of a metric. */
+  /** Other facts: owner and URL of an exposure, expression of a metric. */
   facts: Readonly<Record<string, string>>;
   sql?: string;
 }
@@ -25,7 +25,7 @@ export interface DbtColumn {
   tests: readonly string[];
 }
 
-/** A `relationships` test: every value of the column is found over there. */
+/** A `relationships` test: every value of the column exists in the target. */
 export interface DbtJoin {
   column: string;
   to: string;

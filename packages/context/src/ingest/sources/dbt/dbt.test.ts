@@ -46,7 +46,7 @@ const FILES = {
   "target/run/models/orders.sql": "compiled",
 };
 
-it("goes on with the files where there is no manifest, and says so", async () => {
+it("reads the files without a manifest, and reports that", async () => {
   await using files = await makeFiles(FILES);
   const entries = await listed(files.source({ type: "dbt" }));
   expect(skippedCodes(entries)).toEqual({ "target/manifest.json": "no_manifest" });
@@ -54,7 +54,7 @@ it("goes on with the files where there is no manifest, and says so", async () =>
     ...["docs/loose", "exposures/weekly", "models/customers.sql", "models/orders.sql", "sources/raw.orders"],
   ]);
   const orders = await textOf(entries, "models/orders.sql");
-  // Blocks that name each other end.
+  // Docs blocks that refer to each other terminate.
   expect(orders).toContain("One row per order. Paid is paid in full.");
   expect(orders).toContain("- Built from: `raw.orders`, `customers`");
   expect(orders).toContain("| order_id |  | Key \\| of the order | unique, not_null |");
@@ -66,7 +66,7 @@ it("goes on with the files where there is no manifest, and says so", async () =>
   expect(await textOf(entries, "exposures/weekly")).toContain("- Built from: `orders`");
 });
 
-it("skips YAML that is broken, and keeps what the other files say", async () => {
+it("skips broken YAML and keeps the other files", async () => {
   await using files = await makeFiles({ ...FILES, "models/broken.yml": "models: [{name: x" });
   const entries = await listed(files.source({ type: "dbt" }));
   expect(skippedCodes(entries)).toMatchObject({ "models/broken.yml": "broken" });
@@ -111,7 +111,7 @@ const manifestOf = (generatedAt: string) =>
     sources: { "source.shop.raw.orders": node("source", "orders", { source_name: "raw" }) },
   });
 
-it("reads a manifest model by model, so that a new manifest of the same project changes nothing", async () => {
+it("a regenerated manifest of the same project changes nothing", async () => {
   await using files = await makeFiles({ ...FILES, "target/manifest.json": manifestOf("today") });
   const entries = await listed(files.source({ type: "dbt" }));
   expect(skippedCodes(entries)).toEqual({});

@@ -11,12 +11,12 @@ import type { DbtNode } from "./dbt-node.ts";
 
 const MANIFEST = "target/manifest.json";
 const NO_MODELS = /(^|\/)(macros|tests|analyses|analysis)\//;
-/** What dbt itself writes or downloads. */
+/** Folders that dbt generates or downloads. */
 const NOT_OURS = ["target/", "dbt_packages/", "dbt_modules/", "logs/"];
 
 /**
- * A dbt project, one item for each model, seed, snapshot, source, exposure and metric, and for each docs block that none of
- * them shows. The manifest knows most; without one, what the files say is taken, and the lack is listed.
+ * A dbt project: one item per model, seed, snapshot, source, exposure and metric, and per unused docs block. Prefers
+ * the manifest; without one it reads the files and lists that.
  */
 export async function* listDbtProject(
   folder: string,
@@ -89,7 +89,7 @@ async function* projectFiles(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ProjectFile | SourceEntry> {
   const reads = (path: string) => /\.(ya?ml|md)$/.test(path) || (path.endsWith(".sql") && !NO_MODELS.test(path));
-  // A file may describe what another one holds: all are read, and the items are chosen among afterwards.
+  // Read all files first, because one may describe another's models; filter the items afterwards.
   for await (const entry of walkFiles(folder, { ...rules, include: undefined, exclude: NOT_OURS, reads }, signal)) {
     if (entry.type === "skipped") yield entry;
     if (entry.type !== "item") continue;

@@ -6,7 +6,7 @@ export interface DbtTests {
   joins: DbtJoin[];
 }
 
-/** Tests as files list them: `- unique`, or `- relationships: {to: ref('customers'), field: id}`. */
+/** Tests in files: `- unique`, or `- relationships: {to: ref('customers'), field: id}`. */
 export function readDbtTests(list: unknown, column: string | undefined): DbtTests {
   const found: DbtTests = { tests: [], joins: [] };
   for (const entry of Array.isArray(list) ? list : []) {
@@ -19,10 +19,10 @@ export function readDbtTests(list: unknown, column: string | undefined): DbtTest
   return found;
 }
 
-/** A test by its name and arguments: manifests and files agree on these. */
+/** A test by name and arguments, which manifests and files share. */
 export function addDbtTest(found: DbtTests, name: string, settings: unknown, column: string | undefined): void {
   const outer = isRecord(settings) ? settings : {};
-  // Since dbt 1.10 the arguments stand under a key of their own.
+  // Since dbt 1.10 the arguments are under their own key.
   const args = isRecord(outer["arguments"]) ? outer["arguments"] : outer;
   const to = typeof args["to"] === "string" ? referenceIn(args["to"]) : undefined;
   if (name === "relationships" && to && typeof args["field"] === "string" && column) {

@@ -42,7 +42,7 @@ const exposure = z.object({
 const metric = exposure.pick({ name: true, label: true, type: true, description: true, depends_on: true, tags: true });
 const doc = z.object({ name: z.string(), package_name: text, block_contents: z.string() });
 
-/** What is read of `target/manifest.json`; what other versions of dbt add does not matter. */
+/** The parts of `target/manifest.json` that are used; other fields are ignored. */
 export const manifest = z.object({
   metadata: z.object({ project_name: z.string().nullish() }).prefault({}),
   nodes: z.record(z.string(), node),
@@ -64,7 +64,7 @@ export function readManifest(file: Manifest): { nodes: DbtNode[]; docs: Map<stri
   const project = file.metadata.project_name;
   const built = Object.values(file.nodes).flatMap((entry): DbtNode[] => {
     const kind = KINDS.find((each) => each === entry.resource_type);
-    // What a package brings along is described by its own project.
+    // Nodes of packages belong to their own projects.
     if (!kind || (project && entry.package_name && entry.package_name !== project)) return [];
     const { name, original_file_path: path } = entry;
     return [{ ...common(entry, tests), kind, name, path, dependsOn: entry.depends_on.nodes.map(nameOf) }];
@@ -121,7 +121,7 @@ function common(entry: z.output<typeof node>, tests: ReadonlyMap<string, Map<str
   };
 }
 
-/** By the node that they test, then by column; those of the whole under the empty name. */
+/** By tested node, then by column; the empty name for the whole node. */
 function testsByNode({ nodes }: Manifest): Map<string, Map<string, DbtTests>> {
   const tests = new Map<string, Map<string, DbtTests>>();
   for (const test of Object.values(nodes)) {

@@ -23,7 +23,7 @@ const recordsIn = (record: Record<string, unknown>, key: string): Record<string,
 const tagsIn = (record: Record<string, unknown>): string[] =>
   [record["tags"]].flat().filter((tag) => typeof tag === "string");
 
-/** What the files of a project say without dbt having run: names, descriptions, tests and SQL, but no types and tables. */
+/** Reads a project's files without a dbt run: names, descriptions, tests and SQL, but no types and tables. */
 export function readProjectFiles(files: readonly ProjectFile[]): ProjectFiles {
   const docs = new Map<string, string>();
   const broken: ProjectFiles["broken"] = [];

@@ -3,7 +3,7 @@ import { redactPrivate } from "../sql/redact-sql.ts";
 import { fenced } from "../sql/sql-document.ts";
 import type { DbtNode } from "./dbt-node.ts";
 
-/** The same text from a manifest as from files, as far as both know the same. */
+/** Gives the same text for a manifest and for files, as far as both contain the same. */
 export function renderDbtNode(node: DbtNode): string {
   const facts = Object.entries({
     Table: node.relation ? `\`${node.relation}\`` : "",

@@ -2,7 +2,7 @@ import type { DbtNode } from "./dbt-node.ts";
 
 const DOC = /\{\{\s*doc\(\s*(?:['"][^'"]+['"]\s*,\s*)?['"](\w+)['"]\s*\)\s*\}\}/g;
 
-/** Puts docs blocks where they are named: once each on the way down, so that blocks that name each other come to an end. */
+/** Inlines docs blocks, each once per path, so that circular references terminate. */
 function resolveDocs(text: string, docs: ReadonlyMap<string, string>, above: readonly string[] = []): string {
   return text.replaceAll(DOC, (reference, name: string) => {
     const block = docs.get(name);
@@ -11,7 +11,7 @@ function resolveDocs(text: string, docs: ReadonlyMap<string, string>, above: rea
   });
 }
 
-/** Descriptions with their docs blocks, and the blocks that no description names. */
+/** Descriptions with inlined docs blocks, and the unused blocks. */
 export function withDocs(
   nodes: readonly DbtNode[],
   docs: ReadonlyMap<string, string>,
@@ -19,7 +19,7 @@ export function withDocs(
   const descriptions = nodes.flatMap((node) => [node, ...node.columns].map(({ description }) => description));
   const named = [...docs.values(), ...descriptions].flatMap((text) => [...text.matchAll(DOC)].map(([, name]) => name!));
   const used = new Set(named);
-  // A manifest has its descriptions resolved already.
+  // A manifest's descriptions are already resolved.
   const whole = new Set(descriptions.map((text) => text.trim()));
   return {
     nodes: nodes.map((node) => ({

@@ -2,19 +2,23 @@ import { setTimeout as delay } from "node:timers/promises";
 import { TandemError } from "@tandem/protocol";
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
-/** The server or the way to it is in trouble, not the statement: it may be better in a moment. */
+/** The server or connection failed, not the statement: a retry may succeed. */
 function isPassing(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const isSqlState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code);
   return isSqlState ? /^(08|40|53|57|58|55P03|25P0[23])/.test(code) : !(error instanceof TandemError);
 }
 
-/** Tries again while Postgres is away, until `deadlineMs` have passed or somebody has given up. */
-export async function patiently<T>(attempt: () => Promise<T>, deadlineMs: number, signal?: AbortSignal): Promise<T> {
+/** Retries while Postgres is unavailable, until `deadlineMs` or the signal. */
+export async function retryWhileUnavailable<T>(
+  attempt: () => Promise<T>,
+  deadlineMs: number,
+  signal?: AbortSignal,
+): Promise<T> {
   const deadline = Date.now() + deadlineMs;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     try {
       return await attempt();
     } catch (error) {
@@ -26,7 +30,7 @@ export async function patiently<T>(attempt: () => Promise<T>, deadlineMs: number
           cause: error,
         });
       }
-      // Whoever closes the queue need not wait for it.
+      // Closing the queue ends the pause.
       await delay(pause, undefined, { signal, ref: true }).catch(() => {});
     }
   }

@@ -6,18 +6,18 @@ import { PrivateGit } from "./private-git.ts";
 import type { FolderLimits } from "./read-folder.ts";
 
 export interface CheckpointLimits extends FolderLimits {
-  /** Of all that is kept; the oldest goes first. */
+  /** Of all checkpoints; the oldest are pruned first. */
   maxTotalBytes: number;
   keepMs: number;
 }
 
-/** The last ones of each owner stay for as long as any: a rewind that may be undone is one of them. */
+/** The latest of each owner are always kept, because an undoable rewind is one of them. */
 const SPARED = 4;
-/** A file of its own for each object takes many times the room. */
-const MOST_LOOSE = 2_000;
+/** Loose objects use many times the disk space of packed ones. */
+const MAX_LOOSE = 2_000;
 
 /** The checkpoints of all folders. */
-export class CheckpointShelf {
+export class CheckpointStores {
   readonly #root: string;
   readonly #limits: CheckpointLimits;
   readonly #stores = new Map<string, CheckpointStore>();
@@ -27,7 +27,7 @@ export class CheckpointShelf {
     this.#limits = limits;
   }
 
-  /** Those of one folder, by its real path. */
+  /** The store of one folder, by its real path. */
   async of(folder: string): Promise<CheckpointStore> {
     const known = this.#stores.get(folder);
     if (known) return known;
@@ -37,7 +37,7 @@ export class CheckpointShelf {
     return this.#open(folder, place);
   }
 
-  /** Lets go of what is too old or too much. Resolves with what is kept then. */
+  /** Prunes old and excess checkpoints. Returns how many were dropped and the remaining size. */
   async prune(now = Date.now()): Promise<{ dropped: number; bytes: number }> {
     let dropped = 0;
     const rest: { store: CheckpointStore; kept: Checkpoint[]; bytes: number }[] = [];
@@ -51,11 +51,11 @@ export class CheckpointShelf {
         continue;
       }
       await store.drop(old);
-      if (old.length > 0 || (await store.size()).loose > MOST_LOOSE) await store.collect();
+      if (old.length > 0 || (await store.size()).loose > MAX_LOOSE) await store.collect();
       rest.push({ store, kept: all.slice(old.length), bytes: (await store.size()).bytes });
     }
     let bytes = rest.reduce((total, each) => total + each.bytes, 0);
-    // Half of what may go goes at once: what a single checkpoint takes is not known before it is gone.
+    // Drops half of the candidates at a time, because the size of a single checkpoint is unknown before it is gone.
     for (const { store, kept, bytes: own } of rest.sort(byAge)) {
       if (bytes <= this.#limits.maxTotalBytes) break;
       const droppable = kept.filter((checkpoint) => !isSpared(checkpoint, kept));
@@ -68,7 +68,7 @@ export class CheckpointShelf {
     return { dropped, bytes };
   }
 
-  /** All that is kept of an owner. */
+  /** Deletes all checkpoints of an owner. */
   async forget(owner: string, folder: string): Promise<void> {
     if (await stat(folder).catch(() => undefined)) {
       const store = await this.of(folder);
@@ -90,7 +90,7 @@ export class CheckpointShelf {
       const folder = await readFile(join(place, "folder"), "utf8").catch(() => undefined);
       const isThere = folder !== undefined && (await stat(folder).catch(() => undefined))?.isDirectory();
       if (isThere) return [{ store: this.#open(folder, place), place }];
-      // A folder that is away, as on a disk that is not mounted, may come back.
+      // A missing folder, for example on an unmounted disk, may come back.
       const used = await stat(join(place, "git", "indexes")).catch(() => undefined);
       if (!used || now - used.mtimeMs > this.#limits.keepMs) await rm(place, { recursive: true, force: true });
       return [];

@@ -1,20 +1,20 @@
 import { TandemError } from "@tandem/protocol";
 import { PgBoss, type ConstructorOptions, type Db } from "pg-boss";
-import { DEFAULT_ATTEMPTS, DEFAULT_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, type QueueOptions } from "../run-queue.ts";
-import { patiently } from "./patience.ts";
+import { DEFAULT_ATTEMPTS, DEFAULT_PAUSE_SECONDS, MAX_PAUSE_SECONDS, type QueueOptions } from "../run-queue.ts";
+import { retryWhileUnavailable } from "./retry-while-unavailable.ts";
 import { DEAD_LETTERS } from "./queue-name.ts";
 import { CREATE_KEY_INDEX, KEY_INDEX, SCHEMA } from "./statements.ts";
 
-/** The least that pg-boss takes. A worker that has died is noticed when it has not been heard of for so long. */
+/** The minimum of pg-boss. A worker without a heartbeat for this long counts as dead. */
 const HEARTBEAT_SECONDS = 10;
 const MINUTE = 60;
 const DAY = 24 * 60 * MINUTE;
-/** Ours are milliseconds; whoever holds the lock on taking and is suspended must not hold up a fleet. */
+/** Our statements take milliseconds. A suspended process that holds the take lock must not block a fleet. */
 const SESSION = "-c statement_timeout=30000 -c idle_in_transaction_session_timeout=5000";
 const QUERY_TIMEOUT_MS = 35_000;
 const CONNECTIONS = 4;
-/** How long calls wait for a Postgres that is away: about as long as it takes to restart one. */
-export const PATIENCE_MS = 30_000;
+/** How long calls wait for an unavailable Postgres: about the duration of a restart. */
+export const UNAVAILABLE_MS = 30_000;
 
 const TELL_EVERY_MS = 30_000;
 
@@ -22,50 +22,50 @@ const DENIED = "42501";
 const NO_SUCH_SCHEMA = "3F000";
 
 export interface PgBossQueueOptions extends QueueOptions {
-  /** Hears of what went wrong in the background, as Postgres being away. Nothing is lost by it: all of it is tried again. */
+  /** Called for background errors, such as an unavailable Postgres. Nothing is lost: everything is retried. */
   onTrouble?: (error: Error) => void;
 }
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A run that this process has taken, as pg-boss knows it. */
+/** A run taken by this process, as pg-boss represents it. */
 export interface TakenJob {
   id: string;
   name: string;
-  /** Which attempt it is: pg-boss leaves alone what is not this worker's any more. */
+  /** Attempt number: pg-boss ignores updates of an attempt that this worker no longer owns. */
   retryCount: number;
   data: unknown;
 }
 
-/** pg-boss, set up for runs. */
-export class Carrier {
+/** pg-boss, configured for runs. */
+export class PgBossAdapter {
   readonly boss: PgBoss;
   readonly options: PgBossQueueOptions;
   /** Fires when the queue closes. */
   readonly closing = new AbortController();
   readonly #known = new Set<string>();
   readonly #told = new Map<string, number>();
-  /** pg-boss's own, once it listens; without it nobody hears, and runs are found a second later. */
+  /** pg-boss's channel, once it listens. Without notifications, runs are found by polling, a second later. */
   #channel = "tandem_queue";
-  #onRing: (payload: string) => void = () => {};
+  #onNotification: (payload: string) => void = () => {};
   #onReconnect: () => void = () => {};
 
   private constructor(url: string, options: PgBossQueueOptions, createSchema: boolean) {
     this.options = options;
     this.boss = new PgBoss(settings(url, createSchema));
-    // An error event that nobody hears would end the process.
+    // Without a listener, the error event would crash the process.
     this.boss.on("error", (error) => this.trouble(error));
     const db = this.boss.getDb();
     const listen = db.listen?.bind(db);
     if (!listen) return;
-    // pg-boss wakes its own workers only, which take runs whether or not there is room for them. Ours hear the same bell.
-    db.listen = (channel, onRing, onReconnect) => {
+    // pg-boss wakes only its own workers, which ignore capacity. Ours listen to the same notifications.
+    db.listen = (channel, onNotification, onReconnect) => {
       this.#channel = channel;
       return listen(
         channel,
         (payload) => {
-          this.#onRing(payload);
-          onRing(payload);
+          this.#onNotification(payload);
+          onNotification(payload);
         },
         () => {
           this.#onReconnect();
@@ -75,16 +75,17 @@ export class Carrier {
     };
   }
 
-  static async open(url: string, options: PgBossQueueOptions): Promise<Carrier> {
-    // Asking for a schema that is there already needs the right to make one: an owner has made it for us then.
+  static async open(url: string, options: PgBossQueueOptions): Promise<PgBossAdapter> {
+    // Creating an existing schema still needs the right to create one; retry without it, because an owner may have
+    // created it.
     for (const createSchema of [true, false]) {
-      const carrier = new Carrier(url, options, createSchema);
+      const adapter = new PgBossAdapter(url, options, createSchema);
       try {
-        await patiently(() => carrier.boss.start(), PATIENCE_MS);
-        await carrier.#prepare();
-        return carrier;
+        await retryWhileUnavailable(() => adapter.boss.start(), UNAVAILABLE_MS);
+        await adapter.#prepare();
+        return adapter;
       } catch (error) {
-        await carrier.boss.stop({ graceful: false }).catch(() => {});
+        await adapter.boss.stop({ graceful: false }).catch(() => {});
         if (!isDenied(error)) throw error;
         if (!createSchema) throw notAllowed(error);
       }
@@ -98,12 +99,12 @@ export class Carrier {
     await this.boss.createQueue(DEAD_LETTERS, { retentionSeconds: 90 * DAY });
   }
 
-  onRing(onRing: (payload: string) => void, onReconnect: () => void): void {
-    this.#onRing = onRing;
+  onNotification(onNotification: (payload: string) => void, onReconnect: () => void): void {
+    this.#onNotification = onNotification;
     this.#onReconnect = onReconnect;
   }
 
-  /** The same trouble is told once in a while: while Postgres is away, it comes several times a second. */
+  /** Rate-limits repeated errors: an unavailable Postgres causes several per second. */
   trouble(error: unknown): void {
     const { message } = error instanceof Error ? error : new Error(String(error));
     const told = this.#told.get(message);
@@ -138,15 +139,15 @@ export class Carrier {
     if (this.#known.has(name)) return;
     const { attempts = DEFAULT_ATTEMPTS, pauseSeconds = DEFAULT_PAUSE_SECONDS } = this.options;
     await this.boss.createQueue(name, {
-      // One that waits per key. That one is under way is for whoever takes it to see: `singleton` and `stately` say it too, but
-      // then a run whose key is under way stands at the head of its queue and nothing behind it is taken.
+      // At most one waiting run per key. Takers check for a running one themselves: `singleton` and `stately` check it
+      // too, but then a run whose key is running blocks the queue behind it.
       policy: "short",
       notify: true,
       deadLetter: DEAD_LETTERS,
       retryLimit: attempts - 1,
       retryDelay: pauseSeconds,
       retryBackoff: true,
-      retryDelayMax: LONGEST_PAUSE_SECONDS,
+      retryDelayMax: MAX_PAUSE_SECONDS,
       heartbeatSeconds: HEARTBEAT_SECONDS,
       expireInSeconds: DAY,
       deleteAfterSeconds: 60 * MINUTE,
@@ -170,7 +171,7 @@ function settings(url: string, createSchema: boolean): ConstructorOptions & { qu
     max: CONNECTIONS,
     useListenNotify: true,
     schedule: false,
-    // Housekeeping. Workers themselves see within a second that another has died, and call for it then.
+    // Maintenance interval. Workers detect a dead worker within a second and trigger it themselves.
     superviseIntervalSeconds: MINUTE,
     monitorIntervalSeconds: 1,
     queueCacheIntervalSeconds: MINUTE,
