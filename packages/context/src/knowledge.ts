@@ -3,9 +3,9 @@ import type { ContextFolder } from "./folder/context-folder.ts";
 import type { Proposals } from "./proposals/proposals.ts";
 import type { ContextSearch } from "./search/context-search.ts";
 
-/** The reviewed knowledge of one context: its files, open changes to them, and the index over them. */
+/** The reviewed knowledge of one context: its files, open proposals, and the search index. */
 export interface Knowledge {
-  /** The space under which the store keeps everything of this context. */
+  /** Also the context's space in the store. */
   readonly id: ContextId;
   readonly user: string | undefined;
   readonly folder: ContextFolder;

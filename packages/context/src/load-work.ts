@@ -5,8 +5,8 @@ import type { findJoins as findJoinsNow } from "./scan/find-joins.ts";
 import type { planScan as planScanNow } from "./scan/plan-scan.ts";
 import type { scan as scanNow } from "./scan/scan.ts";
 
-// What works on a context is a hundred files, which take longer to load than most questions to answer: they are loaded when work
-// begins.
+// Scan, ingest and memory consist of a hundred files, which take longer to load than most queries run. Load them on
+// demand.
 
 export const scan: typeof scanNow = async (...args) => (await import("./scan/scan.ts")).scan(...args);
 
@@ -20,7 +20,7 @@ export const ingest: typeof ingestNow = async (...args) => (await import("./inge
 export const planIngest: typeof planIngestNow = async (...args) =>
   (await import("./ingest/ingest-plan.ts")).planIngest(...args);
 
-/** Its readers are loaded when it is read. */
+/** Readers are loaded on first use. */
 export const openSource: typeof open = (name, config, rules) => ({
   name,
   type: config.type,

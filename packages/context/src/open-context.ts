@@ -11,24 +11,24 @@ import { ContextSearch } from "./search/context-search.ts";
 
 export interface ContextSettings extends FolderSettings {
   store: Store;
-  /** Which proposals are accepted by rule. */
+  /** Proposals that are accepted by rule. */
   accept: AcceptRules;
-  /** The account that it is opened for: what is remembered for a user is found for that user alone. */
+  /** The account it is opened for; scope `user` memories are visible to that user only. */
   user?: string;
-  /** For a search by meaning, too. Whoever made it closes it. */
+  /** Enables semantic search. The caller closes it. */
   embedder?: Embedder;
 }
 
-/** A context: its files, what is proposed for them, the search over them, and its jobs. */
+/** A context: its files, proposals, search and jobs. */
 export interface Context extends Knowledge {
-  /** Its memories as programs see them. */
+  /** Its memories for the API. */
   readonly memoryStores: MemoryStores;
-  /** A passage of a source, and up to `around` before and after it; nothing if it does not exist (any more). */
+  /** A passage of a source with up to `around` neighbours; empty if it does not exist. */
   passages(citation: string, around: number): Promise<Chunk[]>;
   run(job: Omit<JobInput, "store" | "space">): Promise<JobRow>;
 }
 
-/** The one way in, for servers and commands. A context that is not there is made. */
+/** Opens a context for servers and commands, creating it if needed. */
 export async function openContext({ store, accept, embedder, user, ...settings }: ContextSettings): Promise<Context> {
   const folder = await openContextFolder(settings);
   const { id } = folder;
@@ -41,7 +41,7 @@ export async function openContext({ store, accept, embedder, user, ...settings }
     memoryStores: new MemoryStores({ context: { id, folder, proposals }, records: store.records }),
     search: new ContextSearch({ folder, store, embedder, user }),
     passages: async (citation, around) => {
-      // What reads documents takes its time to load, and few ask.
+      // Imported on demand: slow to load and seldom used.
       const { readNeighbours } = await import("./ingest/evidence/read-evidence.ts");
       const { records, blobs, search } = store;
       return readNeighbours({ records, blobs, search, space: id }, citation, around);

@@ -9,25 +9,25 @@ interface FrontMatter<T> {
   value: T;
   /** The rest, unchanged. */
   body: string;
-  /** The first line of the body in the file, from 1. */
+  /** Line number of the body's start, from 1. */
   bodyLine: number;
 }
 
 export type ReadFrontMatter<T> = ({ success: true } & FrontMatter<T>) | { success: false; problems: FileProblem[] };
 
-/** The YAML at the head of a Markdown file, and its body. A file without any is all body. */
+/** Parses the YAML front matter and the body of a Markdown file. Without front matter, everything is body. */
 export function readFrontMatter<S extends z.ZodType>(text: string, schema: S): ReadFrontMatter<z.output<S>> {
   const { yaml, body, bodyLine } = splitFrontMatter(text);
   const read = readYaml(yaml === "" ? "{}" : yaml, schema, { type: "bad_front_matter", firstLine: 2 });
   return read.success ? { success: true, value: read.value, body, bodyLine } : read;
 }
 
-/** Keys of a person's own, comments and line ends of what was there stay; a key that is undefined goes. */
+/** Keeps a person's keys, comments and line ends; removes keys that are undefined. */
 export function writeFrontMatter(existing: string | undefined, value: object, body: string): string {
   const { yaml, fence, eol } = splitFrontMatter(existing ?? "");
   const edited = editYaml(yaml === "" ? "{}\n" : yaml, (document) => {
     if (!isMap(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
-    // An empty map that was made of nothing is written in one line otherwise.
+    // Otherwise a map created from nothing would be written in flow style.
     if (isMap(document.contents)) document.contents.flow = false;
     const before = document.toJS() as Record<string, unknown>;
     for (const [key, wanted] of Object.entries(value)) {

@@ -6,7 +6,7 @@ export type ReadYaml<T> =
   | { success: true; value: T; document: Document.Parsed; lineOf: (offset: number) => number }
   | { success: false; problems: FileProblem[] };
 
-/** YAML that fits a schema, or what is wrong with it, each with its line. `firstLine` is where the text stands in its file. */
+/** Parses YAML by a schema, or returns problems with their lines. `firstLine` is the text's position in its file. */
 export function readYaml<S extends z.ZodType>(
   text: string,
   schema: S,
@@ -25,7 +25,7 @@ export function readYaml<S extends z.ZodType>(
   }
   let data: unknown;
   try {
-    // Aliases may multiply: a small file must not become a large value.
+    // Limits alias expansion ("billion laughs").
     data = document.toJS({ maxAliasCount: 20 });
   } catch (error) {
     return { success: false, problems: [{ type, line: undefined, message: sentence(String(error)) }] };
@@ -40,7 +40,7 @@ export function readYaml<S extends z.ZodType>(
   return { success: false, problems };
 }
 
-/** Of the node itself, or of what holds it if it is not there. */
+/** Line of the node, or of its nearest existing parent. */
 function nearestLine(
   document: Document.Parsed,
   path: readonly PropertyKey[],

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, isSeq, type Pair, YAMLMap } from "yaml";
 
-/** How a map is laid out. What is in none of these lists is one line. */
+/** Layout of a map. Unlisted keys are one line. */
 export interface Shape {
-  /** Keys that are ours, in their order. Others are left as they are. */
+  /** Our keys in order. Others stay unchanged. */
   order: readonly string[];
-  /** Keys whose value is a map of lines of its own. */
+  /** Keys with a block map as value. */
   maps?: Readonly<Record<string, Shape>>;
-  /** Keys whose value is a list of maps; each is known again by what `keyOf` says of it. */
+  /** Keys with a list of maps; `keyOf` identifies entries. */
   lists?: Readonly<Record<string, { shape: Shape; keyOf: (entry: Record<string, unknown>) => string }>>;
 }
 
-/** Makes a document say what a value says, as far as the shape goes. Nodes that say it already are not touched. */
+/** Updates a document to a value, as far as the shape covers it. Equal nodes are not touched. */
 export function syncDocument(document: Document, value: object, shape: Shape): void {
   if (!isMap(document.contents)) document.contents = new YAMLMap() as never;
   const top: YAMLMap = document.contents;
-  // One that was made of nothing would be written in one line.
+  // Otherwise a map created from nothing would be written in flow style.
   if (top.items.length === 0) top.flow = false;
   syncMap(document, top, value, shape);
 }
@@ -60,7 +60,7 @@ function syncLine(document: Document, map: YAMLMap, key: string, value: unknown,
   if (node === undefined) {
     insert(document, map, key, document.createNode(value, { flow: true }), shape);
   } else if (!isDeepStrictEqual(node?.toJS(document), value)) {
-    // A scalar keeps its comment by keeping its node.
+    // A scalar keeps its node, and so its comment.
     map.set(key, typeof value === "object" ? document.createNode(value, { flow: true }) : value);
   }
 }
@@ -81,7 +81,7 @@ function blockAt<T>(
   return made;
 }
 
-/** After the nearest of its keys that comes before it. */
+/** Inserts after the nearest preceding key. */
 function insert(document: Document, map: YAMLMap, key: string, node: unknown, { order }: Shape): void {
   const pair = document.createPair(key, node) as Pair;
   const rank = order.indexOf(key);

@@ -107,7 +107,7 @@ describe.each(Object.keys(providers) as DialectName[])("the AI SDK's %s provider
     stage.rehearsal.assertDone();
   });
 
-  test.each([false, true])("runs a loop of tools (streamed %s)", async (stream) => {
+  test.each([false, true])("runs a tool loop (streamed %s)", async (stream) => {
     await using stage = await start([
       reply([
         text("I look."),
@@ -132,7 +132,7 @@ describe.each(Object.keys(providers) as DialectName[])("the AI SDK's %s provider
     stage.rehearsal.assertDone();
   });
 
-  test("gets an object in the way it asks for one", async () => {
+  test("gets an object in the requested way", async () => {
     await using stage = await start([object({ city: "Bern" })]);
     const schema = jsonSchema<{ city: string }>({
       type: "object",
@@ -144,7 +144,7 @@ describe.each(Object.keys(providers) as DialectName[])("the AI SDK's %s provider
     expect(output).toEqual({ city: "Bern" });
   });
 
-  test("takes a refusal and a full answer for what they are", async () => {
+  test("recognises a refusal and an answer at the output limit", async () => {
     await using stage = await start([refusal("No."), text("cut off", { stopReason: "max_tokens" })]);
     expect((await generateText({ ...stage.call, prompt: "go" })).finishReason).toBe("content-filter");
     expect((await generateText({ ...stage.call, prompt: "go" })).finishReason).toBe("length");
@@ -171,7 +171,7 @@ describe.each(Object.keys(providers) as DialectName[])("the AI SDK's %s provider
     ["cutConnection", cutConnection({ afterText: "half a" })],
     ["malformedStream", malformedStream("half a")],
     ["failMidStream", failMidStream("half a")],
-  ])("meets %s in mid-stream", async (_name, fault) => {
+  ])("handles %s in mid-stream", async (_name, fault) => {
     await using stage = await start([fault]);
     const errors: unknown[] = [];
     const result = streamText({ ...stage.call, prompt: "go", onError: ({ error }) => void errors.push(error) });
@@ -185,7 +185,7 @@ describe.each(Object.keys(providers) as DialectName[])("the AI SDK's %s provider
     expect(errors).not.toEqual([]);
   });
 
-  test("hangs up on a stall", async () => {
+  test("closes a stalled connection", async () => {
     await using stage = await start([stallMidStream("half a")]);
     const abort = new AbortController();
     const result = streamText({ ...stage.call, prompt: "go", abortSignal: abort.signal });
@@ -197,7 +197,7 @@ describe.each(Object.keys(providers) as DialectName[])("the AI SDK's %s provider
     expect((await stage.rehearsal.waitForRequest((request) => request.closedEarly)).status).toBe(200);
   });
 
-  test("is recorded and replayed", async () => {
+  test("can be recorded and replayed", async () => {
     const folder = mkdtempSync(join(tmpdir(), "recording-"));
     const file = join(folder, "run.jsonl");
     const act = async (stage: Pick<Rehearsal, "providerUrls">) => {
@@ -220,19 +220,19 @@ describe.each(Object.keys(providers) as DialectName[])("the AI SDK's %s provider
     }
   });
 
-  test("is told of a miss", async () => {
+  test("is told about a miss", async () => {
     await using stage = await start([]);
     await expect(generateText({ ...stage.call, prompt: "What now?" })).rejects.toThrow(/No reply.*What now\?/);
   });
 });
 
-test("the gateway's list of models is served", async () => {
+test("serves the gateway's list of models", async () => {
   await using rehearsal = await startRehearsal([], { models: [{ id: "claude-x", displayName: "Claude X" }] });
   const gateway = createGateway({ baseURL: rehearsal.providerUrls.gateway, apiKey: "made-up" });
   expect((await gateway.getAvailableModels()).models).toMatchObject([{ id: "anthropic/claude-x", name: "Claude X" }]);
 });
 
-test("a Google service account gets its token through the token route", async () => {
+test("gives a Google service account its token", async () => {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   await using rehearsal = await startRehearsal([text("on Google's account")], { proxy: ["oauth2.googleapis.com"] });
   const { variables, caFile } = rehearsal.proxy;
@@ -252,7 +252,7 @@ test("a Google service account gets its token through the token route", async ()
   expect(rehearsal.modelRequests[0]?.headers.authorization).toMatch(/^Bearer made-up-google-token/);
 });
 
-/** The AI SDK hides the status of a refused gateway key behind an error of its own. */
+/** The AI SDK wraps the status of a rejected gateway key in its own error. */
 function statusOf(error: unknown): unknown {
   if (typeof error !== "object" || error === null) return undefined;
   if ("statusCode" in error) return error.statusCode;

@@ -24,7 +24,7 @@ const body = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string(), content })),
 });
 
-/** Reads a Messages API body; Vertex has the same, with the model in the path. */
+/** Parses a Messages API body; Vertex uses the same, with the model in the path. */
 export function readMessagesBody(request: ReceivedRequest): Omit<ModelQuestion, "model"> & { model?: string } {
   const parsed = body.parse(request.body);
   return {
@@ -56,7 +56,7 @@ export const anthropicDialect: Dialect = {
   errorFrame: (type, message) => event({ type: "error", error: { type, message } }),
 };
 
-/** The events of the Messages API, in the order and with the fields of the real one. */
+/** Streams a message with the events, order and fields of the real API. */
 function streamMessage(message: Message): Frame[] {
   const { output_tokens, service_tier, cache_creation, ...inputUsage } = message.usage;
   const start = {

@@ -1,4 +1,4 @@
-// A side effect that @peculiar/x509 needs before it is loaded.
+// @peculiar/x509 needs this side effect before it is loaded.
 import "reflect-metadata";
 import {
   AuthorityKeyIdentifierExtension,
@@ -15,7 +15,7 @@ import { KeyObject, webcrypto } from "node:crypto";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** A key and its certificate. The key lives in memory only. */
+/** A key and its certificate. The key exists in memory only. */
 export interface Certificate {
   readonly subject: string;
   readonly keys: webcrypto.CryptoKeyPair;
@@ -24,7 +24,7 @@ export interface Certificate {
   readonly pem: string;
 }
 
-/** A certificate authority for one rehearsal. It is valid for a day, and trusted by callers that are given its file. */
+/** A certificate authority for one rehearsal, valid for a day. Callers trust it through its file. */
 export async function createAuthority(): Promise<Certificate> {
   const subject = "Rehearsal CA";
   const keys = await createKeys();
@@ -42,7 +42,7 @@ export async function createAuthority(): Promise<Certificate> {
   return { subject, keys, keyPem: exportKey(keys), pem: certificate.toString("pem") };
 }
 
-/** A server's certificate for one host name. */
+/** A server certificate for one host name. */
 export async function createLeaf(host: string, authority: Certificate): Promise<Certificate> {
   const keys = await createKeys();
   const certificate = await X509CertificateGenerator.create({
@@ -70,5 +70,5 @@ const createKeys = (): Promise<webcrypto.CryptoKeyPair> =>
 const exportKey = ({ privateKey }: webcrypto.CryptoKeyPair): string =>
   KeyObject.from(privateKey).export({ type: "pkcs8", format: "pem" }).toString();
 
-/** From an hour ago, for clocks that disagree. */
+/** Starts an hour ago, to tolerate clock skew. */
 const validity = () => ({ notBefore: new Date(Date.now() - 3_600_000), notAfter: new Date(Date.now() + 86_400_000) });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MessageReply, ReplyBlock, ReplyUsage, StopReason } from "./reply.ts";
 
-/** An assistant message as the Messages API puts it on the wire. */
+/** An assistant message in the wire format of the Messages API. */
 export interface Message {
   readonly id: string;
   readonly type: "message";
@@ -31,7 +31,7 @@ export interface MessageUsage {
   readonly service_tier: "standard";
 }
 
-/** The message that a reply becomes when `model` was asked. Ids are new each time, as the API's are. */
+/** Builds the message of a reply for `model`. Ids are new each time, like the API's. */
 export function composeMessage(reply: MessageReply, model: string): Message {
   const { options } = reply;
   const content = reply.content.map(composeBlock);

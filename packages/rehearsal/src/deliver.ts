@@ -10,13 +10,13 @@ interface Delivery {
   readonly dialect: Dialect;
   readonly request: ModelRequest;
   readonly response: ServerResponse;
-  /** Fires when the caller hangs up: then the delivery ends early, without an error. */
+  /** Fires when the caller closes the connection: the delivery ends early, without an error. */
   readonly signal: AbortSignal;
-  /** Ends the connection from our side. */
+  /** Closes the connection from our side. */
   readonly cut: () => void;
 }
 
-/** Puts a reply on the wire. */
+/** Sends a reply. */
 export async function deliver(reply: Reply, delivery: Delivery): Promise<void> {
   switch (reply.type) {
     case "message":
@@ -69,7 +69,7 @@ async function deliverMessage(reply: MessageReply, { dialect, request, response,
   response.end();
 }
 
-/** Sends what should arrive before the fault, then lets it happen. */
+/** Sends the part before the fault, then triggers it. */
 async function deliverBroken(fault: BrokenReply, { dialect, request, response, cut }: Delivery): Promise<void> {
   if (fault.afterText !== undefined) {
     const message = composeMessage(text(fault.afterText), request.model);
@@ -118,7 +118,7 @@ export function sendJson(
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-/** Resolves when the bytes are with the system, so that a cut after them cannot overtake them. */
+/** Resolves when the bytes are flushed, so that a following cut cannot overtake them. */
 function write(response: ServerResponse, data: string): Promise<void> {
   return new Promise((resolve) => response.write(data, () => resolve()));
 }

@@ -1,31 +1,31 @@
 import type { Message } from "./compose-message.ts";
 import type { DialectName, ModelQuestion, ReceivedRequest } from "./received-request.ts";
 
-/** A way to put the same question and the same reply on the wire. */
+/** A wire format for model requests and replies. */
 export interface Dialect {
   readonly name: DialectName;
-  /** Throws if the request is not one that this API would take. */
+  /** Throws if this API would reject the request. */
   read(request: ReceivedRequest): ModelQuestion;
   json(message: Message): unknown;
   frames(message: Message): Frame[];
   errorBody(status: number, errorType: string, message: string): unknown;
-  /** How an error looks that comes after the stream began. */
+  /** An error event within a running stream. */
   errorFrame(errorType: string, message: string): string;
 }
 
 /** One event of a stream. */
 export interface Frame {
   readonly data: string;
-  /** A piece of a block, before which a slow reply waits. */
+  /** A delta of a block; a slow reply waits before it. */
   readonly token: boolean;
 }
 
-/** Splits as a model's tokens would fall, roughly: a word with the space before it. */
+/** Splits text roughly like a model's tokens: a word with its leading space. */
 export function tokensOf(text: string): string[] {
   return text.match(/\s*\S+(?:\s+$)?/g) ?? (text ? [text] : []);
 }
 
-/** Splits JSON as it is streamed: in short pieces that respect nothing. */
+/** Splits JSON into short pieces at arbitrary positions, as in a stream. */
 export function piecesOf(json: string): string[] {
   return json.match(/[\s\S]{1,12}/gu) ?? [];
 }

@@ -1,4 +1,4 @@
-/** Where two values differ, one readable line each; none if they are the same. */
+/** Lists the differences of two values, one line each; empty if they are equal. */
 export function differences(recorded: unknown, arrived: unknown, path = ""): string[] {
   if (recorded === arrived) return [];
   if (isContainer(recorded) && isContainer(arrived) && Array.isArray(recorded) === Array.isArray(arrived)) {
@@ -9,7 +9,7 @@ export function differences(recorded: unknown, arrived: unknown, path = ""): str
   return [`${path}: recorded ${brief(recorded)}, arrived ${brief(arrived)}`];
 }
 
-/** Shows long texts from a little before the place where they part. */
+/** Shows long texts from just before the difference. */
 function describeTexts(path: string, recorded: string, arrived: string): string {
   let same = 0;
   while (same < recorded.length && recorded[same] === arrived[same]) same++;

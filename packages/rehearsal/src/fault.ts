@@ -29,7 +29,7 @@ export function fail(status: number, options: FailOptions = {}): ErrorReply {
   };
 }
 
-/** The API's own limit on requests or tokens per minute. */
+/** The API's limit on requests or tokens per minute. */
 export function rateLimited(options: { retryAfterSeconds?: number } = {}): ErrorReply {
   const seconds = options.retryAfterSeconds ?? 1;
   const reset = new Date(Date.now() + seconds * 1000).toISOString();
@@ -44,7 +44,7 @@ export function rateLimited(options: { retryAfterSeconds?: number } = {}): Error
   });
 }
 
-/** The limit of a subscription plan, which Claude Code shows with the time at which it resets. */
+/** The limit of a subscription plan, which Claude Code shows with its reset time. */
 export function planLimit(
   options: { resetsAt?: Date; limit?: "five_hour" | "seven_day" | "seven_day_opus" | "seven_day_sonnet" } = {},
 ): ErrorReply {
@@ -97,7 +97,7 @@ export function promptTooLong(tokens = 210_000, maximum = 200_000): ErrorReply {
   return badRequest(`prompt is too long: ${tokens} tokens > ${maximum} maximum`);
 }
 
-/** The request is taken and nothing ever comes back. */
+/** The request is accepted and never answered. */
 export function stallBeforeFirstByte(): BrokenReply {
   return { type: "stall" };
 }
@@ -115,7 +115,7 @@ export function malformedStream(afterText = "It begins well and then"): BrokenRe
   return { type: "malformed", afterText };
 }
 
-/** A stream that begins with 200 and then carries an error event. */
+/** A stream that starts with 200 and then contains an error event. */
 export function failMidStream(
   afterText = "It begins well and then",
   error: { type: string; message: string } = { type: "overloaded_error", message: "Overloaded" },

@@ -4,7 +4,7 @@ import { gatewayDialect, gatewayPath } from "./gateway-dialect.ts";
 import type { ReceivedRequest } from "./received-request.ts";
 import { vertexDialect, vertexPath } from "./vertex-dialect.ts";
 
-/** The dialect in which a request asks a model; undefined if it asks something else. */
+/** The dialect of a model request; undefined for other requests. */
 export function findDialect({ method, path }: ReceivedRequest): Dialect | undefined {
   if (method !== "POST") return undefined;
   const { pathname } = new URL(path, "http://rehearsal");

@@ -6,10 +6,10 @@ import { newId } from "./compose-message.ts";
 import type { RequestBlock, RequestMessage } from "./received-request.ts";
 import type { StopReason } from "./reply.ts";
 
-/** `/v4/ai/language-model`, under whatever base URL. */
+/** `/v4/ai/language-model`, under any base URL. */
 export const gatewayPath = /\/language-model$/;
 
-/** The AI gateway's protocol, version 4: the AI SDK's own call options and parts, as JSON. */
+/** The AI gateway's protocol, version 4: the AI SDK's call options and parts as JSON. */
 export const gatewayDialect: Dialect = {
   name: "gateway",
   read(request) {
@@ -67,7 +67,7 @@ const body = z.looseObject({
   providerOptions: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
 });
 
-/** Names as on Anthropic's wire, so that a predicate or an assertion holds for every dialect. */
+/** Uses Anthropic's wire names, so that predicates and assertions work for every dialect. */
 function readMessage(message: { role: "user" | "assistant" | "tool"; content: RequestBlock[] }): RequestMessage {
   return { role: message.role === "tool" ? "user" : message.role, content: message.content.map(readPart) };
 }

@@ -9,8 +9,8 @@ import { replayScript } from "./replay-script.ts";
 import type { Script, ScriptEntry } from "./script.ts";
 
 /**
- * Reads a script from a file: a module (`.ts`, `.js`, `.mjs`) with the script as its default export or as `script`; a
- * `.json` list of replies, in which a string is a text; or a recording (`.jsonl`).
+ * Loads a script: a module (`.ts`, `.js`, `.mjs`) with a default export or `script`; a `.json` list of replies, where a
+ * string is a text; or a recording (`.jsonl`).
  */
 export async function loadScript(path: string): Promise<Script> {
   const full = resolve(path);
@@ -121,7 +121,7 @@ const jsonReply: z.ZodType<Reply> = z.discriminatedUnion("type", [
 
 const jsonScript = z.array(z.union([z.string().transform((words): Reply => text(words)), jsonReply]));
 
-/** What the module's own code made is taken at its word but for its outline. */
+/** Only the outline of a module's script is validated. */
 const moduleScript = z.custom<Script>(
   (value) => typeof value === "function" || (Array.isArray(value) && value.every((entry: unknown) => isEntry(entry))),
 );

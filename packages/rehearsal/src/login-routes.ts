@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ReceivedRequest } from "./received-request.ts";
 import type { SideAnswer } from "./side-routes.ts";
 
-/** How a token refresh goes: granted (each refresh token once, as with the real one), refused, or not answered well. */
+/** Outcome of a token refresh: granted (each refresh token once, like the real service), rejected, or failed. */
 export type RefreshOutcome = "grant" | "invalid_grant" | "server_error";
 
 export type SubscriptionType = "pro" | "max" | "team" | "enterprise";
@@ -11,7 +11,7 @@ export type SubscriptionType = "pro" | "max" | "team" | "enterprise";
 const accountId = "00000000-0000-4000-8000-00000000acc0";
 const organizationId = "00000000-0000-4000-8000-000000000019";
 
-/** Plays the accounts side of Claude: profile, token refresh, roles, usage. Made-up people with made-up tokens. */
+/** Simulates Claude's account service: profile, token refresh, roles, usage. All people and tokens are fake. */
 export class LoginRoutes {
   readonly #spent = new Set<string>();
 
@@ -68,7 +68,7 @@ const refreshBody = z.union([
   z.string().transform((form) => ({ refresh_token: new URLSearchParams(form).get("refresh_token") ?? undefined })),
 ]);
 
-/** Shaped like a token of Claude's and plainly not one. */
+/** Shaped like a Claude token, but recognisably fake. */
 export function madeUpToken(kind: "oat01" | "ort01"): string {
   return `sk-ant-${kind}-${madeUpMark}-${randomUUID()}`;
 }

@@ -11,43 +11,43 @@ import { RehearsalError } from "./rehearsal-error.ts";
 export interface LoopbackOptions {
   /** Default: any free port. Always on 127.0.0.1. */
   readonly port?: number;
-  /** Also a CONNECT proxy that ends TLS; a list names hosts to play besides Anthropic's. */
+  /** Also a CONNECT proxy that terminates TLS; a list adds hosts to Anthropic's. */
   readonly proxy?: boolean | readonly string[];
   /** Gets one line per request. */
   readonly log?: (line: string) => void;
 }
 
-/** What a caller needs to come in by the proxy. */
+/** Access data of the proxy. */
 export interface ProxyAccess {
   readonly url: string;
   readonly caFile: string;
   readonly variables: { readonly HTTPS_PROXY: string; readonly NODE_EXTRA_CA_CERTS: string };
 }
 
-/** One request with the line on which to answer it. */
+/** One request with its response. */
 export interface Exchange {
   readonly request: Mutable<ReceivedRequest>;
   readonly rawBody: Buffer;
-  /** It came through the proxy, meant for `request.host`. */
+  /** It came through the proxy, for `request.host`. */
   readonly byProxy: boolean;
   readonly response: ServerResponse;
-  /** Fires when the caller hangs up. */
+  /** Fires when the caller closes the connection. */
   readonly signal: AbortSignal;
-  /** Ends the connection from our side. */
+  /** Closes the connection from our side. */
   readonly cut: () => void;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface Handler {
-  /** Called with each whole request. */
+  /** Called with each complete request. */
   exchange(exchange: Exchange): Promise<void>;
-  /** Called when an answer is complete or its line is gone. */
+  /** Called when a response is complete or its connection is gone. */
   settled(request: ReceivedRequest): void;
   refused(refused: RefusedHost): void;
 }
 
-/** The two ways in, a base URL and a proxy, on one port of 127.0.0.1; and the end of every connection at once. */
+/** A base URL and a proxy on one port of 127.0.0.1; closes all connections at once. */
 export class LoopbackServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #options: LoopbackOptions;
@@ -59,7 +59,7 @@ export class LoopbackServer implements AsyncDisposable {
     this.#options = options;
     this.#handler = handler;
     this.#server = createServer((incoming, response) => void this.#receive(incoming, response));
-    // As patient as the real API: with Node's five seconds, an idle caller may meet a closing connection.
+    // Like the real API: with Node's five seconds, an idle caller may hit a closing connection.
     this.#server.keepAliveTimeout = 120_000;
   }
 
@@ -134,7 +134,7 @@ export class LoopbackServer implements AsyncDisposable {
       const rawBody = await readBody(incoming);
       request.body = parse(rawBody);
       if (!request.path.startsWith("/")) {
-        // A request to a plain-HTTP proxy: none of the hosts that are played here is reached that way.
+        // A plain-HTTP proxy request: none of the simulated hosts uses it.
         this.#refuse({ host: request.path, at: request.receivedAt });
         sendJson(response, 403, { error: "This host is not part of the rehearsal." });
         return;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 
-/** Numbers of a made-up vector: as many as a hash has bytes. */
+/** Length of a fake vector: the number of bytes of a hash. */
 const LENGTH = 64;
 
 const requestShape = z.object({
@@ -9,7 +9,7 @@ const requestShape = z.object({
   input: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
 });
 
-/** What OpenAI's `/embeddings` answers; undefined for a request that it would refuse. */
+/** Response of OpenAI's `/embeddings`; undefined for an invalid request. */
 export function madeUpEmbeddings(body: unknown): unknown {
   const request = requestShape.safeParse(body);
   if (!request.success) return undefined;
@@ -24,7 +24,7 @@ export function madeUpEmbeddings(body: unknown): unknown {
   };
 }
 
-/** Always the same for a text and model, of length 1. Texts that share words are near each other. */
+/** Deterministic unit vector of a text and model. Texts with common words are close. */
 function vectorOf(text: string, model: string): number[] {
   const vector = Array.from({ length: LENGTH }, () => 0);
   for (const word of text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [text]) {

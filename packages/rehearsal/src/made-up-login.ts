@@ -10,8 +10,8 @@ export interface MadeUpLogin {
 }
 
 /**
- * Writes the file in which Claude Code keeps a login (where there is no keychain), with made-up tokens that only a
- * rehearsal takes. `refreshToken: null` leaves it out. Never overwrites a login that was not made here.
+ * Writes Claude Code's login file (without a keychain) with fake tokens that only a rehearsal accepts. `refreshToken:
+ * null` omits it. Never overwrites a real login.
  */
 export async function madeUpLogin(
   configDir: string,
@@ -19,7 +19,7 @@ export async function madeUpLogin(
 ): Promise<MadeUpLogin> {
   const file = join(configDir, ".credentials.json");
   const existing = await readFile(file, "utf8").catch(() => undefined);
-  // A refused refresh leaves blank tokens behind; those may go.
+  // A rejected refresh leaves blank tokens, which may be overwritten.
   if (existing !== undefined && !existing.includes(madeUpMark) && !existing.includes('"accessToken":""')) {
     throw new Error(`${file} holds a login that is not made up. Give a scratch folder instead.`);
   }

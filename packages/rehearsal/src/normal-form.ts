@@ -2,14 +2,14 @@ import type { ModelRequest } from "./received-request.ts";
 import { redactShapes } from "./redactor.ts";
 import { rewriteStrings } from "./rewrite-body.ts";
 
-/** A request without what varies by nature, for comparing a live one with a recorded one. */
+/** A request without volatile parts, for comparing live and recorded ones. */
 export interface NormalForm {
   readonly dialect: string;
   readonly model: string;
   readonly body: unknown;
 }
 
-/** Order matters: what is longer and more telling is replaced first. */
+/** Order matters: longer and more specific patterns first. */
 const varying: readonly (readonly [RegExp, string])[] = [
   [/<system-reminder>[\s\S]*?<\/system-reminder>\n?/g, ""],
   [/^x-anthropic-billing-header:.*$/gm, ""],
@@ -46,12 +46,12 @@ function computeNormalForm(request: ModelRequest): NormalForm {
   return { dialect: request.dialect, model: request.model, body: tidy(rewriteStrings(request.body, normalise)) };
 }
 
-/** The folder in which Claude Code says that it works, as the request tells the model. */
+/** Claude Code's working folder, as stated in the request. */
 export function workingFolder(body: unknown): string | undefined {
   return /(?:[Ww]orking directory: |<cwd>)([^\n<\\"]+)/.exec(JSON.stringify(body ?? null))?.[1]?.trim();
 }
 
-/** Drops the caller's identity and what became empty, and puts tools in an order that does not depend on who was first. */
+/** Drops the caller's identity and empty parts, and sorts tools. */
 function tidy(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return body;
   const { metadata: _identity, ...rest } = body as Record<string, unknown>;

@@ -8,7 +8,7 @@ import { madeUpLogin, stallBeforeFirstByte, startRehearsal, text } from "./index
 
 const question = JSON.stringify({ model: "m", max_tokens: 5, messages: [{ role: "user", content: "hi" }] });
 
-/** As a program would that trusts our CA and was given HTTPS_PROXY. */
+/** Calls like a program that trusts our CA and uses HTTPS_PROXY. */
 async function call(
   proxy: ProxyAccess,
   url: string,
@@ -32,7 +32,7 @@ async function call(
 }
 
 describe("the proxy", () => {
-  test("plays Anthropic's host by its own name, over TLS", async () => {
+  test("simulates Anthropic's host by name, over TLS", async () => {
     await using rehearsal = await startRehearsal([text("through the tunnel")], { proxy: true });
     const answer = await call(rehearsal.proxy, "https://api.anthropic.com/v1/messages", {
       method: "POST",
@@ -43,7 +43,7 @@ describe("the proxy", () => {
     rehearsal.assertDone();
   });
 
-  test("refuses and logs every other host and port", async () => {
+  test("rejects and logs every other host and port", async () => {
     const lines: string[] = [];
     await using rehearsal = await startRehearsal([], { proxy: ["extra.example"], log: (line) => lines.push(line) });
     await expect(call(rehearsal.proxy, "https://example.com/")).rejects.toThrow(/403/);
@@ -54,7 +54,7 @@ describe("the proxy", () => {
     expect(rehearsal.requests).toHaveLength(1);
   });
 
-  test("keeps its CA file private and takes it away when it closes, with every tunnel", async () => {
+  test("keeps its CA file private, and removes it and all tunnels on close", async () => {
     const rehearsal = await startRehearsal([stallBeforeFirstByte()], { proxy: true });
     const { caFile } = rehearsal.proxy;
     expect((await stat(dirname(caFile))).mode & 0o777).toBe(0o700);
@@ -72,7 +72,7 @@ describe("the proxy", () => {
     await expect(stat(caFile)).rejects.toThrow(/ENOENT/);
   });
 
-  test("notices when a caller inside a tunnel hangs up", async () => {
+  test("notices when a caller inside a tunnel closes the connection", async () => {
     await using rehearsal = await startRehearsal([stallBeforeFirstByte()], { proxy: true });
     const abort = new AbortController();
     const url = "https://api.anthropic.com/v1/messages";
@@ -87,19 +87,19 @@ describe("the proxy", () => {
     expect(rehearsal.requests).toHaveLength(1);
   });
 
-  test("is there only where it was asked for", async () => {
+  test("exists only on request", async () => {
     await using rehearsal = await startRehearsal([]);
     expect(() => rehearsal.proxy).toThrow(/proxy: true/);
   });
 });
 
-describe("a made-up login", () => {
+describe("a fake login", () => {
   const refresh = (refresh_token: string) => ({
     method: "POST",
     body: JSON.stringify({ grant_type: "refresh_token", refresh_token }),
   });
 
-  test("is refreshed once per refresh token, or refused where the script says so", async () => {
+  test("is refreshed once per refresh token, or rejected as scripted", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     const url = "https://platform.claude.com/v1/oauth/token";
     const granted = await call(rehearsal.proxy, url, refresh("first"));
@@ -111,7 +111,7 @@ describe("a made-up login", () => {
     expect((await call(rehearsal.proxy, url, refresh("second"))).status).toBe(200);
   });
 
-  test("never takes the place of a true one", async () => {
+  test("never replaces a real one", async () => {
     const folder = await mkdtemp(join(tmpdir(), "login-"));
     try {
       const { file } = await madeUpLogin(folder, { refreshToken: null, subscriptionType: "pro" });

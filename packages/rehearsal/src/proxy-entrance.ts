@@ -7,7 +7,7 @@ import type { SecureContext } from "node:tls";
 import { createSecureContext, TLSSocket } from "node:tls";
 import type { Certificate } from "./certificate.ts";
 
-/** Everything that Claude Code calls for a model answer on a login. */
+/** All hosts that Claude Code calls for a model answer on a login. */
 export const proxiedHosts: readonly string[] = [
   "api.anthropic.com",
   "platform.claude.com",
@@ -15,15 +15,15 @@ export const proxiedHosts: readonly string[] = [
   "claude.ai",
 ];
 
-/** A host that was asked for and is not ours to play. */
+/** A requested host that is not simulated. */
 export interface RefusedHost {
   readonly host: string;
   readonly at: Date;
 }
 
 /**
- * The second way into a rehearsal: callers that cannot be given a base URL reach the hosts by their own names,
- * through CONNECT, and meet our certificates. Private keys stay in memory; the CA's certificate lies in a private folder.
+ * The proxy of a rehearsal: callers without a base URL setting reach the hosts by name, through CONNECT and our
+ * certificates. Private keys stay in memory; the CA's certificate is in a private folder.
  */
 export class ProxyEntrance implements Disposable {
   readonly caFile: string;
@@ -34,7 +34,7 @@ export class ProxyEntrance implements Disposable {
   readonly #sockets = new Set<Duplex>();
   readonly #hostOfSocket = new WeakMap<Duplex, string>();
 
-  /** Certificates take a library that most rehearsals do not need, and that is slow to load. */
+  /** Imports the certificate library on demand, because it is slow and seldom needed. */
   static async open(
     server: Server,
     hosts: readonly string[],
@@ -71,7 +71,7 @@ export class ProxyEntrance implements Disposable {
     });
   }
 
-  /** The host behind a tunnel; undefined for a connection that came directly. */
+  /** The host behind a tunnel; undefined for a direct connection. */
   hostOf(socket: Duplex): string | undefined {
     return this.#hostOfSocket.get(socket);
   }

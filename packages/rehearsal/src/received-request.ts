@@ -1,41 +1,41 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** One request that arrived, whatever it was for. */
+/** A received request of any kind. */
 export interface ReceivedRequest {
   readonly method: string;
-  /** The host that the caller meant: the one in its Host header, or behind the proxy's CONNECT. */
+  /** The requested host: from the Host header, or the proxy's CONNECT. */
   readonly host: string;
   /** With the query string. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed JSON, or else the text as it came. */
+  /** Parsed JSON, or the raw text. */
   readonly body: unknown;
   readonly receivedAt: Date;
-  /** What answered: `script entry 2 (message)`, `models`, `miss`, …; undefined while nothing has. */
+  /** Source of the answer: `script entry 2 (message)`, `models`, `miss`, …; undefined until then. */
   readonly answeredBy: string | undefined;
   readonly status: number | undefined;
-  /** The caller hung up before the answer was complete. */
+  /** The caller closed the connection before the answer was complete. */
   readonly closedEarly: boolean;
   /** The answer is complete. */
   readonly finished: boolean;
 }
 
-/** A request that asked a model, with what tests ask about most. */
+/** A model request, with the parts that tests need most. */
 export interface ModelRequest extends ReceivedRequest {
   readonly dialect: DialectName;
   readonly model: string;
   readonly stream: boolean;
   readonly maxTokens: number | undefined;
-  /** All system text, blocks joined by a blank line. */
+  /** All system text; blocks joined by a blank line. */
   readonly system: string;
   readonly tools: readonly OfferedTool[];
   readonly toolNames: readonly string[];
   readonly toolChoice: unknown;
   readonly thinking: unknown;
   readonly messages: readonly RequestMessage[];
-  /** Text of the last user message, without the reminder blocks that Claude Code puts around the prompt. */
+  /** Text of the last user message, without Claude Code's reminder blocks. */
   readonly lastUserText: string;
-  /** Results of tools in the last user message. */
+  /** Tool results in the last user message. */
   readonly toolResults: readonly ToolResult[];
 }
 
@@ -52,7 +52,7 @@ export interface RequestMessage {
   readonly content: readonly RequestBlock[];
 }
 
-/** A content block, by its name on Anthropic's wire, whichever dialect it came in. */
+/** A content block, by its name on Anthropic's wire, for every dialect. */
 export interface RequestBlock {
   readonly type: string;
   readonly [key: string]: unknown;
@@ -64,7 +64,7 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
-/** What a dialect reads out of a request body; the conveniences are derived from it. */
+/** The parsed request of a dialect; other fields derive from it. */
 export interface ModelQuestion {
   readonly model: string;
   readonly stream: boolean;
@@ -97,7 +97,7 @@ export function describeQuestion(dialect: DialectName, question: ModelQuestion) 
   };
 }
 
-/** The text of content that is a string or a list of blocks. */
+/** The text of a string or a list of blocks. */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -114,7 +114,7 @@ function withoutReminders(text: string): string {
   return text.replaceAll(/<system-reminder>.*?<\/system-reminder>/gs, "").trim();
 }
 
-/** For logs and messages; without the query, which may hold what a log should not. */
+/** For logs and messages; without the query, which may contain secrets. */
 export function summarise(request: ReceivedRequest): string {
   return `${request.method} ${request.host}${request.path.replace(/\?.*/, "")}`;
 }

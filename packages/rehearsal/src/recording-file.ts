@@ -2,15 +2,15 @@ import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { z } from "zod";
 import { RehearsalError } from "./rehearsal-error.ts";
 
-/** The first line. A reader refuses a version that it does not know. */
+/** The first line. Readers reject unknown versions. */
 const header = z.object({ format: z.literal("rehearsal"), version: z.literal(1), recordedAt: z.string() });
 
 const headers = z.record(z.string(), z.string());
 
-/** One question to a model and its answer, without credentials. */
+/** One model request and its answer, without credentials. */
 const exchange = z.object({
   type: z.literal("exchange"),
-  /** Position among the model requests, from 1, in the order of arrival; lines are in the order of completion. */
+  /** Number of the model request in order of arrival, from 1; lines are in order of completion. */
   number: z.number(),
   at: z.string(),
   request: z.object({
@@ -23,15 +23,15 @@ const exchange = z.object({
   response: z.object({
     status: z.number(),
     headers,
-    /** As it came, JSON or a stream of events. */
+    /** The raw body, JSON or an event stream. */
     body: z.string(),
-    /** False if the caller hung up before the end. */
+    /** False if the caller closed the connection early. */
     complete: z.boolean(),
     ms: z.number(),
   }),
 });
 
-/** Any other request: that it was made, and nothing of what it said. */
+/** Any other request: recorded without its content. */
 const aside = z.object({
   type: z.literal("aside"),
   at: z.string(),
@@ -44,7 +44,7 @@ const aside = z.object({
 export type RecordedExchange = z.infer<typeof exchange>;
 export type RecordedLine = RecordedExchange | z.infer<typeof aside>;
 
-/** Writes line by line; each line is whole on disk before the next begins. Only the owner can read it. */
+/** Writes complete lines one by one. The file is owner-only. */
 export class RecordingWriter implements Disposable {
   readonly #file: number;
 
@@ -72,7 +72,7 @@ export class RecordingWriter implements Disposable {
   }
 }
 
-/** The exchanges of a recording, in the order in which the requests came. */
+/** The exchanges of a recording, in order of arrival. */
 export function readRecording(path: string): RecordedExchange[] {
   const [first = "", ...rest] = readText(path).split("\n");
   if (!header.safeParse(parseLine(first)).success) {

@@ -49,7 +49,7 @@ function textOf(message: Anthropic.Message): string {
 }
 
 describe("a recording", () => {
-  test("passes requests on and is replayed, streamed and not, with errors", async () => {
+  test("forwards requests and can be replayed, streamed and not, with errors", async () => {
     await using folder = await scratchFolder();
     const act = async (url: string) => {
       const client = clientOf(url);
@@ -72,11 +72,11 @@ describe("a recording", () => {
     rehearsal.assertDone();
   });
 
-  test("holds no credential, is private, and never overwrites a file", async () => {
+  test("contains no credential, is private, and never overwrites a file", async () => {
     await using folder = await scratchFolder();
     const pasted = "sk-ant-api03-pasted-into-the-prompt";
     const gateway = "opaque-cookie-value-1234567890";
-    // The echo comes in pieces, as tokens do.
+    // The echo is split, like tokens.
     const pieces = [
       "You said sk-a",
       "nt-api03-pas",
@@ -132,7 +132,7 @@ describe("a recording", () => {
     expect(await readFile(folder.file, "utf8")).toBe(written);
   });
 
-  test("keeps what came before the caller hung up", async () => {
+  test("keeps the part before the caller closed the connection", async () => {
     await using folder = await scratchFolder();
     await record(folder.file, [slowly(text("a long story ".repeat(500)), { tokenMs: 5 })], async (url) => {
       const stream = clientOf(url).messages.stream(ask("go"));
@@ -146,7 +146,7 @@ describe("a recording", () => {
     await rehearsal.waitForRequest((request) => request.closedEarly);
   });
 
-  test("leaves no file behind when it cannot start", async () => {
+  test("leaves no file behind if it cannot start", async () => {
     await using folder = await scratchFolder();
     await using rehearsal = await startRehearsal([]);
     const port = Number(new URL(rehearsal.url).port);
@@ -154,7 +154,7 @@ describe("a recording", () => {
     await expect(stat(folder.file)).rejects.toThrow(/ENOENT/);
   });
 
-  test("says so when the upstream cannot be reached", async () => {
+  test("reports an unreachable upstream", async () => {
     await using folder = await scratchFolder();
     const gone = await startRehearsal([]);
     await gone.close();
@@ -166,7 +166,7 @@ describe("a recording", () => {
 });
 
 describe("a replay", () => {
-  test("takes no notice of what varies by nature", async () => {
+  test("ignores volatile parts", async () => {
     await using folder = await scratchFolder();
     const prompt = (cwd: string, date: string, id: string) =>
       `<system-reminder>Working directory: ${cwd}\nToday is ${date}.</system-reminder>Look into ${cwd}/src on ${date}, run ${id}.`;
@@ -181,14 +181,14 @@ describe("a replay", () => {
     const message = await clientOf(rehearsal.url)
       .messages.stream(ask(after, { system: "x-anthropic-billing-header: cc_version=2" }))
       .finalMessage();
-    // The answer moves with the folder.
+    // Paths in the answer follow the working folder.
     expect(message.content).toMatchObject([
       { type: "tool_use", name: "read", input: { path: "/home/b/two/src/a.ts" } },
     ]);
     rehearsal.assertDone();
   });
 
-  test("explains a miss by what differs from the nearest exchange", async () => {
+  test("explains a miss by its differences from the nearest exchange", async () => {
     await using folder = await scratchFolder();
     await record(folder.file, [text("a"), text("b")], async (url) => {
       await clientOf(url).messages.create(ask("Count the sheep in the north field.", { system: "Be brief." }));
@@ -206,7 +206,7 @@ describe("a replay", () => {
     expect(() => rehearsal.assertDone()).toThrow(/Never asked for: entry 2: recorded exchange 2/);
   });
 
-  test("gives each answer once, or again and again", async () => {
+  test("gives each answer once, or repeatedly", async () => {
     await using folder = await scratchFolder();
     await record(folder.file, [text("a")], async (url) => void (await clientOf(url).messages.create(ask("x"))));
     await using rehearsal = await startRehearsal(replayScript(folder.file, { repeat: true }));
@@ -218,7 +218,7 @@ describe("a replay", () => {
     await expect(client.messages.create(ask("x"))).rejects.toThrow(/used up/);
   });
 
-  test("refuses a file that is no recording, naming the line", async () => {
+  test("rejects a file that is not a recording, naming the line", async () => {
     await using folder = await scratchFolder();
     expect(() => replayScript(join(folder.path, "none.jsonl"))).toThrow(/none\.jsonl cannot be read/);
     await writeFile(folder.file, '{"format":"rehearsal","version":2,"recordedAt":""}\n');
@@ -234,7 +234,7 @@ describe("a script file", () => {
     return textOf(await clientOf(rehearsal.url).messages.create(ask("x")));
   };
 
-  test("may be a list in JSON", async () => {
+  test("may be a JSON list", async () => {
     await using folder = await scratchFolder();
     const path = join(folder.path, "script.json");
     await writeFile(path, JSON.stringify(["plain words", { type: "error", status: 529 }]));

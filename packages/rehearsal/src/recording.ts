@@ -14,9 +14,9 @@ import { rewriteBody, rewriteStrings } from "./rewrite-body.ts";
 export interface RecordingOptions extends LoopbackOptions {
   /** The file to write. It must not exist. */
   readonly file: string;
-  /** Where requests go. Default: the host that the caller named, or `https://api.anthropic.com` for the base URL. */
+  /** Upstream URL. Default: the requested host, or `https://api.anthropic.com` for the base URL. */
   readonly upstream?: string;
-  /** Silence of the upstream after which a request is given up. Default: ten minutes. */
+  /** Idle timeout of the upstream. Default: ten minutes. */
   readonly timeoutMs?: number;
 }
 
@@ -32,7 +32,7 @@ export async function startRecording(options: RecordingOptions): Promise<Recordi
   return recording;
 }
 
-/** Passes everything on to the true API and writes down what models were asked and what they said. */
+/** Forwards everything to the real API, and records model requests and answers. */
 export class Recording implements AsyncDisposable {
   readonly #options: RecordingOptions;
   readonly #server: LoopbackServer;
@@ -42,7 +42,7 @@ export class Recording implements AsyncDisposable {
   readonly #refused: RefusedHost[] = [];
   readonly #agents = {
     "http:": new HttpAgent({ keepAlive: true }),
-    // The way out may itself lead through a proxy.
+    // Outgoing requests may use a proxy.
     "https:": new HttpsAgent({ keepAlive: true, proxyEnv: process.env }),
   };
   #count = 0;
@@ -80,12 +80,12 @@ export class Recording implements AsyncDisposable {
     return this.#refused;
   }
 
-  /** Model requests so far. */
+  /** Number of model requests so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Ends every connection; what had begun is in the file, marked incomplete. Throws if a line could not be written. */
+  /** Closes every connection; started exchanges are recorded as incomplete. Throws if a line could not be written. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -134,12 +134,13 @@ export class Recording implements AsyncDisposable {
       }
       response.end();
     } catch {
-      // The caller hung up, or the upstream did: what came so far is kept, and the caller's line ends as ours did.
+      // The caller or the upstream closed the connection: keep the part received, and close the caller's connection
+      // too.
       complete = false;
       response.destroy();
     }
     const whole = decode(Buffer.concat(chunks), answer.headers["content-encoding"]);
-    // Half an event cannot be read, so neither can what may have to be taken out of it.
+    // A partial event cannot be parsed, so it cannot be redacted either; drop it.
     const body = complete ? whole : whole.slice(0, whole.lastIndexOf("\n\n") + 2);
     if (asksModel) this.#writeExchange(exchange, number, answer, body, complete);
     else this.#writeAside(exchange, answer, body);
@@ -189,7 +190,7 @@ export class Recording implements AsyncDisposable {
     try {
       this.#writer.write(line);
     } catch (error) {
-      // The caller's work goes on; `close` tells that the recording is not whole.
+      // The caller continues; `close` reports that the recording is incomplete.
       this.#failure ??= error;
       this.#options.log?.(`--- ${this.#options.file} cannot be written: ${String(error)}`);
     }
@@ -199,7 +200,7 @@ export class Recording implements AsyncDisposable {
     try {
       this.#redactor.learnBody(JSON.parse(body));
     } catch {
-      // Not JSON: nothing to learn from, and nothing of it is written.
+      // Not JSON: it cannot be searched for secrets, so nothing of it is written.
     }
     this.#write({
       type: "aside",
@@ -212,7 +213,7 @@ export class Recording implements AsyncDisposable {
   }
 }
 
-/** Headers are kept by a list of what is harmless, so that no credential gets to disk under a name nobody thought of. */
+/** An allowlist of headers, so that no credential is written under an unexpected name. */
 const requestHeaders =
   /^(content-type|accept|user-agent|x-app|anthropic-(version|beta)|ai-language-model-.*|ai-gateway-protocol-version)$/;
 const responseHeaders = /^(content-type|request-id|retry-after|x-should-retry|anthropic-ratelimit-.*)$/;
@@ -232,7 +233,7 @@ function withoutSecretParameters(path: string): string {
   return path.replaceAll(/([?&][^=&]*(?:key|token|secret|code|auth|signature)[^=&]*=)[^&]*/gi, "$1[redacted]");
 }
 
-/** `metadata` names the user, the machine and the session. */
+/** `metadata` identifies the user, the machine and the session. */
 function withoutIdentity(body: unknown): unknown {
   if (typeof body !== "object" || body === null || !("metadata" in body)) return body;
   const { metadata: _identity, ...rest } = body;

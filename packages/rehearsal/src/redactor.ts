@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** Credentials, and the account's address, that are known by their look. */
+/** Patterns of credentials and of the account's address. */
 const shapes: readonly RegExp[] = [
   /\bsk-ant-[\w-]{8,}/g,
   /\bBearer\s+[\w.~+/=-]{16,}/gi,
@@ -10,7 +10,7 @@ const shapes: readonly RegExp[] = [
   /\bgh[pousr]_\w{20,}/g,
   /\bAKIA[0-9A-Z]{16}\b/g,
   /\bvck_\w{16,}/g,
-  // Claude Code tells the model whose account it runs on.
+  // Claude Code tells the model the account's email address.
   /(?<=The user's email address is )\S+@\S+\b/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
 ];
@@ -18,12 +18,12 @@ const shapes: readonly RegExp[] = [
 const credentialHeaders = ["authorization", "proxy-authorization", "x-api-key", "x-goog-api-key", "cookie"] as const;
 const credentialFields = /token|secret|password|assertion|api_?key|verifier|^code$/i;
 
-/** Takes credentials out of text by their look. */
+/** Redacts credentials by pattern. */
 export function redactShapes(text: string): string {
   return shapes.reduce((clean, shape) => clean.replaceAll(shape, "[redacted]"), text);
 }
 
-/** Takes out also every credential that this recording has seen in a header or in a login's body, wherever it turns up. */
+/** Also redacts every credential that this recording has seen in a header or a login's body. */
 export class Redactor {
   readonly #secrets = new Set<string>();
 
@@ -35,7 +35,7 @@ export class Redactor {
     }
   }
 
-  /** Learns the values of fields that are named like credentials. */
+  /** Collects values of fields that are named like credentials. */
   learnBody(body: unknown, field = ""): void {
     if (typeof body === "string" && credentialFields.test(field)) this.#learn(body);
     else if (typeof body === "string" && body.includes("=")) {
@@ -52,7 +52,7 @@ export class Redactor {
   }
 
   #learn(secret: string): void {
-    // Shorter strings are words such as "Basic" and would tear holes into the text.
+    // Shorter strings are words such as "Basic"; redacting them would damage the text.
     if (secret.length >= 12) this.#secrets.add(secret);
   }
 }

@@ -1,4 +1,4 @@
-/** An error that says what to do about it. */
+/** An error with a fix. */
 export class RehearsalError extends Error {
   override readonly name = "RehearsalError";
   readonly code: "port_taken" | "script_unreadable" | "recording_unreadable" | "recording_exists";

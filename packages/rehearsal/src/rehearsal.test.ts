@@ -32,7 +32,7 @@ function clientOf(url: string, timeout = 5000) {
   return new Anthropic({ baseURL: url, apiKey: "made-up", maxRetries: 0, timeout, logLevel: "off" });
 }
 
-describe("replies, as the official client reads them", () => {
+describe("replies, read by the official client", () => {
   const full = reply(
     [
       thinking("Let me see.", "sig"),
@@ -78,7 +78,7 @@ describe("replies, as the official client reads them", () => {
     rehearsal.assertDone();
   });
 
-  test("the stream has the events of the real one, in their order", async () => {
+  test("the stream has the events of the real API, in order", async () => {
     await using rehearsal = await startRehearsal([text("one two")]);
     const events: string[] = [];
     const stream = await clientOf(rehearsal.url).messages.create({ ...ask("go"), stream: true });
@@ -94,7 +94,7 @@ describe("replies, as the official client reads them", () => {
     ]);
   });
 
-  test("text survives the cut into tokens, whatever its spaces", async () => {
+  test("text survives the split into tokens, with any spaces", async () => {
     const odd = "  two  spaces\n\nlines\tand 日本語 \n";
     await using rehearsal = await startRehearsal([text(odd), text(" \n"), text("")]);
     const client = clientOf(rehearsal.url);
@@ -116,7 +116,7 @@ describe("replies, as the official client reads them", () => {
 });
 
 describe("scripts", () => {
-  test("each request takes the first entry that is left and fits", async () => {
+  test("each request takes the first remaining entry that matches", async () => {
     await using rehearsal = await startRehearsal([
       always(when((request) => request.lastUserText.includes("title"), text("A title"))),
       text("first"),
@@ -137,7 +137,7 @@ describe("scripts", () => {
     rehearsal.assertDone();
   });
 
-  test("a request that no reply fits fails loudly, naming it and what was expected", async () => {
+  test("a request without a matching reply fails, naming it and the expected ones", async () => {
     await using rehearsal = await startRehearsal([
       when((request) => request.toolNames.includes("search"), text("found")),
     ]);
@@ -154,7 +154,7 @@ describe("scripts", () => {
     await expect(client.messages.create(ask("x"))).rejects.toThrow(/gave no reply/);
   });
 
-  test("a script that throws is a miss, not a server error that callers would repeat", async () => {
+  test("a script that throws is a miss, not a server error that callers would retry", async () => {
     await using rehearsal = await startRehearsal(() => {
       throw new Error("a slip in the script");
     });
@@ -162,7 +162,7 @@ describe("scripts", () => {
     expect(() => rehearsal.assertDone()).toThrow(/a slip in the script/);
   });
 
-  test("use() takes up another script and forgets the requests", async () => {
+  test("use() replaces the script and clears the requests", async () => {
     await using rehearsal = await startRehearsal([]);
     const client = clientOf(rehearsal.url);
     await expect(client.messages.create(ask("x"))).rejects.toThrow(/script is empty/);
@@ -175,7 +175,7 @@ describe("scripts", () => {
   });
 });
 
-test("what arrived is open to assertions", async () => {
+test("received requests can be asserted", async () => {
   await using rehearsal = await startRehearsal([text("ok")]);
   await clientOf(rehearsal.url).messages.create({
     ...ask("x"),
@@ -214,7 +214,7 @@ test("what arrived is open to assertions", async () => {
   });
 });
 
-test("a port that is taken is named", async () => {
+test("reports a port in use", async () => {
   await using rehearsal = await startRehearsal([]);
   const port = Number(new URL(rehearsal.url).port);
   await expect(startRehearsal([], { port, proxy: true })).rejects.toMatchObject({
@@ -223,7 +223,7 @@ test("a port that is taken is named", async () => {
   });
 });
 
-test("models, token counts and probes are answered and are not questions to a model", async () => {
+test("models, token counts and probes are answered and are not model requests", async () => {
   await using rehearsal = await startRehearsal([], { models: [{ id: "claude-x", displayName: "Claude X" }] });
   const client = clientOf(rehearsal.url);
   expect((await client.models.list()).data).toMatchObject([{ id: "claude-x", display_name: "Claude X" }]);
@@ -251,7 +251,7 @@ describe("faults", () => {
       "rate_limit_error",
       { "anthropic-ratelimit-unified-reset": "2000000000", "anthropic-ratelimit-unified-status": "rejected" },
     ],
-  ])("%s is an error of the API", async (_name, fault, status, type, headers) => {
+  ])("%s is an API error", async (_name, fault, status, type, headers) => {
     await using rehearsal = await startRehearsal([fault]);
     const error = await clientOf(rehearsal.url)
       .messages.create(ask("x"))
@@ -292,7 +292,7 @@ describe("faults", () => {
     await rehearsal.waitForRequest((request) => request.closedEarly);
   });
 
-  test("a cut connection is an error of the connection, before and after the first bytes", async () => {
+  test("a cut connection is a connection error, before and after the first bytes", async () => {
     await using rehearsal = await startRehearsal([cutConnection(), cutConnection({ afterText: "half a" })]);
     const client = clientOf(rehearsal.url);
     await expect(client.messages.create(ask("x"))).rejects.toThrow(/Connection error/);
@@ -308,18 +308,18 @@ describe("faults", () => {
     await expect(clientOf(rehearsal.url).messages.stream(ask("x")).finalMessage()).rejects.toThrow(/JSON/);
   });
 
-  test("a slow reply takes its time before the first byte and before each token", async () => {
+  test("a slow reply waits before the first byte and before each token", async () => {
     await using rehearsal = await startRehearsal([slowly(text("one two three"), { firstByteMs: 100, tokenMs: 50 })]);
     const began = performance.now();
     const stream = clientOf(rehearsal.url).messages.stream(ask("x"));
     const times: number[] = [];
     stream.on("text", () => times.push(performance.now() - began));
     await stream.finalMessage();
-    // Lower bounds only, a little less than asked: timers are coarse and machines are busy.
+    // Lower bounds only, slightly reduced, because timers are coarse.
     expect(times.map((time, index) => time >= 140 + 45 * index)).toEqual([true, true, true]);
   });
 
-  test("a slow reply stops when the caller hangs up", async () => {
+  test("a slow reply stops when the caller closes the connection", async () => {
     await using rehearsal = await startRehearsal([slowly(text("word ".repeat(10_000)), { tokenMs: 5 })]);
     const stream = clientOf(rehearsal.url).messages.stream(ask("x"));
     stream.once("text", () => stream.abort());
@@ -344,7 +344,7 @@ describe("faults", () => {
     await expect(fetch(rehearsal.url)).rejects.toThrow(/fetch failed/);
   });
 
-  test("waiting for a request that never comes ends with its deadline", async () => {
+  test("waiting for a missing request ends at its deadline", async () => {
     await using rehearsal = await startRehearsal([]);
     await expect(rehearsal.waitForRequest(() => true, 20)).rejects.toThrow(/within 20 ms/);
   });

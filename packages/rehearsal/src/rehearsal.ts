@@ -11,11 +11,11 @@ import { Prompter, type Script } from "./script.ts";
 import { answerSideRoute, defaultModels, type RehearsedModel } from "./side-routes.ts";
 
 export interface RehearsalOptions extends LoopbackOptions {
-  /** What the lists of models say. */
+  /** The listed models. */
   readonly models?: readonly RehearsedModel[];
-  /** How a token refresh goes. Default: `grant`. */
+  /** Outcome of a token refresh. Default: `grant`. */
   readonly refresh?: RefreshOutcome;
-  /** What the profile of a made-up login says. Default: `max`. */
+  /** Subscription of the fake login's profile. Default: `max`. */
   readonly subscriptionType?: SubscriptionType;
 }
 
@@ -25,7 +25,7 @@ export async function startRehearsal(script: Script = [], options: RehearsalOpti
   return rehearsal;
 }
 
-/** A stand-in for Anthropic's API on loopback that says what its script says and keeps what it was asked. */
+/** A loopback stand-in for Anthropic's API that answers by its script and records requests. */
 export class Rehearsal implements AsyncDisposable {
   readonly #server: LoopbackServer;
   readonly #options: RehearsalOptions;
@@ -55,54 +55,54 @@ export class Rehearsal implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** The `baseURL` of each of the AI SDK's providers. */
+  /** The `baseURL` of each AI SDK provider. */
   get providerUrls(): ProviderUrls {
     return providerUrls(this.url);
   }
 
-  /** The way in for callers that insist on the true host names. */
+  /** For callers that use the real host names. */
   get proxy(): ProxyAccess {
     return this.#server.proxy;
   }
 
-  /** Hosts that were asked for through the proxy and refused. */
+  /** Hosts rejected by the proxy. */
   get refused(): readonly RefusedHost[] {
     return this.#log.refused;
   }
 
-  /** Everything that arrived, in order. */
+  /** All requests, in order. */
   get requests(): readonly ReceivedRequest[] {
     return this.#log.requests;
   }
 
-  /** Those that asked a model. */
+  /** The model requests. */
   get modelRequests(): readonly ModelRequest[] {
     return this.#log.modelRequests;
   }
 
-  /** Those that asked for embeddings, which are made up and need no script. */
+  /** The embedding requests, which need no script. */
   get embeddingRequests(): readonly ReceivedRequest[] {
     return this.#log.requests.filter(({ answeredBy }) => answeredBy === "embeddings");
   }
 
-  /** Questions that no reply fitted. */
+  /** Model requests without a matching reply. */
   get misses(): readonly Miss[] {
     return this.#log.misses;
   }
 
-  /** Replies that no request has taken yet. */
+  /** Replies not used yet. */
   get unused(): readonly string[] {
     return this.#prompter.unused;
   }
 
-  /** Takes up another script and forgets the requests: one server for many tests. */
+  /** Replaces the script and clears the requests: one server for many tests. */
   use(script: Script, options: Pick<RehearsalOptions, "refresh"> = {}): void {
     this.#prompter = new Prompter(script);
     this.#refresh = options.refresh ?? this.#options.refresh ?? "grant";
     this.#log.forget();
   }
 
-  /** The first request, come or to come, that the predicate holds for; asked again whenever a request's state changes. */
+  /** Resolves with the first matching request, past or future; checked again whenever a request's state changes. */
   waitForRequest(
     predicate: (request: ReceivedRequest) => boolean = () => true,
     timeoutMs = 60_000,
@@ -117,7 +117,7 @@ export class Rehearsal implements AsyncDisposable {
     return this.#log.waitFor(() => this.#log.modelRequests.find(predicate), timeoutMs);
   }
 
-  /** Throws unless every question got a reply and every reply was asked for. */
+  /** Throws unless every request got a reply and every reply was used. */
   assertDone(): void {
     const problems = [
       ...this.#log.misses.map(({ message }) => message),
@@ -126,7 +126,7 @@ export class Rehearsal implements AsyncDisposable {
     if (problems.length > 0) throw new Error(`The rehearsal did not go by its script.\n${problems.join("\n")}`);
   }
 
-  /** Ends every connection at once, stalled ones too. */
+  /** Closes every connection at once, including stalled ones. */
   close(): Promise<void> {
     return this.#server.close();
   }
@@ -146,7 +146,7 @@ export class Rehearsal implements AsyncDisposable {
     const received = exchange.request;
     let request: ModelRequest;
     try {
-      // The same object, so that what happens to the request later is seen in both lists.
+      // The same object, so that both lists see later changes.
       request = Object.assign(received, describeQuestion(dialect.name, dialect.read(received)));
     } catch (error) {
       this.#miss(exchange, dialect, `The rehearsal cannot read ${summarise(received)}: ${explain(error)}`);
@@ -156,7 +156,7 @@ export class Rehearsal implements AsyncDisposable {
     this.#log.modelRequests.push(request);
     this.#log.changed();
     const cue = await prompter.cue(request).catch((error: unknown) => ({
-      // Not a server error: callers would try again.
+      // Not a server error: callers would retry.
       miss: `The script failed on ${summarise(received)}: ${explain(error)}`,
     }));
     if ("miss" in cue) {
@@ -189,7 +189,7 @@ function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The `baseURL` of each of the AI SDK's providers. */
+/** The `baseURL` of each AI SDK provider. */
 export interface ProviderUrls {
   readonly anthropic: string;
   readonly vertex: string;

@@ -11,8 +11,8 @@ import { rewriteBody } from "./rewrite-body.ts";
 import type { Rule } from "./script.ts";
 
 /**
- * A script that answers each request as the recording did, once, comparing requests without what varies by nature.
- * With `repeat` an answer may be given again and again.
+ * A script that answers each request like the recording, once, ignoring volatile parts. With `repeat`, answers can be
+ * reused.
  */
 export function replayScript(file: string, options: { repeat?: boolean } = {}): Rule[] {
   return readRecording(file).map((exchange) => toRule(exchange, file, options.repeat ?? false));
@@ -39,7 +39,7 @@ function toRule(exchange: RecordedExchange, file: string, repeat: boolean): Rule
   };
 }
 
-/** The request as it would have looked on arrival. */
+/** The recorded request as it would have arrived. */
 function readRequest(exchange: RecordedExchange, file: string): ModelRequest {
   const received: ReceivedRequest = {
     ...exchange.request,

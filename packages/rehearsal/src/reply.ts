@@ -1,7 +1,7 @@
-/** What the stand-in answers: plain data, made by the small functions below and in `fault.ts`. */
+/** Replies as plain data, created by the functions below and in `fault.ts`. */
 export type Reply = MessageReply | ErrorReply | BrokenReply | RawReply;
 
-/** An assistant message, sent as JSON or as a stream, as the request asks. */
+/** An assistant message, sent as JSON or as a stream, as requested. */
 export interface MessageReply {
   readonly type: "message";
   readonly content: readonly ReplyBlock[];
@@ -17,21 +17,21 @@ export interface ErrorReply {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An answer that goes wrong on the way: nothing more comes, the line is cut, or what comes is not a stream. */
+/** A broken answer: it stalls, the connection is cut, or the stream is malformed. */
 export interface BrokenReply {
   readonly type: "stall" | "cut" | "malformed" | "stream_error";
-  /** What is sent before it goes wrong; without it not one byte is sent. */
+  /** Text sent before the fault; without it nothing is sent. */
   readonly afterText?: string;
   readonly error?: { readonly type: string; readonly message: string };
 }
 
-/** Bytes sent as they are: what a recording replays. */
+/** Raw bytes, for replaying a recording. */
 export interface RawReply {
   readonly type: "raw";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The line stays open after the last byte, as it was when the recording's caller hung up. */
+  /** Keep the connection open after the last byte, as when the recording's caller closed it. */
   readonly stall?: boolean;
 }
 
@@ -50,7 +50,7 @@ export type StopReason =
   | "refusal"
   | "model_context_window_exceeded";
 
-/** Token counts by their names on the wire; what is left out has a small fixed default. */
+/** Token counts by their wire names; absent ones have small fixed defaults. */
 export interface ReplyUsage {
   readonly input_tokens?: number;
   readonly output_tokens?: number;
@@ -69,16 +69,16 @@ export interface ReplyOptions {
   /** Defaults to `tool_use` if the reply uses a tool, else `end_turn`. */
   readonly stopReason?: StopReason;
   readonly stopSequence?: string;
-  /** The model that the reply claims to come from; defaults to the one that was asked. */
+  /** The model named in the reply; default: the requested one. */
   readonly model?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly pace?: Pace;
 }
 
 export interface Pace {
-  /** Wait before the response head. */
+  /** Delay before the response head. */
   readonly firstByteMs?: number;
-  /** Wait before each piece of a streamed block. */
+  /** Delay before each piece of a streamed block. */
   readonly tokenMs?: number;
 }
 

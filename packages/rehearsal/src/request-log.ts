@@ -2,13 +2,13 @@ import type { RefusedHost } from "./proxy-entrance.ts";
 import type { ModelRequest, ReceivedRequest } from "./received-request.ts";
 import { summarise } from "./received-request.ts";
 
-/** A question that no reply fitted, with the message that its sender got. */
+/** A model request without a matching reply, with the message sent to the caller. */
 export interface Miss {
   readonly request: ReceivedRequest;
   readonly message: string;
 }
 
-/** What arrived since the script was taken up, and who waits for more. */
+/** Requests since the script was set, and waiters for more. */
 export class RequestLog {
   readonly #waiters = new Set<() => void>();
   requests: ReceivedRequest[] = [];
@@ -23,7 +23,7 @@ export class RequestLog {
     this.refused = [];
   }
 
-  /** To be called whenever a request has come or its state has changed. */
+  /** Call whenever a request has arrived or changed. */
   changed(): void {
     for (const check of this.#waiters) check();
   }

@@ -1,6 +1,6 @@
 type Rewrite = (text: string) => string;
 
-/** Rewrites every string of a body, JSON or a stream of events. In a stream, text that was cut into pieces is seen whole. */
+/** Rewrites every string of a JSON body or event stream. In a stream, split text is joined first. */
 export function rewriteBody(body: string, rewrite: Rewrite): string {
   const json = tryParse(body);
   if (json !== undefined) return JSON.stringify(rewriteStrings(json, rewrite));
@@ -27,7 +27,7 @@ function rewriteStream(body: string, rewrite: Rewrite): string {
     const whole = pieces.map(({ holder, field }) => String(holder[field])).join("");
     const rewritten = rewriteWhole(whole, rewrite);
     if (rewritten === whole) continue;
-    // The first piece carries it all: where the cuts would fall is no longer known.
+    // The first piece gets the whole text, because the original cuts no longer apply.
     for (const [index, { holder, field }] of pieces.entries()) holder[field] = index === 0 ? rewritten : "";
   }
   return lines
@@ -43,7 +43,7 @@ interface Piece {
   readonly field: string;
 }
 
-/** The piece of a block that an event carries, in Anthropic's stream or in the gateway's. */
+/** The delta of an event, in Anthropic's stream or the gateway's. */
 function findPiece(payload: unknown): Piece | undefined {
   if (!isRecord(payload)) return undefined;
   const { delta } = payload;
@@ -53,7 +53,7 @@ function findPiece(payload: unknown): Piece | undefined {
   return field === undefined ? undefined : { block: String(payload["index"]), holder: delta, field };
 }
 
-/** A tool's input is JSON in itself: its strings are rewritten, not their escaped form. */
+/** A tool's input is JSON itself: rewrite its strings, not their escaped form. */
 function rewriteWhole(whole: string, rewrite: Rewrite): string {
   const json = tryParse(whole);
   if (!isRecord(json)) return rewrite(whole);

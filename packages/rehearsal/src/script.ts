@@ -9,22 +9,22 @@ type Answer = Reply | ((request: ModelRequest) => Awaitable<Reply>);
 type Predicate = (request: ModelRequest) => boolean;
 
 /**
- * What the model will say. A list: each request takes the first entry, from the top, that is not used up and fits it.
- * Or a function: `undefined` means that no reply fits.
+ * The model's answers. A list: each request takes the first unused entry that matches. A function: `undefined` means no
+ * match.
  */
 export type Script = readonly ScriptEntry[] | ((request: ModelRequest) => Awaitable<Reply | undefined>);
 
 export type ScriptEntry = Reply | Rule;
 
-/** A reply with a condition and a number of uses; a bare reply fits any request, once. */
+/** A reply with a condition and a number of uses; a bare reply matches any request, once. */
 export interface Rule {
   readonly type: "rule";
   readonly predicate: Predicate | undefined;
   readonly answer: Answer;
   readonly uses: number;
-  /** How miss messages name the rule. */
+  /** Name of the rule in miss messages. */
   readonly label?: string;
-  /** What keeps a request from fitting, for the miss message. */
+  /** Why a request does not match, for the miss message. */
   readonly compare?: (request: ModelRequest) => string[];
 }
 
@@ -34,7 +34,7 @@ export function when(predicate: Predicate, entry: ScriptEntry | Answer): Rule {
   return { ...rule, predicate: inner ? (request) => predicate(request) && inner(request) : predicate };
 }
 
-/** `always(text("ok"))`, `always(when(isTitleRequest, text("A title")))`: never used up, never missed when unused. */
+/** `always(text("ok"))`, `always(when(isTitleRequest, text("A title")))`: unlimited uses, and may stay unused. */
 export function always(entry: ScriptEntry | Answer): Rule {
   return { ...toRule(entry), uses: Number.POSITIVE_INFINITY };
 }
@@ -44,8 +44,8 @@ export function times(uses: number, entry: ScriptEntry | Answer): Rule {
 }
 
 /**
- * An object, in the way in which the request asks for one: through the tool that it must call, through the tool that
- * Claude Code, Tandem or the AI SDK offer for objects, or else as JSON text. `tool` names another tool to answer through.
+ * An object in the way the request asks for one: through its required tool, through the object tool of Claude Code,
+ * Tandem or the AI SDK, or as JSON text. `tool` names another tool.
  */
 export function object(value: object, options: ReplyOptions & { tool?: string } = {}): Rule {
   const { tool, ...rest } = options;
@@ -69,7 +69,7 @@ function toRule(entry: ScriptEntry | Answer): Rule {
 
 export type Cue = { readonly reply: Reply; readonly answeredBy: string } | { readonly miss: string };
 
-/** Holds a script and what is left of it. */
+/** A script and its remaining entries. */
 export class Prompter {
   readonly #script: Script;
   readonly #rules: { rule: Rule; left: number; position: number }[] = [];
@@ -95,7 +95,7 @@ export class Prompter {
     return { reply, answeredBy: `script entry ${entry.position} (${reply.type})` };
   }
 
-  /** Replies that the script promised and no request took. */
+  /** Entries that no request has used. */
   get unused(): string[] {
     return this.#rules
       .filter(({ left }) => left > 0 && left !== Number.POSITIVE_INFINITY)

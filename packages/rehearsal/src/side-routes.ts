@@ -7,7 +7,7 @@ export interface RehearsedModel {
   readonly displayName: string;
 }
 
-/** What the aliases of Claude Code and the common services stand for, and a few older ones. */
+/** The models behind the aliases of Claude Code and common services, and a few older ones. */
 export const defaultModels: readonly RehearsedModel[] = [
   { id: "claude-fable-5-2", displayName: "Claude Fable 5.2" },
   { id: "claude-opus-5-5", displayName: "Claude Opus 5.5" },
@@ -25,7 +25,7 @@ export interface SideAnswer {
   readonly body: unknown;
 }
 
-/** Answers everything that is asked of Anthropic's API and is no question to a model. Harmless, never scripted. */
+/** Answers all other requests to Anthropic's API. Harmless, never scripted. */
 export function answerSideRoute(request: ReceivedRequest, models: readonly RehearsedModel[]): SideAnswer {
   const path = new URL(request.path, "http://rehearsal").pathname;
   const route = `${request.method} ${path}`;
@@ -59,7 +59,7 @@ function ok(answeredBy: string, body: unknown): SideAnswer {
   return { answeredBy, status: 200, body };
 }
 
-/** About four characters to a token: steady, and near enough for a rehearsal. */
+/** About four characters per token: deterministic, and close enough. */
 function countTokens(body: unknown): number {
   return Math.ceil(JSON.stringify(body).length / 4);
 }
@@ -102,12 +102,12 @@ function listGatewayModels(models: readonly RehearsedModel[]) {
   };
 }
 
-/** `claude-sonnet-4-5-20250929` is `anthropic/claude-sonnet-4.5` there. */
+/** `claude-sonnet-4-5-20250929` becomes `anthropic/claude-sonnet-4.5`. */
 function gatewayId(id: string): string {
   return `anthropic/${id.replace(/-\d{8}$/, "").replace(/-(\d+)-(\d+)$/, "-$1.$2")}`;
 }
 
-/** What Google's token endpoint gives for a service account's or a user's grant. */
+/** Google's token response for a service account's or a user's grant. */
 function googleToken() {
   return {
     access_token: `made-up-google-token-${randomUUID()}`,

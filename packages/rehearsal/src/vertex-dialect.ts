@@ -1,10 +1,10 @@
 import { anthropicDialect, readMessagesBody } from "./anthropic-dialect.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** `…/publishers/anthropic/models/MODEL:rawPredict`, under whatever base URL. */
+/** `…/publishers/anthropic/models/MODEL:rawPredict`, under any base URL. */
 export const vertexPath = /\/([^/:]+):(rawPredict|streamRawPredict)$/;
 
-/** Google's own statuses: it turns these away itself; all other errors are Anthropic's, passed on. */
+/** Errors that Google itself returns; all others are Anthropic's, passed through. */
 const googleStatus: Record<number, string> = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",
@@ -12,7 +12,7 @@ const googleStatus: Record<number, string> = {
   429: "RESOURCE_EXHAUSTED",
 };
 
-/** The Messages API as Google Vertex serves it: the model in the path, the rest the same. */
+/** The Messages API on Google Vertex: the model is in the path, the rest is the same. */
 export const vertexDialect: Dialect = {
   ...anthropicDialect,
   name: "vertex",

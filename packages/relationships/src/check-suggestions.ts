@@ -7,7 +7,7 @@ import { type ColumnFacts, kindFit, type TableFacts, tableId } from "./table-fac
 import type { Key } from "./table-keys.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** Several columns that are said to refer to as many. */
+/** Several columns suggested as a reference to as many. */
 export interface SuggestedComposite {
   from: readonly ColumnFacts[];
   key: Key;
@@ -20,7 +20,7 @@ export interface CheckedSuggestions {
   unusable: { suggestion: Suggestion; reason: string }[];
 }
 
-/** Suggestions become candidates like any other, or are given back with the reason why they cannot. */
+/** Converts suggestions to candidates, or returns them with the reason why they are unusable. */
 export async function checkSuggestions(
   suggestions: readonly Suggestion[],
   tables: readonly TableFacts[],
@@ -35,7 +35,7 @@ export async function checkSuggestions(
   }
   return checked;
 
-  /** Why it cannot be used, if it cannot. */
+  /** Returns why it is unusable, if it is. */
   async function read(suggestion: Suggestion): Promise<string | undefined> {
     const from = columnsAt(suggestion.from);
     const to = columnsAt(suggestion.to);
@@ -49,7 +49,7 @@ export async function checkSuggestions(
     const key = keys.get(to[0]!.table)?.find((each) => hasColumns(each, to)) ?? (await countedKey(to, prober));
     if (!key) return `${to[0]!.table.name.name}.${to.map(({ name }) => name).join(", ")} is not unique.`;
     const why = suggestion.why || "It was suggested.";
-    // In the key's order, so that what was found by names is known to be the same.
+    // In key order, so that it matches the same link found by names.
     const paired = key.columns.map((column) => from[to.indexOf(column)]!);
     if (paired.length > 1) checked.composites.push({ from: paired, key, why });
     else {
@@ -76,7 +76,7 @@ export async function checkSuggestions(
 const hasColumns = ({ columns }: Key, others: readonly ColumnFacts[]): boolean =>
   columns.length === others.length && columns.every((column) => others.includes(column));
 
-/** Columns that nobody took for a key together, if they tell all rows apart. Single ones have been looked at already. */
+/** A combination of columns that is unique by count. Single columns were checked already. */
 async function countedKey(columns: readonly ColumnFacts[], prober: Prober): Promise<Key | undefined> {
   const { table } = columns[0]!;
   if (columns.length < 2 || new Set(columns).size < columns.length || !table.rows) return undefined;

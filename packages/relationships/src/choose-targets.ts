@@ -9,11 +9,11 @@ export interface Choice extends Judged {
   status: "accepted" | "review" | "rejected";
 }
 
-/** Two that are closer than this cannot be told apart. */
+/** Candidates closer than this are ambiguous. */
 const MARGIN = 0.2;
 const REJECTED_PER_COLUMN = 2;
 
-/** A column refers to one table: the best of its candidates, if it is good enough and better than the next. */
+/** A column refers to one table: its best candidate, if it is good enough and clearly better than the next. */
 export function chooseTargets(judged: readonly Judged[]): Choice[] {
   const choices = [...Map.groupBy(judged, ({ candidate }) => candidate.from).values()].flatMap((rivals) => {
     const [best, ...others] = rivals.map(withHubFirst).toSorted((a, b) => b.points - a.points);
@@ -45,7 +45,7 @@ export function chooseTargets(judged: readonly Judged[]): Choice[] {
   return choices.map((choice) => withoutCopies(choice, choices));
 }
 
-/** Of several tables with the same key, the one with the most rows is where it comes from. */
+/** Of several tables with the same key, the one with the most rows is the origin. */
 function withHubFirst(judged: Judged, _: number, rivals: readonly Judged[]): Judged {
   const rows = ({ candidate }: Judged) => candidate.to.table.rows ?? 0;
   const alike = rivals.filter(({ candidate }) => candidate.to.name === judged.candidate.to.name && isNamed(candidate));
@@ -53,7 +53,7 @@ function withHubFirst(judged: Judged, _: number, rivals: readonly Judged[]): Jud
   return isHub ? { ...judged, points: judged.points + 0.3 } : judged;
 }
 
-/** order.customer_name beside order.customer_id repeats what the customer's row says. */
+/** order.customer_name beside order.customer_id repeats the customer's row. */
 function withoutCopies(choice: Choice, all: readonly Choice[]): Choice {
   const { from, key } = choice.candidate;
   if (choice.status !== "accepted" || key.primary) return choice;

@@ -5,7 +5,7 @@ import type { Vocabulary } from "./vocabulary.ts";
 
 const COLUMNS_TO_TRY = 5;
 
-/** For tables without a key of their own: the first two, three or four columns that together tell all rows apart. */
+/** For tables without a key: the first two to four columns that together are unique. */
 export async function discoverCompositeKeys(
   tables: readonly TableFacts[],
   keys: Map<TableFacts, Key[]>,
@@ -34,11 +34,11 @@ export async function discoverCompositeKeys(
   }
 }
 
-/** An e-mail address or a name that happens to be unique, beside a key of several columns. */
+/** An email address or name that is unique by chance, beside a composite key. */
 const isWeak = ({ unique, columns }: Key, vocabulary: Vocabulary): boolean =>
   unique === "counted" && columns[0]!.position > 1 && !identifies(columns[0]!, vocabulary);
 
-/** (tenant_id, id): the first columns, each of which says that it identifies something. */
+/** (tenant_id, id): leading columns that each look like identifiers. */
 const leads = (columns: readonly ColumnFacts[], vocabulary: Vocabulary): boolean =>
   columns.every((column, i) => column.position === i && identifies(column, vocabulary));
 
@@ -53,7 +53,7 @@ const canBePart = ({ kind, profile }: ColumnFacts): boolean =>
 const couldTellApart = (columns: readonly ColumnFacts[], rows: number): boolean =>
   columns.reduce((product, { profile }) => product * Math.max(1, profile?.distinct ?? 1), 1) >= rows;
 
-/** Pairs before triples, and leading columns before later ones. */
+/** Pairs before triples, and leading columns first. */
 function combinations(columns: readonly ColumnFacts[]): ColumnFacts[][] {
   let sets: ColumnFacts[][] = columns.map((column) => [column]);
   const all: ColumnFacts[][] = [];

@@ -5,11 +5,11 @@ import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** Columns of one table that together may refer to a key of several columns. */
+/** Columns of one table that together may refer to a composite key. */
 export interface CompositeLink {
   from: readonly ColumnFacts[];
   key: Key;
-  /** Found by names; otherwise somebody suggested it. */
+  /** Found by names; otherwise suggested. */
   isNamed: boolean;
   status: "accepted" | "review";
   confidence: number;
@@ -23,7 +23,7 @@ interface Paired extends Probe {
   suggestion?: string;
 }
 
-/** Accepted links of single columns, by column. */
+/** Accepted single-column links, by column. */
 export type Referents = ReadonlyMap<ColumnFacts, ColumnFacts>;
 
 export async function findCompositeLinks(
@@ -63,7 +63,7 @@ export async function findCompositeLinks(
     const link = judgeComposite(pair, context.prober.answerTo(pair), context);
     return link ? [link] : [];
   });
-  // Two tables with the same pairs in them: which one refers to the other cannot be known.
+  // Two tables with the same pairs: the direction cannot be known.
   return links.filter(
     (link) =>
       !links.some(
@@ -80,18 +80,18 @@ const hasRows = ({ rows }: TableFacts): boolean => (rows ?? 0) > 0;
 interface Naming {
   vocabulary: Vocabulary;
   referents: Referents;
-  /** The columns that tell the rows of the referring table apart. */
+  /** Key columns of the referring table. */
   own: readonly ColumnFacts[];
 }
 
 interface Stand {
   column: ColumnFacts;
   score: number;
-  /** `from` of from_bin: what is named in the same role belongs together. */
+  /** `from` of from_bin: columns with the same role belong together. */
   role: string;
 }
 
-/** For each column of the key the one that stands for it: by its name, or because both refer to the same. Once for each role. */
+/** Finds a matching column for each key column, by name or by a common referent. Once per role. */
 function pairings(table: TableFacts, key: Key, naming: Naming): (readonly ColumnFacts[])[] {
   const options = key.columns.map((theirs) =>
     table.columns
@@ -146,7 +146,7 @@ function standsFor(
   const same = vocabulary
     .read(mine)
     .find((a) => vocabulary.read(theirs).some((b) => a.words.join(" ") === b.words.join(" ")));
-  // The `id` of a row is its own, not that of another table's row, though both have one.
+  // A row's `id` identifies the row itself, not a row of another table.
   if (same) return same.entity.length === 0 && own.includes(mine) ? NOT_AT_ALL : { score: 1, role: "" };
   const key: Key = { table: theirs.table, columns: [theirs], primary: true, unique: "counted" };
   const name = nameEvidence(mine, key, vocabulary);
@@ -170,9 +170,9 @@ function judgeComposite(
     ...(suggestion ? [suggestion] : []),
     ...(isNamed ? [`Together the columns stand for the key (${names}).`] : []),
   ];
-  // A line number means nothing without its order: a table that has both means the line.
+  // A line number is meaningless without its order: a table with both means the line.
   const inner = from.filter((_, i) => !referents.has(key.columns[i]!) && !referents.has(from[i]!));
-  // Weeks and years, though, are the same everywhere.
+  // But weeks and years are the same everywhere.
   const numbers = inner.some((column) => vocabulary.read(column).some(({ idWords }) => idWords.length > 0));
   if (!overlap || overlap.checked === 0) {
     if (!suggestion && (inner.length === 0 || inner.length === key.columns.length)) return undefined;

@@ -1,7 +1,7 @@
 import type { TableFacts } from "./table-facts.ts";
 import { wordsOf } from "./name-words.ts";
 
-/** Tables that have the columns of another and its name with something added: archives, backups, stages. */
+/** Copies of tables: the same columns and an extended name (archives, backups, staging). */
 export function copiesAmong(tables: readonly TableFacts[]): Map<TableFacts, TableFacts> {
   const words = new Map(tables.map((table) => [table, wordsOf(table.name.name)]));
   const byFirst = Map.groupBy(tables, (table) => table.columns[0]?.name.toLowerCase() ?? "");
@@ -14,7 +14,7 @@ export function copiesAmong(tables: readonly TableFacts[]): Map<TableFacts, Tabl
     }
     for (const table of alike) {
       const own = words.get(table)!;
-      // All words of the original are among those of the copy, its first one too.
+      // The copy's name contains all words of the original, including its first.
       const near = [...new Set(own)].flatMap((word) => byWord.get(word) ?? []);
       const original = near.find((other) => {
         const base = words.get(other)!;

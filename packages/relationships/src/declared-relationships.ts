@@ -4,15 +4,15 @@ import type { Key } from "./table-keys.ts";
 
 export interface Declared {
   relationships: Relationship[];
-  /** Columns that are foreign keys by themselves: nothing is left to find for them. */
+  /** Columns with a declared single-column foreign key; nothing else to find. */
   columns: Set<ColumnFacts>;
-  /** Declared keys of several columns, as `table.column` joined by commas. */
+  /** Declared composite keys, as `table.column` joined by commas. */
   composites: Set<string>;
   referents: Map<ColumnFacts, ColumnFacts>;
   claimed: Set<TableFacts>;
 }
 
-/** Foreign keys that the database itself declares: facts, and lessons for the rest. */
+/** Declared foreign keys: facts, and examples for learning. */
 export function declaredRelationships(
   tables: readonly TableFacts[],
   keys: ReadonlyMap<TableFacts, readonly Key[]>,

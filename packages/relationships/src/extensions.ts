@@ -5,8 +5,8 @@ import { density } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /**
- * user_profile.id for user.id: a table that shares its key with another whose name its own begins with. Only where the
- * key's values prove something: with keys that count from 1, order_status would be taken for an extension of orders.
+ * user_profile.id for user.id: a table that shares its key with another whose name is its prefix. Only if the key's
+ * values are distinctive: with keys that count from 1, order_status would look like an extension of orders.
  */
 export function extensionCandidates(
   tables: readonly TableFacts[],
@@ -42,7 +42,7 @@ export function extensionCandidates(
   });
 }
 
-/** Codes of four and more letters that are all found elsewhere are no accident. */
+/** Codes of four or more letters that are all found elsewhere are no coincidence. */
 const isLongCode = ({ kind, profile }: ColumnFacts): boolean =>
   kind === "uuid" || (kind === "text" && (profile?.lengths?.[0] ?? 0) >= 4);
 
@@ -50,7 +50,7 @@ const MOST_OWNERS = 2;
 
 /** stock.ref for product.ref, where that is a key too and has more rows. */
 function sharedKeys(from: ColumnFacts, keys: ReadonlyMap<TableFacts, readonly Key[]>): Candidate[] {
-  // What many tables call their key is nobody's in particular.
+  // A key name shared by many tables points to none of them.
   const owners = [...keys.values()].flat().filter(({ primary, columns }) => primary && columns[0]!.name === from.name);
   if (owners.length > MOST_OWNERS) return [];
   const name = { score: 0.6, says: "is the other's too", role: [] };

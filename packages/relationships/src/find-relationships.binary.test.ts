@@ -8,7 +8,7 @@ import { accepted, fill, findIn, shown, sqliteDatabase } from "./testing/relatio
 const CUSTOMERS = `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); ${fill("customers", 50, "n", "'c' || n")}`;
 
 describe("findRelationships", () => {
-  test("says why in sentences, and what was measured", async () => {
+  test("explains results in sentences, with measurements", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER);
        ${fill("orders", 200, "n", "CASE WHEN n % 4 = 0 THEN NULL ELSE 1 + n % 50 END")}`,
@@ -26,7 +26,7 @@ describe("findRelationships", () => {
     expect(link?.confidence).toBeLessThan(1);
   });
 
-  test("what the database declares is taken as it is", async () => {
+  test("takes declared keys as they are", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE odd (x INTEGER REFERENCES customers (id)); INSERT INTO odd VALUES (999);`,
     );
@@ -34,7 +34,7 @@ describe("findRelationships", () => {
     expect(relationships).toEqual([expect.objectContaining({ origin: "declared", status: "accepted", confidence: 1 })]);
   });
 
-  test("quantities, years, flags and ratings that happen to fit into a key are no references", async () => {
+  test("ignores quantities, years, flags and ratings that happen to match a key", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE sales (id INTEGER PRIMARY KEY, quantity INTEGER, rating INTEGER, is_new INTEGER, menge INTEGER, year INTEGER);
        ${fill("sales", 300, "n", "1 + n % 50", "1 + n % 5", "n % 2", "1 + n % 9", "2000 + n % 20")}`,
@@ -42,7 +42,7 @@ describe("findRelationships", () => {
     expect(accepted(await findIn(database.connection))).toEqual([]);
   });
 
-  test("values that contradict a name are believed, and a few orphans are forgiven", async () => {
+  test("trusts values that contradict a name, and tolerates a few orphans", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS}
        CREATE TABLE strangers (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("strangers", 60, "n", "5000 + n")}
@@ -51,14 +51,14 @@ describe("findRelationships", () => {
     expect(accepted(await findIn(database.connection))).toEqual(["notes.customer_id → customers.id"]);
   });
 
-  test("0 for none does not speak against a reference", async () => {
+  test("treats 0 as none", async () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE category (id INTEGER PRIMARY KEY, parent_id INTEGER); ${fill("category", 12, "n", "n / 3")}`,
     );
     expect(accepted(await findIn(database.connection))).toEqual(["category.parent_id → category.id"]);
   });
 
-  test("a table that extends another refers to it, never the other way", async () => {
+  test("an extension refers to its base table, never the reverse", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE customer_details (customer_id INTEGER, bio TEXT); ${fill("customer_details", 50, "n", "'b' || n")}`,
     );
@@ -67,7 +67,7 @@ describe("findRelationships", () => {
     expect(findings.relationships.find(({ status }) => status === "accepted")?.cardinality).toBe("one-to-one");
   });
 
-  test("views are neither referred to nor refer", async () => {
+  test("ignores views", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("orders", 90, "n", "1 + n % 50")}
        CREATE VIEW customer AS SELECT * FROM customers; CREATE VIEW open_orders AS SELECT * FROM orders;`,
@@ -75,7 +75,7 @@ describe("findRelationships", () => {
     expect(accepted(await findIn(database.connection))).toEqual(["orders.customer_id → customers.id"]);
   });
 
-  test("names and types alone decide where there are no rows", async () => {
+  test("decides by names and types if there are no rows", async () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE publisher (code TEXT PRIMARY KEY, pages INTEGER);
        CREATE TABLE book (isbn TEXT PRIMARY KEY, author_id INTEGER, publisher_code TEXT, editor INTEGER, author TEXT);`,
@@ -86,7 +86,7 @@ describe("findRelationships", () => {
     ]);
   });
 
-  test("a column of which another says the table refers to several", async () => {
+  test("finds polymorphic references", async () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE posts (id INTEGER PRIMARY KEY, t TEXT); ${fill("posts", 40, "n", "'p'")}
        CREATE TABLE photos (id INTEGER PRIMARY KEY, t TEXT); ${fill("photos", 20, "n", "'p'")}
@@ -101,7 +101,7 @@ describe("findRelationships", () => {
     ]);
   });
 
-  test("several columns that stand for a composite key, also one that nobody declared", async () => {
+  test("finds composite references, also to undeclared keys", async () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE lines (order_no INTEGER, pos INTEGER, text TEXT); ${fill("lines", 200, "1 + n / 3", "1 + n % 3 + n / 150", "'t'")}
        CREATE TABLE returns (id INTEGER, order_no INTEGER, pos INTEGER); ${fill("returns", 60, "n", "1 + (n * 2) / 3", "1 + (n * 2) % 3 + n * 2 / 150")}`,
@@ -109,7 +109,7 @@ describe("findRelationships", () => {
     expect(accepted(await findIn(database.connection))).toEqual(["returns.order_no+pos → lines.order_no+pos"]);
   });
 
-  test("suggestions are checked like all else, and what cannot be is given back", async () => {
+  test("checks suggestions like other candidates, and returns unusable ones", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE visits (id INTEGER PRIMARY KEY, who INTEGER, zz INTEGER); ${fill("visits", 300, "n", "1 + n % 50", "n % 400")}`,
     );
@@ -135,7 +135,7 @@ describe("findRelationships", () => {
     ]);
   });
 
-  test("what was asked before a suggestion came is not asked again", async () => {
+  test("does not repeat queries for a suggestion", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE visits (id INTEGER PRIMARY KEY, who INTEGER, customer_id INTEGER, parent_id INTEGER);
        ${fill("visits", 300, "n", "1 + n % 50", "1 + n % 50", "n / 2")}`,
@@ -162,11 +162,11 @@ describe("findRelationships", () => {
     });
     expect(accepted(findings)).toContain("visits.who → customers.id");
     expect(before).toBeGreaterThan(0);
-    // Whether its values are there was known already.
+    // Its overlap was known already.
     expect(asked.slice(before)).toEqual([]);
   });
 
-  test("suggestions of several columns are checked too, in any order of the columns", async () => {
+  test("checks composite suggestions, in any column order", async () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE places (hall INTEGER, shelf TEXT, note TEXT); ${fill("places", 300, "1 + n % 7", "'s' || (n * 3 % 101)", "'x'")}
        CREATE TABLE finds (id INTEGER PRIMARY KEY, zone INTEGER, spot TEXT, other TEXT);
@@ -193,7 +193,7 @@ describe("findRelationships", () => {
     ]);
   });
 
-  test("ids that count anew for each tenant refer together with the tenant, and never a row's own", async () => {
+  test("per-tenant ids refer together with the tenant, and never to their own row", async () => {
     const rows = (table: string, count: number, ...more: string[]) =>
       fill(table, count, "1 + n % 4", "1 + n / 4", ...more);
     await using database = await sqliteDatabase(
@@ -209,7 +209,7 @@ describe("findRelationships", () => {
     ]);
   });
 
-  test("a column that a table's name fits refers to the key of its own type", async () => {
+  test("a column named like a table refers to the key of its own type", async () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE category (id INTEGER, code TEXT, label TEXT, parent TEXT);
        ${fill("category", 40, "n", "printf('C%04d', n * 7)", "'l' || n % 5", "CASE WHEN n > 3 THEN printf('C%04d', n / 3 * 7) END")}
@@ -225,7 +225,7 @@ describe("findRelationships", () => {
     ]);
   });
 
-  test("a budget of no questions leaves names to decide, and says what was left out", async () => {
+  test("without a query budget decides by names, and reports unanswered probes", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("orders", 90, "n", "1 + n % 50")}`,
     );
@@ -237,7 +237,7 @@ describe("findRelationships", () => {
 });
 
 describe("profileTables", () => {
-  test("counts, ranges and samples, the most frequent value first", async () => {
+  test("returns counts, ranges and samples, most frequent value first", async () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER); ${fill("t", 30, "n", "CASE WHEN n % 3 = 0 THEN 'b' ELSE 'aa' END", "NULLIF(n % 10, 0)")}`,
     );
@@ -251,15 +251,15 @@ describe("profileTables", () => {
     expect(profiles[0]?.columns[2]?.nulls).toBeCloseTo(0.1);
   });
 
-  test("of a large table a sample is enough, and its size and ranges are still true", async () => {
+  test("samples a large table, with exact size and ranges", async () => {
     await using database = await sqliteDatabase(`CREATE TABLE t (id INTEGER PRIMARY KEY); ${fill("t", 5000, "n")}`);
     const tables = await database.connection.structure();
     const { profiles } = await profileTables(database.connection, tables, { sampleRows: 100 });
     expect(profiles[0]).toMatchObject({ rows: 5000, sampled: 100, columns: [{ distinct: 100, max: 5000 }] });
   });
 
-  test("the sample of a large table is from all over it, and so are the values that are looked for", async () => {
-    // The oldest half of the rows refers to customers; in the newer half the column means something else.
+  test("samples and probes the whole range of a large table", async () => {
+    // Only the older half of the rows refers to customers.
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, state TEXT);
        ${fill("orders", 40_000, "n", "CASE WHEN n <= 20000 THEN 1 + n % 50 ELSE 90000 + n END", "CASE WHEN n <= 20000 THEN 'old' ELSE 'new' END")}
@@ -274,7 +274,7 @@ describe("profileTables", () => {
     expect(accepted(await findIn(database.connection))).toEqual([]);
   });
 
-  test("a table that vanished is listed, and the rest goes on", async () => {
+  test("lists a vanished table and continues", async () => {
     await using database = await sqliteDatabase("CREATE TABLE a (x INTEGER); CREATE TABLE b (x INTEGER);");
     const tables = await database.connection.structure();
     const gone = { ...tables[0]!, name: "gone" };
@@ -283,7 +283,7 @@ describe("profileTables", () => {
     expect(failures).toMatchObject([{ table: { name: "gone" }, code: "not_there" }]);
   });
 
-  test("what the deadline does not allow is listed", async () => {
+  test("lists tables beyond the deadline", async () => {
     await using database = await sqliteDatabase("CREATE TABLE a (x INTEGER);");
     const { failures } = await profileTables(database.connection, await database.connection.structure(), {
       deadline: 0,

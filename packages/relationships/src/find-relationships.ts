@@ -27,11 +27,11 @@ import { counts } from "./value-evidence.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 export interface FindOptions {
-  /** How many questions about values may be asked; many of them share a query. */
+  /** Maximum number of probes; many share a query. */
   probes?: number;
-  /** For all questions together. */
+  /** Time limit for all probes. */
   timeMs?: number;
-  /** For one query. */
+  /** Time limit per query. */
   queryTimeoutMs?: number;
   concurrency?: number;
 }
@@ -40,7 +40,7 @@ export interface FindInput {
   connection: Connection;
   tables: readonly Table[];
   profiles: readonly TableProfile[];
-  /** What a model or a person thinks of what was found without; checked as everything else is. */
+  /** Adds suggestions of a model or person; they are checked like all others. */
   suggest?: (found: readonly Relationship[]) => Promise<readonly Suggestion[]>;
   options?: FindOptions;
   signal?: AbortSignal;
@@ -50,20 +50,20 @@ export interface FindInput {
 export type FindStage = "names" | "values" | "choices" | "composite keys" | "uniqueness";
 
 export interface Findings {
-  /** Accepted and for review, then rejected ones that had something for them. */
+  /** Accepted and for review, then rejected ones with some support. */
   relationships: Relationship[];
-  /** Suggestions that name tables or columns that are not there, with the reason. */
+  /** Suggestions with unknown tables or columns, with the reason. */
   unusable: { suggestion: Suggestion; reason: string }[];
-  /** Questions that were asked, and those for which budget, time or database did not suffice. */
+  /** Probes asked, and those unanswered for lack of budget or time, or because of errors. */
   asked: number;
   unanswered: number;
 }
 
-/** Finds what refers to what: by names, types, keys and values, and by what the schema's clear cases teach. */
+/** Finds references by names, types, keys and values, and learns from the schema's clear cases. */
 export async function findRelationships(input: FindInput): Promise<Findings> {
   const { connection, options = {}, signal, onProgress } = input;
   const profiles = new Map(input.profiles.map((profile) => [tableId(profile), profile]));
-  // Views repeat the columns of their tables: they are joined by what those refer to.
+  // Views repeat their tables' columns, so they are excluded.
   const tables = input.tables
     .filter(({ type }) => type === "table")
     .map((table) => tableFacts(table, profiles.get(tableId(table))));
@@ -99,7 +99,7 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   prober.renew(limits());
   return conclude(suggestions);
 
-  /** What all of it comes to. What the first round has found out is not found out again. */
+  /** Combines all evidence. Results of the first round are reused. */
   async function conclude(suggestions: readonly Suggestion[]): Promise<Findings> {
     const suggested = await checkSuggestions(suggestions, tables, keys, { vocabulary, prober });
     const candidates = merge([
@@ -183,7 +183,7 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   }
 }
 
-/** Asked in both rounds, and dear. */
+/** Memoised, because it is expensive and used in both rounds. */
 function once<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>();
   return (key) => {
@@ -215,7 +215,7 @@ function merge(candidates: readonly Candidate[]): Candidate[] {
   return [...merged.values()];
 }
 
-/** Named well, and not contradicted by values. */
+/** Well named, and not contradicted by values. */
 function isClear(candidate: Candidate, prober: Prober): boolean {
   const overlap = answer(candidate, prober);
   return candidate.name.score >= 0.8 && (!overlap || overlap.found + overlap.none >= overlap.checked * 0.9);
@@ -277,7 +277,7 @@ function relationshipOf({ candidate, status, confidence, why }: Choice, prober: 
   };
 }
 
-/** What follows from a composite link is not listed again as a link of one of its columns. */
+/** Drops single-column links implied by a composite one. */
 function withoutImplied(
   relationships: readonly Relationship[],
   composite: readonly (readonly ColumnFacts[])[],
@@ -294,7 +294,7 @@ function withoutImplied(
   });
 }
 
-/** Keys that nobody declared and of which only a sample was seen are counted in full before anything rests on them. */
+/** Undeclared keys that were only sampled are counted completely before they are used. */
 async function verifyUniqueness(choices: Choice[], prober: Prober): Promise<void> {
   const resting = choices.filter(
     ({ status, candidate: { key } }) => status !== "rejected" && key.unique === "counted" && !key.table.seenWhole,

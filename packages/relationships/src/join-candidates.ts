@@ -13,7 +13,7 @@ export interface Candidate {
   key: Key;
   to: ColumnFacts;
   name: NameEvidence;
-  /** Why somebody suggested it. */
+  /** Reason of a suggestion. */
   suggestion?: string;
 }
 
@@ -22,13 +22,13 @@ const BY_NAME_PER_COLUMN = 8;
 const BY_VALUE_PER_COLUMN = 6;
 const UUID_KEYS_PER_COLUMN = 40;
 
-/** Whether a column is what identifies its own table's rows, and no reference at the same time. */
+/** Whether a column identifies its own rows and is not a reference. */
 export function isOwnKey(column: ColumnFacts, keys: ReadonlyMap<TableFacts, readonly Key[]>): boolean {
   const primary = keys.get(column.table)?.find((key) => key.primary);
   return primary?.columns.length === 1 && primary.columns[0] === column;
 }
 
-/** Pairs that names suggest, for each column the best few. */
+/** The best pairs by name for each column. */
 export function candidatesByName(
   columns: readonly ColumnFacts[],
   keys: ReadonlyMap<TableFacts, readonly Key[]>,
@@ -50,7 +50,10 @@ export function candidatesByName(
   });
 }
 
-/** A key that is another table's: `customer_id` of customer_details. A table's own key is never a reference otherwise. */
+/**
+ * A key inherited from another table: `customer_id` of customer_details. Otherwise a table's own key is never a
+ * reference.
+ */
 function isInherited(from: ColumnFacts, key: Key, name: NameEvidence, vocabulary: Vocabulary): boolean {
   if (key.table === from.table || name.score < 0.8 || !key.primary) return false;
   const readings = vocabulary.read(from).filter(({ entity }) => entity.length > 0);
@@ -62,7 +65,7 @@ function isInherited(from: ColumnFacts, key: Key, name: NameEvidence, vocabulary
   return Math.max(mine, theirs) < 0.45 && name.score >= 0.85 && (from.table.rows ?? 0) < (key.table.rows ?? 0);
 }
 
-/** Keys of one column, by the kind of that column: only those are compared by role or value. */
+/** Single-column keys by kind, for comparison by role or value. */
 export type KeysByKind = ReadonlyMap<ColumnKind, readonly Key[]>;
 
 export const keysByKind = (keys: readonly Key[]): KeysByKind =>
@@ -71,7 +74,7 @@ export const keysByKind = (keys: readonly Key[]): KeysByKind =>
     ({ columns }) => columns[0]!.kind,
   );
 
-/** Pairs that a role suggests where the name says no table: `parent_id`, `created_by`, `ManagerID`. */
+/** Pairs by role if the name contains no table: `parent_id`, `created_by`, `ManagerID`. */
 export function candidatesByRole(from: ColumnFacts, keys: KeysByKind, vocabulary: Vocabulary): Candidate[] {
   return (keys.get(from.kind) ?? []).flatMap((key): Candidate[] => {
     const to = key.columns[0]!;
@@ -81,7 +84,7 @@ export function candidatesByRole(from: ColumnFacts, keys: KeysByKind, vocabulary
   });
 }
 
-/** Pairs that values make possible, the tightest fits first. */
+/** Pairs by value, tightest fit first. */
 export function candidatesByValue(from: ColumnFacts, keys: KeysByKind, vocabulary: Vocabulary): Candidate[] {
   const { profile } = from;
   if (!profile || profile.distinct === 0) return [];
@@ -98,7 +101,7 @@ export function candidatesByValue(from: ColumnFacts, keys: KeysByKind, vocabular
     .map(({ key, to }) => ({ from, key, to, name: nameEvidence(from, key, vocabulary) }));
 }
 
-/** Text that names rows rather than describes them: short, and without blanks. */
+/** Short text without spaces, which identifies rows instead of describing them. */
 const isCode = ({ kind, profile }: ColumnFacts): boolean =>
   kind === "uuid" ||
   (kind === "text" &&
@@ -116,7 +119,7 @@ function couldContain(to: ColumnFacts, from: ColumnFacts): boolean {
   return mine[0] >= theirs[0] && mine[1] <= theirs[1];
 }
 
-/** How much more the key could hold than the column does: the less, the better they fit. Sparse keys come first. */
+/** Unused capacity of the key's range: less is a tighter fit. Sparse keys first. */
 function roomIn(to: ColumnFacts, from: ColumnFacts): number {
   if (to.kind === "integer" && to.max !== undefined && from.max !== undefined) {
     return density(to) < 0.5 ? -1 : to.max - from.max;

@@ -20,7 +20,7 @@ const shop = [
 ];
 
 describe("joinPath", () => {
-  test("goes up the references, with the conditions to join on and nothing to warn of", () => {
+  test("follows references, with join conditions and without warnings", () => {
     const path = joinPath(shop, table("lines"), table("countries"));
     expect(path?.steps.map(({ condition }) => condition)).toEqual([
       "lines.order_id = orders.id",
@@ -31,19 +31,19 @@ describe("joinPath", () => {
     expect(path?.confidence).toBeCloseTo(0.95 ** 3);
   });
 
-  test("warns where rows multiply", () => {
+  test("warns about fan-out", () => {
     const path = joinPath(shop, table("customers"), table("lines"));
     expect(path?.steps.map(({ cardinality }) => cardinality)).toEqual(["one-to-many", "one-to-many"]);
     expect(path?.warnings[0]).toContain("One row of customers meets many of orders");
   });
 
-  test("warns where two tables have only a third in common", () => {
+  test("warns about tables that only share a third", () => {
     const both = [link("invoices.customer_id", "customers.id"), link("visits.customer_id", "customers.id")];
     const path = joinPath(both, table("invoices"), table("visits"));
     expect(path?.warnings.join(" ")).toContain("have only customers in common");
   });
 
-  test("goes the longer way rather than over what two tables merely have in common", () => {
+  test("prefers a longer path over a shared parent", () => {
     const links = [
       link("orders.customer_id", "customers.id"),
       link("lines.order_id", "orders.id"),
@@ -55,19 +55,19 @@ describe("joinPath", () => {
     expect(path?.steps.map(({ to }) => to.table.name)).toEqual(["orders", "lines", "refunds"]);
   });
 
-  test("names the other ways to join the same two tables", () => {
+  test("lists alternative joins of the same tables", () => {
     const roles = [link("orders.bill_to", "addresses.id"), link("orders.ship_to", "addresses.id", { confidence: 0.9 })];
     const path = joinPath(roles, table("orders"), table("addresses"));
     expect(path?.steps[0]?.condition).toBe("orders.bill_to = addresses.id");
     expect(path?.warnings.join(" ")).toContain("can also be joined on orders.ship_to = addresses.id");
   });
 
-  test("a long way that is sure beats a short one that is not", () => {
+  test("prefers a long certain path over a short uncertain one", () => {
     const doubtful = [...shop, link("lines.c", "customers.id", { confidence: 0.3 })];
     expect(joinPath(doubtful, table("lines"), table("customers"))?.steps).toHaveLength(2);
   });
 
-  test("links for review are walked only when asked, and said to be so", () => {
+  test("uses links under review only on request, and marks them", () => {
     const links = [link("a.b_id", "b.id", { status: "review" }), link("a.c_id", "c.id", { status: "rejected" })];
     expect(joinPath(links, table("a"), table("b"))).toBeUndefined();
     expect(joinPath(links, table("a"), table("b"), { includeReview: true })?.warnings.join(" ")).toContain(
@@ -76,7 +76,7 @@ describe("joinPath", () => {
     expect(joinPath(links, table("a"), table("c"), { includeReview: true })).toBeUndefined();
   });
 
-  test("composite and polymorphic links have all of their condition", () => {
+  test("composite and polymorphic links have complete conditions", () => {
     const links = [
       link("taxes.order_id+line_no", "lines.order_id+no"),
       link("comments.subject_id", "posts.id", { when: { column: "subject_type", equals: "Post's" } }),
@@ -89,7 +89,7 @@ describe("joinPath", () => {
     );
   });
 
-  test("tables of one name in two schemas are two tables", () => {
+  test("distinguishes tables of one name in two schemas", () => {
     const across = [
       link("x.y", "x.z", {
         from: { table: table("users", "sales"), columns: ["crm_id"] },

@@ -2,13 +2,13 @@ import type { TableName } from "@tandem/connectors";
 import type { JoinEnd, Relationship } from "./relationship.ts";
 import { tableId } from "./table-facts.ts";
 
-/** One join on the way, in the direction in which it is walked. */
+/** One join of a path, in walking direction. */
 export interface JoinStep {
   from: JoinEnd;
   to: JoinEnd;
-  /** What one row meets on the other side. */
+  /** Cardinality in walking direction. */
   cardinality: "many-to-one" | "one-to-many" | "one-to-one";
-  /** Ready for an ON clause, unquoted; the tables go by their names. */
+  /** For an ON clause, unquoted, with plain table names. */
   condition: string;
   confidence: number;
   status: "accepted" | "review";
@@ -16,22 +16,22 @@ export interface JoinStep {
 
 export interface JoinPath {
   steps: readonly JoinStep[];
-  /** The product of the steps' confidences. */
+  /** Product of the steps' confidences. */
   confidence: number;
-  /** What would go wrong when one joins and adds up: in sentences. */
+  /** Pitfalls when joining and aggregating, in sentences. */
   warnings: readonly string[];
 }
 
 export interface JoinPathOptions {
-  /** Also walk links that nobody has accepted yet; such a path is only given where there is no other. */
+  /** Also uses unaccepted links; such a path is returned only if there is no other. */
   includeReview?: boolean;
   maxSteps?: number;
 }
 
-/** Every step costs; doubtful ones and those that multiply rows cost more. */
+/** Cost per step; uncertain steps and fan-out cost more. */
 const STEP = 1;
 const FAN_OUT = 0.25;
-/** Up to what two tables have in common and down again: every row of the one meets every row of the other there. */
+/** Up to a shared parent and down again: a cross join within each parent. */
 const CROSSING = 4;
 const costOf = (step: JoinStep): number =>
   STEP +
@@ -45,7 +45,7 @@ interface Way {
   path: readonly JoinStep[];
 }
 
-/** The shortest trustworthy way from one table to another, or nothing where there is none. */
+/** The cheapest trustworthy path between two tables, or undefined. */
 export function joinPath(
   relationships: readonly Relationship[],
   from: TableName,
@@ -61,7 +61,7 @@ export function joinPath(
     }
   }
   const goal = tableId(to);
-  // What a step costs depends on the one before it, so a table that was come to from below is another than one from above.
+  // A step's cost depends on the previous one, so the state includes its direction.
   const placeOf = (table: TableName, last: JoinStep | undefined) =>
     JSON.stringify([tableId(table), last?.cardinality === "many-to-one"]);
   const start = placeOf(from, undefined);
@@ -97,7 +97,7 @@ function stepsOf(relationship: Relationship, status: "accepted" | "review"): Joi
   ];
 }
 
-/** Tables go by their names, or with their schemas where both have the same name. */
+/** Plain table names, qualified if both are equal. */
 function conditionOf({ from, to, when }: Relationship): string {
   const full = from.table.name === to.table.name;
   const name = ({ schema, name: table }: TableName) => (full ? `${schema}.${table}` : table);
@@ -115,7 +115,7 @@ function describe(path: readonly JoinStep[], steps: ReadonlyMap<string, readonly
     );
   }
   for (const [i, step] of path.entries()) {
-    // Down on one side after up on the other: rows of both meet that have only the middle in common.
+    // Up and then down: rows match that only share the middle.
     if (step.cardinality === "many-to-one" && path[i + 1]?.cardinality === "one-to-many") {
       warnings.push(
         `${step.from.table.name} and ${path[i + 1]!.to.table.name} have only ${step.to.table.name} in common: every row of the one meets every row of the other there.`,

@@ -6,8 +6,8 @@ import type { Vocabulary } from "./vocabulary.ts";
 const LEAST_LIKENESS = 0.45;
 
 /**
- * Keys by the words that decide: the last ones of their names and tables, and the first ones for columns of one word
- * (`order` for order_header). So a column is compared with few of them.
+ * Keys by their decisive words: the last words of names and tables, and the first ones for single-word columns (`order`
+ * for order_header). So each column is compared with few keys.
  */
 export class KeyIndex {
   readonly #vocabulary: Vocabulary;
@@ -29,7 +29,7 @@ export class KeyIndex {
     }
   }
 
-  /** How many tables call their key so, where the name is not the table's own: a `f1` of many says nothing. */
+  /** Number of tables with this generic key name: `f1` in many tables carries no information. */
   commonness(key: Key): number {
     let common = this.#commonness.get(key);
     if (common === undefined) {
@@ -59,7 +59,7 @@ export class KeyIndex {
   }
 }
 
-/** What is alike begins alike, so that words are kept by their first letter. */
+/** Similar words share their first letter, so words are indexed by it. */
 class WordIndex {
   readonly #byLetter = new Map<string, Map<string, Key[]>>();
   readonly #near = new Map<string, ReadonlySet<Key>>();
@@ -84,6 +84,6 @@ class WordIndex {
 
 const nameOf = (key: Key): string => key.columns[0]!.name.toLowerCase();
 
-/** The last word, and the last two, three and all of them as one: names may be glued. */
+/** The last one, two and three words and the whole name, joined: names may be written without separators. */
 const endsOf = (words: readonly string[]): Set<string> =>
   new Set(words.length === 0 ? [] : [1, 2, 3, words.length].map((count) => words.slice(-count).join("")));

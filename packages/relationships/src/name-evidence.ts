@@ -4,12 +4,12 @@ import { isMainFor, type Key } from "./table-keys.ts";
 import type { EntityName, ReadName, Vocabulary } from "./vocabulary.ts";
 import { INFLECTED } from "./name-words.ts";
 
-/** What names say about a column that may refer to a key: from 0, nothing, to 1, as clear as can be. */
+/** Evidence from names that a column refers to a key: 0 none, 1 clear. */
 export interface NameEvidence {
   score: number;
   /** The rest of the sentence "Its name …". */
   says: string;
-  /** Words beyond those of the target: the role that the target plays. */
+  /** Additional words: the role of the target. */
   role: readonly string[];
 }
 
@@ -17,7 +17,7 @@ const NOTHING: NameEvidence = { score: 0, says: "", role: [] };
 const BARE: NameEvidence = { score: 0.6, says: "is the key's own, which says no more", role: [] };
 const sameWords = (a: ReadName, b: ReadName): boolean => a.words.join(" ") === b.words.join(" ");
 
-/** `commonness` is how many tables have a key of that name without a word of their own in it. */
+/** `commonness`: number of tables with this generic key name. */
 export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary, commonness = 1): NameEvidence {
   const [target] = key.columns;
   if (!target || key.columns.length > 1) return NOTHING;
@@ -52,7 +52,7 @@ function isPlainMeasure(name: ReadName, key: Key, target: ColumnFacts, vocabular
 function byKeyName(name: ReadName, target: ColumnFacts, key: Key, vocabulary: Vocabulary): NameEvidence {
   let best = { ...NOTHING };
   for (const theirs of vocabulary.read(target)) {
-    // A `ref` of many tables says little, yet more than nothing where values prove the rest; an `id` that counts, nothing.
+    // A common `ref` is weak evidence, which values may confirm; a counting `id` is none.
     const isBare = theirs.entity.length === 0 && name.entity.length === 0;
     if (isBare && target.kind !== "integer" && sameWords(name, theirs)) best = { ...BARE };
     if (theirs.entity.length === 0) continue;
@@ -62,7 +62,7 @@ function byKeyName(name: ReadName, target: ColumnFacts, key: Key, vocabulary: Vo
     const plain = theirs.idWords.length === 0 && theirs.entity.every((word) => DESCRIPTIVE_WORDS.has(word));
     const role = name.entity.slice(0, name.entity.length - theirs.entity.length);
     let score = entity.score * ids * roleFactor(role, name) * (plain ? 0.5 : 1);
-    // A name that says whose key it is belongs to that table; with others it is a reference itself.
+    // A key name with a table's words belongs to that table; elsewhere it is a reference itself.
     const owned = theirs.idWords.length > 0 ? ownership(theirs, key.table, vocabulary) : 1;
     score *= owned >= 0.8 ? 1 : owned >= 0.45 ? 0.93 : 0.86;
     if (!key.primary) score *= owned >= 0.8 ? 0.92 : 0.8;
@@ -88,7 +88,7 @@ function byTableName(
   if (name.entity.length === 0) return NOTHING;
   let best = NOTHING;
   const offer = (score: number, says: string, role: readonly string[] = []) => {
-    // A column that is called as its own table numbers or describes its row: `line` in order_lines.
+    // A column named like its own table numbers or describes its row: `line` in order_lines.
     if (from.table === key.table && role.length === 0) return;
     if (score > best.score) best = { score, says, role };
   };
@@ -118,7 +118,7 @@ function byTableName(
         offer(context * entity.quality * suffix * 0.95, "together with its own table's name is that of the table");
       }
     }
-    // line_no in order_lines is a number of its own, not one of another table of lines.
+    // line_no in order_lines is its own number, not a reference to another table of lines.
     const part = partLikeness(name, entity, vocabulary);
     const own = part > 0 && from.table !== key.table ? ownership(name, from.table, vocabulary) : 0;
     offer(part * suffix * (own >= part ? 0.5 : 1), "is part of the table's name");
@@ -126,21 +126,21 @@ function byTableName(
   return best;
 }
 
-/** `UpVotes` is how many votes there are, not one of them. */
+/** `UpVotes` counts votes and does not reference one. */
 const PLURAL = /(?<![siu])s$/;
 
 const sayOf = (score: number, role: readonly string[]): string =>
   `${score >= 0.95 ? "names the table" : "is short for the table"}${role.length > 0 ? ` with a role (${role.join(" ")})` : ""}`;
 
-/** Roles are common with ids (`billing_address_id`) and rarer without (`home_country`). */
+/** Roles are common with id words (`billing_address_id`) and rarer without (`home_country`). */
 function roleFactor(role: readonly string[], { idWords }: ReadName): number {
   if (role.length === 0) return 1;
   if (idWords.length > 0) return 0.95 - 0.03 * (role.length - 1);
-  // UnitsOnOrder counts, it names no order.
+  // UnitsOnOrder is a count, not an order.
   return role.some((word) => MEASURE_WORDS.has(word)) ? 0.5 : 0.92 - 0.03 * (role.length - 1);
 }
 
-/** How well the last words of one are those of the other; words may be glued in one of them. */
+/** Similarity of the last words of one to the other; words may be joined. */
 function tailLikeness(
   words: readonly string[],
   tail: readonly string[],
@@ -150,7 +150,7 @@ function tailLikeness(
   if (tail.length > 0 && words.length >= tail.length) {
     const last = words.slice(-tail.length);
     best.score = Math.min(...tail.map((word, i) => vocabulary.likeness(last[i]!, word)));
-    // A whole name of shortened words is less sure than one of a single word.
+    // Several abbreviated words are less certain than one.
     if (best.score < 0.95 && tail.length > 1) {
       const mean = tail.reduce((sum, word, i) => sum + vocabulary.likeness(last[i]!, word), 0) / tail.length;
       best.score = best.score > 0 ? Math.min(0.95, (best.score + mean) / 2) : 0;
@@ -185,7 +185,7 @@ function partLikeness(name: ReadName, { words }: EntityName, vocabulary: Vocabul
   return Math.max(head * (entity.length === 1 ? 0.78 : 0.72 * roleFactor(entity.slice(0, -1), name)), first * 0.72);
 }
 
-/** 1 where both say the same, less where one says `no` and the other `id`, or one says nothing. */
+/** 1 for equal id words; less for `no` versus `id`, or if one is missing. */
 function idWordLikeness(a: ReadName, b: ReadName): number {
   if (a.idWords.length === 0 && b.idWords.length === 0) return 1;
   if (a.idWords.length === 0 || b.idWords.length === 0) return 0.86;
@@ -195,7 +195,7 @@ function idWordLikeness(a: ReadName, b: ReadName): number {
 const endsLike = (words: readonly string[], tail: readonly string[]): boolean =>
   words.length >= tail.length && tail.every((word, i) => words[words.length - tail.length + i] === word);
 
-/** How much the words of a key are those of its table: `customer_id` is more customers' than customer_details'. */
+/** How much a key's words are its table's: `customer_id` fits customers better than customer_details. */
 export function ownership(key: ReadName, table: Key["table"], vocabulary: Vocabulary): number {
   if (key.entity.length === 0) return 1;
   const scores = vocabulary

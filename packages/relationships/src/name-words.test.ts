@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { likeness, wordsOf } from "./name-words.ts";
 
-test("names come apart at capitals, separators, digits and scripts", () => {
+test("splits names at capitals, separators, digits and scripts", () => {
   expect(wordsOf("CustomerID")).toEqual(["customer", "id"]);
   expect(wordsOf("billing_address_id")).toEqual(["billing", "address", "id"]);
   expect(wordsOf("HTTPServerName2")).toEqual(["http", "server", "name", "2"]);
@@ -45,7 +45,7 @@ describe("likeness", () => {
     ["user", "usage"],
     ["顧客", "顧問"],
     ["store", "story"],
-  ])("%s and %s are strangers", (a, b) => {
+  ])("%s and %s are unrelated", (a, b) => {
     expect(likeness(a, b)).toBe(0);
   });
 });

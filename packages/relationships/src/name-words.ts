@@ -1,4 +1,4 @@
-/** Words of a name, in lower case and without accents: `CustomerID`, `customer_id` and `customer id` are the same. */
+/** Lowercase words of a name without accents: `CustomerID`, `customer_id` and `customer id` are equal. */
 export function wordsOf(name: string): string[] {
   return name
     .normalize("NFKC")
@@ -15,7 +15,7 @@ export function wordsOf(name: string): string[] {
     .filter(Boolean);
 }
 
-// 顧客ID has no other seam than the change of scripts.
+// 顧客ID can only be split where the script changes.
 const IDEOGRAPHIC = "[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}]";
 const SCRIPT_CHANGE = new RegExp(
   `(${IDEOGRAPHIC})(?=[\\p{sc=Latin}\\p{N}])()|([\\p{sc=Latin}\\p{N}])(?=${IDEOGRAPHIC})()`,
@@ -26,7 +26,7 @@ const ALPHABETIC = /^[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}]+$/u;
 const VOWEL = /[aeiouyаеёиоуыэюяαεηιουω]/u;
 const VOWELS = /[aeiouyаеёиоуыэюяαεηιουω]/gu;
 
-/** How much two words look like one: 1 the same, 0.96 inflected, less for short forms, 0 for strangers. */
+/** Similarity of two words: 1 equal, 0.96 inflected, less for abbreviations, 0 unrelated. */
 export function likeness(a: string, b: string): number {
   if (a === b) return 1;
   if (IRREGULAR.has(`${a} ${b}`) || IRREGULAR.has(`${b} ${a}`) || inflected(a, b)) return INFLECTED;
@@ -41,13 +41,13 @@ const IRREGULAR = new Set(
   ),
 );
 
-/** Endings that a word may have in addition, in one of many languages. */
+/** Inflection endings of many languages. */
 const ENDINGS = new Set(
   "s es e en n er ern se ne ner nen innen i a o x r ar or lar ler le t et ek k ok ak у ы и а я ов ев ей ам ой ом ь ю е α ι ες ων ος".split(
     " ",
   ),
 );
-/** Endings that take each other's place. */
+/** Endings that replace each other. */
 const CHANGES = new Set(
   "y ies|y ie|us i|um a|is es|f ves|fe ves|on a|al aux|el les|ao oes|m ns|l is|z ces|o i|a e|e i|a as|a os|o as|us era|a ae|a y|ь и|ь я|ь ей|й и|й я|а ы|а и|а у|а е|а ой|я и|я ю|о а|ие ия|ие ий|ия ии|ия ий|ы а|ы ов|и ей|и я|и а|ц цы|ец цы|ец ца|ок ки|ок ка|ος οι|α ες|η ες|ο α|ι ια".split(
     "|",
@@ -64,7 +64,7 @@ function inflected(a: string, b: string): boolean {
   return CHANGES.has(`${short} ${long}`) || CHANGES.has(`${long} ${short}`);
 }
 
-/** `dept` of department, `cust` of customer, `acct` of account: how well the letters of one stand for the other. */
+/** `dept` of department, `cust` of customer, `acct` of account: how well the letters abbreviate the word. */
 function shortFormOf(short: string, long: string): number {
   if (short.length < 2 || short[0] !== long[0] || !ALPHABETIC.test(short) || !ALPHABETIC.test(long)) return 0;
   if (long.startsWith(short)) return short.length >= 4 ? 0.88 : short.length === 3 ? 0.84 : 0.55;
@@ -76,11 +76,11 @@ function shortFormOf(short: string, long: string): number {
     dropped += long.slice(at, next);
     at = next + 1;
   }
-  // County is no short form of country: one drops vowels first.
+  // County is no abbreviation of country: abbreviations drop vowels first.
   if (!VOWEL.test(dropped + long.slice(at))) return 0;
   if (short.length < 3) return 0.45;
   const skeleton = long.replace(/s$/, "").slice(1).replaceAll(VOWELS, "");
-  // A short form keeps the last sound of the word, or all consonants of its beginning.
+  // An abbreviation keeps the last sound, or all consonants of the beginning.
   const keepsEnd = skeleton.endsWith(short.at(-1)!) || long.replace(/e?s$/, "").endsWith(short.at(-1)!);
   return keepsEnd ? 0.8 : (long[0]! + skeleton).startsWith(short) ? 0.78 : 0.6;
 }

@@ -7,7 +7,7 @@ import type { Key } from "./table-keys.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { INFLECTED, wordsOf } from "./name-words.ts";
 
-/** A column that names a row of one of several tables; another column says of which. */
+/** A column that references one of several tables; another column contains which. */
 export interface PolymorphicLink {
   from: ColumnFacts;
   key: Key;
@@ -36,7 +36,8 @@ export async function findPolymorphicLinks(
         .at(-1)!
         .words.some((word) => TYPE_WORDS.has(word));
       const mapped = found.filter(({ target }) => target);
-      // Names alone make it one; without tables to go to there is nothing to link, and no other table is right either.
+      // Names alone make it polymorphic; without target tables there is nothing to link, and no other table is right
+      // either.
       if (found.length === 0 && sayType && shareStem(type, id, vocabulary)) columns.add(id);
       if (mapped.length === 0 || mapped.length < found.length * 0.6 || (mapped.length === 1 && !sayType)) continue;
       columns.add(id);
@@ -59,7 +60,7 @@ export async function findPolymorphicLinks(
   return { links, columns };
 }
 
-/** Pairs such as commentable_type and commentable_id, of which no name says a table by itself. */
+/** Pairs such as commentable_type and commentable_id whose names contain no table. */
 function typedIds(
   table: TableFacts,
   byColumn: ReadonlyMap<ColumnFacts, readonly Candidate[]>,
@@ -83,14 +84,14 @@ function typedIds(
     });
 }
 
-/** commentable_type and commentable_id begin alike. */
+/** commentable_type and commentable_id have the same stem. */
 function shareStem(type: ColumnFacts, id: ColumnFacts, vocabulary: Vocabulary): boolean {
   const words = vocabulary.read(type).at(-1)!.words;
   const stem = vocabulary.read(id).at(-1)!.entity;
   return words.length > 1 && stem.length > 0 && words.slice(0, stem.length).join(" ") === stem.join(" ");
 }
 
-/** The values of the type column, and which table each of them names: `Post`, `blog.post` and `App\Models\Post` posts. */
+/** Values of the type column with the table each means: `Post`, `blog.post` and `App\Models\Post` mean posts. */
 async function meanings(
   type: ColumnFacts,
   tables: readonly TableFacts[],

@@ -3,15 +3,15 @@ import { type ColumnKind, type Connection, ConnectionError, type Rows } from "@t
 import { type Sample, spreadSample } from "./spread-sample.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 
-/** A question to the database: how many values of `from` are among those of `to`? */
+/** A query: how many values of `from` are among those of `to`? */
 export interface Probe {
   from: readonly ColumnFacts[];
   to: readonly ColumnFacts[];
-  /** Only rows in which this column has this value. */
+  /** Only rows with this value. */
   when?: { column: string; equals: string };
 }
 
-/** Distinct values that were looked for, those found, and those not found that stand for "none": 0, -1, empty text. */
+/** Distinct values checked, found, and missing ones that mean "none": 0, -1, empty text. */
 export interface Overlap {
   checked: number;
   found: number;
@@ -19,9 +19,9 @@ export interface Overlap {
 }
 
 export interface ProberLimits {
-  /** How many questions may be asked in all. */
+  /** Maximum number of probes. */
   probes: number;
-  /** In milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   deadline: number;
   timeoutMs: number;
   concurrency: number;
@@ -32,7 +32,7 @@ const VALUES_PER_PROBE = 1_000;
 const ROWS_PER_PROBE = 8_000;
 const PROBES_PER_QUERY = 12;
 
-/** Asks the database, several questions in one query, each once, and no more than the budget allows. */
+/** Runs probes, several per query, each once, within the budget. */
 export class Prober {
   readonly #connection: Connection;
   readonly #known = new Map<string, Overlap>();
@@ -40,7 +40,7 @@ export class Prober {
   readonly #spreads = new Map<TableFacts, Promise<Sample | undefined>>();
   #limits: ProberLimits;
   #left: number;
-  /** Questions that were not asked: the budget or the time was used up, or the database failed. */
+  /** Probes not answered for lack of budget or time, or because of an error. */
   unanswered = 0;
 
   constructor(connection: Connection, limits: ProberLimits) {
@@ -53,7 +53,7 @@ export class Prober {
     return this.#limits.probes - this.#left;
   }
 
-  /** For a second round: what was answered stays so, and what was not may be asked again. */
+  /** For a second round: keeps answers, and allows unanswered probes again. */
   renew(limits: ProberLimits): void {
     this.#limits = limits;
     this.#left = limits.probes;
@@ -64,7 +64,7 @@ export class Prober {
     return this.#known.get(idOf(probe));
   }
 
-  /** The most promising first: what the budget does not allow is left unanswered. */
+  /** Most promising first: those beyond the budget stay unanswered. */
   async ask(probes: readonly Probe[]): Promise<void> {
     const open = new Map(probes.map((probe) => [idOf(probe), probe]));
     for (const id of this.#known.keys()) open.delete(id);
@@ -76,7 +76,7 @@ export class Prober {
     );
     await inParallel(batches, this.#limits.concurrency, async (batch) => {
       if (await this.#run(batch)) return;
-      // One of them is at fault: the others shall not suffer.
+      // One probe of the batch fails: retry each alone.
       for (const probe of batch) if (!(await this.#run([probe]))) this.unanswered++;
     });
   }
@@ -95,7 +95,7 @@ export class Prober {
     return rows !== undefined;
   }
 
-  /** The rows, or nothing where the time is up or the database fails. The same is asked once. */
+  /** The rows, or undefined after the deadline or an error. Cached per query. */
   async query(sql: string): Promise<Rows["rows"] | undefined> {
     const rows = this.#counted.get(sql) ?? (await this.#query(sql));
     if (rows) this.#counted.set(sql, rows);
@@ -120,7 +120,7 @@ export class Prober {
   quote = (name: string): string => this.#connection.quote(name);
   asText = (sql: string): string => `CAST(${sql} AS ${this.#connection.dialect === "mysql" ? "CHAR" : "TEXT"})`;
 
-  /** Of a large table, its values from all over it; where that is not to be had, the first that come. */
+  /** Values from the whole range of a large table; otherwise its first ones. */
   async #valuesOf({ from, when }: Probe, where: string): Promise<string> {
     const { table } = from[0]!;
     const columns = from.map((column, i) => `${this.quote(column.name)} AS v${i}`);
@@ -143,7 +143,7 @@ export class Prober {
   async #selectOf(probe: Probe, index: number): Promise<string> {
     const { from, to, when } = probe;
     const filled = from.map(({ name }) => `${this.quote(name)} IS NOT NULL`);
-    // Numbers that are kept as text are compared as text, everywhere in the same way.
+    // Numbers stored as text are compared as text on all databases.
     const casts = from.map((column, i) => !areComparable(column.declaredKind, to[i]!.declaredKind));
     const mine = from.map((_, i) => (casts[i] ? this.asText(`v${i}`) : `v${i}`)).join(", ");
     const theirs = to.map(({ name }, i) => (casts[i] ? this.asText(this.quote(name)) : this.quote(name))).join(", ");

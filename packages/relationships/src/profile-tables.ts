@@ -11,31 +11,31 @@ import type { ColumnProfile, TableProfile } from "./profile.ts";
 import { type Sample, spreadSample } from "./spread-sample.ts";
 
 export interface ProfileOptions {
-  /** How many rows of a table its figures may be taken from. */
+  /** Sample size per table. */
   sampleRows?: number;
   concurrency?: number;
-  /** For one table. */
+  /** Time limit per table. */
   timeoutMs?: number;
-  /** For all of them, in milliseconds since the epoch; tables that are not reached by then are failures. */
+  /** Deadline for all tables, in milliseconds since the epoch; tables not reached are failures. */
   deadline?: number;
   signal?: AbortSignal;
   onProgress?: (done: number, all: number, table: TableName) => void;
 }
 
-/** A table that could not be looked at: it vanished, or its query failed. */
+/** A table that could not be profiled: it vanished, or its query failed. */
 export interface ProfileFailure {
   table: TableName;
   code: string;
   message: string;
 }
 
-/** More of them are looked at in less detail, so that hundreds of tables take seconds. */
+/** With more rows in total, samples get smaller, so that hundreds of tables take seconds. */
 const ROWS_IN_ALL = 2_000_000;
 const COLUMNS_AT_ONCE = 80;
 const EXAMPLE_ROWS = 100;
 const SAMPLES = 12;
 
-/** A few queries for each table. What fails is listed, and the rest goes on. */
+/** A few queries per table. Failures are listed, and the rest continues. */
 export async function profileTables(
   connection: Connection,
   tables: readonly Table[],
@@ -65,7 +65,7 @@ export async function profileTables(
 
 type Measure = "nulls" | "distinct" | "range" | "lengths";
 
-/** What can be asked of a column without risk that the database refuses: Postgres has no min of a boolean or a UUID. */
+/** Measures that the database supports for a kind: Postgres has no min of a boolean or UUID. */
 function measuresOf({ kind }: Column, dialect: Connection["dialect"]): readonly Measure[] {
   if (kind === "integer" || kind === "decimal") return ["nulls", "distinct", "range"];
   if (kind === "text") return ["nulls", "distinct", "lengths"];
@@ -152,7 +152,7 @@ function readColumn(
   return profile;
 }
 
-/** The most frequent among a few rows, in full or not at all. */
+/** The most frequent values of a few rows, complete or not at all. */
 async function exampleValues(
   connection: Connection,
   table: Table,
@@ -173,7 +173,7 @@ async function exampleValues(
   );
 }
 
-/** Of a table that is larger than its sample: how large, and what its numbers range over. Nothing where that takes long. */
+/** Size and number ranges of a table larger than its sample. Undefined if that is slow. */
 async function wholeTable(
   connection: Connection,
   table: Table,

@@ -13,7 +13,7 @@ import { INFLECTED, wordsOf } from "./name-words.ts";
 
 const AGENT_ENDING = /(?<!numb|ord|lett|fold|chapt|lay|lev|numm|paramet|col|fact|sect|vect)(er|or|ee|eur|ist)$/;
 
-/** How much a column's name says that it names a row somewhere, without saying where: 0 to 1. */
+/** How much a column's name looks like a reference to an unnamed target: 0 to 1. */
 export function readsLikeReference(column: ColumnFacts, vocabulary: Vocabulary): number {
   const readings = vocabulary.read(column);
   if (readings.some(({ entity, idWords }) => entity.length > 0 && idWords.length > 0)) return 1;
@@ -26,7 +26,7 @@ export function readsLikeReference(column: ColumnFacts, vocabulary: Vocabulary):
 
 const isRole = (word: string): boolean => HIERARCHY_WORDS.has(word) || RANK_WORDS.has(word) || PERSON_ROLES.has(word);
 
-/** What a role says about its target where no name does. */
+/** Evidence from a role if no name tells the target. */
 export function roleEvidence(
   column: ColumnFacts,
   target: TableFacts,
@@ -37,7 +37,7 @@ export function roleEvidence(
   const self = column.table === target;
   const person = personLikeness(target, vocabulary);
   if (has(HIERARCHY_WORDS)) {
-    // A parent that is called something else than the table's rows may well be one.
+    // A parent with another name than the table's rows may still be one.
     const rest = entity.filter((word) => !isRole(word) && !PREPOSITIONS.has(word));
     const own = vocabulary.entitiesOf(target).flatMap((name) => name.words);
     const alien = rest.length > 0 && !rest.some((word) => own.some((mine) => vocabulary.likeness(word, mine) >= 0.78));
@@ -49,7 +49,7 @@ export function roleEvidence(
     const points = (has(RANK_WORDS) || has(PERSON_ROLES) ? 3 : 2) * person;
     return { points, says: `"${entity.join(" ")}" is a role of persons, and these are persons` };
   }
-  // Whoever did something is at least called like one who does: editors, passengers.
+  // A person table by its name's ending: editors, passengers.
   const isDoer = vocabulary.entitiesOf(target).some((name) => AGENT_ENDING.test(singular(name.words.at(-1) ?? "")));
   if (person === 0 && !self && isDoer && words.length > 1 && BY_WORDS.has(words.at(-1)!)) {
     return { points: 1, says: `"${words.join(" ")}" asks who did it` };
@@ -64,7 +64,7 @@ const singular = (word: string): string => word.replace(/e?s$/, "");
 
 const known = new WeakMap<TableFacts, number>();
 
-/** 1 for tables of employees, users and the like, less for others whose columns are those of persons. */
+/** 1 for tables of employees, users and the like; less for others with columns of people. */
 export function personLikeness(table: TableFacts, vocabulary: Vocabulary): number {
   let likeness = known.get(table);
   if (likeness === undefined) known.set(table, (likeness = measurePersons(table, vocabulary)));

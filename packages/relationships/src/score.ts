@@ -9,20 +9,20 @@ import { counts, staysInCorner, valueEvidence } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./name-words.ts";
 
-/** What was learnt from the clear cases of this schema, to judge the others by. */
+/** Facts learnt from the clear cases of this schema. */
 export interface Surroundings {
   vocabulary: Vocabulary;
-  /** From 0, names say nothing here, to 1, references are named after what they refer to. */
+  /** 0: names say nothing here; 1: references are named after their targets. */
   namesTell: number;
-  /** Tables that references name. */
+  /** Tables that are named by references. */
   claimed: ReadonlySet<TableFacts>;
-  /** How many keys count 1, 2, 3 …: the more, the likelier that one of them ends where a column's numbers do. */
+  /** Number of keys that count 1, 2, 3 …: the more, the likelier a coincidental range match. */
   countingKeys: number;
-  /** How many tables are of persons who do things. */
+  /** Number of tables of people who act. */
   staffTables: number;
-  /** Tables that are copies of others: archives, backups. */
+  /** Copies of other tables: archives, backups. */
   copies: ReadonlySet<TableFacts>;
-  /** Of columns that may refer to their own table: how their values stand to the key of the same row. */
+  /** For possible self-references: their values relative to the row's own key. */
   selfOrder: ReadonlyMap<ColumnFacts, SelfOrder>;
 }
 
@@ -33,7 +33,7 @@ export interface Judgement {
   telling: boolean;
 }
 
-/** Points that are added and taken away; 2 is enough to accept, as for odds of six to one. */
+/** Points (log odds): 2 suffices to accept, about six to one. */
 export const ACCEPT_POINTS = 2;
 export const REVIEW_POINTS = 0.5;
 
@@ -72,7 +72,7 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
 
   if (key.primary) add(1);
   else if (key.unique === "counted") {
-    // Attributes of the same name in two tables are often unique in one of them by accident.
+    // Attributes of the same name in two tables are often unique in one by chance.
     if (!isMainFor(key, from))
       add(telling ? -1.5 : -4, "What it refers to is unique so far, and not the table's main key.");
     else if (!telling) add(-2, "What it refers to is unique so far, and its type is not that of the table's main key.");
@@ -86,11 +86,11 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
   return { points, confidence: confidenceOf(points), why, telling };
 }
 
-/** What was found is never as sure as what was declared. */
+/** Found relationships are never as certain as declared ones. */
 const confidenceOf = (points: number): number =>
   Math.min(0.99, Math.round(1000 / (1 + Math.exp(-0.95 * points))) / 1000);
 
-/** What can be said of a column whose name does not name the target. Whether its role speaks for it. */
+/** Evidence for a column whose name does not contain the target; returns whether its role supports it. */
 function withoutName(
   { from, to }: Candidate,
   around: Surroundings,
@@ -98,7 +98,7 @@ function withoutName(
 ): boolean {
   const { vocabulary, namesTell } = around;
   const reads = readsLikeReference(from, vocabulary);
-  // Where names tell elsewhere, silence speaks against it; where no names tell, it says nothing.
+  // If names are telling elsewhere, a missing name is evidence against it.
   if (reads >= 1) add(-2, "Its name says that it identifies something, not what.");
   else if (reads > 0) add(-2.2, "Its name may tell of a role.");
   else add(-1.2 - 2.8 * namesTell, "Its name does not tell what it refers to.");
@@ -135,7 +135,7 @@ function isSatellite(table: TableFacts, of: TableFacts, vocabulary: Vocabulary):
     );
 }
 
-/** Parents are mostly older than their children, and nobody is their own. */
+/** Parents are mostly older than their children, and never their own. */
 function selfReference(
   { rows, same, before, contested }: SelfOrder,
   add: (points: number, why?: string) => void,

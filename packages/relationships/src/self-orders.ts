@@ -7,15 +7,15 @@ const ROWS = 10_000;
 
 export interface SelfOrder {
   rows: number;
-  /** Rows that name themselves. */
+  /** Rows that reference themselves. */
   same: number;
-  /** Rows that name an earlier key. */
+  /** Rows that reference an earlier key. */
   before: number;
-  /** Rows that might as well have named a later one: their own key is no higher than the highest that is named. */
+  /** Rows that could have referenced a later key: their own key is not above the highest referenced one. */
   contested: number;
 }
 
-/** For columns that may refer to their own table: how their values stand to the key of the same row. */
+/** For possible self-references: compares values to the row's own key. */
 export async function selfOrders(
   candidates: readonly Candidate[],
   prober: Prober,

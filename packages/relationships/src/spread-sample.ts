@@ -1,6 +1,6 @@
 import { type Connection, ConnectionError, type TableName } from "@tandem/connectors";
 
-/** A query for at most so many rows; columns are quoted. */
+/** Builds a query for at most `size` rows; columns are quoted. */
 export type Sample = (columns: readonly string[], size: number, where?: string) => string;
 
 interface Limits {
@@ -9,12 +9,12 @@ interface Limits {
 }
 
 const BLOCKS = 8;
-/** Of what was wished for: wide gaps between keys, or an estimate that is far off, may leave too little. */
+/** Minimum fraction of the wanted rows: key gaps or a bad estimate may leave too few. */
 const LEAST_SHARE = 0.25;
 
 /**
- * Rows from all over a table instead of its first ones, which are its oldest: a query that reads little more than what it
- * returns, and every time the same. Undefined where the database has no cheap way to it, or not for this table.
+ * Samples the whole range of a table instead of its first (oldest) rows: cheap and deterministic. Undefined if the
+ * database has no cheap way for this table.
  */
 export async function spreadSample(
   connection: Connection,
@@ -33,17 +33,19 @@ export async function spreadSample(
     return Number(rows[0]![0]) >= Math.min(size, table.rows) * LEAST_SHARE ? sample : undefined;
   } catch (error) {
     limits.signal?.throwIfAborted();
-    // Views, foreign tables and those without rowids have none.
+    // Views, foreign tables and tables without rowids.
     if (error instanceof ConnectionError) return undefined;
     throw error;
   }
 }
 
-/** Postgres takes whole pages, at random; DuckDB, whose vectors are too large for that, single rows of a scan that is cheap there. */
+/**
+ * Postgres samples whole pages; DuckDB samples single rows, because its vectors are too large and its scan is cheap.
+ */
 function somePages({ dialect }: Connection, from: string, rows: number): Sample | undefined {
   if (dialect === "mysql") return undefined;
   return (columns, size, where) => {
-    // Of a few pages there might be none.
+    // A sample of very few pages might be empty.
     const percent = (least: number) => Math.min(100, (130 * Math.max(least, size)) / Math.max(1, rows)).toFixed(4);
     const method = dialect === "duckdb" ? `BERNOULLI (${percent(0)} PERCENT)` : `SYSTEM (${percent(5_000)})`;
     const pages = `${from} TABLESAMPLE ${method} REPEATABLE (7)`;
@@ -51,7 +53,7 @@ function somePages({ dialect }: Connection, from: string, rows: number): Sample 
   };
 }
 
-/** Of eight stretches of a SQLite table the first rows each. */
+/** The first rows of eight ranges of a SQLite table. */
 async function stretches(connection: Connection, from: string, limits: Limits): Promise<Sample | undefined> {
   const ends = `SELECT (SELECT min(rowid) FROM ${from}), (SELECT max(rowid) FROM ${from})`;
   const [low, high] = (await connection.query(ends, limits)).rows[0] ?? [];

@@ -1,18 +1,18 @@
 import type { ColumnKind, Table, TableName } from "@tandem/connectors";
 import type { ColumnProfile, TableProfile } from "./profile.ts";
 
-/** A column with all that is known of it, ready to be compared. */
+/** A column with all known facts. */
 export interface ColumnFacts {
   table: TableFacts;
   name: string;
   position: number;
-  /** By its values where the declared type says too little. */
+  /** By its values if the declared type is too vague. */
   kind: ColumnKind;
-  /** As the database sees it: columns of two kinds are not compared as they are. */
+  /** The declared kind: columns of two kinds need a cast to compare. */
   declaredKind: ColumnKind;
   nullable: boolean;
   profile: ColumnProfile | undefined;
-  /** Rows that have a value, as far as known. */
+  /** Rows with a value, if known. */
   filled: number;
   min: number | undefined;
   max: number | undefined;
@@ -24,9 +24,9 @@ export interface TableFacts {
   table: Table;
   columns: readonly ColumnFacts[];
   byName: ReadonlyMap<string, ColumnFacts>;
-  /** Undefined where the table could not be looked at. */
+  /** Undefined if the table could not be read. */
   rows: number | undefined;
-  /** All rows were looked at, so that what was counted holds. */
+  /** All rows were read, so counts are exact. */
   seenWhole: boolean;
 }
 
@@ -63,7 +63,7 @@ export function tableFacts(table: Table, profile: TableProfile | undefined): Tab
 const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 const WHOLE = /^-?\d+$/;
 
-/** NUMERIC columns that hold whole numbers are integers, and text that looks like UUIDs is UUIDs. */
+/** NUMERIC columns with whole numbers are integers, and text that looks like UUIDs is UUIDs. */
 function kindByValues(kind: ColumnKind, profile: ColumnProfile | undefined): ColumnKind {
   const samples = profile?.samples ?? [];
   if (samples.length === 0) return kind;
@@ -80,7 +80,7 @@ const numberOf = (value: unknown): number | undefined => {
 
 const numericTexts = new WeakMap<ColumnFacts, boolean>();
 
-/** Text that holds whole numbers, as old systems keep them. Asked for every pair of columns, so it is remembered. */
+/** Text with whole numbers, as in legacy systems. Memoised, because it is checked for every pair of columns. */
 function isNumericText(column: ColumnFacts): boolean {
   let numeric = numericTexts.get(column);
   if (numeric === undefined) {
@@ -91,7 +91,7 @@ function isNumericText(column: ColumnFacts): boolean {
   return numeric;
 }
 
-/** Whether a value of one could be a value of the other: 1 the same kind, 0 never. */
+/** Whether values of both kinds can match: 1 the same kind, 0 never. */
 export function kindFit(a: ColumnFacts, b: ColumnFacts): number {
   if (!CAN_IDENTIFY.has(a.kind) || !CAN_IDENTIFY.has(b.kind)) return 0;
   if (a.kind === b.kind) return 1;

@@ -3,23 +3,23 @@ import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { likeness } from "./name-words.ts";
 
-/** Columns that tell a table's rows apart. */
+/** Columns that identify a table's rows. */
 export interface Key {
   table: TableFacts;
   columns: readonly ColumnFacts[];
-  /** What others most likely refer to; the rest are alternates. */
+  /** The most likely target of references; others are alternates. */
   primary: boolean;
-  /** `counted`: no value twice in what was looked at. `assumed`: there are no rows to count. */
+  /** `counted`: no duplicate in the sample. `assumed`: there are no rows. */
   unique: "declared" | "counted" | "assumed";
-  /** Of an alternate: the primary key of one column that it stands beside. */
+  /** For an alternate: the single-column primary key. */
   beside?: ColumnFacts;
 }
 
-/** What a column of this type would refer to in the table: its primary key, or an alternate where that is of another type. */
+/** The key that a column of this type would reference: the primary key, or an alternate if the types differ. */
 export const isMainFor = (key: Key, from: ColumnFacts): boolean =>
   key.primary || (key.beside !== undefined && kindFit(from, key.beside) === 0);
 
-/** Declared keys, and those that names and values suggest where none is declared. The primary key comes first. */
+/** Declared keys, or those suggested by names and values. Primary key first. */
 export function keysOf(table: TableFacts, vocabulary: Vocabulary): Key[] {
   const keys: Key[] = [];
   const add = (names: readonly string[], unique: Key["unique"], primary = false) => {
@@ -39,7 +39,7 @@ export function keysOf(table: TableFacts, vocabulary: Vocabulary): Key[] {
   if (best && primaryKey.length === 0) {
     const declared = keys.find((key) => key.columns.length === 1 && key.columns[0] === best.column);
     if (declared) declared.primary = true;
-    // Without rows every column could be a key: only a name that says so makes one.
+    // Without rows every column could be a key; only its name decides.
     else if (table.rows ? best.score > -1 : best.score >= 1.5) add([best.column.name], unique, true);
   }
   if (table.rows) for (const { column, score } of candidates) if (score > -1) add([column.name], "counted");
@@ -58,7 +58,7 @@ function couldBeKey({ kind, profile, table }: ColumnFacts): boolean {
   return profile.unique && profile.nulls === 0 && (profile.lengths?.[1] ?? 0) <= 120;
 }
 
-/** How much a column looks like what identifies its table's rows. */
+/** How much a column looks like its table's identifier. */
 function keyLikeness(column: ColumnFacts, vocabulary: Vocabulary): number {
   const own = vocabulary.entitiesOf(column.table);
   const scores = vocabulary.read(column).map(({ words, entity, idWords }) => {

@@ -1,10 +1,10 @@
 import type { Overlap } from "./prober.ts";
 import type { ColumnFacts } from "./table-facts.ts";
 
-/** What values say: points for it, points against it, and a sentence. */
+/** Evidence from values: points and a sentence. */
 export interface ValueEvidence {
   points: number;
-  /** Nobody finds all values there by accident. */
+  /** The match is no coincidence. */
   telling: boolean;
   says: string;
 }
@@ -13,11 +13,11 @@ const clamp = (value: number, low: number, high: number): number => Math.min(hig
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
 
 /**
- * Finding values among those of a key proves much where the key's values are unlike any others, and nothing where the
- * key counts 1, 2, 3 … and so contains every small number. There, only how well the two ranges fit is worth something.
+ * Matching values prove much if the key's values are distinctive, and nothing if the key counts 1, 2, 3 … and so
+ * contains every small number. Then only the fit of the ranges counts.
  */
 export function valueEvidence(from: ColumnFacts, to: ColumnFacts, overlap: Overlap, named: boolean): ValueEvidence {
-  // 0 or an empty text for "none" is common, but in a column of which nothing else is known it is a plain value.
+  // 0 or empty text often means "none", but in an unnamed column it is a plain value.
   const checked = overlap.checked - (named ? overlap.none : 0);
   const { found } = overlap;
   if (checked <= 0) return { points: 0, telling: false, says: "It has no values to compare." };
@@ -50,7 +50,7 @@ function wholeOverlap(from: ColumnFacts, to: ColumnFacts, found: number, named: 
   return { points, telling: false, says: named ? "" : ", as many numbers would be" };
 }
 
-/** How unlikely it is, in bits, that any one value of the same form is in the key. */
+/** Improbability, in bits, that a random value of this form is in the key. */
 function bitsPerValue(to: ColumnFacts): number {
   const rows = Math.max(1, to.profile?.distinct ?? 1, to.table.rows ?? 1);
   if (to.kind === "integer") return Math.log2(1 / Math.min(1, density(to)));
@@ -59,7 +59,7 @@ function bitsPerValue(to: ColumnFacts): number {
   return clamp(Math.log2(30 ** Math.min(length, 6) / rows), 0.3, 20);
 }
 
-/** Share of the numbers between the lowest and the highest that are there. */
+/** Fraction of the numbers between minimum and maximum that exist. */
 export function density(column: ColumnFacts): number {
   const { min, max } = column;
   if (min === undefined || max === undefined) return 1;
@@ -69,21 +69,21 @@ export function density(column: ColumnFacts): number {
 /** Whether a key counts 1, 2, 3 … without many gaps. */
 export const counts = (column: ColumnFacts): boolean => column.kind === "integer" && density(column) >= 0.5;
 
-/** Numbers picked at random repeat; those that name something else one to one do not. A plain 1, 2, 3 … says nothing. */
+/** Random numbers repeat; one-to-one references do not. A plain 1, 2, 3 … proves nothing. */
 function singularity({ profile, table, min, max }: ColumnFacts): number {
   if (!profile?.unique || !table.seenWhole || min === undefined || max === undefined) return 0;
   const range = max - min + 1;
   return profile.distinct / range > 0.5 ? 0 : clamp(profile.distinct ** 2 / (2 * range), 0, 3);
 }
 
-/** Few numbers, over and over, and none that is far into the key: a version or a level rather than one of many rows. */
+/** Few repeated small numbers: a version or level rather than a reference. */
 export function staysInCorner(from: ColumnFacts, to: ColumnFacts): boolean {
   if (!counts(to) || from.max === undefined || to.min === undefined || to.max === undefined) return false;
   const reach = (from.max - to.min) / Math.max(1, to.max - to.min);
   return from.filled >= 50 && (from.profile?.distinct ?? 0) <= 12 && reach < 0.1;
 }
 
-/** How well a column's numbers range over a key without gaps: up to 3.5, and below 0 where they stay in a corner of it. */
+/** How well a column's range covers a dense key: up to 3.5, below 0 if it stays in a corner. */
 function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
   const [low, high, keyLow, keyHigh] = [from.min, from.max, to.min, to.max];
   if (low === undefined || high === undefined || keyLow === undefined || keyHigh === undefined) return 0;
@@ -92,11 +92,11 @@ function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
   const start = keyHigh === keyLow ? 0 : (low - keyLow) / (keyHigh - keyLow);
   const distinct = from.profile?.distinct ?? 0;
   const weight = clamp(Math.log(Math.max(1, distinct)) / Math.log(40), 0, 1);
-  // Hundreds of values that end where the key ends are more than a few.
+  // Hundreds of values that end at the key's end are stronger evidence than a few.
   const most = distinct >= 100 && reach >= 0.97 ? 3.5 : 2.5;
   const fit = most * reach ** 6 * (1 - Math.min(1, start * 3)) * weight;
   if (reach < 0.5 && from.filled >= 20) return reach < 0.2 ? -2 : -1;
-  // Keys that count from 1200 to 1279 contain few other numbers: both ends tell.
+  // Keys from 1200 to 1279 contain few other numbers: both ends are evidence.
   const isApart = keyLow >= 50 && keyLow > keyHigh - keyLow;
   return isApart && start <= 0.05 && reach >= 0.95 ? fit + 1.5 * weight : fit;
 }

@@ -2,14 +2,14 @@ import { GLUED_ENDS, HIERARCHY_WORDS, ID_WORDS, LINK_WORDS, PREPOSITIONS, RANK_W
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 import { INFLECTED, likeness, wordsOf } from "./name-words.ts";
 
-/** One way to say what a table's rows are. */
+/** One name of a table's entity. */
 export interface EntityName {
   words: readonly string[];
-  /** 1 for the table's own name, a little less without its prefix and the like. */
+  /** 1 for the table's own name, slightly less without its prefix and the like. */
   quality: number;
 }
 
-/** A column's name, read: `billing_cust_no` is entity [billing, cust] and id words [no]. */
+/** A parsed column name: `billing_cust_no` is entity [billing, cust] and id words [no]. */
 export interface ReadName {
   words: readonly string[];
   entity: readonly string[];
@@ -17,8 +17,8 @@ export interface ReadName {
 }
 
 /**
- * The language of one schema, learnt from all of its names: which words identify, which prefixes tables and columns
- * wear, and where glued words come apart.
+ * The naming conventions of one schema, learnt from all its names: id words, prefixes of tables and columns, and
+ * boundaries of joined words.
  */
 export class Vocabulary {
   readonly #idWords = new Set(ID_WORDS);
@@ -65,7 +65,7 @@ export class Vocabulary {
 
   entitiesOf = (table: TableFacts): readonly EntityName[] => this.#entities.get(table) ?? [];
 
-  /** A column's name with and without the prefix that all columns of its table wear. */
+  /** A column's name with and without the common prefix of its table. */
   read(column: ColumnFacts): readonly ReadName[] {
     let readings = this.#read.get(column);
     if (!readings) {
@@ -87,7 +87,7 @@ export class Vocabulary {
     const trailing = words.slice(end);
     if (trailing.length === 0) while (start < end && this.#idWords.has(words[start]!)) start++;
     const idWords = trailing.length > 0 ? trailing : words.slice(0, start);
-    // `id_order_no`: words at both ends.
+    // `id_order_no`: id words at both ends.
     while (start < end - 1 && this.#idWords.has(words[start]!)) start++;
     const linked = words.slice(start, end);
     while (linked.length > 1 && PREPOSITIONS.has(linked.at(-1)!)) linked.pop();
@@ -95,7 +95,7 @@ export class Vocabulary {
     return { words, entity, idWords };
   }
 
-  /** `custkey`, `wardid`, `hometeam`: parted where a word of a table or one that identifies begins or ends. */
+  /** `custkey`, `wardid`, `hometeam`: split at a known table or id word. */
   #takeApart(word: string): readonly string[] {
     let pieces = this.#pieces.get(word);
     if (!pieces) this.#pieces.set(word, (pieces = this.#findSeam(word)));
@@ -108,7 +108,7 @@ export class Vocabulary {
       const [left, right] = [word.slice(0, at), word.slice(at)];
       if (this.#idWords.has(right) && this.#isKnownWord(left)) return [left, right];
       if (this.#idWords.has(left) && this.#isTableWord(right, INFLECTED)) return [left, right];
-      // mainsupplierno: a role, a table and what identifies.
+      // mainsupplierno: a role, a table and an id word.
       const parts = this.#idWords.has(right) && left.length >= 6 ? this.#findSeam(left) : [];
       if (parts.length > 1) return [...parts, right];
     }
@@ -123,7 +123,7 @@ export class Vocabulary {
     return [word];
   }
 
-  /** What keys call their tables where they do not say the whole name: `phys` of `PHYSID`. */
+  /** Abbreviations of tables in keys: `phys` of `PHYSID`. */
   readonly #knownStems = new Set<string>();
 
   #isKnownWord(word: string): boolean {
@@ -135,7 +135,7 @@ export class Vocabulary {
     return (this.#tableWordsByStart.get(word.slice(0, 1)) ?? []).some((known) => this.likeness(word, known) >= enough);
   }
 
-  /** What is left of the first columns' names when the table's own words are taken away identifies, if it recurs. */
+  /** The recurring rest of leading columns' names without the table's words is an id word. */
   #learnIdWords(tables: readonly TableFacts[]): void {
     const counts = new Map<string, number>();
     for (const table of tables) {
@@ -160,14 +160,14 @@ export class Vocabulary {
   }
 }
 
-/** 社員番号 in 社員: what follows the table's own name. */
+/** 社員番号 in 社員: the part after the table's own name. */
 function gluedRest(word: string, own: readonly string[]): string | undefined {
   const start = own.find((mine) => mine.length < word.length && mine.length >= 2 && word.startsWith(mine));
   const rest = start && word.slice(start.length);
   return rest && rest.length >= 2 && rest.length <= 8 ? rest : undefined;
 }
 
-/** tblorder, tblcustomer, tblproduct: what all names begin with is a word of its own. */
+/** tblorder, tblcustomer, tblproduct: a common beginning is a separate word. */
 function partGluedPrefix(names: Map<TableFacts, string[]>): void {
   const firsts = [...names.values()].map(([first = ""]) => first);
   if (firsts.length < 4) return;
@@ -184,7 +184,7 @@ interface Dress {
   last: ReadonlySet<string>;
 }
 
-/** Words that several tables begin or end with and that are no table themselves: `crm_`, `tbl`, `_master`. */
+/** Common first or last words of several tables that are no table themselves: `crm_`, `tbl`, `_master`. */
 function commonDress(names: readonly (readonly string[])[]): Dress {
   const alone = names.filter((words) => words.length === 1).map((words) => words[0]!);
   const isThing = (word: string) => alone.some((name) => likeness(word, name) >= INFLECTED);
@@ -221,7 +221,7 @@ function columnPrefix(table: TableFacts): string | undefined {
   return prefix && !ID_WORDS.has(prefix) && share >= (firsts.length > 3 ? 0.8 : 1) ? prefix : undefined;
 }
 
-/** OH in OHORD, OHCUST and OHDATE of one table, OD in those of another: a habit where several tables have it. */
+/** OH in OHORD, OHCUST and OHDATE of one table, OD in another: a convention if several tables have it. */
 function gluedPrefixes(tables: readonly TableFacts[]): Map<TableFacts, string> {
   const found = new Map<TableFacts, string>();
   for (const table of tables) {

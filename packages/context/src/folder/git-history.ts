@@ -12,7 +12,7 @@ export interface Author {
   email: string;
 }
 
-/** Committer of our commits, whoever the author is. */
+/** Committer of our commits, for any author. */
 export const TANDEM: Author = { name: "Tandem", email: "tandem@localhost" };
 
 export interface CommitDetails {

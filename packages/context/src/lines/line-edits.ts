@@ -1,14 +1,15 @@
 import type { LineEdit } from "@tandem/workspace";
 
 /**
- * A text as its lines, without their `\n`: what follows the last one is a line too, so that joining gives the same text
- * again. A file that is not there is like an empty one. Windows' line ends stay at the ends of the lines.
+ * Splits a text into lines without `
+ * `; the part after the last line end counts as a line, so that joining restores the text. A missing file equals an
+ * empty one. CR stays part of the line.
  */
 export const toLines = (text: string | null): string[] => (text ?? "").split("\n");
 
 export const fromLines = (lines: readonly string[]): string => lines.join("\n");
 
-/** Edits are in order and do not overlap; of several at one place the first comes first. */
+/** Edits are ordered and do not overlap; edits at one place keep their order. */
 export function applyEdits(base: readonly string[], edits: readonly LineEdit[]): string[] {
   const result: string[] = [];
   let at = 0;

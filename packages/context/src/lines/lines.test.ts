@@ -3,7 +3,7 @@ import { diffLines } from "@tandem/workspace";
 import { applyEdits, fromLines, toLines } from "./line-edits.ts";
 import { mergeEdits } from "./merge-edits.ts";
 
-/** The same numbers each time, so that a failure can be looked at. */
+/** Seeded random numbers, so that a failure is reproducible. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761 + 1;
   return (below) => {
@@ -12,7 +12,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-/** A few words only, so that lines repeat as they do in YAML. */
+/** Few distinct lines, so that they repeat like in YAML. */
 function someLines(random: (below: number) => number, prefix: string, most: number): string[] {
   return Array.from({ length: random(most) }, () => `${prefix}${random(6)}`);
 }
@@ -26,7 +26,7 @@ function changed(random: (below: number) => number, base: readonly string[], pre
 }
 
 describe("diffLines", () => {
-  it("makes one text out of the other, whatever they are", () => {
+  it("converts any text into any other", () => {
     for (let seed = 0; seed < 3_000; seed += 1) {
       const random = randomFrom(seed);
       const before = someLines(random, "", 14);
@@ -35,7 +35,7 @@ describe("diffLines", () => {
     }
   });
 
-  it("names no more than what differs", () => {
+  it("contains only differences", () => {
     expect(diffLines(["a", "b", "c"], ["a", "x", "c"])).toEqual([{ start: 1, end: 2, lines: ["x"] }]);
     expect(diffLines(["a", "c"], ["a", "b", "c"])).toEqual([{ start: 1, end: 1, lines: ["b"] }]);
     expect(diffLines(["a"], ["a"])).toEqual([]);
@@ -45,7 +45,7 @@ describe("diffLines", () => {
     ]);
   });
 
-  it("takes texts that have nothing in common as they are, also long ones", () => {
+  it("handles long texts without common lines", () => {
     const before = Array.from({ length: 5_000 }, (_, i) => `a${i}`);
     const after = Array.from({ length: 5_000 }, (_, i) => `b${i}`);
     expect(diffLines(before, after)).toEqual([{ start: 0, end: 5_000, lines: after }]);
@@ -53,7 +53,7 @@ describe("diffLines", () => {
 });
 
 describe("mergeEdits", () => {
-  it("loses no line that a person has written, and applies all or says so", () => {
+  it("loses no line of a person, and applies all edits or reports conflicts", () => {
     for (let seed = 0; seed < 5_000; seed += 1) {
       const random = randomFrom(seed);
       const base = someLines(random, "", 16);
@@ -63,16 +63,16 @@ describe("mergeEdits", () => {
       const why = `seed ${seed}`;
       const theirs = (list: readonly string[]) => list.filter((line) => line.startsWith("theirs"));
       expect(theirs(lines), why).toEqual(theirs(current));
-      // What is left out of the result is what was left out of ours: the applied edits alone give the same lines of ours.
+      // The applied edits alone give the same lines of ours.
       const applied = edits.filter((_, index) => outcomes[index] !== "conflict");
       const ours = (list: readonly string[]) => list.filter((line) => line.startsWith("ours"));
       expect(ours(lines), why).toEqual(ours(applyEdits(base, applied)));
-      // Others' lines of the base that ours did not touch stay in their order.
+      // Untouched lines of others keep their order.
       if (outcomes.every((outcome) => outcome === "conflict")) expect(lines, why).toEqual(current);
     }
   });
 
-  it("changes nothing when it is done again", () => {
+  it("is idempotent", () => {
     for (let seed = 0; seed < 3_000; seed += 1) {
       const random = randomFrom(seed);
       const base = someLines(random, "", 16);
@@ -82,14 +82,14 @@ describe("mergeEdits", () => {
     }
   });
 
-  it("puts an edit beside what others have changed nearby", () => {
+  it("applies an edit beside other changes nearby", () => {
     const base = ["a", "b", "c", "d"];
     const { lines, outcomes } = mergeEdits(base, ["a", "B!", "c", "d", "e"], [{ start: 2, end: 3, lines: ["C"] }]);
     expect(lines).toEqual(["a", "B!", "C", "d", "e"]);
     expect(outcomes).toEqual(["applied"]);
   });
 
-  it("calls it a conflict where both changed one line, or both put one in at the same place", () => {
+  it("reports a conflict for changes to one line, and for insertions at one place", () => {
     expect(mergeEdits(["a"], ["theirs"], [{ start: 0, end: 1, lines: ["ours"] }])).toEqual({
       lines: ["theirs"],
       outcomes: ["conflict"],
@@ -100,9 +100,9 @@ describe("mergeEdits", () => {
     });
   });
 
-  it("sees that somebody has done the same already", () => {
+  it("recognises an edit that was already made", () => {
     expect(mergeEdits(["a", "b"], ["A", "b", "c"], [{ start: 0, end: 1, lines: ["A"] }]).outcomes).toEqual(["already"]);
-    // One `x` more among others: wherever the two say that it was put in, it is one.
+    // One more `x` among others is the same insertion, wherever it is placed.
     const current = ["x", "x", "x", "y", "END"];
     const { lines, outcomes } = mergeEdits(["x", "x", "y", "end"], current, [{ start: 1, end: 1, lines: ["x"] }]);
     expect({ lines, outcomes }).toEqual({ lines: current, outcomes: ["already"] });
@@ -110,7 +110,7 @@ describe("mergeEdits", () => {
 });
 
 describe("lines", () => {
-  it("give the same text again: Windows' line ends, no last line end, nothing at all", () => {
+  it("round-trip: CRLF, no final line end, empty", () => {
     for (const text of ["", "\n", "a", "a\n", "a\r\nb\r\n", "\n\n", "ü\u2028x\n"])
       expect(fromLines(toLines(text))).toBe(text);
   });

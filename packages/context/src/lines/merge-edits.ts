@@ -3,13 +3,13 @@ import { applyEdits } from "./line-edits.ts";
 
 export interface Merged {
   lines: string[];
-  /** What became of each edit. `already`: it stands there as it is. `conflict`: others have changed the same lines. */
+  /** Outcome per edit. `already`: the content is there. `conflict`: the same lines were changed by others. */
   outcomes: ("applied" | "already" | "conflict")[];
 }
 
 /**
- * Puts edits of `base` into what has become of it since. No line that others have written is ever removed or changed: an
- * edit that would is left out, and is a conflict.
+ * Applies edits of `base` to its current version (three-way). Never removes or changes a line written by others: such
+ * an edit is skipped as a conflict.
  */
 export function mergeEdits(base: readonly string[], current: readonly string[], edits: readonly LineEdit[]): Merged {
   if (sameLines(base, current)) return { lines: applyEdits(base, edits), outcomes: edits.map(() => "applied") };
@@ -28,13 +28,15 @@ export function mergeEdits(base: readonly string[], current: readonly string[], 
   return { lines: applyEdits(base, all), outcomes };
 }
 
-/** Two insertions at one place overlap, because nothing says which goes first. One at the edge of a change does not. */
+/**
+ * Two insertions at one place overlap, because their order is ambiguous. An insertion at the edge of a change does not.
+ */
 function overlaps(a: LineEdit, b: LineEdit): boolean {
   if (a.start === a.end && b.start === b.end) return a.start === b.start;
   return a.start < b.end && b.start < a.end;
 }
 
-/** Whether somebody's larger change has this one in it: then the lines that both touch read as this one wants them. */
+/** Whether a larger change of another author includes this edit. */
 function isWithin(base: readonly string[], theirs: readonly LineEdit[], edit: LineEdit): boolean {
   return theirs.some((other) => {
     if (edit.start < other.start || edit.end > other.end || edit.start === edit.end) return false;
@@ -43,7 +45,7 @@ function isWithin(base: readonly string[], theirs: readonly LineEdit[], edit: Li
   });
 }
 
-/** Lines that come or go between lines like them can be said to do so at several places: the first of these. */
+/** Insertions and deletions among equal lines are ambiguous; normalise to the first place. */
 function slideUp(base: readonly string[], { start, end, lines }: LineEdit): LineEdit {
   if (start !== end && lines.length > 0) return { start, end, lines };
   const moving = start === end ? [...lines] : base.slice(start, end);

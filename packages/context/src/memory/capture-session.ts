@@ -11,15 +11,15 @@ import { type Passage, readBefore, readPassages } from "./session-passages.ts";
 
 const STAGE = "memory";
 const STEP_BUDGET = 20;
-/** Characters of a session that one agent reads. */
+/** Characters of a session per agent. */
 const PART = 60_000;
-/** Parts that one job reads; the rest is for the next. */
+/** Maximum of parts per job; the next job reads the rest. */
 const MOST_PARTS = 8;
-/** Events before a part that are shown with it. */
+/** Earlier events shown as background. */
 const BEFORE = 6;
 
 const KIND = "memory-read";
-/** How far a session was read: its events up to `seq`, when its log was `head` long. */
+/** Read position: events up to `seq`, at log length `head`. */
 const readRecord = z.object({ seq: z.int(), head: z.int(), isAll: z.boolean(), at: z.string() });
 type ReadRecord = z.output<typeof readRecord>;
 
@@ -30,7 +30,7 @@ export async function readUpTo(records: Records, space: string, session: string)
 
 export interface Captured {
   session: string;
-  /** Parts of the log that an agent has read; 0 if there was nothing new. */
+  /** Parts read by an agent; 0 if there was nothing new. */
   parts: number;
   found: number;
   proposals: string[];
@@ -38,8 +38,8 @@ export interface Captured {
 }
 
 /**
- * Has an agent read what is new in a session, and proposes what is worth remembering. What was read is on record only after
- * its proposals are: whatever fails before that is read again, and what a model has found is not asked for twice.
+ * Lets an agent read the new part of a session and propose memories. The read position is stored only after the
+ * proposals: a failure before that reads again, but cached model results are not requested twice.
  */
 export async function captureSession(run: Run, parts: MemoryParts, id: string): Promise<Captured> {
   const { context, store, now = () => new Date() } = parts;

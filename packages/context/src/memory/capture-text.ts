@@ -13,9 +13,9 @@ import { titleOf } from "./remember.ts";
 import { saysTheSame } from "./statement.ts";
 
 export interface TextCaptured {
-  /** The memory that says the same already. */
+  /** An existing memory with the same statement. */
   known?: string;
-  /** The same was proposed before, there. */
+  /** An earlier proposal of the same statement. */
   before?: string;
   proposals: string[];
   contradicts: string[];
@@ -24,7 +24,7 @@ export interface TextCaptured {
 
 const checked = z.object({ memory: foundMemory, unchecked: z.string().optional() });
 
-/** Proposes what an agent has handed in. It is the agent's word, so a person has to look at it, whatever the rules are. */
+/** Proposes a statement submitted by an agent. It is unverified, so a person must review it, whatever the rules. */
 export async function captureText(
   run: Run,
   parts: MemoryParts,
@@ -40,7 +40,7 @@ export async function captureText(
   if (same) return { known: same.id, proposals: [], contradicts: same.contradicts };
   const before = await proposedBefore(store.records, context.id, wanted);
   if (before) return { before, proposals: [], contradicts: [] };
-  // With the job: one that is taken up again proposes the same, and asks no model twice.
+  // Keyed by job: a resumed job proposes the same without another model request.
   const { memory, unchecked } = await run.step("memory-text", { job: run.job, wanted, by }, checked, async () => {
     const at = now();
     const alike = await findAlike({ memories, search: context.search }, text, { now: at, agent, signal: run.signal });
@@ -65,7 +65,7 @@ export async function captureText(
   };
 }
 
-/** Said where nobody knows which agent is meant: whoever asks over MCP is no agent of ours. */
+/** The calling agent is unknown: an external MCP client is not one of our agents. */
 export const noAgent = (): RequestError =>
   new RequestError("invalid_request", "Only a session of an agent can remember something for that agent alone.", {
     fix: "Use the scope project or user.",

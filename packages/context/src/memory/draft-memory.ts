@@ -5,7 +5,7 @@ import { type MemoryFile, memoryPath, renderMemory } from "./memory-file.ts";
 
 const whole = (evidence: readonly Evidence[]) => [{ from: 1, to: Infinity, aspect: "memory" as const, evidence }];
 
-/** A new memory, and a link to it in each that it contradicts. */
+/** A new memory, and links in the memories that it contradicts. */
 export function draftMemory(memory: MemoryFile, contradicted: readonly StoredMemory[]): Draft[] {
   const evidence = memory.sources;
   const made = { ...memory, contradicts: contradicted.map(({ id }) => id) };
@@ -17,7 +17,7 @@ export function draftMemory(memory: MemoryFile, contradicted: readonly StoredMem
   ];
 }
 
-/** The same memory with something changed in it. */
+/** A changed memory. */
 export function draftChange(
   { file, ...memory }: StoredMemory,
   change: Partial<MemoryFile>,
@@ -27,7 +27,7 @@ export function draftChange(
   return { path: memoryPath(memory.id), before: file, after, support: whole(evidence), removal: whole(evidence) };
 }
 
-/** It goes, and so does every link to it. */
+/** Removes a memory and all links to it. */
 export function draftForgetting(
   memory: StoredMemory,
   others: readonly StoredMemory[],

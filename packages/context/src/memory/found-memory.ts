@@ -9,10 +9,10 @@ import { MEMORY_SCOPES, type MemoryFile } from "./memory-file.ts";
 import { isInOwnWords } from "./own-words.ts";
 import type { Passage, Speaker } from "./session-passages.ts";
 
-/** A memory, or a correction of one, that an agent has found worth proposing. */
+/** A memory, or a correction, proposed by an agent. */
 export const foundMemory = z.strictObject({
   id: z.string(),
-  /** It takes the place of what this memory says now. */
+  /** Id of the memory that it replaces. */
   corrects: z.string().nullable(),
   text: z.string(),
   scope: z.enum(MEMORY_SCOPES),
@@ -23,7 +23,7 @@ export const foundMemory = z.strictObject({
   expiresAt: z.string().nullable(),
   sources: z.array(evidence),
   contradicts: z.array(z.string()),
-  /** Why no rule may accept it; null where a user said it in these words. */
+  /** Why no rule may accept it; null if a user said it literally. */
   doubt: z.string().nullable(),
 });
 export type FoundMemory = z.output<typeof foundMemory>;
@@ -37,7 +37,7 @@ const SPOKEN: Readonly<Record<Speaker, string>> = {
   "tool result": "the result of a tool",
 };
 
-/** What speaks against taking a statement for what a user said; null if nothing does. */
+/** Reasons against trusting a statement as the user's; null if there are none. */
 export function doubtAbout(text: string, cited: readonly Passage[]): string | null {
   const suspicion = [text, ...cited.map((passage) => passage.text)].map(suspicionOf).find((found) => found !== null);
   if (suspicion !== undefined) return `A text that it rests on ${suspicion}.`;
@@ -49,7 +49,7 @@ export function doubtAbout(text: string, cited: readonly Passage[]): string | nu
   return isInOwnWords(text, said) ? null : "The user did not say it in these words.";
 }
 
-/** One draft for each file, however many of these touch it. */
+/** One draft per file, even if several memories touch it. */
 export function draftsOf(found: readonly FoundMemory[], known: readonly StoredMemory[]): Draft[] {
   const byId = new Map(known.map((memory) => [memory.id, memory]));
   const changes = new Map<string, { change: Partial<MemoryFile>; evidence: Evidence[] }>();

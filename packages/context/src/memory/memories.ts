@@ -2,16 +2,16 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 import { type MemoryFile, memoryPath, parseMemory } from "./memory-file.ts";
 
-/** How many files are read at once. */
+/** Concurrent file reads. */
 const AT_ONCE = 64;
 
-/** A memory as it stands in the folder. */
+/** A memory as stored in the folder. */
 export interface StoredMemory extends MemoryFile {
   /** The whole file. */
   file: string;
 }
 
-/** The memories of a context, as people have left them. Files that cannot be read as one are passed over. */
+/** The memories in the folder. Unparsable files are skipped. */
 export class Memories {
   readonly #folder: Pick<ContextFolder, "list" | "read">;
 
@@ -19,7 +19,7 @@ export class Memories {
     this.#folder = folder;
   }
 
-  /** Of every store, in the order in which they were made. */
+  /** Of all stores, in order of creation. */
   async all(): Promise<StoredMemory[]> {
     const paths = (await this.#folder.list("memory/")).filter((path) => path.endsWith(".md"));
     const found: StoredMemory[] = [];
@@ -30,7 +30,7 @@ export class Memories {
     return found.toSorted((a, b) => compare(a.createdAt, b.createdAt) || compare(a.id, b.id));
   }
 
-  /** The context's own: not those that a program has put into a store of its own. */
+  /** The context's own memories, without those in stores of programs. */
   async own(): Promise<StoredMemory[]> {
     return (await this.all()).filter(({ store }) => store === undefined);
   }
@@ -42,13 +42,13 @@ export class Memories {
   async #read(path: string): Promise<StoredMemory | undefined> {
     const file = await this.#folder.read(path).catch(leftAlone);
     const parsed = file === undefined ? undefined : parseMemory(file);
-    // A copy under another name is nobody's memory: its id leads to the file that it was copied from.
+    // Ignore a copied file: its id belongs to the original's path.
     if (!parsed?.success || path !== memoryPath(parsed.memory.id)) return undefined;
     return { ...parsed.memory, file: file! };
   }
 }
 
-/** Those that say otherwise, whichever of the two files says so. */
+/** Contradicting memories, by either file's link. */
 export const contradictionsOf = <T extends MemoryFile>(memory: MemoryFile, all: readonly T[]): T[] =>
   all.filter(({ id, contradicts }) => memory.contradicts.includes(id) || contradicts.includes(memory.id));
 

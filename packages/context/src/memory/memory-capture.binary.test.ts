@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => backend[Symbol.asyncDispose]());
 
-/** A capture before a desk, at a time that the test sets. */
+/** A capture with a job runner and a manual clock. */
 function watch(
   stage: MemoryStage,
   capture: "on" | "off" = "on",
@@ -39,7 +39,7 @@ function watch(
     warnings,
     time,
     play: (next: typeof script) => (script = next),
-    /** Sessions that jobs were begun for, and how these ended. */
+    /** Sessions with started jobs, and their outcomes. */
     jobs: async () => {
       const { data } = await store.jobs.list({ limit: 50, space: context.id, order: "asc" });
       return data.map(({ params, state }) => [(params as { session: string }).session, state]);
@@ -51,7 +51,7 @@ function watch(
   };
 }
 
-test("reads a session that is archived at once, one that is idle after a while, and each once", async () => {
+test("reads an archived session at once, an idle one after a while, and each once", async () => {
   await using stage = await MemoryStage.open(backend);
   const idle = await stage.session({ user: "Something." });
   const archived = await stage.session({ user: "Something else." });
@@ -70,7 +70,7 @@ test("reads a session that is archived at once, one that is idle after a while, 
   expect(await watched.jobs()).toHaveLength(2);
 });
 
-test("hears of what happens while it runs", async () => {
+test("notices events while it runs", async () => {
   await using stage = await MemoryStage.open(backend);
   await using watched = watch(stage);
   watched.captures.start();
@@ -80,7 +80,7 @@ test("hears of what happens while it runs", async () => {
   await vi.waitFor(async () => expect(await watched.jobs()).toEqual([[id, "done"]]), { interval: 50 });
 });
 
-test("tries what failed again, later, and does not let it keep others waiting for ever", async () => {
+test("retries failures later, without blocking other sessions forever", async () => {
   await using stage = await MemoryStage.open(backend);
   const first = await stage.session({ user: "Something." });
   const second = await stage.session({ user: "Something else." });
@@ -91,7 +91,7 @@ test("tries what failed again, later, and does not let it keep others waiting fo
   await watched.captures.look();
   const [[failing]] = (await watched.jobs()) as [[string, string]];
   expect(await watched.jobs()).toEqual([[failing, "failed"]]);
-  // Not at once: every session would fail in the same way.
+  // Not at once: every session would fail the same way.
   await watched.captures.look();
   expect(await watched.jobs()).toHaveLength(1);
   watched.play([always(text("Nothing."))]);
@@ -106,7 +106,7 @@ test("tries what failed again, later, and does not let it keep others waiting fo
   expect(watched.warnings).toEqual(["a session could not be read for memories"]);
 });
 
-test("leaves sessions of other projects in the same store alone", async () => {
+test("ignores sessions of other projects in the same store", async () => {
   await using stage = await MemoryStage.open(backend);
   const theirs = await stage.session({ user: "Something of others." });
   const ours = await stage.session({ user: "Something of ours." });
@@ -117,14 +117,14 @@ test("leaves sessions of other projects in the same store alone", async () => {
   await vi.waitFor(async () => expect(await watched.jobs()).toEqual([[ours.id, "done"]]), {
     ...{ interval: 50 },
   });
-  // Said while it listens, too.
+  // Also for events while it listens.
   await stage.say(theirs.id, { user: "More of others." });
   watched.time.now += 1_100_000;
   await watched.captures.look();
   expect(await watched.jobs()).toHaveLength(1);
 });
 
-test("does nothing where it is off", async () => {
+test("does nothing when it is off", async () => {
   await using stage = await MemoryStage.open(backend);
   const { id } = await stage.session({ user: "Something." });
   await using watched = watch(stage, "off");

@@ -2,11 +2,11 @@ import type { Config, SessionId } from "@tandem/protocol";
 import type { JobRow, SessionRow, Store } from "@tandem/storage";
 import { readUpTo } from "./capture-session.ts";
 
-/** How often is looked, and how often all sessions are looked through, for what other processes have done. */
+/** Interval of checks, and of full scans for changes by other processes. */
 const LOOK_MS = 30_000;
 const SCAN_MS = 3_600_000;
 const PAGE = 100;
-/** After a failure, and at most, when one follows another. */
+/** Backoff after failures: initial and maximum. */
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 
@@ -14,22 +14,22 @@ export interface MemoryCaptureParts {
   store: Pick<Store, "events" | "sessions" | "records" | "jobs">;
   space: string;
   settings: Config["memory"];
-  /** Whether a session is this context's: others' may be in the same store, and are nothing to us. */
+  /** Whether a session belongs to this context; the store may contain others. */
   isOurs: (session: SessionRow) => Promise<boolean>;
-  /** Begins a job of the kind `memory`. */
+  /** Starts a job of kind `memory`. */
   begin: (params: { session: string }) => Promise<JobRow>;
   log: { warn(details: Record<string, unknown>, message: string): void };
   now?: () => number;
 }
 
 /**
- * Has sessions read that are over: archived, or idle for as long as the setting says, and not read up to their end. One at
- * a time, the longest waiting first. What fails is tried again, later and later; where `memory.capture` is off, nothing is.
+ * Reads finished sessions: archived, or idle for the configured time, and not read completely. One at a time, longest
+ * waiting first. Failures are retried with backoff. Does nothing if `memory.capture` is off.
  */
 export class MemoryCapture implements AsyncDisposable {
   readonly #parts: MemoryCaptureParts;
   readonly #now: () => number;
-  /** When a session is to be read, if nothing more happens in it. */
+  /** When a session is due, if nothing more happens in it. */
   readonly #due = new Map<SessionId, number>();
   readonly #stop = new AbortController();
   #unlisten: (() => void) | undefined;
@@ -55,7 +55,7 @@ export class MemoryCapture implements AsyncDisposable {
     this.#wake();
   }
 
-  /** Looks for what is due, and has it read, until nothing is. */
+  /** Processes due sessions until there are none. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
@@ -87,13 +87,13 @@ export class MemoryCapture implements AsyncDisposable {
         await this.#read(next);
       }
     } catch (error) {
-      // A store that is away, or a job of this kind that somebody else has under way: the next look is soon enough.
+      // The store is unavailable, or another process runs such a job: the next check retries.
       if (!this.#stop.signal.aborted)
         log.warn({ error: String(error) }, "sessions could not be looked through for memories");
     }
   }
 
-  /** The longest due, unless a failure is too near. */
+  /** The longest due session, unless a backoff is active. */
   #next(): SessionId | undefined {
     const now = this.#now();
     if (now < this.#pausedUntil) return undefined;
@@ -136,21 +136,21 @@ export class MemoryCapture implements AsyncDisposable {
     }
     const job = await begin({ session });
     for await (const _ of store.jobs.follow(job.id, 0, this.#stop.signal)) {
-      // Until it has ended.
+      // Until the job has ended.
     }
     if (this.#stop.signal.aborted) return;
     const ended = await store.jobs.get(job.id);
     if (ended?.state === "done" || ended?.state === "cancelled") {
       this.#failures = 0;
       this.#due.delete(session);
-      // A session that is longer than one job reads.
+      // The session is longer than one job reads; continue.
       if (ended.state === "done" && !(await this.#isRead(session))) this.#due.set(session, this.#now());
       return;
     }
     this.#failures += 1;
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
     this.#pausedUntil = this.#now() + pause;
-    // Behind all others: what fails by itself does not keep them waiting.
+    // Put it behind all others, so that a failing session does not block them.
     this.#due.set(session, this.#pausedUntil);
     log.warn({ session, job: job.id, error: ended?.error?.message }, "a session could not be read for memories");
   }

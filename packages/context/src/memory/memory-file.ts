@@ -6,7 +6,7 @@ import { readFrontMatter, writeFrontMatter } from "../page-head.ts";
 
 export { MEMORY_SCOPES } from "@tandem/protocol";
 
-/** For whom a memory holds: one user, the project and all its agents, or one agent. */
+/** Scope of a memory: one user, the project with all its agents, or one agent. */
 export type MemoryScope = (typeof MEMORY_SCOPES)[number];
 
 /** `memory/<id>.md`: front matter and one statement in Markdown. */
@@ -15,18 +15,18 @@ const memoryFrontMatter = z.object({
   scope: z.enum(MEMORY_SCOPES),
   /** For scope `agent`: its name. */
   agent: z.string().optional(),
-  /** For scope `user`: their account's name; absent where nobody wrote it down, and then it is for every user. */
+  /** For scope `user`: the account's name; absent means every user. */
   user: z.string().optional(),
-  /** The memory store that it was put into over the API, and its path there; absent for the context's own. */
+  /** Store and path for memories created over the API; absent for the context's own. */
   store: z.string().optional(),
   path: z.string().optional(),
   tags: z.array(z.string()).default([]),
   createdAt: z.string(),
   updatedAt: z.string().optional(),
-  /** Null: it holds until somebody changes it. */
+  /** Null: never expires. */
   expiresAt: z.string().nullable(),
   sources: z.array(evidence),
-  /** Ids of memories that say otherwise; both are shown until a person decides. */
+  /** Ids of contradicting memories; both are shown until a person decides. */
   contradicts: z.array(z.string()).default([]),
 });
 
@@ -41,12 +41,12 @@ export const memoryPath = (id: MemoryId | string): string => `memory/${id}.md`;
 export function parseMemory(text: string): ParsedMemory {
   const read = readFrontMatter(text, memoryFrontMatter);
   if (!read.success) return read;
-  // What a program put at a path is given back to the byte; a statement of a person or a model is trimmed.
+  // Content at a path is returned byte for byte; other statements are trimmed.
   const body = read.value.path === undefined ? read.body.trim() : read.body.replace(/^\r?\n/, "").replace(/\n$/, "");
   return { success: true, memory: { ...read.value, text: body } };
 }
 
-/** What stood in the file under names of a person's own stays. */
+/** Keeps a person's own keys in the file. */
 export function renderMemory({ text, ...frontMatter }: MemoryFile, existing?: string): string {
   const head = existing === undefined ? undefined : headOf(existing);
   const body = frontMatter.path === undefined ? text.trim() : text;
@@ -54,7 +54,7 @@ export function renderMemory({ text, ...frontMatter }: MemoryFile, existing?: st
   return writeFrontMatter(head, { ...optional, ...frontMatter }, `\n${body}\n`);
 }
 
-/** Without the body, whose line ends are its own affair. */
+/** Without the body, whose line ends are kept as they are. */
 function headOf(text: string): string {
   const read = readFrontMatter(text, z.unknown());
   return read.success ? text.slice(0, text.length - read.body.length) : "";
@@ -63,13 +63,13 @@ function headOf(text: string): string {
 export const isExpired = ({ expiresAt }: Pick<MemoryFile, "expiresAt">, now: Date): boolean =>
   expiresAt !== null && Date.parse(expiresAt) <= now.getTime();
 
-/** Whoever asks: the account that Tandem runs under, and the agent whose session it is, if it is one. */
+/** The reader: the account that runs Tandem, and the session's agent, if any. */
 export interface MemoryReader {
   user?: string;
   agent?: string;
 }
 
-/** Whether a memory is for whoever asks. */
+/** Whether a memory applies to the reader. */
 export function holdsFor(
   { scope, agent, user }: Pick<MemoryFile, "scope" | "agent" | "user">,
   reader: MemoryReader,
@@ -78,7 +78,7 @@ export function holdsFor(
   return scope === "project" || user === undefined || user === reader.user;
 }
 
-/** What says for whom a new memory is. */
+/** Scope fields of a new memory. */
 export const scoped = (
   scope: MemoryScope,
   { agent, user }: MemoryReader,

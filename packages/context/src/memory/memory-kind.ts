@@ -9,13 +9,13 @@ import type { MemoryParts } from "./memory-parts.ts";
 const handedIn = z.strictObject({
   text: z.string().min(6).max(20_000),
   scope: z.enum(MEMORY_SCOPES).default("project"),
-  /** Of whose session it comes. */
+  /** Agent of the session. */
   agent: z.string().min(1).max(200).optional(),
   by: z.string().min(1).max(200),
 });
 const memoryParams = z.union([z.strictObject({ session: z.string().min(1).max(100) }), handedIn]);
 
-/** A job that reads a session for what is worth remembering, or proposes what an agent has handed in. */
+/** A job that reads a session for memories, or proposes a submitted one. */
 export const memoryKind = (parts: MemoryParts): JobKind =>
   jobKind(memoryParams, async (run, params) => {
     if ("text" in params) return captureText(run, parts, params);
@@ -23,7 +23,7 @@ export const memoryKind = (parts: MemoryParts): JobKind =>
     return captureSession(run, parts, params.session);
   });
 
-/** The same for what is handed in alone, so that it does not have to wait until a session is read. */
+/** A separate kind for submissions, so that they need not wait for a session read. */
 export const rememberKind = (parts: MemoryParts): JobKind =>
   jobKind(handedIn, (run, params) => captureText(run, parts, params));
 

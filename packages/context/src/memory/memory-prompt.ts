@@ -1,7 +1,7 @@
 import { asQuotation } from "../ingest/triage/as-quotation.ts";
 import type { Passage } from "./session-passages.ts";
 
-/** Raised when prompt or tools change: what was found under the former one is not taken for its own. */
+/** Increment when the prompt or tools change, to invalidate cached results. */
 export const MEMORY_PROMPT = 1;
 
 export const MEMORY_SYSTEM = `You read a session between a user and an agent, and find what is worth remembering for later sessions: corrections by the user, agreed definitions, decisions and their reasons, preferences, pitfalls of a table or a tool. Most sessions hold nothing of the kind; then propose nothing.

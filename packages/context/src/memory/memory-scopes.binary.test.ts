@@ -28,7 +28,7 @@ const ask = (context: Context, tool: string, input: object, agent?: string) =>
     .find(({ name }) => name === tool)!
     .run(input, { signal: AbortSignal.timeout(20_000), by: "a test", agent });
 
-/** Another person's machine, with the same folder. */
+/** Another user's machine with the same folder. */
 const asUser = (stage: MemoryStage, user: string) =>
   openContext({
     ...{ path: stage.context.folder.path, git: "own", store: stage.store, user },
@@ -41,7 +41,7 @@ const found = async (context: Context, agent?: string) => {
   return hits.map(({ title }) => title).toSorted();
 };
 
-test("a memory is found by those whom it is for: everybody, one user, or one agent's sessions", async () => {
+test("a memory is found by its scope: everyone, one user, or one agent's sessions", async () => {
   await using stage = await MemoryStage.open();
   const ada = await asUser(stage, "ada");
   const bob = await asUser(stage, "bob");
@@ -66,7 +66,7 @@ test("a memory is found by those whom it is for: everybody, one user, or one age
   await expect(read(ada, analysts.id)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("what is for others does not crowd out what is for whoever asks", async () => {
+test("memories of others do not displace matching ones", async () => {
   await using stage = await MemoryStage.open();
   await remember(stage.context, words("Weeks begin on Mondays, says everybody who has been asked about it so far."));
   for (let i = 0; i < 6; i += 1) {
@@ -76,7 +76,7 @@ test("what is for others does not crowd out what is for whoever asks", async () 
   expect(hits.map(({ title }) => title)).toEqual([expect.stringContaining("says everybody")]);
 });
 
-test("an agent's word for itself is kept under its name, and a client that is no agent of ours has none", async () => {
+test("an agent's own memory is kept under its name, and an external client has none", async () => {
   await using stage = await MemoryStage.open();
   const { state, result } = await stage.run({
     text: "Orders are in orders_v2.",

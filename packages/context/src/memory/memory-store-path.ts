@@ -4,11 +4,11 @@ import type { MemoryFile } from "./memory-file.ts";
 const MOST_SEGMENTS = 20;
 const MOST_BYTES = 1_024;
 
-/** Where a memory is in its store; one that nobody gave a path is under its scope. */
+/** Path in its store; without an explicit path it is under its scope. */
 export const pathOf = ({ id, path, scope, agent }: MemoryFile): string =>
   path ?? (scope === "agent" ? `/agent/${(agent ?? "").replaceAll("/", "-") || "-"}/${id}.md` : `/${scope}/${id}.md`);
 
-/** Equal, or one is a folder of the other. */
+/** Equal, or one is a parent of the other. */
 export const overlaps = (a: string, b: string): boolean => a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
 
 export function checkPath(path: string): void {
@@ -28,7 +28,7 @@ function problemOf(path: string): string | undefined {
   return path === path.normalize("NFC") ? undefined : "it is not in Unicode's normal form C";
 }
 
-/** The path, or one that it would be a folder of, is taken. */
+/** The path is taken, or would be a parent of an existing one. */
 export class MemoryPathConflict extends TandemError {
   readonly other: { id: string; path: string };
 

@@ -10,7 +10,7 @@ import { checkPath, MemoryPathConflict, MemoryPreconditionFailed, overlaps, path
 import { type CurrentMemory, type MemoryVersion, MemoryVersions, type VersionActor } from "./memory-versions.ts";
 import { acceptAtOnce, titleOf } from "./remember.ts";
 
-/** A named container of memories, as programs see it. */
+/** A named container of memories in the API. */
 const memoryStoreRecord = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -25,27 +25,27 @@ export type MemoryStoreRecord = z.output<typeof memoryStoreRecord>;
 const KIND = "memory-store";
 const MOST = 1_000;
 
-/** Each what a program sees of a memory: its text at a path. */
+/** A memory in the API: text at a path. */
 export interface StoreEntry {
   id: string;
   path: string;
   content: string;
   sha256: string;
-  /** The version that it is at. */
+  /** Current version. */
   version: string;
   createdAt: string;
   updatedAt: string;
 }
 
-/** Whoever writes: by name for the commit, and for the version. */
+/** The writer: name for the commit, and actor for the version. */
 export interface Writer {
   by: string;
   actor?: VersionActor;
 }
 
 /**
- * The memories of a context as stores of documents at paths. The context's own store is always there; others are made by
- * programs, and what is in them is found by nobody else. Whoever writes here decides: each write is an accepted proposal.
+ * Memories as stores of documents at paths. The context's own store always exists; others are created by programs, and
+ * are searched only by them. Writers decide themselves: each write is an accepted proposal.
  */
 export class MemoryStores {
   readonly #context: Pick<Knowledge, "id" | "folder" | "proposals">;
@@ -62,12 +62,12 @@ export class MemoryStores {
     this.#versions = new MemoryVersions(parts.records, parts.context.id, this.#now);
   }
 
-  /** The id of the store that the context has by itself. */
+  /** Id of the context's own store. */
   get ownId(): string {
     return `memstore_${this.#context.id.slice(this.#context.id.indexOf("_") + 1)}`;
   }
 
-  /** The newest first, the context's own last. */
+  /** Newest first, the context's own last. */
   async list({ includeArchived }: { includeArchived: boolean }): Promise<MemoryStoreRecord[]> {
     const stored = await this.#records.list(this.#context.id, KIND, { limit: MOST, order: "desc" });
     const stores = stored.map(({ value }) => memoryStoreRecord.parse(value)).filter(({ id }) => id !== this.ownId);
@@ -102,7 +102,7 @@ export class MemoryStores {
     return store.archivedAt === null ? this.#put({ ...store, archivedAt: this.#now().toISOString() }) : store;
   }
 
-  /** With all that is in it; the folder's history has it still. */
+  /** Deletes all its content; the folder's git history keeps it. */
   async delete(id: string, by: string): Promise<void> {
     await this.get(id);
     if (id === this.ownId) throw ownStays("deleted");
@@ -114,7 +114,7 @@ export class MemoryStores {
     await this.#versions.forget(id);
   }
 
-  /** In the order of their paths. */
+  /** Sorted by path. */
   async entries(id: string): Promise<StoreEntry[]> {
     await this.get(id);
     const all = (await this.#memories.all()).filter((memory) => this.#isIn(memory, id));
@@ -131,7 +131,7 @@ export class MemoryStores {
     return this.#noted(store, id);
   }
 
-  /** Every change of every memory in a store, the newest first. */
+  /** All changes of memories in a store, newest first. */
   async versions(store: string, query: Parameters<MemoryVersions["list"]>[1]): Promise<MemoryVersion[]> {
     await this.entries(store);
     return this.#versions.list(store, query);
@@ -142,7 +142,7 @@ export class MemoryStores {
     return this.#versions.get(store, id);
   }
 
-  /** Takes a former version's text out of the record; the history of the folder has it still. */
+  /** Removes a former version's text from the record; the folder's git history keeps it. */
   async redact(store: string, id: string, by: VersionActor): Promise<MemoryVersion> {
     await this.entries(store);
     return this.#versions.redact(store, id, by);
@@ -204,7 +204,7 @@ export class MemoryStores {
     });
   }
 
-  /** A memory as it is now, and at which version; with whoever has just changed it. */
+  /** The current memory and its version; records the actor of a change just made. */
   async #noted(store: string, id: string, actor?: VersionActor): Promise<StoreEntry> {
     const memory = await this.#find(store, id);
     return entryOf(memory, await this.#versions.note(currentOf(memory, store), actor));
@@ -218,7 +218,7 @@ export class MemoryStores {
     throw new RequestError("not_found", `There is no memory ${id} in ${store}.`);
   }
 
-  /** One that takes writes. */
+  /** Rejects an archived store. */
   async #open(id: string): Promise<MemoryStoreRecord> {
     const store = await this.get(id);
     if (store.archivedAt === null) return store;

@@ -16,20 +16,20 @@ import { LONGEST_STATEMENT } from "./remember.ts";
 import type { Passage } from "./session-passages.ts";
 import { saysTheSame, type Statement } from "./statement.ts";
 
-/** More of one session is not worth remembering, but a transcript of it. */
+/** More memories from one session would be a transcript. */
 const MOST = 10;
 const LONGEST_QUOTE = 300;
 
 const statement = z.string().min(6).max(LONGEST_STATEMENT).describe("One statement that can be understood by itself.");
 const eventIds = z.array(z.string().min(1).max(100)).min(1).max(10).describe("Ids of the events that justify it.");
 const memoryIds = z.array(z.string().min(1).max(100)).max(10).default([]);
-// One word each: nothing can be said in them.
+// Single words, so that they cannot carry instructions.
 const tags = z
   .array(z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,30}$/u))
   .max(5)
   .default([]);
 
-/** What the memory agent can do. What it hands in is kept in `found`; nothing is written. */
+/** Tools of the memory agent. Results are collected in `found`; nothing is written. */
 export function memoryTools(
   parts: MemoryParts,
   session: { id: string; agent: string },
@@ -51,7 +51,7 @@ export function memoryTools(
     });
   }
 
-  /** One that is for whoever had this session: others' are none of its business. */
+  /** Only memories that apply to this session's user and agent. */
   async function findOwn(id: string) {
     const memory = await memories.get(id);
     return memory && holdsFor(memory, { agent: session.agent, user: context.user }) ? memory : undefined;
@@ -161,7 +161,7 @@ export function memoryTools(
   ];
 }
 
-/** A correction is another statement than the same words as a memory of their own. */
+/** A correction differs from a new memory with the same text. */
 export const correction = (id: string, statement: Statement): Statement => ({
   ...statement,
   text: `${id}: ${statement.text}`,

@@ -4,14 +4,14 @@ import { z } from "zod";
 
 export { VERSION_OPERATIONS } from "@tandem/protocol";
 
-/** Who changed a memory, as far as it is known. */
+/** The actor of a change, if known. */
 const actor = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("token"), id: z.string() }),
   z.strictObject({ type: z.literal("session"), id: z.string() }),
 ]);
 export type VersionActor = z.output<typeof actor>;
 
-/** One change of a memory. Of one that was redacted or deleted there is no content; of a redacted one, no path either. */
+/** One change of a memory. Redacted and deleted versions have no content; redacted ones have no path either. */
 const memoryVersion = z.strictObject({
   id: z.string(),
   memory: z.string(),
@@ -27,7 +27,7 @@ const memoryVersion = z.strictObject({
 });
 export type MemoryVersion = z.output<typeof memoryVersion>;
 
-/** What was on record last of a memory. */
+/** Last recorded version of a memory. */
 const head = z.strictObject({ store: z.string(), version: z.string(), path: z.string(), sha256: z.string() });
 
 /** A memory as it is now. */
@@ -37,7 +37,7 @@ export interface CurrentMemory {
   path: string;
   content: string;
   sha256: string;
-  /** Of whose session it came, for one that is new. */
+  /** The session it came from, if it is new. */
   session?: string;
 }
 
@@ -46,8 +46,8 @@ const HEAD = "memory-head";
 const PAGE = 100;
 
 /**
- * The history of memories, by store. A change over the API is on record at once, with who made it; what people and proposals
- * change in the folder is found when somebody looks, as one version for all that has happened since, without an author.
+ * Version history of memories, by store. Changes over the API are recorded at once with their actor. Changes in the
+ * folder are detected on the next read, as one version without an author.
  */
 export class MemoryVersions {
   readonly #records: Records;
@@ -61,7 +61,7 @@ export class MemoryVersions {
     this.#now = now;
   }
 
-  /** The version that a memory is at; a change that is not on record yet is put there. */
+  /** The current version; records an unrecorded change. */
   async note(memory: CurrentMemory, by?: VersionActor): Promise<string> {
     const stored = await this.#records.get(this.#space, HEAD, memory.id);
     const known = stored && head.parse(stored.value);
@@ -76,7 +76,7 @@ export class MemoryVersions {
     ).then((again) => again ?? version.id);
   }
 
-  /** It is gone. */
+  /** Records a deletion. */
   async noteGone(id: string, by?: VersionActor): Promise<void> {
     const stored = await this.#records.get(this.#space, HEAD, id);
     if (!stored) return;
@@ -85,7 +85,7 @@ export class MemoryVersions {
     const version = this.#version({
       ...{ memory: id, store, operation: "deleted", path, ...nothing, createdBy: by ?? null },
     });
-    // Whoever else has seen that it is gone wrote it down already.
+    // Race: another process has recorded the deletion already.
     const again = { ...head.parse(stored.value), version: version.id };
     await this.#write(
       [
@@ -97,7 +97,7 @@ export class MemoryVersions {
     );
   }
 
-  /** Brings the record of a store up to what is in it now. */
+  /** Records all unrecorded changes of a store. */
   async catchUp(store: string, memories: readonly CurrentMemory[]): Promise<Map<string, string>> {
     const versions = new Map<string, string>();
     const heads = await this.#heads();
@@ -115,7 +115,7 @@ export class MemoryVersions {
     throw new RequestError("not_found", `There is no memory version ${id} in ${store}.`);
   }
 
-  /** The newest first, from after `after`, at most `limit` of those that are wanted. */
+  /** Newest first, starting after `after`, at most `limit` matches. */
   async list(
     store: string,
     { limit, after, wants }: { limit: number; after?: string; wants: (version: MemoryVersion) => boolean },
@@ -134,7 +134,7 @@ export class MemoryVersions {
     }
   }
 
-  /** Takes what it said out of the record, for good. What a memory says now is not history: that is changed first. */
+  /** Permanently removes a version's content. The current version must be changed first. */
   async redact(store: string, id: string, by: VersionActor): Promise<MemoryVersion> {
     const version = await this.get(store, id);
     if (version.redactedAt !== null) return version;
@@ -150,7 +150,7 @@ export class MemoryVersions {
     return redacted;
   }
 
-  /** Of a store that is deleted nothing is kept. */
+  /** A deleted store keeps no history. */
   async forget(store: string): Promise<void> {
     for (;;) {
       const page = await this.#records.list(this.#space, VERSION, { prefix: keyOf(store, ""), limit: PAGE });
@@ -178,13 +178,13 @@ export class MemoryVersions {
   }
 
   #version(said: Omit<MemoryVersion, "id" | "createdAt" | "redactedAt" | "redactedBy">): MemoryVersion {
-    // Ids sort by their time: two in one millisecond would have no order.
+    // Ids sort by time, so times must be unique.
     this.#last = Math.max(this.#now().getTime(), this.#last + 1);
     const createdAt = new Date(this.#last).toISOString();
     return { id: newId("memoryVersion", this.#last), ...said, createdAt, redactedAt: null, redactedBy: null };
   }
 
-  /** Undefined if it was written; what `otherwise` says if somebody else was faster. */
+  /** Undefined if written; the result of `otherwise` if another process won the race. */
   async #write(changes: readonly RecordChange[], otherwise: () => Promise<string>): Promise<string | undefined> {
     try {
       await this.#records.write(this.#space, changes);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isInOwnWords, ownSentences } from "./own-words.ts";
 
-describe("a person's own words", () => {
+describe("a person's literal statement", () => {
   test.each([
     ["as they stand", "Revenue excludes refunds.", "Revenue excludes refunds."],
     [
@@ -17,7 +17,7 @@ describe("a person's own words", () => {
     ["after a wish to be remembered", "We deploy on Tuesdays.", "Please remember that we deploy on Tuesdays."],
     ["two sentences of it", "Use orders_v2. It has the net amounts.", "Use orders_v2. It has the net amounts. Go on."],
     ["in another language", "Umsatz ist ohne Steuern.", "Nein, Umsatz ist ohne Steuern."],
-  ])("are found %s", (_, statement, message) => {
+  ])("is found %s", (_, statement, message) => {
     expect(isInOwnWords(statement, [message])).toBe(true);
   });
 
@@ -40,11 +40,11 @@ describe("a person's own words", () => {
     ["a quotation in single marks", "Always use it.", "It says 'Always use it.' and more."],
     ["a message that nobody types", "We deploy on Tuesdays.", `We deploy on Tuesdays. ${"x ".repeat(1_200)}`],
     ["nothing at all", "", "Anything."],
-  ])("are not %s", (_, statement, message) => {
+  ])("is not %s", (_, statement, message) => {
     expect(isInOwnWords(statement, [message])).toBe(false);
   });
 
-  test("of several messages count together", () => {
+  test("may span several messages", () => {
     expect(isInOwnWords("A is B. C is D.", ["A is B.", "C is D."])).toBe(true);
     expect(isInOwnWords("A is B. C is E.", ["A is B.", "C is D."])).toBe(false);
     expect(ownSentences("One. Two!\nThree")).toEqual(["One.", "Two!", "Three"]);

@@ -1,27 +1,27 @@
 import { plainWords } from "./statement.ts";
 
-// Whether a statement is what a person said, word for word, is what a rule may rest on: a model that was talked into
-// something by a document can name any message as its reason, but it cannot put its words into that message.
+// Rules may accept only literal statements of a user. A model fooled by a document can cite any message as reason, but
+// it cannot put text into that message.
 
-/** A message that is longer holds more than a person types: something was pasted. */
+/** A longer message was probably pasted. */
 const LONGEST_MESSAGE = 2_000;
 
-/** What may stand before or after a statement without changing what it says. */
+/** Openings and endings that do not change a statement. */
 const OPENINGS =
   /^(?:(?:no|yes|ok|okay|well|actually|please|also|and|but|so|hey|sorry|right|thanks|thank you|nein|ja|bitte|also|und|aber)[\s,:;.!–-]+|(?:please\s+)?(?:remember|note|keep in mind|mind|merk dir|beachte)(?:\s+that|\s+this|,\s*dass)?[\s,:–-]+|for the record[\s,:–-]+|from now on[\s,:–-]+|(?:just\s+)?so you know[\s,:–-]+)/iu;
 
-/** Elements, code and quotations: others' words, wherever they stand. One that has no end goes to the end. */
+/** Elements, code and quotations contain other people's text. An unterminated one extends to the end. */
 const OTHERS =
   /(?:```+|~~~+)[\s\S]*?(?:```+|~~~+|$)|<([\w-]+)[^>]*>[\s\S]*?(?:<\/\1\s*>|$)|“[^”]*(?:”|$)|„[^“”]*(?:[“”]|$)|«[^»]*(?:»|$)|"[^"]*(?:"|$)|`[^`]*(?:`|$)|(?<=^|[\s(])'[^']*'(?=$|[\s).,;:!?])/g;
 
-/** The sentences of a message that its sender typed: without what is quoted, fenced, marked up, or introduced by a colon. */
+/** The sentences that the sender typed: without quotations, fences, markup, or text announced by a colon. */
 export function ownSentences(message: string): string[] {
   if (message.length > LONGEST_MESSAGE) return [];
   const typed: string[] = [];
   for (const line of message.replaceAll(OTHERS, " … ").split(/\r?\n/)) {
-    // Somebody else's words, or the mark-up of a page.
+    // Quoted text or page markup.
     if (/^\s*(?:[>|<]|#{1,6}\s)|^(?:\t| {4,})\S/.test(line)) continue;
-    // From here on it is what was announced, whoever wrote it.
+    // Everything after a colon may be someone else's text.
     if (/[:：]\s*$/u.test(line)) break;
     typed.push(line);
   }
@@ -31,7 +31,7 @@ export function ownSentences(message: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** Whether every sentence of a statement is a whole sentence of these messages, but for words that only open it. */
+/** Whether every sentence of a statement is a complete sentence of these messages, apart from openings. */
 export function isInOwnWords(statement: string, messages: readonly string[]): boolean {
   const said = new Set(messages.flatMap(ownSentences).flatMap(withoutOpenings).map(plainWords));
   const sentences = statement
@@ -41,7 +41,7 @@ export function isInOwnWords(statement: string, messages: readonly string[]): bo
   return sentences.length > 0 && sentences.every((sentence) => said.has(sentence));
 }
 
-/** With each opening taken away that stands before the rest. */
+/** Variants without each leading opening. */
 function withoutOpenings(sentence: string): string[] {
   const forms = [sentence];
   for (let rest = sentence; ;) {

@@ -6,12 +6,12 @@ import type { MemoryParts } from "./memory-parts.ts";
 import { correction } from "./memory-tools.ts";
 import { rememberStatement } from "./proposed-statements.ts";
 
-/** Who accepts what a user said word for word, where the setting says so. */
+/** Name of the rule that accepts literal statements, if enabled. */
 const RULE = "memory.capture: on";
 
 /**
- * Makes proposals of what was found: what a user said in these words, what waits for a person though they did (it changes or
- * contradicts what is remembered), and, in quarantine, all that rests on anything else.
+ * Creates proposals: literal user statements, statements that need a person because they change or contradict a memory,
+ * and a quarantined proposal for everything else.
  */
 export async function proposeMemories(
   run: Run,
@@ -20,7 +20,7 @@ export async function proposeMemories(
   { title, summary }: { title: string; summary: string },
 ): Promise<Proposal[]> {
   const known = await new Memories(context.folder).all();
-  // Of a run that was cut off, some may stand there already.
+  // A killed run may have stored some already.
   const found = all.filter(({ id, corrects }) => corrects !== null || !known.some((memory) => memory.id === id));
   const said = found.filter(({ doubt }) => doubt === null);
   const isPlain = ({ corrects, contradicts }: FoundMemory) => corrects === null && contradicts.length === 0;

@@ -5,7 +5,7 @@ import { type Statement, statementKey } from "./statement.ts";
 const KIND = "memory-said";
 const said = z.object({ proposal: z.string() });
 
-/** The proposal in which a statement was made before, whatever became of it: agents do not make it again. */
+/** An earlier proposal of the statement, in any state: agents do not repeat it. */
 export async function proposedBefore(
   records: Records,
   space: string,

@@ -5,7 +5,7 @@ import { rememberKind } from "./memory-kind.ts";
 import { rememberWork } from "./remember-work.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
 
-test("what agents hand in at the same time over the tool becomes proposals, each in its turn", async () => {
+test("concurrent submissions over the tool become proposals one by one", async () => {
   await using stage = await MemoryStage.open(undefined, { memory: "always" });
   const { store, context } = stage;
   await using desk = new JobDesk({

@@ -3,11 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { JobDesk } from "../runs/job-desk.ts";
 import type { ContextWork } from "../tools/job-tools.ts";
 
-/** One is compared with what is known in a moment; whoever comes meanwhile waits so long. */
+/** Maximum wait for the previous submission, which takes a moment. */
 const PATIENCE_MS = 30_000;
 const AGAIN_MS = 200;
 
-/** Begins a job that proposes what an agent has handed in. Of several at once each has its turn. */
+/** Starts a job that proposes an agent's submission. Concurrent ones are serialised. */
 export const rememberWork =
   (desk: Pick<JobDesk, "start">): NonNullable<ContextWork["remember"]> =>
   async (input) => {

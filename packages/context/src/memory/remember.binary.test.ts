@@ -21,8 +21,8 @@ const words = (text: string, more: Partial<Words> = {}): Words => ({
   ...more,
 });
 
-describe("a person's own words", () => {
-  test("are kept at once, as a commit that can be undone, and found", async () => {
+describe("a person's own statement", () => {
+  test("is stored at once, as a revertible commit, and found", async () => {
     await using stage = await MemoryStage.open();
     const { memory, proposal } = await remember(
       stage.context,
@@ -41,7 +41,7 @@ describe("a person's own words", () => {
     expect(await stage.context.search.search({ text: "Sundays", limit: 5 })).toMatchObject([
       { key: `memory:${memory.id}` },
     ]);
-    // They are a person's lines: no rule may replace them.
+    // These lines belong to a person: no rule may replace them.
     const hand = await stage.context.folder.handLines([`memory/${memory.id}.md`]);
     expect(hand.get(`memory/${memory.id}.md`)?.size).toBeGreaterThan(5);
     await stage.context.proposals.undo(proposal!.id, "ada");
@@ -50,7 +50,7 @@ describe("a person's own words", () => {
     expect(await stage.statements()).toEqual(["Weeks begin on Sundays."]);
   });
 
-  test("said again are not stored twice, but for another scope they are", async () => {
+  test("is stored once per scope", async () => {
     await using stage = await MemoryStage.open();
     const first = await remember(stage.context, words("Weeks begin on Sundays."));
     const again = await remember(stage.context, words("  weeks begin  on Sundays"));
@@ -64,12 +64,12 @@ describe("a person's own words", () => {
     ["nothing", words("  "), "nothing to remember"],
     ["a whole document", words("x".repeat(5_000)), "at most 4000 characters"],
     ["for an agent without a name", words("Fine.", { scope: "agent" }), "none is named"],
-  ])("%s is refused", async (_, given, message) => {
+  ])("%s is rejected", async (_, given, message) => {
     await using stage = await MemoryStage.open();
     await expect(remember(stage.context, given)).rejects.toThrow(message);
   });
 
-  test("run out, and are not served then; said again, they are back", async () => {
+  test("expires, and comes back when repeated", async () => {
     await using stage = await MemoryStage.open();
     const soon = new Date(Date.now() + 60_000);
     const { memory } = await remember(stage.context, words("The fair is on.", { expiresAt: soon.toISOString() }));
@@ -79,7 +79,7 @@ describe("a person's own words", () => {
     expect(await stage.memories.own()).toMatchObject([{ id: memory.id, expiresAt: null }]);
   });
 
-  test("are forgotten and kept longer by a person's word; forgotten again after an undo", async () => {
+  test("can be forgotten and extended by a person, also after an undo", async () => {
     await using stage = await MemoryStage.open();
     const { memory } = await remember(stage.context, words("Weeks begin on Sundays."));
     const until = new Date(Date.now() + 86_400_000).toISOString();
@@ -96,8 +96,8 @@ describe("a person's own words", () => {
   });
 });
 
-describe("what contradicts", () => {
-  test("is asked of a model, linked in both directions, and unlinked when one is forgotten", async () => {
+describe("contradictions", () => {
+  test("are found by a model, linked in both directions, and unlinked when one is forgotten", async () => {
     await using stage = await MemoryStage.open(backend);
     const { memory: old } = await remember(stage.context, words("Refunds take 30 days."));
     const llm = async () => backend.play([object({ contradicts: [{ id: "m1", why: "Another time." }] })]);
@@ -115,7 +115,7 @@ describe("what contradicts", () => {
     expect(await stage.memories.own()).toMatchObject([{ id: memory.id, contradicts: [] }]);
   });
 
-  test("is not asked where nothing is alike, and a failure loses nothing", async () => {
+  test("need similar memories; a failure loses nothing", async () => {
     await using stage = await MemoryStage.open(backend);
     const never = async () => {
       throw new Error("No model is needed for this.");
@@ -130,8 +130,8 @@ describe("what contradicts", () => {
   });
 });
 
-describe("an agent's word", () => {
-  test("waits in quarantine whatever the rules are, with what it contradicts beside it, once", async () => {
+describe("an agent's statement", () => {
+  test("is quarantined whatever the rules, with its contradictions, once", async () => {
     await using stage = await MemoryStage.open(backend, { memory: "always" });
     const { memory } = await remember(stage.context, words("Refunds take 30 days."));
     const params = { text: "Refunds take 14 days.", scope: "project", by: "claude-code" };
@@ -157,7 +157,7 @@ describe("an agent's word", () => {
     expect(known).toMatchObject({ result: { known: memory.id, proposals: [] }, requests: 0 });
   });
 
-  test("is not lost when the model fails: the job is not done, and the proposal waits", async () => {
+  test("survives a model failure: the job fails, and the proposal waits", async () => {
     await using stage = await MemoryStage.open(backend);
     await remember(stage.context, words("Refunds take 30 days."));
     const row = await stage.run(

@@ -9,34 +9,34 @@ import { contradictionsOf, Memories, type StoredMemory } from "./memories.ts";
 import { isExpired, type MemoryFile, type MemoryScope, scoped } from "./memory-file.ts";
 import { saysTheSame } from "./statement.ts";
 
-/** What is to be remembered, in a person's own words. */
+/** A statement of a person to remember. */
 export interface Words {
   text: string;
   scope: MemoryScope;
   /** With scope `agent`: its name. */
   agent?: string;
   tags?: readonly string[];
-  /** Null: until somebody changes it. */
+  /** Null: never expires. */
   expiresAt: string | null;
   by: string;
-  /** With scope `user`: whose it is; whoever says it, where absent. */
+  /** With scope `user`: the owner; default: the speaker. */
   user?: string;
 }
 
 export interface Remembered {
   memory: MemoryFile;
-  /** The proposal that it was accepted as; absent if the same stood there already. */
+  /** The accepted proposal; absent if the memory already existed. */
   proposal?: Proposal;
   contradicts: StoredMemory[];
-  /** Why nobody has looked for contradictions, though there are memories that may be some. */
+  /** Why contradictions were not checked although similar memories exist. */
   unchecked?: string;
 }
 
 const LONGEST_TITLE = 72;
-/** One statement; a document belongs into a source. */
+/** One statement; longer text belongs into a source. */
 export const LONGEST_STATEMENT = 4_000;
 
-/** Keeps a person's own words, at once. The same said again is not stored twice. */
+/** Stores a person's statement at once. Idempotent. */
 export async function remember(
   knowledge: Knowledge,
   words: Words,
@@ -55,7 +55,7 @@ export async function remember(
   const evidence: Evidence = { type: "person", name: by, at: at.toISOString() };
   if (same && !isExpired(same, at)) return { memory: same, contradicts: contradictionsOf(same, known) };
   if (same) {
-    // It had run out; whoever says it again wants it back.
+    // It had expired; repeating it restores it.
     const draft = draftChange(same, { expiresAt: words.expiresAt, updatedAt: at.toISOString() }, [evidence]);
     const proposal = await acceptAtOnce(knowledge, titleOf("Remember again", text), [draft], by);
     return { memory: { ...same, expiresAt: words.expiresAt }, proposal, contradicts: contradictionsOf(same, known) };
@@ -68,7 +68,7 @@ export async function remember(
   const model = alike.length > 0 ? await llm?.() : undefined;
   const { memories: contradicts, unchecked } = await findContradictions(model, memory, alike, signal);
   const proposal = await acceptAtOnce(knowledge, titleOf("Remember", text), draftMemory(memory, contradicts), by);
-  // Whoever says it may ask for it in the next breath.
+  // Make it searchable immediately.
   await knowledge.search.sync();
   return {
     ...{ memory: { ...memory, contradicts: contradicts.map(({ id }) => id) }, proposal, contradicts },
@@ -76,7 +76,7 @@ export async function remember(
   };
 }
 
-/** It goes, by a person's decision; undone like any other. */
+/** Removes a memory by a person's decision; can be undone. */
 export async function forget(knowledge: Knowledge, id: string, by: string, now = new Date()): Promise<Proposal> {
   const memories = new Memories(knowledge.folder);
   const memory = await findMemory(memories, id);
@@ -85,7 +85,7 @@ export async function forget(knowledge: Knowledge, id: string, by: string, now =
   return acceptAtOnce(knowledge, titleOf("Forget", memory.text), drafts, by);
 }
 
-/** Says how long it holds: until then, or, with null, for good. */
+/** Sets its expiry; null for never. */
 export async function keep(
   knowledge: Knowledge,
   id: string,
@@ -104,7 +104,7 @@ export async function findMemory(memories: Memories, id: string): Promise<Stored
   throw new RequestError("not_found", `There is no memory ${id}.`, { fix: "List them with `tandem memories list`." });
 }
 
-/** A person's decision is made as they say it: a proposal that is accepted in the same breath, so that it can be undone. */
+/** A person's decision is a proposal that is accepted at once, so that it can be undone. */
 export async function acceptAtOnce(
   { proposals }: Pick<Knowledge, "proposals">,
   title: string,

@@ -1,15 +1,15 @@
 import type { LoggedEvent, SessionId, ToolResultContent, UserContent } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 
-/** Who speaks in a passage. Only what a user typed can be a person's own words. */
+/** Speaker of a passage. Only text typed by a user counts as a person's own. */
 export type Speaker = "user" | "attachment" | "denial" | "agent" | "tool call" | "tool result";
 
-/** One thing that was said or done in a session. */
+/** One event of a session as text. */
 export interface Passage {
   event: string;
   seq: number;
   speaker: Speaker;
-  /** Of a tool. */
+  /** Tool name. */
   name?: string;
   text: string;
 }
@@ -26,14 +26,14 @@ const TYPES = [
   "agent.mcp_tool_result",
 ];
 const PAGE = 500;
-/** Of one passage: what a tool gave back is seldom what is worth remembering. */
+/** Maximum length per passage: tool results are seldom worth remembering. */
 const LONGEST: Readonly<Record<Speaker, number>> = {
   ...{ user: 12_000, attachment: 2_000, denial: 2_000, agent: 4_000, "tool call": 400, "tool result": 1_000 },
 };
 
 const LONGEST_BEFORE = 1_500;
 
-/** What was said on a session's own thread after `after`, up to `limit` characters; at least one event, if there is one. */
+/** Passages of the primary thread after `after`, up to `limit` characters; at least one event if there is one. */
 export async function readPassages(
   events: EventLog,
   session: SessionId,
@@ -55,7 +55,7 @@ export async function readPassages(
   }
 }
 
-/** The last that was said before, so that what follows can be understood. */
+/** The last passages before, as background. */
 export async function readBefore(
   events: EventLog,
   session: SessionId,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { MemoryScope } from "./memory-file.ts";
 
-/** A statement without what does not change what it says: case, spaces, quotation marks and its full stop. */
+/** Normalises a statement: case, spaces, quotation marks and final full stop. */
 export const plainWords = (text: string): string =>
   text
     .normalize("NFKC")
@@ -18,7 +18,7 @@ export interface Statement {
   user?: string;
 }
 
-/** The same for statements that say the same to the same. */
+/** Equal for the same statement with the same scope. */
 export function statementKey({ text, scope, agent, user }: Statement): string {
   const whose = scope === "agent" ? agent : scope === "user" ? user : undefined;
   const parts = [scope, whose ?? "", plainWords(text)];

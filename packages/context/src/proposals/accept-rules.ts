@@ -3,7 +3,7 @@ import type { Hunk } from "./proposal.ts";
 
 export type AcceptRules = Config["context"]["accept"];
 
-/** The rule that accepts a hunk, as it stands in tandem.yaml; undefined if a person has to. */
+/** The rule in tandem.yaml that accepts a hunk; undefined if a person must decide. */
 export function ruleFor(hunk: Hunk, rules: AcceptRules): string | undefined {
   if (hunk.held !== undefined) return undefined;
   switch (hunk.aspect) {

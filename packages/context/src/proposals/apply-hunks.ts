@@ -4,12 +4,12 @@ import { mergeEdits } from "../lines/merge-edits.ts";
 import type { Change, Hunk } from "./proposal.ts";
 
 export interface Applied {
-  /** The file as it would be; null: it goes, or is not there. */
+  /** The resulting file; null if it is removed or absent. */
   text: string | null;
   outcomes: Map<string, "applied" | "already" | "conflict">;
 }
 
-/** Puts hunks of a change into what the file is now. Those that were accepted before are taken for part of its past. */
+/** Applies hunks of a change to the current file. Hunks accepted earlier count as part of its history. */
 export function applyHunks(
   change: Pick<Change, "before" | "after" | "hunks">,
   chosen: ReadonlySet<string>,
@@ -35,7 +35,7 @@ export function applyHunks(
   return { text: isGone ? null : text, outcomes: new Map(ids.map((id, index) => [id, outcomes[index]!])) };
 }
 
-/** The file with all of these hunks, and nothing of what others have done since. */
+/** The file with these hunks, without later changes of others. */
 export function withHunks(before: string | null, hunks: readonly Hunk[], isRemoval: boolean): string | null {
   const text = fromLines(applyEdits(toLines(before), hunks.map(toEdit)));
   return text === "" && (isRemoval || before === null) ? null : text;

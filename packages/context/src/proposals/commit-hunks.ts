@@ -7,7 +7,7 @@ import { parseTableFile } from "../catalogue/table-file.ts";
 import { parseMemory } from "../memory/memory-file.ts";
 import { pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
-/** A person may save a file between our look and our write; this often, and no more. */
+/** Retries after a race with a person who saves the file. */
 const TRIES = 5;
 
 type Outcome = { state: "accepted"; commit: string | undefined } | { state: "conflict"; note: string };
@@ -18,8 +18,8 @@ export interface Committed {
 }
 
 /**
- * Puts hunks into the files as they are now, and commits: what a model wrote in one commit, a person's own words in
- * another, so that it stays known whose line is whose. Hunks that do not fit any more are conflicts; the rest goes on.
+ * Applies hunks to the current files and commits them: a model's text and a person's own text in separate commits, so
+ * that line ownership stays known. Hunks that no longer apply become conflicts.
  */
 export async function commitHunks(
   folder: ContextFolder,
@@ -39,7 +39,7 @@ export async function commitHunks(
     const { commit, outcomes } = await commitGroup(folder, proposal, changes, chosen, { by, isWords });
     if (commit !== undefined) committed.commits.push(commit);
     for (const [id, outcome] of outcomes) committed.outcomes.set(id, outcome);
-    // The second group goes on top of the first.
+    // The second group applies on top of the first.
     changes = changes.map((change) => ({
       ...change,
       hunks: change.hunks.map((hunk) =>
@@ -79,7 +79,7 @@ async function commitGroup(
   }
 }
 
-/** Until the commit has a name. */
+/** Placeholder until the commit id is known. */
 const PLACED = "placed";
 
 async function applyTo(
@@ -91,7 +91,7 @@ async function applyTo(
   const { path } = change;
   const current = (await folder.read(path)) ?? null;
   const applied = applyHunks(change, chosen, current);
-  // A file that a person left broken is theirs to mend; one that was whole stays whole.
+  // Do not break a valid file; an already broken one is left to its author.
   const problem = applied.text === null || applied.text === current ? undefined : checkFile(path, applied.text)[0];
   for (const [id, outcome] of applied.outcomes) {
     if (outcome === "conflict") {
@@ -107,14 +107,14 @@ async function applyTo(
   return { path, expected: current, content: applied.text };
 }
 
-/** Whether all that it adds are a person's own words. */
+/** Whether everything it adds is a person's own text. */
 function isPersons(hunk: Hunk, evidence: Change["evidence"]): boolean {
   const said = (places: readonly number[]) => places.some((place) => evidence[place]?.type === "person");
   const lines = hunk.support.filter((_, index) => hunk.newLines[index]!.trim() !== "");
   return lines.length > 0 ? lines.every(said) : said(hunk.removal);
 }
 
-/** What keeps a file from being read as what its path says it is. */
+/** Problems that make a file invalid for its kind. */
 function checkFile(path: string, text: string): FileProblem[] {
   const key = pageKeyOf(path);
   const parsed = path.startsWith("catalogue/")

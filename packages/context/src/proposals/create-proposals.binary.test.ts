@@ -55,7 +55,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     return {
       folder,
       proposals,
-      /** The same, over a store that dies before its nth write. */
+      /** The same with a store that fails before its nth write. */
       dying: (writes: number) => {
         const records: Store["records"] = {
           get: (...args) => store.records.get(...args),
@@ -75,7 +75,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
   const states = (proposal: Proposal) =>
     proposal.changes.flatMap(({ hunks }) => hunks.map(({ id, state }) => `${id} ${state}`));
 
-  it("wait for a person, and become a commit that says who accepted them", async () => {
+  it("wait for a person and become a commit that names them", async () => {
     await using at = await begin();
     const text = "# Refunds\n\nWithin 30 days.\n";
     const proposal = (await at.propose([page("wiki/refunds.md", null, text)]))!;
@@ -93,7 +93,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     expect(await at.folder.handLines(["wiki/refunds.md"])).toEqual(new Map());
   });
 
-  it("are accepted by rule: structure at once, descriptions where there was none", async () => {
+  it("are accepted by rule: structure at once, new descriptions too", async () => {
     await using at = await begin();
     const first = (await at.propose([table({ id: "Its number." })]))!;
     expect(first.state).toBe("accepted");
@@ -109,7 +109,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     expect(await at.read(path)).toContain("ai: Another text.");
   });
 
-  it("are not accepted by rule in quarantine, or where a person wrote the lines that go", async () => {
+  it("are not accepted by rule in quarantine or over a person's lines", async () => {
     await using at = await begin({ wiki: "always" });
     const quarantined = (await at.propose([page("wiki/a.md", null, "# A\n\nx\n")], {
       quarantine: "It gives orders.",
@@ -124,7 +124,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     expect(await at.read("wiki/a.md")).toBe("# A!\n\nhers\n");
   });
 
-  it("keep a file whole: a rule leaves what cannot stand alone to a person", async () => {
+  it("keep files valid: a rule leaves parts that cannot stand alone to a person", async () => {
     await using at = await begin({ structure: "never" });
     const proposal = (await at.propose([table({ id: "Its number." })]))!;
     expect(proposal).toMatchObject({ state: "open", counts: { accepted: 0, conflict: 0 } });
@@ -135,7 +135,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     expect((await at.proposals.accept(proposal.id, { by: "Ann" })).state).toBe("accepted");
   });
 
-  it("are accepted in part, around what people write meanwhile; what does not fit is a conflict", async () => {
+  it("are accepted in part around a person's edits; the rest is a conflict", async () => {
     await using at = await begin();
     const before = "# A\n\none\n\ntwo\n\nthree\n";
     await at.folder.commit([{ path: "wiki/a.md", expected: null, content: before }], { subject: "x" });
@@ -155,7 +155,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     expect((await at.proposals.reject(id, { by: "Ann" })).state).toBe("partly");
   });
 
-  it("are not made again once rejected, and not twice while they wait", async () => {
+  it("are not repeated after a rejection or while they are open", async () => {
     await using at = await begin();
     const draft = page("wiki/a.md", null, "# A\n\nx\n");
     const first = (await at.propose([draft]))!;
@@ -172,7 +172,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     expect((await at.proposals.list({ limit: 1, after: other.id })).map(({ id }) => id)).toEqual([first.id]);
   });
 
-  it("are made once by a job that is run again", async () => {
+  it("are created once by a repeated job", async () => {
     await using at = await begin({ wiki: "always" });
     const drafts = [page("wiki/a.md", null, "# A\n\nx\n")];
     const first = await at.propose(drafts, { job: "job_1" });
@@ -181,7 +181,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     expect(await at.folder.head()).toBe(head);
   });
 
-  it("can be edited: what a person changes rests on the person, and is known as theirs", async () => {
+  it("can be edited: a person's changes belong to the person", async () => {
     await using at = await begin();
     const after = "# A\n\none\n\ntwo\n";
     await at.folder.commit([{ path: "wiki/a.md", expected: null, content: "# A\n" }], {
@@ -205,7 +205,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     });
   });
 
-  it("can be undone, and stay so", async () => {
+  it("can be undone, permanently", async () => {
     await using at = await begin({ wiki: "always" });
     const draft = page("wiki/a.md", null, "# A\n\nx\n");
     const { id } = (await at.propose([draft]))!;
@@ -216,7 +216,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     await expect(at.proposals.undo(id, "Ann")).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("ask what no line can show, and keep the answer", async () => {
+  it("ask questions that no line can show, and keep the answer", async () => {
     await using at = await begin();
     const question = {
       id: "1",
@@ -241,7 +241,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     });
   });
 
-  it("are decided once: of two at the same time the second is told", async () => {
+  it("are decided once: the second of two concurrent decisions is rejected", async () => {
     await using at = await begin();
     const { id } = (await at.propose([page("wiki/a.md", null, "# A\n\nx\n")]))!;
     const other = createProposals({
@@ -263,11 +263,11 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("proposals on %s",
     expect(await at.folder.list("wiki/")).toEqual(state === "accepted" ? ["wiki/a.md"] : []);
   });
 
-  it("survive a process that dies between the files and the store, or before both", async () => {
+  it("survive a crash between files and store, or before both", async () => {
     for (const writes of [1, 2]) {
       await using at = await begin();
       const { id } = (await at.propose([page("wiki/a.md", null, "# A\n\nx\n")]))!;
-      // The first write says what will be done, the second that it was.
+      // Write-ahead: the first write records the intent, the second the result.
       await expect(at.dying(writes).accept(id, { by: "Ann" })).rejects.toThrow("died");
       const healed = (await at.proposals.get(id))!;
       expect(healed.state).toBe(writes === 1 ? "open" : "accepted");

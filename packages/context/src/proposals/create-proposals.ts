@@ -17,9 +17,9 @@ import {
 } from "./proposal-records.ts";
 import type { Draft, Proposals } from "./proposals.ts";
 
-/** Who decides where nobody has to. */
+/** Actor of decisions by rule. */
 const RULE = "rule";
-/** Commits that are looked at for what a process that died has made. */
+/** Number of recent commits searched after a crash. */
 const RECENT = 200;
 
 export interface ProposalParts {
@@ -34,7 +34,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
   const records = new ProposalRecords(store.records, space);
   const time = () => now().toISOString();
 
-  /** One decision at a time, on the proposal as it is then, with all that was decided before in the files. */
+  /** Serialises decisions; each sees the current proposal with all earlier decisions applied. */
   const decide = (id: string, work: (loaded: Loaded) => Promise<Proposal>): Promise<Proposal> =>
     folder.exclusive(async () => {
       const loaded = await records.load(id);
@@ -42,7 +42,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       return work(loaded.applying ? await apply(loaded, true) : loaded);
     });
 
-  /** Does what `applying` says. If it was done in part before (`again`), what stands in the files is not done twice. */
+  /** Executes `applying`. On a retry (`again`), already applied hunks are not applied twice. */
   async function apply(loaded: Loaded, again = false): Promise<Loaded> {
     const { proposal, applying } = loaded;
     const { hunks, by, notes } = applying!;
@@ -57,7 +57,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       if (outcome.state === "accepted") {
         return { ...decided, state: "accepted", note: notes[hunk.id], commit: outcome.commit ?? earlier[0] };
       }
-      // A rule has nothing to say about it then.
+      // A conflict is not a rule's decision; leave the hunk open.
       return isRule ? { ...hunk, note: outcome.note } : { ...decided, state: "conflict", note: outcome.note };
     });
     const commits = [...proposal.commits, ...earlier, ...applied.commits];
@@ -72,7 +72,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
     );
   }
 
-  /** Commits that were made of it, and that it does not know of. */
+  /** Commits of this proposal that it does not list yet. */
   async function commitsOf({ id, commits }: Proposal): Promise<string[]> {
     const log = await folder.log(RECENT);
     return log
@@ -91,7 +91,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
     return apply(await records.save({ ...loaded, applying }, { paths: new Set() }));
   }
 
-  /** Hunks that a rule accepts, with the rule. Lines that a person wrote are not replaced by rule. */
+  /** Hunks that a rule accepts. A rule never replaces a person's lines. */
   async function byRule(proposal: Proposal): Promise<Map<string, string>> {
     const rules = new Map<string, string>();
     if (proposal.quarantine !== null) return rules;
@@ -113,7 +113,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
     return rules;
   }
 
-  /** Hunks as changes, without those that nobody wants or that wait elsewhere, numbered through. */
+  /** Numbered changes, without rejected hunks and those in other open proposals. */
   async function changesOf(drafts: readonly Draft[], anew: boolean): Promise<Change[]> {
     const made = drafts.map((draft) => ({ draft, change: makeChange(draft) }));
     const fingerprints = made.flatMap(({ change }) => change.hunks.map(({ fingerprint }) => fingerprint));
@@ -156,7 +156,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
         const saved = await records.save(
           {
             proposal,
-            // Accepted in the same breath: whoever finds it, finds it decided.
+            // Created together with its decision, so that readers see it decided.
             applying:
               rules.size === 0 ? null : { hunks: [...rules.keys()], by: RULE, notes: Object.fromEntries(rules) },
             version: 0,
@@ -200,7 +200,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
         const rejected = mapHunks(loaded.proposal, (hunk) =>
           chosen.has(hunk.id) ? { ...hunk, state: "rejected", note: reason, decidedBy: by, decidedAt: time() } : hunk,
         );
-        // Who wants nothing of it wants no question of it either.
+        // Rejecting everything also rejects its questions.
         const decisions = hunks
           ? rejected.decisions
           : rejected.decisions.map((item) => ({ ...item, answer: item.answer ?? reason ?? "rejected" }));
@@ -274,7 +274,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
   };
 }
 
-/** A person's own version of a file. What they left as it was proposed keeps its evidence; the rest is their words. */
+/** A person's edit of a file. Unchanged parts keep their evidence; the rest is the person's. */
 function editedChange(old: Change, after: string, { by, at, next }: { by: string; at: string; next: number }): Change {
   const aspect = old.hunks[0]?.aspect ?? aspectOfPath(old.path);
   const words = [{ type: "person" as const, name: by, at }];
@@ -299,7 +299,7 @@ function editedChange(old: Change, after: string, { by, at, next }: { by: string
   return { ...made, after: withHunks(old.before, hunks, false), evidence: [...old.evidence, ...made.evidence], hunks };
 }
 
-/** Open hunks: all, or those that were named. */
+/** The open hunks: all, or the given ones. */
 function choose(proposal: Proposal, ids: readonly string[] | undefined): Hunk[] {
   const waiting = ({ state }: Hunk) => state === "open" || state === "conflict";
   const all = allHunks(proposal);

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * The same change at the same place, whatever else has changed around it and however it is laid out: by the path, the old
- * and the new lines, and what they stand under (keys of YAML, a heading of Markdown).
+ * Identifies the same change at the same place, independent of surrounding changes and layout: by path, old and new
+ * lines, and their parents (YAML keys, Markdown heading).
  */
 export function fingerprint(
   path: string,
@@ -11,7 +11,7 @@ export function fingerprint(
 ): string {
   const { oldLines, newLines } = hunk;
   const first = [...newLines, ...oldLines].find((line) => line.trim() !== "") ?? "";
-  // Where it is to stand: of a file that is new by now and there the next time, what it stood under before is not the same.
+  // Uses the new position: the old parents differ between a new and an existing file.
   const place =
     newLines.length > 0
       ? parentsOf(text.after, hunk.newStart - 1, first)
@@ -20,13 +20,13 @@ export function fingerprint(
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 }
 
-/** Of a join, without how sure it is and why: that is measured anew every day, and the join is the same. */
+/** For a join, without confidence and reason, which are measured again daily. */
 function words(path: string, lines: readonly string[]): string {
   const said = path.startsWith("catalogue/") ? lines.filter((line) => !/^\s*(confidence|why):/.test(line)) : lines;
   return (said.length > 0 ? said : lines).join(" ").replaceAll(/\s+/g, " ").trim();
 }
 
-/** Lines above that are less indented, and the nearest heading. */
+/** Less indented lines above, and the nearest heading. */
 function parentsOf(lines: readonly string[], at: number, first: string): string[] {
   const parents: string[] = [];
   let indent = indentOf(first);
@@ -45,5 +45,5 @@ function parentsOf(lines: readonly string[], at: number, first: string): string[
   return parents;
 }
 
-/** An item's dash is part of its indent, so that its other keys are beside its first and below the item. */
+/** The dash of a list item counts as indentation, so that its keys are siblings below the item. */
 const indentOf = (line: string): number => /^\s*/.exec(line)![0].length;

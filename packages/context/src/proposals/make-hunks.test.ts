@@ -20,7 +20,7 @@ function change(draft: Omit<Draft, "path"> & { path?: string }) {
 }
 
 describe("makeChange", () => {
-  it("makes a hunk of neighbouring lines, and gives each line its evidence", () => {
+  it("groups neighbouring lines, with evidence per line", () => {
     const { hunks, evidence } = change({
       before: "# A\n\none\ntwo\n",
       after: "# A\n\nONE\ntwo\n\nthree\nfour\n",
@@ -33,7 +33,7 @@ describe("makeChange", () => {
     expect(evidence).toEqual([source, model, seen]);
   });
 
-  it("splits what is about different things, also where lines are replaced", () => {
+  it("splits lines about different subjects, also in replacements", () => {
     const { hunks } = change({
       path: "catalogue/shop/public.t.yaml",
       before: "rows: 1\ndescription: old\nkey: [a]\n",
@@ -47,7 +47,7 @@ describe("makeChange", () => {
     ]);
   });
 
-  it("splits a new file, keys without a value going with what is below them", () => {
+  it("splits a new file; keys without a value belong to the lines below", () => {
     const { hunks } = change({
       path: "catalogue/shop/public.t.yaml",
       before: null,
@@ -61,13 +61,13 @@ describe("makeChange", () => {
     ]);
   });
 
-  it("keeps lines together that cannot be told apart, under the stricter aspect", () => {
+  it("keeps inseparable lines together under the stricter aspect", () => {
     const support = [rest(1, 1, "structure", seen), rest(2, 2, "memory", source)];
     const { hunks } = change({ before: "x y z\n", after: "a b\nc d\n", support });
     expect(hunks).toMatchObject([{ aspect: "memory", oldLines: ["x y z"], newLines: ["a b", "c d"] }]);
   });
 
-  it("refuses a line that rests on nothing, or on a model's word alone, and names it", () => {
+  it("rejects a line without evidence, or with only a model's judgement, and names it", () => {
     const after = "# A\n\nTrue.\nMade up.\n";
     const support = [rest(1, 3, "wiki", source)];
     const why = 'Line 4 of wiki/a.md rests on nothing: "Made up.".';
@@ -82,7 +82,7 @@ describe("makeChange", () => {
     ]);
   });
 
-  it("knows the same change again, elsewhere in the file and laid out differently, and not under another key", () => {
+  it("recognises the same change elsewhere in the file and in other layout, but not under another key", () => {
     const draft = (before: string, indent = "      ") => {
       const lines = before.split("\n");
       const at = lines.findIndex((line) => line.includes("HERE"));
@@ -101,7 +101,7 @@ describe("makeChange", () => {
     expect(draft("columns:\n  - name: b\n    descriptions:\n      HERE\n")).not.toBe(a);
   });
 
-  it("knows a join again whatever was measured of it this time", () => {
+  it("recognises a join independent of its measurements", () => {
     const draft = (to: string, measured: string) =>
       makeChange({
         path: "catalogue/shop/main.orders.yaml",
@@ -122,7 +122,7 @@ describe("applyHunks", () => {
     support: [rest(1, 9, "wiki", source)],
   };
 
-  it("applies some, then others, around what a person has changed in between", () => {
+  it("applies some hunks, then others, around a person's edits", () => {
     const made = change(draft);
     const first = applyHunks(made, new Set(["2"]), "a\nb\nc\nd\n");
     expect(first.text).toBe("a\nb\nb2\nb3\nc\nd\n");
@@ -140,13 +140,13 @@ describe("applyHunks", () => {
     });
   });
 
-  it("leaves lines that a person has changed, and says so", () => {
+  it("skips lines that a person changed, and reports it", () => {
     const { text, outcomes } = applyHunks(change(draft), new Set(["1", "3"]), "a, she said\nb\nc\nd\n");
     expect(text).toBe("a, she said\nb\nc\nD\n");
     expect([...outcomes.values()]).toEqual(["conflict", "applied"]);
   });
 
-  it("puts parts of a new file side by side, whichever come first", () => {
+  it("combines parts of a new file in any order", () => {
     const made = change({
       path: "catalogue/s/t.yaml",
       before: null,
@@ -159,7 +159,7 @@ describe("applyHunks", () => {
     expect(applyHunks({ ...made, hunks }, new Set(["2"]), first.text).text).toBe(made.after);
   });
 
-  it("removes a file that is to go, and keeps one in which a person has added a line", () => {
+  it("removes a file, but keeps it if a person added a line", () => {
     const gone = change({ before: "a\nb\n", after: null, support: [], removal: [rest(1, 9, "wiki", source)] });
     expect(applyHunks(gone, new Set(["1"]), "a\nb\n").text).toBeNull();
     expect(applyHunks(gone, new Set(["1"]), "a\nb\nmine\n").text).toBe("mine\n");

@@ -7,12 +7,12 @@ import { ASPECTS, type Aspect, type Change, type Hunk } from "./proposal.ts";
 import type { Draft, Support } from "./proposals.ts";
 import { splitRegion, type LineClass } from "./split-region.ts";
 
-/** What is known of a line: what it is about, and what it rests on. */
+/** Classification and evidence of a line. */
 interface LineInfo extends LineClass {
   evidence: readonly number[];
 }
 
-/** A draft as hunks, each about one thing where the lines allow it, each line with its evidence. */
+/** Converts a draft to hunks, each about one subject if possible, with evidence per line. */
 export function makeChange({ path, before, after, support, removal = [] }: Draft): Omit<Change, "after"> {
   const evidence = new EvidenceTable();
   const [oldLines, newLines] = [toLines(before), toLines(after)];
@@ -53,7 +53,7 @@ export function makeChange({ path, before, after, support, removal = [] }: Draft
   return { path, before, evidence: evidence.items, hunks: hunks.map((hunk) => ({ id: "", ...hunk })) };
 }
 
-/** Each piece of evidence once. */
+/** Deduplicates evidence. */
 class EvidenceTable {
   readonly items: Evidence[] = [];
   readonly #places = new Map<string, number>();
@@ -86,7 +86,7 @@ function infoOf(length: number, support: readonly Support[], evidence: EvidenceT
   return infos;
 }
 
-/** Blank lines and keys without a value say nothing by themselves: they go with what is next to them. */
+/** Blank lines and keys without a value join their neighbours. */
 function inherit(
   path: string,
   lines: readonly string[],
@@ -113,7 +113,7 @@ function bareLines(path: string, lines: readonly string[]): boolean[] {
   });
 }
 
-/** A model's judgement alone is not enough. */
+/** A model's judgement alone is not sufficient evidence. */
 const rests = (info: LineInfo | undefined, { items }: EvidenceTable): boolean =>
   info !== undefined && info.evidence.some((place) => items[place]!.type !== "model");
 

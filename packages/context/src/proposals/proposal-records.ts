@@ -12,30 +12,30 @@ import {
   type ProposalSummary,
 } from "./proposal.ts";
 
-// Kept apart: lists read summaries alone, and a proposal of a thousand files is a thousand small records.
+// Separate records: lists read only summaries, and a proposal of a thousand files is a thousand small records.
 const PROPOSAL = "proposal";
 const CHANGE = "proposal_change";
-/** By fingerprint: changes that wait in a proposal, and changes that somebody does not want. */
+/** By fingerprint: hunks in open proposals, and rejected hunks. */
 const OPEN = "open_hunk";
 const REJECTED = "rejected_hunk";
-/** By job and drafts: what was proposed. */
+/** By job and drafts: the resulting proposal. */
 const PROPOSED = "proposed";
 
 const PAGE = 500;
 const CHARACTERS_PER_PAGE = 2_000_000;
 
 const storedSummary = proposalSummary.extend({
-  /** What was decided and may not be in the files yet: whoever comes next finishes it. */
+  /** A decision that may not be in the files yet (write-ahead); the next process completes it. */
   applying: z
     .object({ hunks: z.array(z.string()), by: z.string(), notes: z.record(z.string(), z.string()) })
     .nullable(),
 });
-// `after` follows from the rest.
+// `after` is derived.
 const storedChange = change.omit({ after: true }).extend({ isRemoval: z.boolean() });
 
 type Applying = NonNullable<z.output<typeof storedSummary>["applying"]>;
 
-/** A proposal, and at which version it was read. */
+/** A proposal with the version that was read, for optimistic locking. */
 export interface Loaded {
   proposal: Proposal;
   applying: Applying | null;
@@ -65,7 +65,7 @@ export class ProposalRecords {
     }
   }
 
-  /** The same with some of its files. */
+  /** With one page of its files. */
   async page(
     id: string,
     { limit, after }: { limit: number; after?: string },
@@ -101,7 +101,7 @@ export class ProposalRecords {
     }
   }
 
-  /** By path, the newest open proposal in which something of that file waits. */
+  /** The newest open proposal of each file. */
   async waiting(prefix: string, exceptOf: string): Promise<Map<string, string>> {
     const paths = new Map<string, string>();
     for (let after: string | undefined; ;) {
@@ -118,7 +118,7 @@ export class ProposalRecords {
     }
   }
 
-  /** Writes a proposal whole, with its figures as they are now. Returns it, and the version that it has. */
+  /** Stores a proposal with updated counts. Returns it with its new version. */
   async save(
     { proposal, applying, version }: Loaded,
     { paths, further = [] }: { paths?: ReadonlySet<string>; further?: readonly RecordChange[] } = {},
@@ -148,7 +148,7 @@ export class ProposalRecords {
     return { proposal: { ...summary, changes }, applying, version: version + 1 };
   }
 
-  /** Fingerprints, of these, that somebody has rejected, or that wait in a proposal already. */
+  /** Fingerprints that were rejected or are in an open proposal. */
   async known(fingerprints: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
     for (let from = 0; from < fingerprints.length; from += PAGE) {
@@ -160,7 +160,7 @@ export class ProposalRecords {
     return found;
   }
 
-  /** What has been proposed under this key: an id, null if nothing was left to propose, undefined if it never was. */
+  /** The earlier result for this key: an id, null if nothing was left to propose, undefined if never proposed. */
   async proposed(key: string): Promise<string | null | undefined> {
     const stored = await this.#records.get(this.#space, PROPOSED, key);
     return stored && z.object({ proposal: z.string().nullable() }).parse(stored.value).proposal;
@@ -176,7 +176,7 @@ function readChange(value: unknown): Change {
   return { ...rest, after: withHunks(rest.before, rest.hunks, isRemoval) };
 }
 
-/** Files may be large, too: so many characters, and one file at least. */
+/** Limits a page by characters, with at least one file. */
 function withinReason(stored: readonly StoredRecord[]): readonly StoredRecord[] {
   let room = CHARACTERS_PER_PAGE;
   const fits = stored.findIndex(({ value }, index) => {
@@ -217,7 +217,7 @@ function figuresOf(
   for (const { state } of hunks) counts[state] += 1;
   const waits = counts.open + counts.conflict > 0 || decisions.some(({ answer }) => answer === null);
   if (waits) return { counts, state: "open" };
-  // One of decisions alone is accepted by answering them.
+  // A proposal with only decisions is accepted by answering them.
   if (counts.rejected === 0) return { counts, state: "accepted" };
   return { counts, state: counts.accepted > 0 ? "partly" : "rejected" };
 }

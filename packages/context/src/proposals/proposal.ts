@@ -6,32 +6,32 @@ export { ASPECTS, PROPOSAL_STATES } from "@tandem/protocol";
 
 export type Aspect = (typeof ASPECTS)[number];
 
-/** A group of neighbouring lines that is accepted or rejected as one. */
+/** Neighbouring lines that are decided together. */
 const hunk = z.strictObject({
-  /** Within its proposal: `3` of the third, stable for as long as the proposal is. */
+  /** Number within its proposal; stable. */
   id: z.string(),
-  /** First line in the old file and how many, first line in the new one and how many; from 1. */
+  /** Start and lines in the old and new file; from 1. */
   oldStart: z.int(),
   oldLines: z.array(z.string()),
   newStart: z.int(),
   newLines: z.array(z.string()),
   aspect: z.enum(ASPECTS),
-  /** It was verified, so that a rule may accept it: for joins. */
+  /** Verified, so that a rule may accept it; for joins. */
   certain: z.boolean().optional(),
-  /** Why no rule may accept it: a text in it may be meant for a model, for example. */
+  /** Why no rule may accept it, for example a suspected prompt injection. */
   held: z.string().optional(),
-  /** Of the same change at the same place, proposed again. */
+  /** Identifies the same change when proposed again. */
   fingerprint: z.string(),
-  /** For each new line what it rests on: indexes into the change's `evidence`. */
+  /** Evidence of each new line: indexes into the change's `evidence`. */
   support: z.array(z.array(z.int())),
-  /** For the lines that go. */
+  /** Evidence for the removed lines. */
   removal: z.array(z.int()),
   state: z.enum(["open", "accepted", "rejected", "conflict"]),
-  /** Why the rule or person decided so, or what it conflicts with. */
+  /** Reason of the decision, or the conflict. */
   note: z.string().optional(),
   decidedBy: z.string().optional(),
   decidedAt: z.string().optional(),
-  /** Of an accepted one: the commit that has it; absent where it stood there already. */
+  /** Commit of an accepted hunk; absent if the content already existed. */
   commit: z.string().optional(),
 });
 export type Hunk = z.output<typeof hunk>;
@@ -46,36 +46,36 @@ export const change = z.strictObject({
 });
 export type Change = z.output<typeof change>;
 
-/** Something that a person has to decide though no line can show it: a contradiction with both sides. */
+/** A question for a person that no line can show: a contradiction with both sides. */
 const decision = z.strictObject({
   id: z.string(),
   kind: z.enum(["contradiction", "eviction", "conflict"]),
-  /** The page, table or memory that it is about. */
+  /** The page, table or memory concerned. */
   about: z.string(),
   question: z.string(),
   sides: z.array(z.strictObject({ claim: z.string(), evidence: z.array(evidence) })),
-  /** Null while nobody has given one. */
+  /** Null until answered. */
   answer: z.string().nullable(),
   answeredBy: z.string().optional(),
 });
 export type Decision = z.output<typeof decision>;
 
-/** All of a proposal but its lines, for lists. */
+/** A proposal without its lines, for lists. */
 export const proposalSummary = z.strictObject({
   id: z.string(),
   job: z.string().nullable(),
   title: z.string(),
   summary: z.string(),
   state: z.enum(PROPOSAL_STATES),
-  /** Suspected prompt injection, for example: rules never accept it. */
+  /** For example a suspected prompt injection: rules never accept it. */
   quarantine: z.string().nullable(),
-  /** The commit that it was made on. */
+  /** The commit it is based on. */
   base: z.string(),
   files: z.int(),
-  /** Hunks by their state. */
+  /** Hunks by state. */
   counts: z.strictObject({ open: z.int(), accepted: z.int(), rejected: z.int(), conflict: z.int() }),
   decisions: z.array(decision),
-  /** Those that were made of it, and not undone. */
+  /** Its commits that were not reverted. */
   commits: z.array(z.string()),
   createdAt: z.string(),
   updatedAt: z.string(),

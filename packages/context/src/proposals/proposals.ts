@@ -1,44 +1,44 @@
 import type { Evidence } from "../evidence.ts";
 import type { Aspect, Decision, Proposal, ProposalSummary } from "./proposal.ts";
 
-/** What lines of a file rest on, from 1, both ends included. */
+/** Evidence for lines of a file, from 1, inclusive. */
 export interface Support {
   from: number;
   to: number;
   aspect: Aspect;
   evidence: readonly Evidence[];
-  /** It was verified, so that a rule may accept it: for joins. */
+  /** Verified, so that a rule may accept it; for joins. */
   certain?: boolean;
   /** Why no rule may accept it. */
   held?: string;
 }
 
-/** A file as a run wants it to be. */
+/** A file as a run wants it. */
 export interface Draft {
   path: string;
-  /** As it was when the run looked; null if it was not there. */
+  /** Content when the run read it; null if it did not exist. */
   before: string | null;
-  /** Null: it goes. */
+  /** Null: it is removed. */
   after: string | null;
-  /** Of the lines of `after`. Of lines that are named more than once the evidence adds up, and the stricter aspect counts. */
+  /** Evidence for lines of `after`. For overlapping ranges evidence adds up, and the stricter aspect applies. */
   support: readonly Support[];
-  /** Of the lines of `before`, for those that go with nothing in their place. */
+  /** Evidence for lines of `before` that are removed without replacement. */
   removal?: readonly Support[];
 }
 
 export interface ProposalPage {
-  /** With the files of this page alone. */
+  /** With only this page's files. */
   proposal: Proposal;
-  /** What the next page comes after; null where this is the last. */
+  /** Cursor of the next page; null on the last. */
   next: string | null;
 }
 
 /**
- * The only way into the context. Drafts become hunks with their evidence; what was rejected before is left out, what a rule
- * accepts is committed at once, and the rest waits. A changed line that rests on nothing is a defect of the run: refused.
+ * The only way to change the context. Drafts become hunks with evidence; rejected ones are omitted, those accepted by a
+ * rule are committed at once, and the rest waits. Rejects a changed line without evidence, which is a bug of the run.
  */
 export interface Proposals {
-  /** Undefined if nothing is left to propose. The same drafts of the same job propose once. */
+  /** Undefined if nothing is left to propose. Idempotent per job and drafts. */
   propose(input: {
     job: string | null;
     title: string;
@@ -46,23 +46,26 @@ export interface Proposals {
     drafts: readonly Draft[];
     decisions?: readonly Decision[];
     quarantine?: string;
-    /** A person wants it now: what was turned down before is not left out. */
+    /** Requested by a person: includes previously rejected changes. */
     anew?: boolean;
   }): Promise<Proposal | undefined>;
   get(id: string): Promise<Proposal | undefined>;
-  /** With some of its files, from after `after`: thousands of them are too much at once. */
+  /** With one page of its files, because there may be thousands. */
   page(id: string, query: { limit: number; after?: string }): Promise<ProposalPage | undefined>;
-  /** Files under a prefix of which something waits for a decision, each with the newest proposal that it waits in; without a job's own. */
+  /** Files under a prefix with open hunks, each with its newest proposal; excludes the given job's. */
   waiting(prefix: string, options: { exceptOf: string }): Promise<ReadonlyMap<string, string>>;
-  /** The newest first; `after` is the id of the last one of the page before. */
+  /** Newest first; `after` is the last id of the previous page. */
   list(query: { states?: readonly Proposal["state"][]; limit: number; after?: string }): Promise<ProposalSummary[]>;
-  /** Applies open hunks (all, or these) to what the files are now, three-way; those that do not fit become `conflict`. */
+  /**
+   * Applies open hunks (all, or the given ones) to the current files, three-way; those that do not apply become
+   * `conflict`.
+   */
   accept(id: string, choice: { hunks?: readonly string[]; by: string }): Promise<Proposal>;
   /** Remembered: the same change is not proposed again. */
   reject(id: string, choice: { hunks?: readonly string[]; by: string; reason?: string }): Promise<Proposal>;
-  /** Replaces the new text of a file in an open proposal by a person's own; its evidence becomes the person. */
+  /** Replaces the new text of a file in an open proposal by a person's; its evidence becomes the person. */
   edit(id: string, edit: { path: string; after: string; by: string }): Promise<Proposal>;
   answer(id: string, answer: { decision: string; answer: string; by: string }): Promise<Proposal>;
-  /** Undoes what was accepted of it; it is not proposed again. */
+  /** Reverts its accepted changes; they are not proposed again. */
   undo(id: string, by: string): Promise<Proposal>;
 }

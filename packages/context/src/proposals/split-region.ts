@@ -25,8 +25,8 @@ export interface Part {
 }
 
 /**
- * Neighbouring lines that change, as parts of one class each. Old and new lines belong together by their keys; where
- * that cannot be told, they stay together, and the strictest of their classes counts.
+ * Splits neighbouring changed lines by class. Old and new lines are paired by their keys; inseparable lines stay
+ * together under the strictest class.
  */
 export function splitRegion(region: { old: readonly Line[]; new: readonly Line[] }): Part[] {
   const parts: Part[] = [];
@@ -36,7 +36,7 @@ export function splitRegion(region: { old: readonly Line[]; new: readonly Line[]
   )) {
     const made = region.new.slice(atom.newFrom, atom.newTo);
     const gone = region.old.slice(atom.oldFrom, atom.oldTo);
-    // What takes a line's place says what the change is about.
+    // The new line decides the subject of a replacement.
     const { aspect, certain, held } = classOf(made.length > 0 ? made : gone);
     const last = parts.at(-1);
     const isSame = last?.aspect === aspect && last?.certain === certain && last?.held === held;
@@ -52,7 +52,7 @@ export function splitRegion(region: { old: readonly Line[]; new: readonly Line[]
 
 type Atom = Pick<Part, "oldFrom" | "oldTo" | "newFrom" | "newTo">;
 
-/** The smallest pieces: a line for a line of the same key, or lines that come or go one by one. */
+/** Smallest pieces: a line replaced by one with the same key, or single insertions and deletions. */
 function atoms(old: readonly string[], made: readonly string[]): Atom[] {
   const result: Atom[] = [];
   let [o, n] = [0, 0];

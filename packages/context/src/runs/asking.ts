@@ -3,7 +3,7 @@ import type { LlmRuntime, Wait } from "@tandem/runtime";
 import type { z } from "zod";
 import type { Run } from "./job-run.ts";
 
-/** About what was asked: the next call may well succeed. After any other failure, none would. */
+/** Errors about the request itself: the next call may succeed. After any other error, none would. */
 const ABOUT_THE_CALL: ReadonlySet<LlmErrorCode> = new Set([
   "refused",
   "empty_answer",
@@ -14,13 +14,12 @@ const ABOUT_THE_CALL: ReadonlySet<LlmErrorCode> = new Set([
   "timeout",
 ]);
 
-/** One call may be slow by nature; a service that lets so many wait is away, and each wait takes minutes. */
+/** One call may be slow; after this many timeouts the service counts as unavailable, because each takes minutes. */
 const TIMEOUTS = 3;
 
 /**
- * The model calls of one stage. A used-up quota, a refused credential or a service that stays away stops it at the first sight:
- * what was not asked yet is left for the next run, not failed one by one. How many are under way at once is the runtime's to
- * say.
+ * The model calls of one stage. A used-up quota, a rejected credential or an unavailable service stops it at once;
+ * remaining items are left for the next run instead of failing one by one. The runtime limits concurrency.
  */
 export class Asking {
   readonly #run: Run;
@@ -38,7 +37,7 @@ export class Asking {
     if (!llm) this.stopped = new LlmError("not_configured", "No model is configured, and documents need one.");
   }
 
-  /** Rejects when the run is aborted; every other failure is returned. */
+  /** Rejects when the run is aborted; returns every other failure. */
   async object<S extends z.ZodType>(request: {
     system: string;
     prompt: string;
@@ -62,14 +61,14 @@ export class Asking {
       if (error.code === "timeout") this.#timeouts += 1;
       if (!ABOUT_THE_CALL.has(error.code) || this.#timeouts >= TIMEOUTS) {
         this.stopped = error;
-        // Those that wait for their turn would be refused one by one.
+        // Queued calls would fail one by one.
         this.#stop.abort();
       }
       return { error };
     }
   }
 
-  /** Waiting for another call of ours to end is nothing to tell. */
+  /** Waiting for our own concurrency limit is not reported. */
   #tellOf({ reason, until }: Wait): void {
     if (until) this.#run.emit({ type: "waiting", reason, until: until.toISOString() });
   }

@@ -3,13 +3,13 @@ import type { JobRow, JobStore } from "@tandem/storage";
 import { setTimeout as delay } from "node:timers/promises";
 import { ended } from "./claim-job.ts";
 
-/** Long enough to write one line. */
+/** Long enough for one write. */
 const LEASE_MS = 5_000;
 const LOOK_MS = 250;
 
 /**
- * Asks whoever works on a job to stop; one that nobody works on is ended here. The wish is kept: whoever takes the job up
- * ends it. Returns the job as it is then.
+ * Requests the cancellation of a job, and ends it here if no worker holds it. The request is stored, so the next worker
+ * that takes the job ends it. Returns the current job.
  */
 export async function cancelJob(jobs: JobStore, id: JobId, holder: string): Promise<JobRow> {
   if (!(await jobs.requestCancel(id))) {
@@ -24,8 +24,8 @@ export async function cancelJob(jobs: JobStore, id: JobId, holder: string): Prom
 }
 
 /**
- * Waits until a job that is to be cancelled has ended: by whoever works on it, or here, once the lease of one who has died
- * runs out. Undefined if the signal fires first, or it was deleted.
+ * Waits until a cancelled job has ended: by its worker, or here once a dead worker's lease has expired. Undefined if
+ * the signal fires first or the job was deleted.
  */
 export async function awaitCancelled(
   jobs: JobStore,
@@ -42,7 +42,7 @@ export async function awaitCancelled(
   return undefined;
 }
 
-/** Ends jobs that somebody wanted to stop while nobody worked on them. */
+/** Ends jobs that were cancelled while no worker held them. */
 export async function endCancelled(jobs: JobStore, space: string, holder: string): Promise<void> {
   for (const { id, cancelRequested } of await jobs.waiting(space)) {
     if (cancelRequested) await endIfLeft(jobs, id, holder);

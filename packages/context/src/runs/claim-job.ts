@@ -8,26 +8,26 @@ const running = z.object({ job: z.string() });
 
 export interface JobWanted {
   store: Store;
-  /** Whose it is: a context. */
+  /** Id of the context. */
   space: string;
   kind: string;
   params: unknown;
-  /** Who works on it, in words: `tandem scan on host (pid 7)`. */
+  /** Description of the worker: `tandem scan on host (pid 7)`. */
   holder: string;
 }
 
 export interface Claim {
   job: JobId;
   lease: JobLease;
-  /** It was begun before, by somebody who did not finish. */
+  /** An earlier worker started it and did not finish. */
   resumed: boolean;
 }
 
-/** Takes up an unfinished job of the same kind and params, or begins one. Only one of a kind is under way in a space. */
+/** Resumes an unfinished job of the same kind and params, or starts one. Only one job of a kind runs per space. */
 export async function claimJob(wanted: JobWanted, leaseMs: number): Promise<Claim> {
   const { store, space, kind, params, holder } = wanted;
-  // First: what somebody holds is not among those that are left. If the lease ran out only after that look, another job would
-  // begin, and the one that was begun would stay unfinished.
+  // Check for a running job first. If its lease expired only after listing the unfinished jobs, a second job would
+  // start and the first would stay unfinished.
   await findRunning(wanted);
   const same = canonicalJson(params);
   const left = (await store.jobs.waiting(space)).filter(
@@ -38,7 +38,7 @@ export async function claimJob(wanted: JobWanted, leaseMs: number): Promise<Clai
     if (!lease) continue;
     await refuseSecond(wanted, lease, () => store.jobs.release(lease));
     if (!job.cancelRequested) return { job: job.id, lease, resumed: job.startedAt !== null };
-    // Somebody gave it up while nobody worked on it.
+    // It was cancelled while no worker held it.
     await store.jobs.write(lease, [{ type: "ended", state: "cancelled", message: null }], ended("cancelled"));
     await store.jobs.release(lease);
   }
@@ -53,7 +53,7 @@ export async function claimJob(wanted: JobWanted, leaseMs: number): Promise<Clai
   return { job: row.id, lease, resumed: false };
 }
 
-/** The one record of a kind, as it is stored. Refuses if somebody who is alive works on the job that it names. */
+/** The record of the running job of a kind. Rejects if a living worker holds that job. */
 async function findRunning({ store, space, kind }: JobWanted, ours?: JobId): Promise<{ version: number } | undefined> {
   const stored = await store.records.get(space, KIND, kind);
   const other = stored && running.parse(stored.value).job;
@@ -65,7 +65,7 @@ async function findRunning({ store, space, kind }: JobWanted, ours?: JobId): Pro
   });
 }
 
-/** Whoever writes itself into the one record of its kind may run; whoever finds somebody there who is alive may not. */
+/** Mutual exclusion by compare-and-swap on the kind's record: a worker that finds a living one there must not run. */
 async function refuseSecond(wanted: JobWanted, lease: JobLease, giveUp: () => Promise<void>): Promise<void> {
   const { store, space, kind } = wanted;
   try {

@@ -1,12 +1,12 @@
 import { LeaseLost, type JobLease, type JobStore } from "@tandem/storage";
 import type { RunEvent } from "./job-run.ts";
 
-/** Rare enough for the store, and often enough for a person's eyes. */
+/** Seldom enough for the store, and often enough for a person. */
 const FLUSH_MS = 200;
 
 type Change = NonNullable<Parameters<JobStore["write"]>[2]>;
 
-/** Writes what a job says into its log, in batches. Of several that say how far something is, only the last is kept. */
+/** Writes a job's events to its log in batches. Of several progress events, only the last is kept. */
 export class EventWriter {
   readonly #jobs: JobStore;
   readonly #lease: JobLease;
@@ -32,7 +32,7 @@ export class EventWriter {
     }, FLUSH_MS);
   }
 
-  /** Writes all that waits, and a change of the job with it. */
+  /** Writes all waiting events together with a change of the job. */
   flush(change: Change = {}): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -48,14 +48,14 @@ export class EventWriter {
     try {
       await this.#jobs.write(this.#lease, events, { progress: this.#progress(), ...change });
     } catch (error) {
-      // A store that is away for a moment: the next flush has them all.
+      // The store is temporarily unavailable: the next flush writes them.
       this.#waiting = [...events, ...this.#waiting];
       if (error instanceof LeaseLost || Object.keys(change).length > 0) throw error;
     }
   }
 }
 
-/** What a later event takes the place of an earlier one by. */
+/** Later events with the same topic replace earlier ones. */
 function topicOf(event: RunEvent): string | undefined {
   switch (event.type) {
     case "stage_progress":

@@ -1,7 +1,7 @@
-/** How much one call may take: so many items, and of everything else that counts so much in all. */
+/** Limits of one call: number of items, and totals of other measures. */
 export type BatchLimits<Measure extends string> = Readonly<Record<Measure | "items", number>>;
 
-/** Fills batches in order, each as full as the limits allow. What is beyond a limit by itself goes alone. */
+/** Fills batches in order up to the limits. An item that exceeds a limit by itself is alone. */
 export function inBatches<T, Measure extends string>(
   items: readonly T[],
   limits: BatchLimits<Measure>,

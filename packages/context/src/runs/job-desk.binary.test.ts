@@ -19,7 +19,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
   const warnings: string[] = [];
   const begun: unknown[] = [];
 
-  /** A desk whose jobs wait until they are told to end, or to stop. */
+  /** A runner whose jobs wait until they are told to end. */
   function openDesk(space: string, end: Promise<unknown>): JobDesk {
     return new JobDesk({
       ...{ store, space, holder: "a test" },
@@ -39,7 +39,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
 
   const stateOf = async (id: string) => (await store.jobs.get(id))?.state;
 
-  test("what is interrupted is left as it is, and taken up by the next desk", async () => {
+  test("an interrupted job is left unfinished and resumed by the next runner", async () => {
     const first = openDesk("one", new Promise(() => {}));
     const { id, params } = await first.start("wait", {});
     expect(params).toEqual({ name: "nobody" });
@@ -56,7 +56,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     expect(warnings).toEqual([]);
   });
 
-  test("jobs of other contexts are not touched, and those of unknown kinds are left alone", async () => {
+  test("jobs of other contexts and unknown kinds are not touched", async () => {
     await using other = openDesk("two", new Promise(() => {}));
     const { id } = await other.start("wait", { name: "theirs" });
     await other[Symbol.asyncDispose]();
@@ -71,7 +71,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     expect(begun.length).toBe(before + 1);
   });
 
-  test("of several that were left, all are taken up, one after the other", async () => {
+  test("all abandoned jobs are resumed, one after the other", async () => {
     const names = ["a", "b", "c"];
     const ids: string[] = [];
     for (const name of names) {
@@ -85,7 +85,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     await desk.resume();
     expect(begun.slice(before)).toEqual([{ name: "a" }]);
     expect(await Promise.all(ids.map(stateOf))).toEqual(["running", "interrupted", "interrupted"]);
-    // One that somebody gives up while it waits for its turn is not begun.
+    // A job cancelled while it waits is not started.
     expect(await desk.cancel(ids[1] as JobId)).toMatchObject({ state: "cancelled" });
     end.resolve({});
     await expect.poll(() => stateOf(ids[2]!)).toBe("done");
@@ -94,7 +94,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     expect(warnings).toEqual([]);
   });
 
-  /** A job that somebody held for a moment longer than they lived. */
+  /** A job whose lease outlives its worker. */
   async function heldByTheDead(space: string, name: string, ttlMs: number): Promise<JobId> {
     const desk = openDesk(space, new Promise(() => {}));
     const { id } = await desk.start("wait", { name });
@@ -103,7 +103,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     return id;
   }
 
-  test("what one who has just died still holds is taken up when that has run out", async () => {
+  test("a dead worker's job is resumed when its lease has expired", async () => {
     const id = await heldByTheDead("six", "orphan", 1_500);
     await using desk = openDesk("six", Promise.resolve({ late: true }));
     const before = begun.length;
@@ -113,7 +113,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     expect(begun.length).toBe(before + 1);
   });
 
-  test("a wish to cancel outlives whoever held the job, and whoever had the wish", async () => {
+  test("a cancel request survives the job's worker and its requester", async () => {
     const id = await heldByTheDead("seven", "dying", 1_500);
     await using desk = openDesk("seven", new Promise(() => {}));
     expect(await desk.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
@@ -127,7 +127,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     expect([begun.length, await stateOf(other)]).toEqual([before, "cancelled"]);
   });
 
-  test("a job is cancelled whether somebody works on it or not, and only once", async () => {
+  test("a job is cancelled with or without a worker, and only once", async () => {
     const desk = openDesk("four", new Promise(() => {}));
     const { id: left } = await desk.start("wait", { name: "left" });
     await desk[Symbol.asyncDispose]();

@@ -7,17 +7,17 @@ import type { LlmSource } from "./metered-llm.ts";
 import { runJob } from "./run-job.ts";
 import type { Run } from "./job-run.ts";
 
-/** The clocks of a store and of its users differ a little. */
+/** Clock skew between the store and its users. */
 const LAPSE_MARGIN_MS = 500;
 
-/** What a kind of job is started with, and what it does. */
+/** Parameters and work of a kind of job. */
 export interface JobKind {
   params: z.ZodType;
-  /** `params` is what the schema has made of them. */
+  /** `params` is the parsed value. */
   work(run: Run, params: unknown): Promise<unknown>;
 }
 
-/** A kind whose work gets what its schema gives. */
+/** A job kind with typed params. */
 export const jobKind = <P extends z.ZodType>(
   params: P,
   work: (run: Run, params: z.output<P>) => Promise<unknown>,
@@ -26,14 +26,14 @@ export const jobKind = <P extends z.ZodType>(
 export interface JobDeskParts {
   store: Store;
   space: string;
-  /** Who works here, in words. */
+  /** Description of this worker. */
   holder: string;
   kinds: Readonly<Record<string, JobKind>>;
   models: { llm: LlmSource | undefined; modelOf: (role: string) => string };
   log: { warn(details: Record<string, unknown>, message: string): void };
 }
 
-/** Does jobs in the background of a server: those that are asked for, and those that somebody has left unfinished. */
+/** Runs a server's background jobs: requested ones, and abandoned ones. */
 export class JobDesk implements AsyncDisposable {
   readonly #parts: JobDeskParts;
   readonly #stop = new AbortController();
@@ -49,9 +49,8 @@ export class JobDesk implements AsyncDisposable {
   }
 
   /**
-   * Takes up what was left unfinished by one that is no more: all that is done here, or some kinds of it. Of each kind one
-   * after the other; resolves when the first ones have begun. What a process holds that may have died just now is looked at
-   * again when its lease has run out.
+   * Resumes abandoned jobs of all or the given kinds, one after the other per kind; resolves when the first have
+   * started. A job whose worker may have just died is checked again when its lease expires.
    */
   async resume(wanted: readonly string[] = this.kinds): Promise<void> {
     const { store, space, holder } = this.#parts;
@@ -72,7 +71,7 @@ export class JobDesk implements AsyncDisposable {
     await Promise.all(first);
   }
 
-  /** One after the other: only one of a kind is under way. */
+  /** One after the other: only one job of a kind may run. */
   async #inTurn(jobs: readonly JobRow[], onBegun: () => void): Promise<void> {
     for (const job of jobs) {
       const begun = await this.#takeUp(job);
@@ -81,11 +80,11 @@ export class JobDesk implements AsyncDisposable {
     }
   }
 
-  /** Which one has begun: of two with the same params, the other may have. */
+  /** The job that was started: of two with the same params, it may be the other. */
   async #takeUp({ id, kind, params }: JobRow): Promise<JobId | undefined> {
     const { store, log } = this.#parts;
     try {
-      // It may have been ended, or taken up by another, since it was listed.
+      // It may have ended or been resumed by another worker since it was listed.
       const row = await store.jobs.get(id);
       const isLeft = row?.endedAt === null && !row.cancelRequested && !this.#running.has(id);
       return isLeft && !this.#stop.signal.aborted ? (await this.start(kind, params)).id : undefined;
@@ -95,7 +94,7 @@ export class JobDesk implements AsyncDisposable {
     }
   }
 
-  /** Whoever lives has prolonged it by then. */
+  /** A living worker has renewed its lease by then. */
   async #takeOver(job: JobRow, expiresAt: number): Promise<void> {
     const { store, space, holder } = this.#parts;
     const wait = Math.max(0, expiresAt - Date.now()) + LAPSE_MARGIN_MS;
@@ -170,16 +169,16 @@ export class JobDesk implements AsyncDisposable {
     });
   }
 
-  /** The job as it is then: ended, or about to. */
+  /** Returns the job: ended, or about to end. */
   async cancel(id: JobId): Promise<JobRow> {
     const { store, holder } = this.#parts;
     const row = await cancelJob(store.jobs, id, holder);
-    // Whoever works on it may be dead, and then nobody else would end it.
+    // Its worker may be dead; then it must be ended here.
     if (row.endedAt === null) this.#inBackground(awaitCancelled(store.jobs, id, holder, this.#stop.signal));
     return row;
   }
 
-  /** What runs is interrupted, and taken up by the next server. */
+  /** Running jobs are interrupted, and resumed by the next server. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await Promise.all([...this.#running.values(), ...this.#background]);

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { hashOf } from "../canonical-json.ts";
 import type { RunEvent } from "./job-run.ts";
 
-/** How a job comes to a model. It is opened for the first call: a run that finds everything in its cache starts nothing. */
+/** Creates the runtime of a job. Opened on the first call, so that a fully cached run starts nothing. */
 export interface LlmSource {
   backend: Backend;
   open(onReport: (report: CallReport) => void): Promise<LlmRuntime>;
@@ -17,12 +17,12 @@ export interface Budget {
 
 type Terms = Required<Pick<CallRequest, "signal" | "onWait">>;
 
-/** About one call's content: another call that says it differently may succeed, and then nothing is missing. */
+/** Errors about one request: a reworded call may succeed, and then nothing is missing. */
 const ABOUT_THE_CALL: ReadonlySet<LlmErrorCode> = new Set([
   ...(["refused", "empty_answer", "max_tokens", "structured_output", "prompt_too_long", "invalid_request"] as const),
 ]);
 
-/** A runtime for one job: counts, stops at the job's budget, ends with the job, and remembers what failed for good. */
+/** A job's runtime: counts usage, enforces the job's budget, ends with the job, and remembers unrecovered failures. */
 export class MeteredLlm implements LlmRuntime {
   readonly backend: Backend;
   readonly #source: LlmSource;
@@ -34,7 +34,7 @@ export class MeteredLlm implements LlmRuntime {
   #closed: Promise<void> | undefined;
   #failures: { request: string; role: string; error: LlmError }[] = [];
   requests = 0;
-  /** Null as soon as the price of a model that was used is not known. */
+  /** Null once a model with an unknown price was used. */
   usd: number | null = 0;
 
   constructor(
@@ -49,7 +49,7 @@ export class MeteredLlm implements LlmRuntime {
     this.#onSpent = job.onSpent;
   }
 
-  /** A call that failed, with nothing since that makes up for it. */
+  /** A failed call that no later call has recovered. */
   get failure(): LlmError | undefined {
     return this.#failures[0]?.error;
   }
@@ -67,14 +67,14 @@ export class MeteredLlm implements LlmRuntime {
     try {
       return await this.#call(request, async (llm, terms) => {
         result = await llm.runAgentLoop({ ...request, ...terms });
-        // The report counts the call as one request; its further steps are requests too.
+        // The report counts the call as one request; each further step is one more.
         this.requests += Math.max(0, result.steps - 1);
         if (result.error) throw result.error;
         return result;
       });
     } catch (error) {
       if (result) return result;
-      // Before it began: no money, or no backend. For the caller it is a loop that ended at once.
+      // Failed before it began: no budget or no backend. The caller sees a loop that ended at once.
       if (!(error instanceof LlmError) || error.code === "invalid_request") throw error;
       const nothing = { text: "", steps: 0, toolCalls: 0, toolFailures: 0, usage: noUsage() };
       return { ...nothing, stopReason: "error", error };
@@ -124,7 +124,7 @@ export class MeteredLlm implements LlmRuntime {
     return this.#opened;
   }
 
-  /** Waiting for another call of ours to end is nothing to tell. */
+  /** Waiting for our own concurrency limit is not reported. */
   readonly #tellOf = ({ reason, until }: Wait): void => {
     if (until) this.#emit({ type: "waiting", reason, until: until.toISOString() });
   };

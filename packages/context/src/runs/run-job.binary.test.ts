@@ -11,7 +11,7 @@ import { stepTogether } from "./step-together.ts";
 
 const answer = z.object({ text: z.string() });
 
-/** A runtime on a backend that answers as it is told; closed runtimes and calls are counted. */
+/** A runtime with scripted answers; counts calls and closed runtimes. */
 function llmThat(answers: (prompt: string) => string | LlmError): LlmSource & { calls: number; closed: number } {
   const source = {
     backend: "anthropic" as const,
@@ -69,7 +69,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
   const eventsOf = async ({ id }: JobRow): Promise<RunEvent[]> =>
     (await store.jobs.events(id, { after: 0, limit: 1_000 })).map(({ event }) => event as RunEvent);
 
-  it("steps that are computed together: of those with the same inputs, one", async () => {
+  it("computes steps with equal inputs once, also in one batch", async () => {
     const asked: string[][] = [];
     const told: string[] = [];
     const body = (run: Run) =>
@@ -91,7 +91,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     expect(asked).toHaveLength(1);
   });
 
-  it("says what it does, and ends as done with a result", async () => {
+  it("emits events and ends as done with a result", async () => {
     const row = await runJob(
       wanted({
         body: async (run) => {
@@ -122,7 +122,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     expect(events[2]).toMatchObject({ done: 100, item: "t100" });
   });
 
-  it("ends as partly if something was skipped, and as failed with the reason", async () => {
+  it("ends as partly after a skip, and as failed with the reason", async () => {
     const partly = await runJob(
       wanted({ body: async (run) => run.skip("profile", "public.t", new TandemError("timeout", "It took too long.")) }),
     );
@@ -142,7 +142,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     });
   });
 
-  it("pays for nothing twice, also at once and in another run; a failure is not kept", async () => {
+  it("pays for nothing twice, also concurrently and in another run; does not store failures", async () => {
     const llm = llmThat((prompt) =>
       prompt === "bad" && llm.calls === 1 ? new LlmError("refused", "No.") : `re: ${prompt}`,
     );
@@ -164,13 +164,13 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     });
     const second = await runJob({ ...input, store: other, body: (run) => ask(run, "x") });
     expect(second).toMatchObject({ state: "done", result: { text: "re: x" } });
-    // Nothing was asked, so nothing was opened either.
+    // Without a call, no runtime is opened.
     expect(llm).toMatchObject({ calls: 3, closed: 1 });
     await runJob({ ...input, modelOf: () => "model-2", body: (run) => ask(run, "x") });
     expect(llm.calls).toBe(4);
   });
 
-  it("is never done if a model call failed and nothing made up for it", async () => {
+  it("is never done after an unrecovered model failure", async () => {
     const llm = llmThat(() => new LlmError("auth_rejected", "The key is wrong."));
     const row = await runJob(
       wanted({
@@ -185,7 +185,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     expect(row).toMatchObject({ state: "partly", result: "swallowed", error: { code: "auth_rejected" } });
   });
 
-  it("stops at its budget, and goes on when it is started again", async () => {
+  it("stops at its budget, and continues when started again", async () => {
     const llm = llmThat((prompt) => prompt);
     const body = async (run: Run) => {
       for (const prompt of ["a", "b", "c"]) await ask(run, prompt);
@@ -210,7 +210,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     expect(await row).toMatchObject({ state: "cancelled", error: null });
   });
 
-  it("stays unfinished when it is interrupted, and is taken up again", async () => {
+  it("stays unfinished when interrupted, and is resumed", async () => {
     const interrupt = new AbortController();
     const llm = llmThat((prompt) => prompt);
     let id = "";
@@ -238,7 +238,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     expect(llm.calls).toBe(2);
   });
 
-  it("is the only one of its kind at a time, and the next is told who is at work", async () => {
+  it("is the only one of its kind; another learns which worker runs it", async () => {
     const gate = Promise.withResolvers<void>();
     const input = wanted({ body: () => gate.promise });
     const started = Promise.withResolvers<void>();
@@ -257,7 +257,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     expect((await runJob({ ...input, body: async () => "after" })).state).toBe("done");
   });
 
-  it("is taken up and not begun anew, also by one who looks as the lease of its holder runs out", async () => {
+  it("is resumed, not restarted, even if its holder's lease expires just then", async () => {
     const interrupt = new AbortController();
     const body = async (run: Run) => {
       interrupt.abort();
@@ -279,13 +279,13 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     expect(await runJob(again)).toMatchObject({ id, state: "done" });
   });
 
-  it("stops when another has taken it over", async () => {
+  it("stops when another worker has taken it over", async () => {
     let id = "";
     const input = wanted({
       leaseMs: 700,
       onStart: (job) => void (id = job),
       body: async (run) => {
-        // The process is held up for longer than its lease; once more if it was quicker then to renew it.
+        // Blocks the process for longer than its lease; repeats if it managed to renew in time.
         for (let lease; !lease; lease = await other.jobs.take(run.job, "thief", 60_000)) {
           const until = Date.now() + 1_200;
           while (Date.now() < until);

@@ -6,28 +6,28 @@ import { type Budget, type LlmSource, MeteredLlm } from "./metered-llm.ts";
 import type { Run, RunEvent } from "./job-run.ts";
 import { StepCache } from "./step-cache.ts";
 
-/** Whoever is silent for so long is taken for dead. */
+/** A worker that is silent for this long counts as dead. */
 const LEASE_MS = 15_000;
-/** A wish to cancel is seen within this time. */
+/** Poll interval for cancel requests. */
 const LOOK_MS = 500;
 
 export interface JobInput extends JobWanted {
-  /** Undefined where no backend is configured. */
+  /** Undefined if no backend is configured. */
   llm: LlmSource | undefined;
   modelOf: (role: string) => string;
-  /** What it does. Returns what the job's result is; JSON. */
+  /** Performs the job. Returns its result as JSON. */
   body: (run: Run) => Promise<unknown>;
-  /** Interrupts: the job stays unfinished, and is taken up again by the next that wants the same. */
+  /** Interrupts: the job stays unfinished, and is resumed by the next caller with the same params. */
   signal?: AbortSignal;
   budget?: Budget;
-  /** Once it has begun, with its id. */
+  /** Called with its id once it has started. */
   onStart?: (job: JobId, resumed: boolean) => void;
   leaseMs?: number;
 }
 
 /**
- * Does a job from beginning to end, and returns how it ended: `done`, `partly` if something was skipped or a model call
- * failed, `failed`, or `cancelled`. Rejects only if it could not begin, was interrupted, or was taken over by another.
+ * Runs a job to its end and returns its row: `done`, `partly` if something was skipped or a model call failed,
+ * `failed`, or `cancelled`. Rejects only if it could not start, was interrupted, or was taken over.
  */
 export async function runJob(input: JobInput): Promise<JobRow> {
   const { store, space, kind, modelOf, body, budget = {}, leaseMs = LEASE_MS } = input;
@@ -89,7 +89,7 @@ export async function runJob(input: JobInput): Promise<JobRow> {
     const why = failure ?? (skipped.length > 0 ? undefined : null);
     return await end(why === null ? "done" : "partly", failure, outcome.result);
   } catch (error) {
-    // Interrupted, or no longer ours: whoever comes next goes on from what is stored.
+    // Interrupted or taken over: the next worker continues from the stored state.
     if (error instanceof Interrupted) await writer.flush().catch(() => {});
     throw error;
   } finally {
@@ -127,7 +127,7 @@ async function perform(body: JobInput["body"], run: Run, signal: AbortSignal): P
   }
 }
 
-/** Keeps the lease, and sees whether somebody wants the job to stop. */
+/** Renews the lease, and polls for a cancel request. */
 function beat(jobs: JobStore, lease: JobLease, leaseMs: number, stop: AbortController): { stop(): void } {
   let timer: NodeJS.Timeout | undefined;
   let renewed = Date.now();
@@ -141,7 +141,7 @@ function beat(jobs: JobStore, lease: JobLease, leaseMs: number, stop: AbortContr
       }
       if ((await jobs.get(lease.job))?.cancelRequested) stop.abort(new Cancelled());
     } catch {
-      // A store that is away is waited for, until others may have taken the job over.
+      // Wait for an unavailable store until the lease has expired; then another worker may have the job.
       if (Date.now() - renewed > leaseMs) stop.abort(new LeaseLost(lease.job));
     }
     if (!isOver) timer = setTimeout(() => void look(), LOOK_MS);

@@ -4,12 +4,12 @@ import { hashOf } from "../canonical-json.ts";
 
 const KIND = "step";
 
-/** Results of what is dear, by all that they depend on; shared by all runs of a context. */
+/** Cache of expensive results by their inputs, shared by all runs of a context. */
 export class StepCache {
   readonly #records: Records;
   readonly #space: string;
   readonly #underWay = new Map<string, Promise<unknown>>();
-  /** How often there was no need to compute. */
+  /** Number of cache hits. */
   hits = 0;
 
   constructor(records: Records, space: string) {
@@ -41,13 +41,13 @@ export class StepCache {
 
   async #find<S extends z.ZodType>(key: string, schema: S, compute: () => Promise<z.input<S>>): Promise<unknown> {
     const stored = await this.#records.get(this.#space, KIND, key);
-    // What an older version has stored in another form is computed again.
+    // A result in the format of an older version is computed again.
     if (stored && schema.safeParse(stored.value).success) {
       this.hits += 1;
       return stored.value;
     }
     const value = await compute();
-    // What does not fit its own schema is refused before it is stored.
+    // Reject an invalid result before storing it.
     schema.parse(value);
     await this.#records.write(this.#space, [{ type: "put", kind: KIND, key, value }]);
     return value;

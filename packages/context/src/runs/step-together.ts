@@ -6,19 +6,19 @@ interface Steps<T, S extends z.ZodType> {
   kind: string;
   schema: S;
   items: readonly T[];
-  /** Everything that an item's result depends on. */
+  /** Everything an item's result depends on. */
   inputsOf: (item: T) => unknown;
-  /** Called for an item whose result was stored before, or is that of another item with the same inputs. */
+  /** Called for items with a stored result, or with the same inputs as another item. */
   onStored: (item: T, result: z.output<S>) => void;
-  /** Called once with the others. Each result counts from when it is given to `keep`; an item may be left without. */
+  /** Called once with the remaining items. Each result is stored when given to `keep`; an item may stay without one. */
   compute: (missing: readonly T[], keep: (item: T, result: z.input<S>) => void) => Promise<void>;
 }
 
 class NoResult extends Error {}
 
 /**
- * Steps that are stored one by one and computed together: all are looked up first, and those without a result are then
- * handed over as one. A run that is killed in the middle keeps what was kept.
+ * Steps that are cached one by one and computed in a batch: looks up all first, then computes the missing ones
+ * together. A killed run keeps the stored results.
  */
 export async function stepTogether<T, S extends z.ZodType>(run: Run, steps: Steps<T, S>): Promise<void> {
   const { kind, schema, items, inputsOf, onStored, compute } = steps;
@@ -31,7 +31,7 @@ export async function stepTogether<T, S extends z.ZodType>(run: Run, steps: Step
     if (looking === 0) allLookedUp.resolve();
   };
 
-  // One of each: the step of a second would wait for that of the first, which waits until all have been looked up.
+  // One per distinct input: a second step would wait for the first, which waits until all were looked up (deadlock).
   const lookUp = async (group: readonly T[]) => {
     const [item, ...twins] = group as [T, ...T[]];
     try {

@@ -1,6 +1,6 @@
 /**
- * Data of a database as part of a prompt: JSON, in which no `<` is left, so that nothing in it can end the element that it
- * stands in. What a value says is never an instruction.
+ * Database content in a prompt, as JSON without `<`, so that it cannot close its element. Values are never
+ * instructions.
  */
 export const asData = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
 

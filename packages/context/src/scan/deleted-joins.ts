@@ -6,8 +6,7 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import type { KnownTable } from "./known-tables.ts";
 
 /**
- * Joins that people have taken out of files, by path: whoever deletes one does not want it back. Only files that would get
- * joins which they do not have are looked at.
+ * Joins that people deleted from files, by path; they must not come back. Only checks files that would get new joins.
  */
 export async function deletedJoins(
   folder: Pick<ContextFolder, "handEdits">,
@@ -23,7 +22,7 @@ export async function deletedJoins(
   for (const [path, changes] of edits) {
     const keys = changes.flatMap(({ before, after }) => {
       const left = keysOf(readOutline(after)?.joins);
-      // A file that was broken for a while has lost nothing.
+      // A temporarily broken file has lost nothing.
       return readOutline(after) ? [...keysOf(readOutline(before)?.joins)].filter((key) => !left.has(key)) : [];
     });
     if (keys.length > 0) deleted.set(path, new Set(keys));

@@ -39,7 +39,7 @@ async function describe(
   };
 }
 
-test("eight tables are one request, and twenty are three", async () => {
+test("sends one request for eight tables, and three for twenty", async () => {
   const few = await describe(eight, [describeAll()]);
   expect(few.asked).toEqual([["a", "b", "c", "d", "e", "f", "g", "h"]]);
   expect(few.of("c")).toEqual({
@@ -51,7 +51,7 @@ test("eight tables are one request, and twenty are three", async () => {
   expect(many.counts).toEqual({ described: 20, cached: 0, incomplete: 0, unknown: 0 });
 });
 
-test("the same again asks for nothing; a changed table is asked for alone, and so is all with another model", async () => {
+test("a repetition requests nothing; a changed table is requested alone, and everything for another model", async () => {
   const steps = new Map<string, unknown>();
   await describe(eight, [describeAll()], { run: { steps } });
   const again = await describe(eight, [], { run: { steps } });
@@ -67,7 +67,7 @@ test("the same again asks for nothing; a changed table is asked for alone, and s
   expect(other.asked).toHaveLength(1);
 });
 
-test("what an answer leaves out is asked for again once, and only that", async () => {
+test("requests omitted parts once more, and only those", async () => {
   let calls = 0;
   const { asked, counts, of, run } = await describe(eight, [
     describeAll((answer) => {
@@ -85,7 +85,7 @@ test("what an answer leaves out is asked for again once, and only that", async (
   expect(run.skipped).toEqual([]);
 });
 
-test("what is left out twice is listed, the rest is kept, and the next run asks for that table alone", async () => {
+test("lists a table omitted twice, keeps the rest, and requests it alone in the next run", async () => {
   const steps = new Map<string, unknown>();
   const first = await describe(
     eight,
@@ -108,7 +108,7 @@ test("what is left out twice is listed, the rest is kept, and the next run asks 
   expect(again.asked).toEqual([["c"]]);
 });
 
-test("answers about what nobody asked for are dropped and counted", async () => {
+test("drops and counts answers that were not requested", async () => {
   const { counts, of } = await describe(eight, [
     describeAll(({ tables }) => ({
       tables: [...tables, { schema: "main", table: "made_up", description: "No.", columns: [] }],
@@ -118,7 +118,7 @@ test("answers about what nobody asked for are dropped and counted", async () => 
   expect(of("made_up")).toBeUndefined();
 });
 
-test("a batch that is refused is tried again in smaller ones: one bad table spoils no other", async () => {
+test("retries a refused batch in smaller ones: one bad table affects no other", async () => {
   const { counts, run } = await describe(eight, [
     always(when((request) => askedTables(request).some(({ table }) => table === "b"), refusal("No."))),
     describeAll(),
@@ -130,13 +130,13 @@ test("a batch that is refused is tried again in smaller ones: one bad table spoi
   expect(counts).toMatchObject({ described: 6, incomplete: 2 });
 });
 
-test("an object that does not fit, again and again, is a failure that says so", async () => {
+test("reports repeated invalid objects", async () => {
   const { counts, run } = await describe(tablesNamed("a"), [always(object({ tables: "all of them" }))]);
   expect(counts).toMatchObject({ described: 0, incomplete: 1 });
   expect(run.skipped).toMatchObject([{ item: "main.a", code: "structured_output" }]);
 });
 
-test("a quota that is used up for hours ends the asking: what was answered stays, the rest is listed", async () => {
+test("a used-up quota stops requests; answers are kept, the rest is listed", async () => {
   const tables = tablesNamed(...Array.from({ length: 40 }, (_, i) => `t${String(i).padStart(2, "0")}`));
   const { run, counts, asked } = await describe(
     tables,
@@ -154,19 +154,19 @@ test("a quota that is used up for hours ends the asking: what was answered stays
   );
   expect(counts).toMatchObject({ described: 8, incomplete: 32 });
   expect(new Set(run.skipped.map(({ code }) => code))).toEqual(new Set(["rate_limited"]));
-  // Those that stood in line already are sent; none is begun after it.
+  // Queued calls are sent; no new one starts.
   expect(asked.length).toBeLessThanOrEqual(5);
 });
 
-test("a service that fails throughout is not asked for every batch", async () => {
+test("a failing service is not called for every batch", async () => {
   const tables = tablesNamed(...Array.from({ length: 80 }, (_, i) => `t${i}`));
   const { run, asked } = await describe(tables, [always(serverError())], { llm: { limits: { attempts: 2 } } });
   expect(run.skipped).toHaveLength(80);
-  // No more than were under way at once, each tried twice.
+  // At most the concurrent ones, each tried twice.
   expect(asked.length).toBeLessThanOrEqual(8);
 });
 
-test("a run that is interrupted keeps what was answered, and goes on from there", async () => {
+test("an interrupted run keeps its answers and continues from there", async () => {
   const steps = new Map<string, unknown>();
   const controller = new AbortController();
   const tables = tablesNamed("a", "b", "c", "d");

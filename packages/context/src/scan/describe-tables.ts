@@ -18,21 +18,21 @@ import { stepTogether } from "../runs/step-together.ts";
 
 const STAGE = "descriptions";
 
-/** Who is asked for again is asked for in smaller batches: what was too much, or spoilt by a neighbour, may do alone. */
+/** Retries use smaller batches: a too large or spoilt batch may work in parts. */
 const SECOND_ROUND_SHARE = 4;
 
 export interface Described {
-  /** By `tableKey`. What could not be had is not in it. */
+  /** By `tableKey`. Missing descriptions are omitted. */
   descriptions: ReadonlyMap<string, TableDescription>;
-  /** Tables: described now, known from an earlier run, not wholly described. Entries of answers that nobody had asked for. */
+  /** Tables: newly described, cached, incomplete. `unknown`: entries that were not requested. */
   counts: { described: number; cached: number; incomplete: number; unknown: number };
 }
 
 const stored = z.object({ table: z.string().min(1), columns: z.array(z.tuple([z.string(), z.string().min(1)])) });
 
 /**
- * Has a model describe tables with all their columns. Each table's result is kept by itself, and only tables without one are
- * put together in calls: one that has changed does not have its neighbours described again.
+ * Lets a model describe tables with all their columns. Results are cached per table, and only missing tables are
+ * batched: a changed table does not affect its neighbours.
  */
 export async function describeTables(
   run: Run,
@@ -59,8 +59,7 @@ export async function describeTables(
 }
 
 /**
- * Not of its rows: what a table means does not change with every order that is placed. Samples illustrate the prompt, and a
- * database in use has others every day.
+ * Excludes rows: a table's meaning does not change with its data. Samples only illustrate the prompt, and change daily.
  */
 function inputsOf(model: string, connection: string, table: ScannedTable["table"]): unknown {
   const { schema, name, type, comment, columns, primaryKey, foreignKeys } = table;
@@ -73,14 +72,14 @@ function inputsOf(model: string, connection: string, table: ScannedTable["table"
   };
 }
 
-/** Asks until everything is known, or has been asked for twice. */
+/** Requests until everything is described, or was requested twice. */
 class Describer {
   readonly known: Map<string, TableDescription>;
   readonly counts = { described: 0, cached: 0, incomplete: 0, unknown: 0 };
   readonly #run: Run;
   readonly #asking: Asking;
   readonly #total: number;
-  /** Why the last call about a table failed; none if it was answered. */
+  /** Error of the last call about a table; undefined if it was answered. */
   readonly #errors = new Map<ScannedTable, LlmError | undefined>();
 
   constructor(run: Run, llm: LlmRuntime, tables: readonly ScannedTable[]) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Portion, renderPortion } from "./portion.ts";
 
-/** Part of what a stored description depends on: to be raised whenever the words below change in meaning. */
+/** Part of a description's cache key: increment when the text below changes in meaning. */
 export const DESCRIPTION_PROMPT_VERSION = 1;
 
 const TABLE_WORDS = 24;
@@ -40,7 +40,7 @@ export type DescriptionAnswer = z.output<typeof descriptionAnswer>;
 export const tableSentence = (text: string): string => sentence(text, TABLE_WORDS);
 export const columnSentence = (text: string): string => sentence(text, COLUMN_WORDS);
 
-/** One line without control characters, of at most so many words: a model that rambles is cut, at a sentence's end if it can be. */
+/** One line without control characters, limited in length; truncates at the end of a sentence if possible. */
 function sentence(text: string, longest: number): string {
   const words = text
     .replaceAll(/\p{Cc}/gu, " ")

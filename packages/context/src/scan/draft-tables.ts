@@ -27,7 +27,7 @@ export interface Findings {
   joins: FoundJoins | undefined;
 }
 
-/** The files of tables as they should be; without those that are so already. */
+/** The desired table files, without unchanged ones. */
 export async function draftTables(
   run: Run,
   tables: readonly ScannedTable[],
@@ -57,14 +57,14 @@ export async function draftTables(
       known?.file,
     );
     if (draft.after !== draft.before) drafts.push(draft);
-    // Hundreds of files are written anew; whoever else is served by this process gets a turn.
+    // Yield: hundreds of files are written, and the process serves other work.
     await setImmediate();
     run.signal.throwIfAborted();
   }
   return drafts;
 }
 
-/** The joins that each file is to have, without those that a person has taken out of it. */
+/** Desired joins per file, without those that a person deleted. */
 async function joinsOfTables(
   tables: readonly ScannedTable[],
   { folder, fileOf, joins }: Pick<Findings, "folder" | "fileOf"> & { joins: FoundJoins },
@@ -91,7 +91,7 @@ async function joinsOfTables(
   );
 }
 
-/** A model has described the whole table; what was described before stays as it is. */
+/** The model described the whole table; keep existing descriptions. */
 function onlyWanted({ table }: ScannedTable, known: KnownTable | undefined, description: TableDescription) {
   const wanted = wantedDescriptions(table, known?.file);
   const columns = [...description.columns].filter(([name]) => wanted.columns.has(name));

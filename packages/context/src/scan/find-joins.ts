@@ -12,13 +12,13 @@ const STAGE = "relationships";
 export interface FoundJoins {
   /** Accepted, for review and rejected. */
   relationships: readonly Relationship[];
-  /** Everything that could be asked was: what is not among them is not there. */
+  /** Everything was checked: joins not listed do not exist. */
   isComplete: boolean;
-  /** The same of what a model was to name. */
+  /** The same for joins that a model suggests. */
   isModelComplete: boolean;
 }
 
-/** What refers to what: first by names and data, then with what a model names for the rest, checked in the same way. */
+/** Finds joins by names and data first, then checks a model's suggestions for the rest in the same way. */
 export async function findJoins(
   run: Run,
   tables: readonly ScannedTable[],

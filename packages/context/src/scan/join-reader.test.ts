@@ -23,7 +23,7 @@ function relationship(from: string, column: string, status: Relationship["status
   };
 }
 
-test("a join is taken once, whoever names it how often", () => {
+test("accepts a join once, however often it is suggested", () => {
   const reader = new JoinReader([people, pets], [relationship("people", "boss")]);
   reader.read({ joins: [keeper, keeper, { ...keeper, from: end("people", "boss") }] });
   expect(reader.suggestions).toEqual([
@@ -44,13 +44,13 @@ test.each([
   ["a guess", { confidence: 0.4 }, 0],
   ["no number", { confidence: Number.NaN }, 0],
   ["itself", { to: keeper.from }, 0],
-])("%s is dropped", (_, change, unknown) => {
+])("drops %s", (_, change, unknown) => {
   const reader = new JoinReader([people, pets], []);
   reader.read({ joins: [{ ...keeper, ...change }] });
   expect(reader).toMatchObject({ suggestions: [], unknown });
 });
 
-test("columns are looked at that could refer to something and are not known to", () => {
+test("asks about columns that could be references and have no join", () => {
   const table = makeTable("visits", [], {
     primaryKey: ["id"],
     columns: [
@@ -74,7 +74,7 @@ test("columns are looked at that could refer to something and are not known to",
   expect(unlinkedColumns(visits, linked).map(({ name }) => name)).toEqual(["doctor", "room"]);
 });
 
-test("a prompt about a thousand tables is no longer than its limits", () => {
+test("keeps a prompt about a thousand tables within its limits", () => {
   const tables = Array.from({ length: 1_000 }, (_, i) =>
     makeScanned(makeTable(`department_${i}_records`, ["id", "owner"], { primaryKey: ["id"] })),
   );
@@ -88,7 +88,7 @@ test("a prompt about a thousand tables is no longer than its limits", () => {
   expect(joinPrompt([{ scanned: first!, columns: first!.table.columns }], lines).length).toBeLessThan(2_500);
 });
 
-test("what is unique in the data can be referred to where nothing is declared", () => {
+test("unique data can be referenced without a declared key", () => {
   const scanned = makeScanned(makeTable("countries", ["code", "name"]));
   const profile = scanned.profile!;
   const columns = profile.columns.map((column) => ({ ...column, unique: column.name === "code" }));

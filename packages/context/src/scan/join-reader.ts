@@ -6,10 +6,10 @@ import { type ScannedTable, tableKey } from "./scanned-table.ts";
 const LEAST_CONFIDENCE = 0.55;
 const LONGEST_REASON = 200;
 
-/** Takes out of a model's answers what can be a join at all: both ends are there, it is sure enough, and nobody has named it before. */
+/** Filters a model's answers: both ends exist, the confidence suffices, and it is not a duplicate. */
 export class JoinReader {
   readonly suggestions: Suggestion[] = [];
-  /** Named, though not there. */
+  /** Number of suggestions with unknown tables or columns. */
   unknown = 0;
   readonly #columns: ReadonlyMap<string, ReadonlySet<string>>;
   readonly #seen: Set<string>;
@@ -18,7 +18,7 @@ export class JoinReader {
     this.#columns = new Map(
       tables.map(({ table }) => [tableKey(table), new Set(table.columns.map(({ name }) => name))]),
     );
-    // What was rejected or is for review for want of a reason may be named: the name is one.
+    // Joins rejected or under review for lack of a reason may be suggested: the suggestion is a reason.
     this.#seen = new Set(found.filter(({ status }) => status === "accepted").map(identityOf));
   }
 

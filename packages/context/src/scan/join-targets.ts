@@ -8,19 +8,18 @@ interface Entry {
   line: string;
   key: string;
   words: ReadonlySet<string>;
-  /** How many tables refer to it, as far as is known. */
+  /** Number of known references to it. */
   references: number;
 }
 
 /**
- * What can be referred to, one line for each table. A catalogue whose index does not fit into a prompt gets, for each prompt, the part of it
- * that fits best: tables that share words with what is asked, and those that much else refers to. So a prompt does not grow with
- * the catalogue.
+ * Referenceable keys, one line per table. If the index exceeds a prompt, each prompt gets the best part: tables that
+ * share words with the question, and often referenced ones. So prompts do not grow with the catalogue.
  */
 export class JoinTargets {
   readonly #entries: readonly Entry[];
   readonly #longest: number;
-  /** In how many tables a word occurs: one that is everywhere says nothing. */
+  /** Number of tables per word: a common word carries no information. */
   readonly #spread = new Map<string, number>();
 
   constructor(tables: readonly ScannedTable[], references: ReadonlyMap<string, number>, longest: number) {
@@ -52,7 +51,7 @@ export class JoinTargets {
       ...questions.flatMap(({ scanned, columns }) => [scanned.table.name, ...columns.map(({ name }) => name)]),
     );
     const scored = this.#entries.map((entry) => ({ entry, score: this.#score(entry, words, own) }));
-    // Stable, so that an unchanged catalogue makes the same prompt.
+    // Stable sort, so that an unchanged catalogue gives the same prompt.
     scored.sort((a, b) => b.score - a.score);
     let room = this.#longest;
     return scored.flatMap(({ entry: { line } }) => {
@@ -70,7 +69,7 @@ export class JoinTargets {
   }
 }
 
-/** Declared ones first; then what is unique in all that was looked at. */
+/** Declared keys first, then columns with unique sampled values. */
 function keysOf({ table, profile }: ScannedTable): string[][] {
   const declared = [table.primaryKey, ...table.uniqueKeys].filter((key) => key.length > 0).map((key) => [...key]);
   const single = new Set(declared.filter((key) => key.length === 1).map(([name]) => name));
@@ -80,7 +79,7 @@ function keysOf({ table, profile }: ScannedTable): string[][] {
   return [...declared, ...measured].slice(0, KEYS_PER_TABLE);
 }
 
-/** `SupportRepId` and `support_rep_id` have the same words; of two letters, most are `id`. */
+/** `SupportRepId` and `support_rep_id` give the same words; two-letter words are mostly `id`, so they are dropped. */
 function wordsOf(...names: readonly string[]): Set<string> {
   const words = names.flatMap((name) =>
     name

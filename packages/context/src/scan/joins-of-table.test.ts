@@ -41,11 +41,11 @@ test.each([
   expect(statuses([entry], [found(status, share)], asked)).toEqual(["model accepted"]);
 });
 
-test("what a model named goes when the values lead nowhere any more, or the model has been asked again", () => {
+test("a suggested join is dropped when its values no longer match, or the model was asked again", () => {
   expect(statuses([entry], [found("rejected", 0.1)], false)).toEqual(["data rejected"]);
   expect(statuses([entry], [], true)).toEqual([]);
 });
 
-test("what the data shows takes the place of what a model named", () => {
+test("a join found in the data replaces a suggested one", () => {
   expect(statuses([entry], [found("accepted", 1)], false)).toEqual(["data accepted"]);
 });

@@ -3,13 +3,13 @@ import type { JoinEntry, TableFile } from "../catalogue/table-file.ts";
 import type { FoundJoins } from "./find-joins.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
 
-/** By table, the joins that lead away from it. */
+/** Outgoing joins by table. */
 export const joinsByTable = (relationships: readonly Relationship[]): Map<string, Relationship[]> =>
   Map.groupBy(relationships, ({ from }) => tableKey(from.table));
 
 /**
- * The joins that a table's file is to have: those that were found, and those of the file that could not be looked for this time.
- * What could not be asked is no reason to forget what was known.
+ * Desired joins of a table's file: the found ones, plus existing ones that could not be checked this time. An unchecked
+ * join must not be forgotten.
  */
 export function joinsOfTable(
   { table, profile }: ScannedTable,
@@ -21,7 +21,7 @@ export function joinsOfTable(
   const kept = (file?.joins ?? []).filter((entry) => {
     const same = seen.get(identity(entry.columns, entry.to, entry.toColumns));
     if (entry.origin === "human" || same?.status === "accepted") return false;
-    // Without the model's word the data alone did not suffice, but it does not speak against it either.
+    // Without the model, the data alone is not sufficient but does not contradict it either.
     if (entry.origin === "model" && !found.isModelComplete) return !isContradicted(same);
     const couldBeFound = profile !== undefined && found.looked.has(entry.to) && found.isComplete;
     return same === undefined && !couldBeFound;
@@ -31,7 +31,7 @@ export function joinsOfTable(
   return [...anew, ...kept.map((entry) => toRelationship(table, entry))];
 }
 
-/** Values that lead nowhere: not even a model's word would help. */
+/** The values do not match: not even a suggestion would help. */
 function isContradicted(join: Relationship | undefined): boolean {
   const { checked, found } = join?.evidence ?? { checked: 0, found: 0 };
   return join?.status === "rejected" && found < 0.9 * checked;
@@ -42,7 +42,7 @@ const keyOf = ({ from, to }: Relationship): string => identity(from.columns, tab
 const identity = (columns: readonly string[], to: string, toColumns: readonly string[]): string =>
   JSON.stringify([columns, to, toColumns]);
 
-/** As it stands in the file. */
+/** As in the file. */
 function toRelationship({ schema, name }: ScannedTable["table"], entry: JoinEntry): Relationship {
   const { columns, to, toColumns, cardinality, origin, confidence, when, why } = entry;
   const dot = to.indexOf(".");

@@ -9,24 +9,24 @@ import { tableKey } from "./scanned-table.ts";
 
 const FILES_AT_ONCE = 16;
 
-/** A table's file as it is when a scan begins. */
+/** A table's file at the start of a scan. */
 export interface KnownTable {
   path: string;
   text: string;
   file: TableFile;
-  /** Lines that a person wrote last. */
+  /** Lines last written by a person. */
   hand: ReadonlySet<number>;
 }
 
 export interface KnownTables {
   byPath: ReadonlyMap<string, KnownTable>;
-  /** Files that are there and cannot be read; they are listed, and left alone. */
+  /** Unreadable files; listed, and left alone. */
   unreadable: ReadonlySet<string>;
 }
 
 /**
- * Where the files of tables are, or are to be: as they are, whatever their names; a new one at its plain path, unless another
- * table's file would be found there by a disk that does not tell `Orders` from `orders`.
+ * Paths of table files: existing ones stay wherever they are; a new one gets its plain path, unless it would collide
+ * with another on a case-insensitive disk.
  */
 export function pathsOfTables(
   connection: string,
@@ -37,7 +37,7 @@ export function pathsOfTables(
   const taken = new Set<string>();
   for (const { path, file } of byPath.values()) {
     taken.add(foldedPath(path));
-    // A copy under another name is nobody's file.
+    // Ignore a copied file under another name.
     const { schema, table } = file;
     const isOwn = [tablePath, distinctTablePath].some((place) => place({ connection, schema, table }) === path);
     if (isOwn) paths.set(tableKey({ schema, name: table }), path);
@@ -53,7 +53,7 @@ export function pathsOfTables(
   return (table) => paths.get(tableKey(table)) ?? tablePath({ connection, schema: table.schema, table: table.name });
 }
 
-/** What the catalogue has of a connection. What people have changed since is recorded first, so that their lines are known. */
+/** The existing catalogue of a connection. Commits people's changes first, so that their lines are known. */
 export async function knownTables(
   run: Pick<Run, "signal" | "skip">,
   folder: ContextFolder,

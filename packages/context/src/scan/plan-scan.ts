@@ -14,18 +14,18 @@ export interface ScanPlan {
   connection: string;
   tables: number;
   views: number;
-  /** As far as the database knows without counting; null where it does not. */
+  /** The database's estimate; null if unknown. */
   rows: number | null;
-  /** About how many queries. */
+  /** Approximate number of queries. */
   queries: number;
-  /** Tables that a model is to describe. */
+  /** Tables to be described by a model. */
   toDescribe: number;
-  /** At most: what an earlier scan has asked for is not asked again. */
+  /** Upper bound: cached answers are not requested again. */
   requests: { descriptions: number; joins: number };
   usage: Usage;
 }
 
-// Rough figures: what a column's samples add to a prompt, and how long answers are.
+// Rough estimates of prompt and answer lengths.
 const SAMPLE_CHARACTERS = 60;
 const CHARACTERS_PER_TOKEN = 3.5;
 const TOKENS_PER_COLUMN = 35;
@@ -33,9 +33,9 @@ const TOKENS_PER_TABLE = 60;
 const TOKENS_PER_JOIN_CALL = 1_500;
 const QUERIES_PER_TABLE = 3;
 
-/** What a scan would read and ask. Reads the structure, and no row. */
+/** Previews a scan's reads and requests. Reads the structure, but no rows. */
 export async function planScan(input: {
-  /** Undefined where there is no context yet. */
+  /** Undefined if there is no context yet. */
   folder: ContextFolder | undefined;
   connectionName: string;
   connection: Connection;

@@ -3,7 +3,7 @@ import { asData, cut } from "./as-data.ts";
 import type { BatchLimits } from "../runs/in-batches.ts";
 import { profileOf, type ScannedTable } from "./scanned-table.ts";
 
-// A wide table is described in portions: an answer about hundreds of columns at once would be cut at the output limit.
+// A wide table is described in portions: an answer about hundreds of columns would exceed the output limit.
 const COLUMNS_PER_PORTION = 60;
 
 const CHARACTERS_PER_CALL = 40_000;
@@ -14,17 +14,17 @@ const LONGEST_COMMENT = 300;
 const SAMPLES = 5;
 const OTHER_NAMES = 100;
 
-/** Characters of one prompt, and columns of one call: an answer grows with them. */
+/** Limits of one call: prompt characters, and columns, because the answer grows with them. */
 export type PortionLimits = BatchLimits<"characters" | "columns">;
 
-/** What is to be described of one table: some of its columns, and the table itself or not. */
+/** A part of a table to describe: some columns, with or without the table itself. */
 export interface Portion {
   scanned: ScannedTable;
   columns: readonly Column[];
   wantsTable: boolean;
 }
 
-/** Where only some things are missing, only those are asked for. */
+/** If only some parts are missing, only those are requested. */
 export function portionsOf(
   scanned: ScannedTable,
   wants: { table: boolean; columns: ReadonlySet<string> },

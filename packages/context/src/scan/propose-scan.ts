@@ -9,7 +9,7 @@ import type { KnownTable } from "./known-tables.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
 import type { ScannedTable } from "./scanned-table.ts";
 
-// A role that has lost its rights, or another database at the same address, looks like tables that are gone.
+// Lost rights, or another database at the same address, look like dropped tables.
 const MANY = 4;
 const SHARE_GONE_AT_ONCE = 0.5;
 
@@ -20,7 +20,7 @@ interface Scanned extends Omit<Findings, "pathOf" | "folder"> {
   gone: readonly KnownTable[];
 }
 
-/** One proposal, and one of its own for tables that are gone where they are suspiciously many: no rule accepts that. */
+/** One proposal, plus a separate one if suspiciously many tables are gone, which no rule accepts. */
 export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResult> {
   const { context, connectionName, tables, fileOf, drafts, gone, described, joins } = scanned;
   const counts = {
@@ -71,7 +71,7 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
   return result;
 }
 
-/** The catalogue is what it should be, whatever becomes of the index: that follows at the next search. */
+/** A failed index update does not fail the scan; the next search catches up. */
 async function syncSearch(run: Run, { search }: ScanContext, connectionName: string): Promise<void> {
   try {
     await search?.sync();
@@ -93,7 +93,7 @@ function summaryOf({ tables, joins, descriptions }: ScanResult, drafts: readonly
   return `${parts.join("; ")}.`;
 }
 
-/** Whether the database has other columns or keys than the file. */
+/** Whether columns or keys differ from the file. */
 function hasChanged(table: Table, file: TableFile | undefined): boolean {
   if (!file) return false;
   const before = file.columns

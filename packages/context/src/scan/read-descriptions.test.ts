@@ -22,7 +22,7 @@ function read(...tables: { schema: string; table: string; description: string; c
   return { known, unknown, orders: known.get(tableKey(orders.table))!, archived: known.get(tableKey(archived.table))! };
 }
 
-test("tables of one name in two schemas are told apart", () => {
+test("distinguishes tables of one name in two schemas", () => {
   const result = read(
     { schema: "archive", table: "orders", description: "Old orders.", columns: [["id", "Old key."]] },
     { schema: "main", table: "orders", description: "Orders.", columns: [["id", "Key."]] },
@@ -31,7 +31,7 @@ test("tables of one name in two schemas are told apart", () => {
   expect(result.archived).toEqual({ table: "Old orders.", columns: new Map([["id", "Old key."]]) });
 });
 
-test("tables and columns that are not there are dropped and counted", () => {
+test("drops and counts unknown tables and columns", () => {
   const result = read(
     { schema: "main", table: "customers", description: "Made up.", columns: [["id", "x"]] },
     { schema: "main", table: "orders", description: "Orders.", columns: [["vat", "Made up."]] },
@@ -41,7 +41,7 @@ test("tables and columns that are not there are dropped and counted", () => {
   expect(result.orders.columns.size).toBe(0);
 });
 
-test("an empty text is none, and what is known is not replaced", () => {
+test("ignores empty texts, and replaces nothing known", () => {
   const result = read(
     {
       schema: "main",

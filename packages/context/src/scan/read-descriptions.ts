@@ -2,15 +2,15 @@ import { columnSentence, type DescriptionAnswer, tableSentence } from "./descrip
 import type { Portion } from "./portion.ts";
 import { tableKey } from "./scanned-table.ts";
 
-/** What is known of one table so far; what was not given is not in it. */
+/** Known descriptions of a table; missing ones are absent. */
 export interface TableDescription {
   table: string;
   columns: Map<string, string>;
 }
 
 /**
- * Takes what was asked for out of an answer into `known`, by table. What is there is never replaced, an empty text is none, and what
- * nobody asked for is dropped; returns how many such entries there were.
+ * Adds requested descriptions from an answer to `known`. Never replaces existing ones, ignores empty texts, and drops
+ * unrequested entries; returns their number.
  */
 export function readDescriptions(
   answer: DescriptionAnswer,

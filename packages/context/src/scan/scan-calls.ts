@@ -1,4 +1,4 @@
 export const SCAN_ROLE = "candidateExtraction";
 
-/** Calls at once. The runtime's own limit may be lower: then they wait there. */
+/** Concurrent calls. The runtime may limit them further. */
 export const CALLS_AT_ONCE = 4;

@@ -18,7 +18,7 @@ const SHOP = `
   INSERT INTO ${TABLE} VALUES (1);
 `;
 
-/** SQLite has no comments: as a database has them that does. */
+/** Adds comments, which SQLite does not have. */
 const commented = (connection: Connection): Connection => ({
   dialect: connection.dialect,
   query: (...input) => connection.query(...input),
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => backend[Symbol.asyncDispose]());
 
-test("what addresses a model in a database is kept from models and waits for a person; the rest is accepted", async () => {
+test("hides prompt injections in a database from models and holds them for a person; accepts the rest", async () => {
   await using stage = await ScanStage.open(SHOP, backend);
   const script = [describeAll(), nameJoins()];
   const { state, error, result } = await stage.scan({ script, connection: commented });
@@ -50,7 +50,7 @@ test("what addresses a model in a database is kept from models and waits for a p
   expect(asked).toContain("customer_id");
   expect(asked).not.toMatch(/banana/i);
 
-  // What is plain stands in the catalogue; of what is not, nothing does.
+  // Harmless content is in the catalogue; suspicious content is not.
   const orders = await stage.file("orders");
   expect(orders?.columns.find(({ name }) => name === "total")?.descriptions).toMatchObject({ db: "In francs." });
   expect(orders?.joins).toHaveLength(1);
@@ -64,7 +64,7 @@ test("what addresses a model in a database is kept from models and waits for a p
   expect(texts.join("\n")).not.toMatch(/banana/i);
   expect(await stage.search.search({ text: "banana", limit: 5 })).toEqual([]);
 
-  // They wait, each with the reason.
+  // It waits with its reason.
   const proposal = (await stage.context.proposals.get(result.proposals[0]!.id))!;
   expect(proposal).toMatchObject({ state: "open", quarantine: null });
   expect(proposal.summary).toContain("held for review in 3 of the files");
@@ -74,7 +74,7 @@ test("what addresses a model in a database is kept from models and waits for a p
   );
   expect(open.every(({ held }) => held !== undefined)).toBe(true);
 
-  // Nothing new, nothing proposed twice; and a person may want it.
+  // A repetition proposes nothing, and a person may accept it.
   const again = await stage.scan({ script, connection: commented });
   expect(again.result.proposals).toEqual([]);
   await stage.context.proposals.accept(proposal.id, { by: "ann" });

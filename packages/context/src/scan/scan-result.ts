@@ -2,21 +2,21 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Proposals } from "../proposals/proposals.ts";
 import type { Described } from "./describe-tables.ts";
 
-/** What a scan needs of a context. */
+/** Parts of a context that a scan needs. */
 export interface ScanContext {
   folder: ContextFolder;
   proposals: Proposals;
-  /** Told when the catalogue has changed. */
+  /** Notified when the catalogue has changed. */
   search?: { sync(): Promise<unknown> };
 }
 
 export interface ScanResult {
   connection: string;
-  /** `changed`: with other columns or keys than in the catalogue. */
+  /** `changed`: columns or keys differ from the catalogue. */
   tables: { seen: number; added: number; changed: number; gone: number };
-  /** Null where they could not be looked for. */
+  /** Null if joins could not be checked. */
   joins: { accepted: number; review: number } | null;
-  /** Null where no model was asked. */
+  /** Null if no model was used. */
   descriptions: Described["counts"] | null;
   proposals: { id: string; title: string; accepted: number; open: number }[];
 }

@@ -32,7 +32,7 @@ afterAll(() => backend[Symbol.asyncDispose]());
 const answers = [describeAll(), nameJoins()];
 
 describe("a first scan", () => {
-  test("reads structure, profile, descriptions and joins into the catalogue, by rule", async () => {
+  test("writes structure, profile, descriptions and joins to the catalogue by rule", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     const { state, result, requests, events } = await stage.scan({ script: answers });
     expect(state).toBe("done");
@@ -41,7 +41,7 @@ describe("a first scan", () => {
       descriptions: { described: 4, cached: 0, incomplete: 0, unknown: 0 },
       proposals: [{ title: "Scan of shop", accepted: expect.any(Number) }],
     });
-    // One for the descriptions and one for joins.
+    // One for descriptions and one for joins.
     expect(requests).toBe(2);
     const orders = await stage.file("orders");
     expect(orders).toMatchObject({
@@ -69,7 +69,7 @@ describe("a first scan", () => {
     expect(events.at(-2)).toMatchObject({ type: "spent", requests: 2 });
   });
 
-  test("without a model, everything but descriptions", async () => {
+  test("without a model, writes everything but descriptions", async () => {
     await using stage = await ScanStage.open(SHOP);
     const { state, result } = await stage.scan();
     expect(state).toBe("done");
@@ -95,7 +95,7 @@ describe("a first scan", () => {
     expect((await stage.file("orders"))?.descriptions?.ai).toBe("Rows of orders.");
   });
 
-  test("a join that a model names is checked in the data, and says where it comes from", async () => {
+  test("checks a suggested join in the data, and records its origin", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     const end = (table: string, column: string) => ({ schema: "main", table, columns: [column] });
     const { state, result, requests } = await stage.scan({
@@ -121,14 +121,14 @@ describe("a first scan", () => {
 });
 
 describe("a second scan", () => {
-  test("of an unchanged database asks for nothing and proposes nothing", async () => {
+  test("of an unchanged database requests and proposes nothing", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers });
     const again = await stage.scan({ script: [] });
     expect(again).toMatchObject({ state: "done", requests: 0, skipped: [], result: { proposals: [] } });
   });
 
-  test("with a new column describes that one, and leaves what was said before", async () => {
+  test("with a new column describes only that one", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers });
     stage.database.exec("ALTER TABLE staff ADD COLUMN phone TEXT");
@@ -155,7 +155,7 @@ describe("a second scan", () => {
     ]);
   });
 
-  test("never touches a person's words, and does not ask about them", async () => {
+  test("never changes a person's text or asks about it", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers });
     const file = join(stage.context.folder.path, stage.path("staff"));
@@ -172,7 +172,7 @@ describe("a second scan", () => {
     expect(staff?.columns[2]?.descriptions).toEqual({ ai: "The phone of staff." });
   });
 
-  test("takes out a table that is gone, and keeps it where a person has written about it", async () => {
+  test("removes a dropped table, but keeps it if a person wrote about it", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers });
     const file = join(stage.context.folder.path, stage.path("staff"));
@@ -184,7 +184,7 @@ describe("a second scan", () => {
     expect(await stage.file("staff")).toMatchObject({ gone: true, notes: "Ask Ada before you use it." });
   });
 
-  test("that shows no tables at all changes nothing and fails", async () => {
+  test("that finds no tables changes nothing and fails", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers });
     const empty = (connection: Connection) => with_(connection, { structure: async () => [] });
@@ -194,7 +194,7 @@ describe("a second scan", () => {
     expect(await stage.file("orders")).toBeDefined();
   });
 
-  test("in which most tables are gone leaves that to a person", async () => {
+  test("that loses most tables leaves the removal to a person", async () => {
     const many = Array.from({ length: 8 }, (_, i) => `CREATE TABLE t${i} (id INTEGER PRIMARY KEY, name TEXT);`).join(
       "",
     );
@@ -211,8 +211,8 @@ describe("a second scan", () => {
   });
 });
 
-describe("never good overwritten by nothing", () => {
-  test("a quota that is used up leaves descriptions and joins as they are, and is not called done", async () => {
+describe("failures never overwrite existing content", () => {
+  test("a used-up quota keeps descriptions and joins, and the job is not done", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers });
     const before = await stage.file("orders");
@@ -236,7 +236,7 @@ describe("never good overwritten by nothing", () => {
     expect((await stage.file("orders"))?.columns[4]?.descriptions?.ai).toBe("The note of orders.");
   });
 
-  test("empty answers are no descriptions", async () => {
+  test("empty answers are not descriptions", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     const { state, skipped } = await stage.scan({
       script: [
@@ -249,7 +249,7 @@ describe("never good overwritten by nothing", () => {
     expect((await stage.file("orders"))?.descriptions).toBeUndefined();
   });
 
-  test("joins that a model named stay when it is not asked, or refuses", async () => {
+  test("suggested joins stay when the model is not asked or refuses", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers, scan: { modelJoins: false } });
     const path = stage.path("orders");
@@ -274,7 +274,7 @@ describe("never good overwritten by nothing", () => {
     expect((await stage.file("orders"))?.joins).toContainEqual(expect.objectContaining({ columns: ["total"] }));
   });
 
-  test("an index that cannot be written takes nothing from the catalogue", async () => {
+  test("a failing index does not affect the catalogue", async () => {
     await using stage = await ScanStage.open(SHOP);
     const sync = () => Promise.reject(new TandemError("unavailable", "The index is away."));
     Object.assign(stage.context, { search: { sync } });
@@ -284,7 +284,7 @@ describe("never good overwritten by nothing", () => {
     expect(await stage.file("orders")).toBeDefined();
   });
 
-  test("what waits or was rejected in a new file is not proposed again when the file is there", async () => {
+  test("open or rejected parts of a new file are not proposed again", async () => {
     await using stage = await ScanStage.open(SHOP, backend, { descriptions: "never", joins: "never" });
     const { result } = await stage.scan({ script: answers });
     const [first] = result.proposals;
@@ -294,7 +294,7 @@ describe("never good overwritten by nothing", () => {
     expect((await stage.scan({ script: answers })).result.proposals).toEqual([]);
   });
 
-  test("a file that cannot be read is listed and left alone", async () => {
+  test("lists an unreadable file and leaves it alone", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers });
     const file = join(stage.context.folder.path, stage.path("staff"));
@@ -309,7 +309,7 @@ describe("never good overwritten by nothing", () => {
   });
 });
 
-test("a join that a person takes out of a file does not come back, and the others stay", async () => {
+test("a join deleted by a person does not come back; others stay", async () => {
   await using stage = await ScanStage.open(SHOP);
   await stage.scan();
   const joins = async () => (await stage.file("orders"))?.joins?.map(({ columns }) => columns.join()) ?? [];
@@ -327,14 +327,14 @@ test("a join that a person takes out of a file does not come back, and the other
     expect(state).toBe("done");
     expect(await joins()).toEqual(expected);
   }
-  // Whoever removes the whole file wants it anew.
+  // Removing the whole file requests a new one.
   await rm(path);
   await stage.scan();
   expect(await joins()).toEqual(before);
 });
 
-describe("in the middle of a scan", () => {
-  test("a table that vanishes is skipped and listed, and the rest is finished", async () => {
+describe("during a scan", () => {
+  test("a vanished table is skipped and listed, and the rest completes", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     const vanishing = (connection: Connection) =>
       with_(connection, {
@@ -352,7 +352,7 @@ describe("in the middle of a scan", () => {
     expect(await stage.file("staff")).toBeUndefined();
   });
 
-  test("what cannot be read is listed, and its file stays", async () => {
+  test("lists unreadable tables and keeps their files", async () => {
     await using stage = await ScanStage.open(`${SHOP}; CREATE VIEW late AS SELECT * FROM orders WHERE total > 100;`);
     expect(await stage.scan()).toMatchObject({ state: "done" });
     expect(await stage.file("late")).toBeDefined();
@@ -364,9 +364,9 @@ describe("in the middle of a scan", () => {
     expect(await stage.file("late")).toBeDefined();
   });
 
-  test("two tables whose names differ only in case have two files on every disk, and each keeps its own", async () => {
+  test("tables that differ only in case have two files on every disk", async () => {
     await using stage = await ScanStage.open(SHOP);
-    // SQLite would not have both: as a database has them that does.
+    // SQLite cannot have both, so another database is simulated.
     const both = (names: readonly string[]) => (connection: Connection) =>
       with_(connection, {
         structure: async (options) =>
@@ -391,14 +391,14 @@ describe("in the middle of a scan", () => {
     expect((await catalogue.tables("shop")).map(({ table }) => table).toSorted()).toEqual(["Staff", "staff"]);
   });
 
-  test("a quota that resets soon is waited for and told", async () => {
+  test("waits for a quota that resets soon, and reports it", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     const { state, events } = await stage.scan({ script: [rateLimited({ retryAfterSeconds: 30 }), ...answers] });
     expect(state).toBe("done");
     expect(events).toContainEqual({ type: "waiting", reason: expect.any(String), until: expect.any(String) });
   });
 
-  test("an interruption leaves the job to the next scan, which pays for nothing twice", async () => {
+  test("an interrupted job is resumed by the next scan, which pays for nothing twice", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     const controller = new AbortController();
     const interrupted = stage.scan({
@@ -427,7 +427,7 @@ describe("in the middle of a scan", () => {
   });
 });
 
-/** The same connection, with some of it otherwise. */
+/** The connection with some methods replaced. */
 function with_(connection: Connection, change: Partial<Connection>): Connection {
   return {
     dialect: connection.dialect,

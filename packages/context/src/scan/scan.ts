@@ -20,8 +20,8 @@ export interface ScanInput {
 }
 
 /**
- * Reads a database and proposes what its catalogue should say: structure, profile, descriptions, joins. What fails is listed
- * and passed over; what could not be found out leaves the catalogue as it is.
+ * Reads a database and proposes its catalogue: structure, profile, descriptions, joins. Failures are listed and
+ * skipped; unknown parts leave the catalogue unchanged.
  */
 export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   const { context, connectionName, connection, config } = input;
@@ -51,7 +51,7 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   return await proposeScan(run, { connectionName, context, tables, fileOf, drafts, gone, described, joins });
 }
 
-/** What cannot be read is listed; that it is there is known all the same. */
+/** Unreadable tables are listed, but count as existing. */
 async function readStructure(
   run: Run,
   { connection, connectionName }: ScanInput,
@@ -72,7 +72,7 @@ async function readStructure(
   return { tables, skipped };
 }
 
-/** A table that has vanished is left out; one that could not be looked at goes on without a profile. */
+/** A vanished table is dropped; one that cannot be sampled continues without a profile. */
 async function profile(run: Run, { connection, config }: ScanInput, tables: readonly Table[]): Promise<ScannedTable[]> {
   const stage = "profile";
   run.emit({ type: "stage_started", stage, total: tables.length });

@@ -1,14 +1,14 @@
 import type { Table, TableName } from "@tandem/connectors";
 import type { ColumnProfile, TableProfile } from "@tandem/relationships";
 
-/** A table as the stages of a scan see it. */
+/** A table during a scan. */
 export interface ScannedTable {
   table: Table;
-  /** Undefined where the profile failed, or there is nothing to sample. */
+  /** Undefined if profiling failed or there is nothing to sample. */
   profile: TableProfile | undefined;
 }
 
-/** For maps. Neither part of a name may be taken for the other: both may hold any character. */
+/** An unambiguous map key: both parts may contain any character. */
 export const tableKey = ({ schema, name }: TableName): string => JSON.stringify([schema, name]);
 
 /** For people. */

@@ -4,8 +4,8 @@ import { suspicionOf, suspicionOfName } from "../ingest/evidence/suspicion.ts";
 import type { ScannedTable } from "./scanned-table.ts";
 
 /**
- * Tables without what may be meant for a model: such comments, values and columns are kept from every prompt of a scan, and a
- * table of such a name is not asked about at all. People see them: they wait in the proposal.
+ * Removes suspected prompt injections: such comments, values and columns never reach a prompt, and a table with such a
+ * name is left out. People see them in the proposal.
  */
 export const shownToModels = (tables: readonly ScannedTable[]): ScannedTable[] =>
   tables.flatMap(({ table, profile }) =>

@@ -48,7 +48,7 @@ async function suggest(
   return { run, suggestions, unknown, requests: backend.rehearsal.modelRequests };
 }
 
-test("columns without a join are asked about, all in one request; what is known is not asked again", async () => {
+test("asks about all columns without a join in one request, and not again", async () => {
   const tables = tablesOf(2);
   const { requests, suggestions } = await suggest(tables, [nameJoins(join("t1", "keeper"))], {
     found: [known("t0", "keeper")],
@@ -63,7 +63,7 @@ test("columns without a join are asked about, all in one request; what is known 
   expect(suggestions.map(({ from }) => from)).toEqual([{ table: { schema: "main", name: "t1" }, columns: ["keeper"] }]);
 });
 
-test("all tables are asked about, however many there are, and the same again asks for nothing", async () => {
+test("asks about all tables in any number; a repetition requests nothing", async () => {
   const tables = tablesOf(130);
   const steps = new Map<string, unknown>();
   const first = await suggest(tables, [nameJoins(join("t129", "keeper"), join("nowhere", "id"))], { steps });
@@ -75,12 +75,12 @@ test("all tables are asked about, however many there are, and the same again ask
   expect(again.suggestions).toEqual(first.suggestions);
 });
 
-test("where no column could refer to anything, nothing is asked", async () => {
+test("requests nothing if no column could be a reference", async () => {
   const { requests } = await suggest([people], []);
   expect(requests).toHaveLength(0);
 });
 
-test("a refused batch is tried again in halves, and what still fails is listed", async () => {
+test("retries a refused batch in halves, and lists remaining failures", async () => {
   const { run, suggestions } = await suggest(tablesOf(4), [
     always(when((request) => askedTables(request).some(({ table }) => table === "t0"), refusal("No."))),
     nameJoins(join("t3", "keeper")),
@@ -92,7 +92,7 @@ test("a refused batch is tried again in halves, and what still fails is listed",
   ]);
 });
 
-test("a quota that is used up ends the asking", async () => {
+test("stops at a used-up quota", async () => {
   const { run, requests } = await suggest(tablesOf(300), [
     always(planLimit({ resetsAt: new Date(Date.now() + 5 * 3_600_000) })),
   ]);

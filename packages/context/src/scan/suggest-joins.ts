@@ -24,8 +24,8 @@ const INDEX_CHARACTERS = 24_000;
 const COLUMNS_PER_QUESTION = 100;
 
 /**
- * Has a model name joins for the columns that no join is known of. All tables are asked about, in batches. Its word alone is
- * worth nothing: what it names is to be checked in the data.
+ * Lets a model suggest joins for columns without one, for all tables in batches. Suggestions are worthless until
+ * checked in the data.
  */
 export async function suggestJoins(
   run: Run,
@@ -79,7 +79,7 @@ export async function suggestJoins(
   return { suggestions, unknown, failed };
 }
 
-/** Samples are left out: they illustrate, and are others every day in a database that is used. */
+/** Excludes samples: they only illustrate, and change daily. */
 function inputsOf(model: string, connection: string, batch: readonly Question[], keys: readonly string[]): unknown {
   return {
     prompt: JOIN_PROMPT_VERSION,

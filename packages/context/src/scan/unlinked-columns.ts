@@ -2,10 +2,10 @@ import type { Column } from "@tandem/connectors";
 import type { Relationship } from "@tandem/relationships";
 import { profileOf, type ScannedTable, tableKey } from "./scanned-table.ts";
 
-/** Longer values than these are prose, not keys. */
+/** Longer values are prose, not keys. */
 const LONGEST_KEY = 64;
 
-/** The columns of a table that could refer to another one, and of which no join is known yet. */
+/** Columns of a table that could be references and have no known join. */
 export function unlinkedColumns(scanned: ScannedTable, linked: ReadonlyMap<string, ReadonlySet<string>>): Column[] {
   const { table } = scanned;
   const known = linked.get(tableKey(table));
@@ -15,11 +15,11 @@ export function unlinkedColumns(scanned: ScannedTable, linked: ReadonlyMap<strin
   });
 }
 
-/** By table, the columns that refer to something. */
+/** Columns with a join, by table. */
 export function linkedColumns(relationships: readonly Relationship[]): Map<string, Set<string>> {
   const linked = new Map<string, Set<string>>();
   for (const { from, status } of relationships) {
-    // What is for review is unsure: the model's word may settle it.
+    // A join under review is uncertain: the model may settle it.
     if (status !== "accepted") continue;
     const key = tableKey(from.table);
     linked.set(key, new Set([...(linked.get(key) ?? []), ...from.columns]));
@@ -30,7 +30,7 @@ export function linkedColumns(relationships: readonly Relationship[]): Map<strin
 function couldRefer(scanned: ScannedTable, { name, kind }: Column): boolean {
   const profile = profileOf(scanned, name);
   const samples = profile?.samples ?? [];
-  // Nothing but nulls, or one value throughout, was looked at: no reference that can be told from chance.
+  // Only nulls or one value: a match could be chance.
   if (profile && scanned.profile!.sampled > 1 && profile.distinct <= 1) return false;
   switch (kind) {
     case "integer":

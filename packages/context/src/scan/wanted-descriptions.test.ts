@@ -21,17 +21,17 @@ const wanted = (before: TableFile | undefined) => {
   return { table: own, columns: [...columns] };
 };
 
-test("everything of a new table, nothing of one that is described", () => {
+test("wants everything of a new table, and nothing of a described one", () => {
   expect(wanted(undefined)).toEqual({ table: true, columns: ["id", "total"] });
   expect(wanted(file())).toEqual({ table: false, columns: [] });
 });
 
-test("a database's comment is not a description by a model, a person's text is enough", () => {
+test("a database comment is not enough, but a person's text is", () => {
   expect(wanted(file({ descriptions: { db: "t_ord" } })).table).toBe(true);
   expect(wanted(file({ descriptions: { human: "All orders." } })).table).toBe(false);
 });
 
-test("a column of another type is wanted again, and of a table with other columns the table", () => {
+test("wants a column again after a type change, and the table after a column change", () => {
   const [id, total] = file().columns;
   expect(wanted(file({ columns: [{ ...id!, type: "INTEGER" }, total!] }))).toEqual({ table: false, columns: ["id"] });
   expect(wanted(file({ columns: [id!] }))).toEqual({ table: true, columns: ["total"] });
@@ -39,7 +39,7 @@ test("a column of another type is wanted again, and of a table with other column
   expect(wanted(file({ columns: [id!, total!, { name: "vat", type: "TEXT", gone: true }] })).table).toBe(false);
 });
 
-test("a person's words are never wanted otherwise, whatever has changed", () => {
+test("never wants a replacement of a person's text", () => {
   const columns = [
     { name: "id", type: "INTEGER", descriptions: { human: "The key.", ai: "Key." } },
     { name: "total", type: "TEXT", descriptions: { ai: "Sum." } },

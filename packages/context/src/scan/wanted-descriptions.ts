@@ -7,8 +7,8 @@ export interface Wanted {
 }
 
 /**
- * What a model is to describe: what nobody has described yet, and what has changed since a model did. By the file alone, so that a
- * fresh clone of a context asks for nothing that is in it. A person's words are left alone.
+ * Selects what a model should describe: undescribed parts, and parts that changed since. Uses only the file, so that a
+ * fresh clone of a context requests nothing. A person's text is left alone.
  */
 export function wantedDescriptions(table: Table, file: TableFile | undefined): Wanted {
   const before = new Map(file?.columns.filter(({ gone }) => !gone).map((column) => [column.name, column]));

@@ -39,7 +39,7 @@ const EMPTY = {
 const keys = async (search: ContextSearch, text: string) =>
   (await search.search({ text, limit: 10 })).map(({ key }) => key);
 
-test("follows the folder: what is edited, renamed, removed or broken there", async () => {
+test("follows edits, renames, removals and breakage in the folder", async () => {
   const search = new ContextSearch({ folder, store });
   expect(await search.sync()).toMatchObject({ removed: 0, problems: [] });
   expect(await keys(search, "refunds")).toEqual(["page:refunds"]);
@@ -55,7 +55,7 @@ test("follows the folder: what is edited, renamed, removed or broken there", asy
   expect(await keys(search, "Versand")).toEqual([]);
 });
 
-test("a table that is called as what is looked for comes before what only mentions it", async () => {
+test("ranks a table with the exact name before mentions", async () => {
   const table = (name: string, columns: string) =>
     `connection: shop\nschema: main\ntable: ${name}\ntype: table\ncolumns:\n${columns}`;
   const mentions = Array.from(
@@ -75,14 +75,14 @@ test("a table that is called as what is looked for comes before what only mentio
   expect((await keys(search, "Staff"))[0]).toBe("table:shop/main.staff");
 });
 
-test("another process finds what this one has indexed, and parses nothing again", async () => {
+test("another process uses the same index without parsing again", async () => {
   await new ContextSearch({ folder, store }).sync();
   const other = new ContextSearch({ folder, store });
   expect(await other.sync()).toMatchObject({ changed: 0 });
   expect(await keys(other, "refunds")).toEqual(["page:refunds"]);
 });
 
-test("a memory is found until it expires", async () => {
+test("finds a memory until it expires", async () => {
   const now = new Date("2026-01-01T00:00:00Z");
   const memory = renderMemory({
     id: "mem_1",
@@ -104,7 +104,7 @@ test("a memory is found until it expires", async () => {
   expect(await keys(search, "deliveries")).toEqual([]);
 });
 
-test("with an embedder, what means the same is found, and each text is embedded once", async () => {
+test("with an embedder, finds by meaning and embeds each text once", async () => {
   const embedded: string[] = [];
   const embedder: Embedder = {
     model: "made-up",
@@ -122,7 +122,7 @@ test("with an embedder, what means the same is found, and each text is embedded 
   expect(embedded.filter((text) => text !== "money back")).toHaveLength(2);
 });
 
-test("a process without an embedder leaves the vectors that are there", async () => {
+test("a process without an embedder keeps existing vectors", async () => {
   let embedded = 0;
   const embedder: Embedder = {
     model: "made-up",
@@ -133,7 +133,7 @@ test("a process without an embedder leaves the vectors that are there", async ()
     },
     close: async () => undefined,
   };
-  // Of what says nothing, nothing can be made.
+  // Empty text has no vector.
   await write({ "memory/mem_2.md": renderMemory({ ...EMPTY, id: "mem_2" }) });
   await new ContextSearch({ folder, store, embedder }).sync();
   const plain = new ContextSearch({ folder, store });
@@ -145,7 +145,7 @@ test("a process without an embedder leaves the vectors that are there", async ()
   expect(embedded).toBe(3);
 });
 
-test("files that are no text, or too large, keep nobody from finding the others", async () => {
+test("binary or too large files do not prevent finding others", async () => {
   await writeFile(join(folder.path, "wiki/diagram.png"), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]));
   await writeFile(join(folder.path, "wiki/latin.md"), Buffer.from("# Gr\xf6\xdfe\n", "latin1"));
   await writeFile(join(folder.path, "wiki/large.md"), Buffer.alloc(1_100_000, "x"));
@@ -158,7 +158,7 @@ test("files that are no text, or too large, keep nobody from finding the others"
   expect(await keys(search, "Größe")).toEqual(["page:latin"]);
 });
 
-test("with the embedder away, everything is found by words, it is said, and the vectors follow when it is back", async () => {
+test("without the embedder, searches by words, reports it, and adds vectors later", async () => {
   const calls: string[][] = [];
   let isThere = false;
   const embedder: Embedder = {
@@ -174,7 +174,7 @@ test("with the embedder away, everything is found by words, it is said, and the 
   const found = await away.find({ text: "refunds", limit: 5 });
   expect(found.hits[0]).toMatchObject({ key: "page:refunds", by: ["words"] });
   expect(found.degraded).toBe("Nobody answers at 127.0.0.1.");
-  // It is not asked again by the next one who searches.
+  // The next search does not retry the embedder at once.
   expect((await away.find({ text: "refunds", limit: 5 })).degraded).toBeDefined();
   expect(calls).toHaveLength(1);
   await writeFile(join(folder.path, "wiki/returns.md"), "# Returns\n\nWhoever sends it back gets the money back.\n");

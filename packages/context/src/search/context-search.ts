@@ -13,60 +13,60 @@ export interface ContextQuery {
   kinds?: readonly SearchKind[];
   filters?: Readonly<Record<string, string>>;
   limit: number;
-  /** Whose session asks: what is remembered for one agent is found by that agent alone. */
+  /** The session's agent: its memories are visible to it only. */
   agent?: string;
   signal?: AbortSignal;
 }
 
 export interface ContextFound {
   hits: SearchHit[];
-  /** Why it was looked for by words alone, though there are embeddings. */
+  /** Why only full-text search was used although embeddings are configured. */
   degraded: string | undefined;
 }
 
 export interface SyncReport {
   changed: number;
   removed: number;
-  /** Files that could not be read as what they should be, with what is wrong. */
+  /** Invalid files with their problems. */
   problems: readonly { path: string; message: string }[];
 }
 
-/** What the index has of a file, so that an unchanged one is not parsed again, by this process or any other. */
+/** The indexed state of a file, so that no process parses an unchanged file again. */
 const indexedFile = z.object({
   form: z.int(),
   sha256: z.string(),
   keys: z.array(z.string()),
   model: z.string().nullable(),
-  /** When it has to be looked at again though it has not changed. */
+  /** When it must be checked again although unchanged. */
   until: z.string().nullable(),
   problem: z.string().nullable(),
 });
 type IndexedFile = z.output<typeof indexedFile>;
 
 const KIND = "indexed";
-/** People edit files at any time; a search looks for changes, but not oftener than this. */
+/** Minimum interval between checks for edited files. */
 const FRESH_MS = 2_000;
-/** A person waits for a search: so long for the embedder, and when it is away, no longer than this until the next try. */
+/** Timeout of the embedder for a query, and the pause after a failure, because a person waits for a search. */
 const QUERY_MS = 5_000;
 const AWAY_MS = 60_000;
-/** How many more are asked for where some were for others, and how many at most. */
+/** Growth factor and maximum of results when some are hidden. */
 const MORE = 4;
 const MOST = 1_000;
 const BATCH = 200;
 const PAGE = 5_000;
 
-/** Finds pages, memories, tables, columns and values. The index follows the folder, whoever has changed it. */
+/** Finds pages, memories, tables, columns and values. The index follows all changes in the folder. */
 export class ContextSearch {
   readonly #folder: ContextFolder;
   readonly #store: Pick<Store, "records" | "search">;
   readonly #embedder: Embedder | undefined;
   readonly #now: () => Date;
   #known: Map<string, IndexedFile> | undefined;
-  /** As the files were when they were last read here. */
+  /** File stamps as of the last read. */
   readonly #stamps = new Map<string, string>();
   #syncing: Promise<SyncReport> | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
-  /** The embedder does not answer: it is left in peace until then. */
+  /** Pause after the embedder failed. */
   #away: { why: string; until: number } | undefined;
   readonly #user: string | undefined;
 
@@ -74,7 +74,7 @@ export class ContextSearch {
     folder: ContextFolder;
     store: Pick<Store, "records" | "search">;
     embedder?: Embedder;
-    /** What is remembered for a user is found for that user alone. */
+    /** Scope `user` memories are visible to this user only. */
     user?: string;
     now?: () => Date;
   }) {
@@ -89,11 +89,11 @@ export class ContextSearch {
     return (await this.find(query)).hits;
   }
 
-  /** The same, and whether it could be looked for by meaning. */
+  /** Like `search`, and reports whether vectors were used. */
   async find({ text, kinds, filters, limit, agent, signal }: ContextQuery): Promise<ContextFound> {
-    // Values are looked for as they are.
+    // Values are searched literally.
     const isMeant = text.trim() !== "" && kinds?.every((kind) => kind === "value") !== true;
-    // Before the files are looked at: an embedder that is away is known by then.
+    // Embed before reading files, so that an unavailable embedder is known by then.
     const vector = isMeant ? await this.#vectorOf(text, signal) : undefined;
     if (performance.now() - this.#syncedAt > FRESH_MS) await this.sync();
     const query = {
@@ -102,7 +102,7 @@ export class ContextSearch {
       ...(filters && { filters }),
       ...(vector && { vector, vectorModel: this.#embedder!.model }),
     };
-    // What is for others is left out afterwards; where that leaves too few, more are asked for.
+    // Hidden results are filtered afterwards; if too few remain, request more.
     for (let most = limit; ; most *= MORE) {
       const found = await this.#store.search.search(this.#folder.id, { ...query, limit: most });
       const hits = (await this.#without(found, { agent, user: this.#user })).slice(0, limit);
@@ -112,7 +112,7 @@ export class ContextSearch {
     }
   }
 
-  /** Undefined where there is no embedder, or none that answers in time. */
+  /** Undefined without an embedder, or if it does not answer in time. */
   async #vectorOf(text: string, signal: AbortSignal | undefined): Promise<Float32Array | undefined> {
     if (!this.#embedder || this.#awayBecause() !== undefined) return undefined;
     const patience = AbortSignal.timeout(QUERY_MS);
@@ -121,7 +121,7 @@ export class ContextSearch {
     return vector;
   }
 
-  /** Undefined if it could not be done, which is on record then. */
+  /** Undefined on failure, which is recorded. */
   async #embed(
     texts: string[],
     { signal, patience, caller }: { signal?: AbortSignal; patience?: AbortSignal; caller?: AbortSignal } = {},
@@ -157,7 +157,7 @@ export class ContextSearch {
     return hits.filter((_, at) => isFor[at]);
   }
 
-  /** Brings the index up to what the folder is now. */
+  /** Updates the index from the folder. */
   sync(): Promise<SyncReport> {
     this.#syncing ??= this.#sync().finally(() => {
       this.#syncing = undefined;
@@ -195,11 +195,11 @@ export class ContextSearch {
     }
   }
 
-  /** Undefined if the index has it as it is. */
+  /** Undefined if the index is up to date. */
   async #look(path: string, stamp: string | undefined, known: IndexedFile | undefined): Promise<Looked | undefined> {
     const isDue = known?.until != null && Date.parse(known.until) <= this.#now().getTime();
     const model = this.#awayBecause() === undefined ? (this.#embedder?.model ?? null) : null;
-    // Whoever makes no vectors leaves those that are there: they would have to be paid for again.
+    // Without an embedder, keep existing vectors: they would cost again.
     const hasVectors = model === null || known?.model === model;
     if (stamp !== undefined && stamp === this.#stamps.get(path) && hasVectors && !isDue) return undefined;
     const text = await this.#folder.read(path).catch(asUnreadable);
@@ -217,7 +217,7 @@ export class ContextSearch {
     const found = files.flatMap(({ documents }) => documents);
     const documents = await this.#withVectors(found);
     await this.#store.search.put(this.#folder.id, documents);
-    // They are to be had when the embedder is there again.
+    // Missing vectors are added when the embedder is available again.
     const isWhole = this.#awayBecause() === undefined;
     const keys = new Set(found.map(({ key }) => key));
     const dropped = files.flatMap(({ old }) => old.filter((key) => !keys.has(key)));
@@ -236,7 +236,7 @@ export class ContextSearch {
   async #withVectors(found: readonly Found[]): Promise<SearchDocument[]> {
     const documents = found.map((document) => ({ ...document, hash: hashOf(document) }));
     const embedder = this.#embedder;
-    // Sampled values are looked for as they are, not by meaning. What says nothing has none: a memory may be empty.
+    // Sampled values are searched literally, without vectors. Empty documents have none.
     const meant = documents.filter(({ kind, title, text }) => kind !== "value" && `${title}${text}`.trim() !== "");
     if (!embedder || meant.length === 0 || this.#awayBecause() !== undefined) return documents;
     const vectors = await this.#embed(meant.map(({ title, text }) => `${title}\n${text}`));
@@ -252,7 +252,7 @@ export class ContextSearch {
     if (paths.length === 0) return;
     const gone = new Set(paths);
     const keys = paths.flatMap((path) => this.#known!.get(path)?.keys ?? []);
-    // A renamed page has the same documents under another path: only what no file has any more goes.
+    // A renamed page has the same documents under another path: remove only those that no file has.
     const left = new Set([...this.#known!].flatMap(([path, file]) => (gone.has(path) ? [] : file.keys)));
     await this.#store.search.remove(
       this.#folder.id,
@@ -269,7 +269,7 @@ export class ContextSearch {
   }
 }
 
-/** What is no text, or too large, is a problem of that file and keeps nobody from finding the others. */
+/** A binary or too large file is a problem of that file only. */
 function asUnreadable(error: unknown): TandemError {
   if (error instanceof TandemError && error.code !== "unavailable") return error;
   throw error;

@@ -9,27 +9,27 @@ import { type PageFile, pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
 export { SEARCH_KINDS } from "@tandem/protocol";
 
-/** What a search can be narrowed to. `value` is what a column's sampled values are found by. */
+/** Kinds of search results. `value` matches a column's sampled values. */
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
-/** Goes up when the same file would make other documents, or be found by other words. */
+/** Increment when the same file would give other documents or terms. */
 export const FORM = 2;
 
 export type Found = Omit<SearchDocument, "hash"> & { kind: SearchKind };
 
-/** The words that count: a person's, else a model's, else the database's. */
+/** The effective description: a person's, else a model's, else the database's. */
 export const described = (descriptions: Descriptions | undefined): string =>
   descriptions?.human ?? descriptions?.ai ?? descriptions?.db ?? "";
 
 export interface DocumentsOfFile {
   documents: Found[];
-  /** When the same file would make others: a memory expires. */
+  /** When the same file gives other documents: a memory expires. */
   until: string | null;
-  /** What is wrong with the file. */
+  /** Problem of the file. */
   problem: string | null;
 }
 
-/** What of a file of the context can be found. */
+/** Searchable documents of a context file. */
 export function documentsOf(path: string, text: string, now: Date): DocumentsOfFile {
   if (path.startsWith("catalogue/")) {
     const parsed = parseTableFile(text);
@@ -39,7 +39,7 @@ export function documentsOf(path: string, text: string, now: Date): DocumentsOfF
     const parsed = parseMemory(text);
     if (!parsed.success) return unreadable(parsed.problems);
     const { expiresAt } = parsed.memory;
-    // What a program has put into a store of its own is for whoever it gives that store to.
+    // Memories in a program's own store are not searchable here.
     const isOver = isExpired(parsed.memory, now) || parsed.memory.store !== undefined;
     return isOver ? found([]) : { ...found(memoryDocuments(parsed.memory)), until: expiresAt };
   }
@@ -56,7 +56,7 @@ const unreadable = (problems: readonly FileProblem[]): DocumentsOfFile => ({
   problem: problems.map(describeProblem).join(" "),
 });
 
-/** Of a file that is not even text: beside pages, somebody keeps pictures. */
+/** A binary file: people may keep images beside pages. */
 export const unreadableFile = (path: string, problem: string): DocumentsOfFile =>
   path.startsWith("wiki/") && pageKeyOf(path) === undefined ? found([]) : { ...found([]), problem };
 

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export interface TestDatabase extends AsyncDisposable {
-  /** As a process of its own would open it; closed with the database. */
+  /** Opens it like a separate process; closed with the database. */
   open(): Promise<Store>;
 }
 
-/** Both engines of the store, those that this machine has. */
+/** The store engines available on this machine. */
 export const ENGINES: [name: string, start: () => Promise<TestDatabase>][] = [
   ["sqlite", sqlite],
   ...(whyNoPostgres() === undefined ? [["postgres", postgres] as [string, () => Promise<TestDatabase>]] : []),

@@ -7,12 +7,12 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 
 const PREFIX = "catalogue/";
-/** Each is an open file, and there may be thousands. */
+/** Bounds open files; there may be thousands. */
 const AT_ONCE = 64;
 
 /**
- * The catalogue as it stands in the folder. A file that cannot be read as a table is passed over: the search lists it. What is
- * kept between calls is of each table the little that others ask for, and read again only where its file has changed.
+ * Reads the catalogue from the folder. Invalid files are skipped; search lists them. Caches an outline per table,
+ * refreshed when its file changes.
  */
 export class CatalogueReader {
   readonly #folder: ContextFolder;
@@ -27,7 +27,7 @@ export class CatalogueReader {
     return [...new Set(paths.map((path) => path.slice(PREFIX.length).split("/", 1)[0]!))];
   }
 
-  /** What each table is and where it joins, without its columns. */
+  /** Descriptions and joins of tables, without columns. */
   async outlines(connection: string): Promise<TableOutline[]> {
     const prefix = `${PREFIX}${connection}/`;
     const stamps = await this.#folder.stamps(prefix);
@@ -49,7 +49,7 @@ export class CatalogueReader {
     return found.filter((outline) => outline !== undefined);
   }
 
-  /** All of it, each file read anew. */
+  /** Complete tables, always read again. */
   async tables(connection: string): Promise<TableFile[]> {
     const paths = await this.#folder.list(`${PREFIX}${connection}/`);
     const files: (TableFile | undefined)[] = [];
@@ -63,7 +63,10 @@ export class CatalogueReader {
     return (await locateTable(this.#folder, table))?.file;
   }
 
-  /** By `connection/schema.table`, `schema.table` or `table`, in any case; more than one that fits is an error that lists them. */
+  /**
+   * By `connection/schema.table`, `schema.table` or `table`, case-insensitive; an ambiguous name is an error that lists
+   * the matches.
+   */
   async find(name: string, connection?: string): Promise<TableFile> {
     const bare = name.replace(/^table:/, "");
     const wanted = bare.toLowerCase();
@@ -87,7 +90,7 @@ export class CatalogueReader {
     });
   }
 
-  /** From the paths alone, so that finding one table does not read a thousand. */
+  /** From paths alone, so that finding one table does not read a thousand. */
   async #candidates(connection?: string): Promise<{ path: string; names: string[] }[]> {
     const paths = await this.#folder.list(connection === undefined ? PREFIX : `${PREFIX}${connection}/`);
     return paths.map((path) => {
@@ -105,7 +108,7 @@ export class CatalogueReader {
   }
 }
 
-/** Paths are written by people too. */
+/** People write paths too, so decoding may fail. */
 function decode(name: string): string {
   try {
     return decodeURIComponent(name);

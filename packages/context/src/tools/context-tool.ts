@@ -1,29 +1,29 @@
 import type { z } from "zod";
 
 export interface ContextToolOutput {
-  /** What a model or a person reads. */
+  /** For a model or a person. */
   markdown: string;
-  /** The same for programs; fits the tool's `output`. */
+  /** For programs; matches the tool's `output`. */
   structured: Record<string, unknown>;
 }
 
-/** Who asks, for what is written down; with the agent whose session it is, if it is one. */
+/** The caller, for records; with the session's agent, if any. */
 export interface ToolCaller {
   signal: AbortSignal;
   by: string;
   agent?: string;
 }
 
-/** A tool over the context, whoever offers it: the MCP server, the command line, an agent loop of our own. */
+/** A tool over the context, for the MCP server, the command line and our agent loops. */
 export interface ContextTool {
   readonly name: string;
   readonly title: string;
-  /** For a model: when to use it, what it gives, what to do with that. */
+  /** For a model: when to use it, its result, and the next step. */
   readonly description: string;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
-  /** False for those that start work or remember something. */
+  /** False for tools that start work or store something. */
   readonly readOnly: boolean;
-  /** What it throws is a `TandemError` in words for the caller. */
+  /** Throws a `TandemError` worded for the caller. */
   run(input: unknown, caller: ToolCaller): Promise<ContextToolOutput>;
 }

@@ -11,14 +11,14 @@ import { sqlTool } from "./sql-tool.ts";
 import { tableTool } from "./table-tool.ts";
 import { valueTool } from "./value-tool.ts";
 
-/** All tools over a context. Those that need a database or a model are there only where these are. */
+/** All context tools. Those that need a database or a model are omitted without one. */
 export function createContextTools(parts: {
   folder: ContextFolder;
-  /** Whose memories are read; see `ContextSettings`. */
+  /** Owner of user memories; see `ContextSettings`. */
   user?: string;
   search: ContextSearch;
   catalogue: CatalogueReader;
-  /** The connections by name, and how one is had. */
+  /** Connections by name, and how to open one. */
   connections: { dialects: ReadonlyMap<string, Dialect>; open(name: string): Promise<Connection> };
   work?: ContextWork;
 }): ContextTool[] {

@@ -5,7 +5,7 @@ import { noAgent } from "../memory/capture-text.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
-/** Work that a tool may start. It goes on after the call; its job says how. What is absent is not offered. */
+/** Work that a tool may start. It continues after the call as a job. Absent work is not offered. */
 export interface ContextWork {
   remember?: (input: {
     text: string;

@@ -56,7 +56,7 @@ export const joinTool = (
         );
       }
       const joins = relationshipsOf(await catalogue.outlines(connection));
-      // The room of joins is large, and loaded only for this.
+      // Imported on demand, because the package is large.
       const { joinPath } = await import("@tandem/relationships");
       const path = joinPath(joins, place(from), place(to));
       if (!path) {
@@ -83,7 +83,7 @@ export const joinTool = (
 
 type Quote = (identifier: string) => string;
 
-/** What is not plain is quoted; in Postgres, capitals are not plain. */
+/** Quotes names that are not plain; in Postgres, uppercase is not plain. */
 const quoteFor =
   (dialect: Dialect | undefined): Quote =>
   (identifier) => {
@@ -97,7 +97,7 @@ const RESERVED = new Set(
   ),
 );
 
-/** Written for this dialect, with the tables by their full names. */
+/** The condition in this dialect, with qualified tables. */
 function conditionOf(
   { from, to, condition }: JoinStep,
   joins: readonly Relationship[],
@@ -107,7 +107,7 @@ function conditionOf(
   const pairs = from.columns.map(
     (column, at) => `${written(from.table)}.${quote(column)} = ${written(to.table)}.${quote(to.columns[at]!)}`,
   );
-  // A polymorphic reference holds only for some rows, whichever way it is walked.
+  // A polymorphic reference applies to some rows only, in both directions.
   const link = joins.find((join) => join.when && isSame(join, from, to));
   const when = link?.when && condition.includes(`${link.when.column} = `) ? link : undefined;
   if (when?.when) {
@@ -122,7 +122,7 @@ const isSame = (join: Relationship, from: JoinStep["from"], to: JoinStep["to"]):
 };
 const endOf = ({ table, columns }: JoinStep["from"]): string => `${qualified(table)}(${columns.join(",")})`;
 
-/** The joins of a catalogue are those that were accepted. */
+/** A catalogue contains accepted joins only. */
 const relationshipsOf = (tables: readonly TableOutline[]): Relationship[] =>
   tables.flatMap((file) =>
     (file.joins ?? []).map(({ columns, to, toColumns, cardinality, origin, confidence, when, why }) => ({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BOX, layoutGraph } from "./layout-graph.ts";
 
-test("puts what points to a table at its left, and what it points to at its right", () => {
+test("puts referencing tables left and referenced ones right", () => {
   const places = layoutGraph(
     ["orders", "customers", "lines"],
     [
@@ -16,7 +16,7 @@ test("puts what points to a table at its left, and what it points to at its righ
   expect(new Set([lines!.y, orders!.y, customers!.y]).size).toBe(1);
 });
 
-test("lays no box over another, whatever is linked", () => {
+test("never overlaps boxes", () => {
   const ids = Array.from({ length: 40 }, (_, at) => `t${at}`);
   const links = ids.slice(1, 34).map((from, at) => ({ from, to: `t${at % 3 === 0 ? 0 : Math.floor(at / 2)}` }));
   const places = [...layoutGraph(ids, links).values()];
@@ -27,7 +27,7 @@ test("lays no box over another, whatever is linked", () => {
   expect(overlapping).toEqual([]);
 });
 
-test("crosses no lines where it need not", () => {
+test("avoids unnecessary crossings", () => {
   const places = layoutGraph(
     ["hub", "a", "b", "x", "y"],
     [
@@ -41,4 +41,4 @@ test("crosses no lines where it need not", () => {
   expect(Math.sign(y("a") - y("b"))).toBe(Math.sign(y("y") - y("x")));
 });
 
-test("has no places for no tables", () => expect(layoutGraph([], [])).toEqual(new Map()));
+test("is empty without tables", () => expect(layoutGraph([], [])).toEqual(new Map()));

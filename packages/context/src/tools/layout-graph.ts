@@ -1,9 +1,9 @@
-/** Boxes are of this size; places are of their upper left corners. */
+/** Size of a box; positions are upper left corners. */
 export const BOX = { width: 190, height: 60 } as const;
 
 const ACROSS = BOX.width + 90;
 const DOWN = BOX.height + 32;
-/** A column that is longer is broken into several. */
+/** Longer columns are split. */
 const TALLEST = 9;
 const SWEEPS = 4;
 
@@ -18,8 +18,8 @@ interface Place {
 }
 
 /**
- * Where the tables of a graph are drawn: those that point to a table at its left, those that it points to at its right, in
- * columns whose order crosses few lines. The first one is where it begins; what nothing connects to it comes below.
+ * Layered layout: referencing tables left, referenced ones right, ordered to reduce crossings. Starts from the first
+ * table; unconnected ones are placed below.
  */
 export function layoutGraph(ids: readonly string[], links: readonly Link[]): Map<string, Place> {
   const places = new Map<string, Place>();
@@ -50,7 +50,7 @@ export function layoutGraph(ids: readonly string[], links: readonly Link[]): Map
   return places;
 }
 
-/** How many steps to the right each is of the first, by the shortest way; to the left is negative. */
+/** Signed distance of each table from the first, by the shortest path; negative to the left. */
 function layersAround(start: string, links: readonly Link[]): Map<string, number> {
   const steps = new Map<string, [id: string, step: number][]>();
   const put = (from: string, to: string, step: number) =>
@@ -75,7 +75,7 @@ function columnsOf(layers: ReadonlyMap<string, number>): string[][] {
   });
 }
 
-/** Each is moved to the height of what it is linked to in other columns, there and back a few times. */
+/** Moves each box toward its neighbours in other columns, in several sweeps. */
 function untangle(columns: string[][], links: readonly Link[]): string[][] {
   const neighbours = new Map<string, string[]>();
   for (const { from, to } of links) {

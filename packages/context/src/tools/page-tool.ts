@@ -24,7 +24,7 @@ export const pageTool = (folder: ContextFolder, user?: string): ContextTool =>
     },
   });
 
-/** What has run out is not served, nor what is for others; and what a program keeps in a store of its own is its own. */
+/** Hides expired memories, those of other readers, and those in a program's store. */
 function isServed(path: string, text: string, reader: MemoryReader): boolean {
   const parsed = path.startsWith("memory/") ? parseMemory(text) : undefined;
   if (!parsed?.success) return true;

@@ -30,7 +30,7 @@ export const sqlTool = (connect: (name: string) => Promise<Connection>, connecti
     readOnly: true,
     run: async ({ connection: name, sql, maxRows, estimateOnly }, { signal }) => {
       const connection = await connect(name);
-      // What cannot be estimated can still be asked; what is wrong with it, the query says better.
+      // A query without an estimate can still run; its own error is better.
       const estimate = estimateOnly
         ? await connection.estimate(sql, { signal })
         : await connection.estimate(sql, { signal }).catch(() => null);

@@ -13,9 +13,9 @@ export interface GraphNode {
   type: TableOutline["type"];
   description: string;
   rows: number | null;
-  /** Steps from where the graph begins. */
+  /** Steps from the start. */
   distance: number;
-  /** Where it is drawn: the upper left corner of its box, as large as `BOX`. */
+  /** Upper left corner of its box of size `BOX`. */
   x: number;
   y: number;
 }
@@ -27,16 +27,13 @@ export interface GraphEdge extends Pick<JoinEntry, "columns" | "toColumns" | "ca
 
 export interface TableGraph {
   nodes: GraphNode[];
-  /** Between those nodes alone. */
+  /** Only between these nodes. */
   edges: GraphEdge[];
-  /** There are more tables than were wanted. */
+  /** There are more tables than requested. */
   truncated: boolean;
 }
 
-/**
- * The tables around one, as far as `depth` joins lead, or all of a connection, those with the most joins first; never more
- * than `limit`.
- */
+/** Tables within `depth` joins of one, or all of a connection, most connected first; at most `limit`. */
 export async function tableGraph(
   catalogue: CatalogueReader,
   wanted: { table?: string; connection?: string; depth: number; limit: number },
@@ -60,7 +57,7 @@ export async function tableGraph(
   };
 }
 
-/** The nearest first. */
+/** Nearest first. */
 function around(start: string, edges: readonly GraphEdge[], depth: number): Map<string, number> {
   const neighbours = new Map<string, string[]>();
   const link = (a: string, b: string) => void neighbours.set(a, [...(neighbours.get(a) ?? []), b]);

@@ -8,7 +8,7 @@ import { defineContextTool } from "./define-context-tool.ts";
 const incoming = joinEntry
   .pick({ columns: true, toColumns: true, cardinality: true, origin: true, confidence: true })
   .extend({ from: z.string() });
-/** What only some have. */
+/** Optional fields. */
 const more = tableFile.pick({ descriptions: true, uniqueKeys: true, notes: true, gone: true });
 
 export const tableDescription = more.extend({

@@ -9,11 +9,11 @@ const found = z.object({
   connection: z.string(),
   table: z.string(),
   column: z.string(),
-  /** As the database spells it. */
+  /** The database's spelling. */
   stored: z.string(),
 });
 
-/** So many columns are looked into for each value. */
+/** Maximum of columns checked per value. */
 const COLUMNS = 20;
 
 export const valueTool = (search: ContextSearch, catalogue: CatalogueReader): ContextTool =>
@@ -47,7 +47,7 @@ export const valueTool = (search: ContextSearch, catalogue: CatalogueReader): Co
     },
   });
 
-/** The index finds likely columns; whether the value is there the catalogue says. */
+/** The index finds likely columns; the catalogue confirms the value. */
 async function spellings(catalogue: CatalogueReader, key: string, value: string) {
   const [connection, place] = splitOnce(key.slice("value:".length), "/");
   const outline = (await catalogue.outlines(connection)).find(({ schema, table }) =>

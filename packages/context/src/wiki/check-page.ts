@@ -3,11 +3,11 @@ import type { PageFile } from "./page-file.ts";
 
 export interface Citation {
   citation: string;
-  /** In the file, from 1. */
+  /** Line in the file, from 1. */
   line: number;
 }
 
-/** Footnote references in Markdown, those in code apart. `bodyLine` is the first line of the body in its file. */
+/** Footnote references in Markdown, except in code. `bodyLine` is the body's first line in its file. */
 export function citationsIn(body: string, bodyLine = 1): Citation[] {
   const found: Citation[] = [];
   let fence: string | undefined;
@@ -25,7 +25,7 @@ export function citationsIn(body: string, bodyLine = 1): Citation[] {
   return found;
 }
 
-/** What else there is, for whoever refers to it. */
+/** Existing targets of references. */
 export interface Known {
   page(key: string): boolean;
   /** By `connection/schema.table`. */
@@ -33,7 +33,7 @@ export interface Known {
   citation(key: string): boolean;
 }
 
-/** References that lead nowhere, and citations that no source has. */
+/** Dead references and unknown citations. */
 export function checkPage(page: PageFile, bodyLine: number, known: Known): FileProblem[] {
   const refs = page.refs.flatMap((ref): FileProblem[] => {
     const [, kind, name = ""] = /^(page|table):(.+)$/s.exec(ref) ?? [];

@@ -14,12 +14,12 @@ const page: PageFile = {
 };
 
 describe("a page", () => {
-  it("is read as it was written", () => {
+  it("round-trips", () => {
     const parsed = parsePage("refunds", renderPage(page));
     expect(parsed).toMatchObject({ success: true, page: { ...page, body: `\n${page.body}` } });
   });
 
-  it("keeps what a person has added: keys, comments, quotes, order, Windows' line ends", () => {
+  it("keeps a person's keys, comments, quotes, order and CRLF", () => {
     const text = [
       "---",
       "# Ours since 2019",
@@ -52,7 +52,7 @@ describe("a page", () => {
     });
   });
 
-  it("says what is wrong with its front matter, and where", () => {
+  it("reports front matter problems with their place", () => {
     const wrong = parsePage("x", "---\nsummary: fine\ntags: billing\n---\n");
     expect(wrong).toMatchObject({
       success: false,
@@ -62,7 +62,7 @@ describe("a page", () => {
     expect(broken).toMatchObject({ success: false, problems: [{ type: "bad_front_matter", line: 4 }] });
   });
 
-  it("is asked whether its references and citations exist", () => {
+  it("reports unknown references and citations", () => {
     const body = "# R\n\nA[^one] b[^two] `[^code]` c[^two]\n\n```\n[^fenced]\n```\n[^three]\n";
     expect(citationsIn(body, 10)).toEqual([
       { citation: "one", line: 12 },
@@ -85,7 +85,7 @@ describe("a page", () => {
     ]);
   });
 
-  it("has a key that any title gives, in any language", () => {
+  it("has a key for any title, in any language", () => {
     expect(pageKeyFrom("Rückgabe & Umtausch")).toBe("rückgabe-umtausch");
     expect(pageKeyFrom("Billing / Refunds (EU)")).toBe("billing/refunds-eu");
     expect(pageKeyFrom("退款政策")).toBe("退款政策");
@@ -97,7 +97,7 @@ describe("a page", () => {
 });
 
 describe("a memory", () => {
-  it("is read as it was written, and keeps what a person has added", () => {
+  it("round-trips, and keeps a person's additions", () => {
     const memory = {
       id: "mem_1",
       scope: "project" as const,

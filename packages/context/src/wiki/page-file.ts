@@ -2,23 +2,23 @@ import { z } from "zod";
 import type { FileProblem } from "../file-problem.ts";
 import { readFrontMatter, writeFrontMatter } from "../page-head.ts";
 
-/** `wiki/<key>.md`: front matter and Markdown. Claims end with the citations they rest on: `[^handbook/refunds#policy]`. */
+/** `wiki/<key>.md`: front matter and Markdown. Claims end with their citations: `[^handbook/refunds#policy]`. */
 const pageFrontMatter = z.object({
   summary: z.string().default(""),
   tags: z.array(z.string()).default([]),
   /** Keys of other pages (`page:refunds`) and tables (`table:shop/public.orders`). */
   refs: z.array(z.string()).default([]),
-  /** Of each citation in the text: where the passage is, and the hash of its text, which stays when only others change. */
+  /** Path and text hash of each cited passage; the hash is stable when other passages change. */
   sources: z.array(z.object({ citation: z.string(), path: z.string(), sha256: z.string() })).default([]),
 });
 export type PageFrontMatter = z.output<typeof pageFrontMatter>;
 
 export interface PageFile extends PageFrontMatter {
-  /** The file's name without `.md`: small letters, digits and `-`, and `/` for folders. */
+  /** File name without `.md`: lowercase letters, digits and `-`, with `/` for folders. */
   key: string;
-  /** Its first heading; else its key. */
+  /** First heading, else the key. */
   title: string;
-  /** All of the Markdown, with that heading. */
+  /** The whole Markdown, including that heading. */
   body: string;
 }
 
@@ -31,7 +31,9 @@ const KEY =
 
 export const isPageKey = (key: string): boolean => key.length <= 120 && KEY.test(key);
 
-/** Of any title: `Rückgabe & Umtausch` is `rückgabe-umtausch`. Undefined if no letter or digit is in it. */
+/**
+ * Derives a key from a title: `Rückgabe & Umtausch` becomes `rückgabe-umtausch`. Undefined without letters and digits.
+ */
 export function pageKeyFrom(title: string): string | undefined {
   const key = title
     .normalize("NFC")
@@ -47,7 +49,7 @@ export function pageKeyFrom(title: string): string | undefined {
 
 export const pagePath = (key: string): string => `wiki/${key}.md`;
 
-/** Undefined for what is not a page. */
+/** Undefined if it is not a page. */
 export const pageKeyOf = (path: string): string | undefined => /^wiki\/(.+)\.md$/s.exec(path)?.[1];
 
 export function parsePage(key: string, text: string): ParsedPage {
@@ -57,11 +59,11 @@ export function parsePage(key: string, text: string): ParsedPage {
   return { success: true, page: { ...value, key, title: headingOf(body) ?? key, body }, bodyLine };
 }
 
-/** What stood in the file under names of a person's own stays. */
+/** Keeps a person's own keys in the file. */
 export function renderPage({ key: _key, title, body, ...frontMatter }: PageFile, existing?: string): string {
   const headed = headingOf(body) === undefined ? `# ${title}\n\n${body}` : body;
   const ended = headed.endsWith("\n") ? headed : `${headed}\n`;
-  // Blank between the two is layout, and not a part of either.
+  // The blank line between the two is layout.
   const spaced = existing === undefined && !ended.startsWith("\n") ? `\n${ended}` : ended;
   return writeFrontMatter(existing, frontMatter, spaced);
 }

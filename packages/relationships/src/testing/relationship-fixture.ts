@@ -7,7 +7,7 @@ import { findRelationships, type FindInput, type Findings } from "../find-relati
 import { profileTables } from "../profile-tables.ts";
 import type { Relationship } from "../relationship.ts";
 
-/** A SQLite file made by statements, and a connection to it; both are gone in the end. */
+/** A temporary SQLite file created by statements, with a connection. */
 export async function sqliteDatabase(sql: string): Promise<{ connection: Connection; file: string } & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), "tandem-joins-"));
   const file = join(folder, "test.sqlite");
@@ -41,6 +41,6 @@ export const accepted = ({ relationships }: Findings): string[] =>
     .map(shown)
     .toSorted();
 
-/** `INSERT` of so many rows, each made of SQL expressions over `n`, which counts from 1. */
+/** An `INSERT` of so many rows, made of SQL expressions over `n`, which counts from 1. */
 export const fill = (table: string, rows: number, ...values: string[]): string =>
   `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${rows}) INSERT INTO "${table}" SELECT ${values.join(", ")} FROM c;`;

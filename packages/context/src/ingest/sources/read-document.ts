@@ -36,16 +36,13 @@ const READ_FORMS: Readonly<Record<SourceType, readonly Form[]>> = {
 
 const formOf = (path: string): Form | undefined => FORMS[extname(path).toLowerCase()];
 
-/** Whether a file of such a source is read as a document of its own. */
+/** Whether the source reads this file as a document. */
 export function isDocument(type: SourceType, path: string): boolean {
   const form = formOf(path);
   return form !== undefined && READ_FORMS[type].includes(form);
 }
 
-/**
- * An item as Markdown: the same bytes make the same document, wherever and whenever. Rejects with a `TandemError` of one
- * sentence if there is no text to be had from it.
- */
+/** Converts an item to Markdown, deterministically. Rejects with a one-sentence `TandemError` if it has no text. */
 export async function readDocument(
   { type, path, title }: { type: SourceType; path: string; title?: string },
   bytes: Uint8Array,
@@ -63,7 +60,7 @@ async function readForm(
   given: string | undefined,
   bytes: Uint8Array,
 ): Promise<Document> {
-  // Dbt projects, query history and pasted text hand over Markdown, whatever their paths are called.
+  // Dbt projects, query history and pasted text already provide Markdown, whatever their paths.
   const form = type === "dbt" || type === "text" ? "markdown" : (formOf(path) ?? "markdown");
   const place = type === "notion" ? notionPath(path) : path;
   const title = given ?? (type === "notion" ? notionTitle(path) : titleOfPath(path));
@@ -77,7 +74,7 @@ async function readForm(
     case "text":
       return { title, markdown: decodeText(bytes, path), signals: under };
     case "html": {
-      // Takes a while to load, and most folders hold no HTML.
+      // Imported on demand: slow to load, and most folders have no HTML.
       const [{ decodeHtml, htmlToMarkdown }, { confluencePage }] = await Promise.all([
         import("./html-to-markdown.ts"),
         import("./confluence.ts"),
@@ -101,7 +98,7 @@ async function readForm(
 
 const FRONT_MATTER = /^---\n([\s\S]{0,20000}?)\n---[ \t]*(?:\n|$)/;
 
-/** Front matter is about the page, not of it; to a reader of Markdown it would be a heading. */
+/** Front matter is metadata; a Markdown parser would read it as a heading. */
 function readMarkdown(text: string, fallback: string, isGiven: boolean): Document {
   const matter = FRONT_MATTER.exec(text);
   const facts = matter ? factsIn(matter[1]!) : undefined;
@@ -110,7 +107,7 @@ function readMarkdown(text: string, fallback: string, isGiven: boolean): Documen
   return { title, markdown, signals: facts ?? {} };
 }
 
-/** The plain entries of front matter; undefined if it is no such thing after all. */
+/** Plain entries of front matter; undefined if it is not front matter. */
 function factsIn(matter: string): Record<string, string> | undefined {
   let parsed: unknown;
   try {

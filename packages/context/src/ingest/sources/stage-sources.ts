@@ -8,8 +8,8 @@ import type { Source } from "./source.ts";
 const STAGE = "fetch";
 
 /**
- * Reads the sources, keeps the raw bytes of each item by their hash, and compares with what was ingested before. Nothing is
- * asked of a model. Repeated by a run that is resumed: what is kept already is not kept twice.
+ * Reads the sources, stores the raw bytes of each item by hash, and compares with the last ingest. Calls no model.
+ * Idempotent for a resumed run.
  */
 export async function stageSources(run: Run, store: ContextStore, sources: readonly Source[]): Promise<SourceDiff[]> {
   run.emit({ type: "stage_started", stage: STAGE, total: null });

@@ -4,10 +4,7 @@ import { type Source, textItem } from "./source.ts";
 
 const TITLE_LENGTH = 80;
 
-/**
- * Pasted text, known by what it says: the same text again is the same item. Other texts that were pasted before are still
- * good, so nothing is deleted by their absence.
- */
+/** Pasted text, identified by its content. Earlier pasted texts stay valid, so absence deletes nothing. */
 export function textSource(text: string, { name = "pasted", title = firstLine(text) } = {}): Source {
   const hash = createHash("sha256").update(text).digest("hex");
   const path = `${slug(title)}-${hash.slice(0, 8)}.md`;

@@ -1,4 +1,4 @@
-// The library comes without types.
+// The library has no types.
 declare module "turndown-plugin-gfm" {
   import type TurndownService from "turndown";
   export const gfm: TurndownService.Plugin;

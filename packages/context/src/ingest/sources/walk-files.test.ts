@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { itemPaths, listed, makeFiles, skippedCodes } from "./testing/make-files.ts";
 
-it("finds documents, and leaves out what is none, hidden or installed", async () => {
+it("finds documents, and skips other, hidden and installed files", async () => {
   await using files = await makeFiles({
     "b.md": "b",
     "a/c.txt": "c",
@@ -29,20 +29,20 @@ it.each([
   expect(itemPaths(await listed(files.source(config)))).toEqual(paths);
 });
 
-it("does not read what was made of it: the context is no source of itself", async () => {
+it("skips the context itself, which is not a source", async () => {
   await using files = await makeFiles({ "a.md": "a", "context/wiki/a.md": "a", "guides/context/b.md": "b" });
   expect(itemPaths(await listed(files.source()))).toEqual(["a.md", "guides/context/b.md"]);
-  // Whoever names it means it.
+  // An explicitly named path is read.
   expect(itemPaths(await listed(files.source({ path: "context/wiki" })))).toEqual(["a.md"]);
 });
 
-it("misses what is no document where it is the one file that was named", async () => {
+it("reports a single file that is not a document", async () => {
   await using files = await makeFiles({ "logo.png": "PNG" });
   const entries = await listed(files.source({ path: "logo.png" }));
   expect(skippedCodes(entries)).toEqual({ "logo.png": "not_supported" });
 });
 
-it("follows no links: not out of the source, and not in a circle", async () => {
+it("follows no links, out of the source or in a circle", async () => {
   await using outside = await makeFiles({ "secret.md": "secret" });
   await using files = await makeFiles({ "a/b.md": "b" });
   await symlink(join(outside.path, "secret.md"), join(files.path, "leak.md"));
@@ -53,10 +53,10 @@ it("follows no links: not out of the source, and not in a circle", async () => {
   expect(entries.filter(({ type }) => type === "ignored")).toHaveLength(3);
 });
 
-it("does not open a file that is too large, and reads the rest", async () => {
+it("does not open a too large file, and reads the rest", async () => {
   await using files = await makeFiles({ "small.md": "# Small" });
   const big = await open(join(files.path, "big.md"), "w");
-  // Takes no disk, and would take all of it in memory.
+  // A sparse file: reading it would exhaust memory.
   await big.truncate(200 * 1024 * 1024);
   await big.close();
   const before = process.memoryUsage().arrayBuffers;
@@ -71,7 +71,7 @@ it("does not open a file that is too large, and reads the rest", async () => {
   );
 });
 
-it("does not read more of a file that has grown since", async () => {
+it("does not read more of a file that has grown", async () => {
   await using files = await makeFiles({ "log.md": "short" });
   const [entry] = await listed(files.source({}, { maxFileMb: 1 }));
   await files.write("log.md", "x".repeat(2 * 1024 * 1024));
@@ -79,7 +79,7 @@ it("does not read more of a file that has grown since", async () => {
   if (entry?.type === "item") await expect(entry.item.read()).rejects.toMatchObject({ code: "too_large" });
 });
 
-it("says so if a file goes away before it is read, and if the folder is not there", async () => {
+it("reports a file deleted before reading, and a missing folder", async () => {
   await using files = await makeFiles({ "a.md": "a" });
   const [entry] = await listed(files.source());
   await files.remove("a.md");
@@ -93,16 +93,16 @@ it("says so if a file goes away before it is read, and if the folder is not ther
   await expect(listed(files.source({ path: "export.zip" }))).rejects.toMatchObject({ code: "packed" });
 });
 
-it("takes a single file as a source", async () => {
+it("accepts a single file as a source", async () => {
   await using files = await makeFiles({ "a.md": "a", "b.md": "b" });
   expect(itemPaths(await listed(files.source({ path: "b.md" })))).toEqual(["b.md"]);
 });
 
-it("goes on where a folder may not be read", async () => {
+it("continues after an unreadable folder", async () => {
   await using files = await makeFiles({ "a.md": "a" });
   await mkdir(join(files.path, "locked"), { mode: 0o000 });
   const entries = await listed(files.source());
   expect(itemPaths(entries)).toEqual(["a.md"]);
-  // Whoever may read everything is not kept out.
+  // Root can read everything.
   if (process.getuid?.() !== 0) expect(skippedCodes(entries)).toEqual({ "locked/": "unreadable" });
 });

@@ -5,22 +5,22 @@ import { TandemError } from "@tandem/protocol";
 import type { SourceEntry } from "./source.ts";
 
 export interface FileRules {
-  /** Of a file, in bytes; larger ones are not even opened. */
+  /** Maximum file size in bytes; larger files are not opened. */
   maxBytes: number;
   include?: readonly string[];
   exclude?: readonly string[];
-  /** A folder that is never entered on the way: the context itself, of which nothing can be proof. */
+  /** A folder that is never entered: the context itself, which is not evidence. */
   leaveOut?: string;
-  /** Whether a file is one that the source reads, by its path. */
+  /** Whether the source reads a file, by its path. */
   reads(path: string): boolean;
 }
 
 const LEFT_OUT = new Set(["node_modules"]);
 
 /**
- * The files under a folder, sorted by path, or the one file that `root` is. Links are not followed: what they point to
- * inside is read at its own place, what they point to outside is no part of the source, and a circle of them is never
- * entered. Hidden files and folders and `node_modules` are left out.
+ * Files below a folder, sorted by path, or the single file `root`. Does not follow links: inside targets are read at
+ * their own path, outside targets are not part of the source, and cycles are avoided. Skips hidden files and folders
+ * and `node_modules`.
  */
 export async function* walkFiles(root: string, rules: FileRules, signal?: AbortSignal): AsyncGenerator<SourceEntry> {
   let place: string;
@@ -40,7 +40,7 @@ export async function* walkFiles(root: string, rules: FileRules, signal?: AbortS
   yield* walkFolder(place, "", { ...rules, leaveOut }, signal);
 }
 
-/** Whoever names one file wants that one: in a folder, an image is passed over, and here it is missed. */
+/** An explicitly named file that cannot be read is reported; in a folder it would be ignored. */
 function onlyFile(place: string, size: number, rules: FileRules): SourceEntry {
   const path = basename(place);
   if (rules.reads(path)) return fileEntry(place, path, size, rules);
@@ -65,7 +65,7 @@ async function* walkFolder(
     yield { type: "skipped", path: prefix, error: unreadable(prefix, cause) };
     return;
   }
-  // As if a folder's name ended in `/`, so that all paths together are sorted.
+  // Sort folders as if their names ended in `/`, so that full paths are sorted.
   const keyed = entries.map((entry) => ({ entry, key: entry.isDirectory() ? `${entry.name}/` : entry.name }));
   for (const { entry, key } of keyed.sort((a, b) => (a.key < b.key ? -1 : 1))) {
     const path = prefix + key;
@@ -99,7 +99,7 @@ function fileEntry(file: string, path: string, size: number, rules: FileRules): 
   return { type: "item", item: { path, size, read: () => readBounded(file, path, maxBytes) } };
 }
 
-/** The file may have grown since it was listed; no more of it is ever in memory than is allowed. */
+/** The file may have grown since; memory stays within the limit. */
 async function readBounded(file: string, path: string, maxBytes: number): Promise<Uint8Array> {
   try {
     await using handle = await open(file, "r");
@@ -122,7 +122,7 @@ async function readBounded(file: string, path: string, maxBytes: number): Promis
 export const isWanted = (path: string, { include, exclude }: Pick<FileRules, "include" | "exclude">): boolean =>
   (!include || fits(include, path)) && !fits(exclude, path);
 
-/** Like in a `.gitignore`, a pattern without `/` is about the name, wherever it is; one that ends in `/` about a folder. */
+/** Like `.gitignore`: a pattern without `/` matches names at any depth; one ending in `/` matches folders. */
 function fits(patterns: readonly string[] | undefined, path: string): boolean {
   return (patterns ?? []).some((pattern) => {
     const plain = pattern.replace(/^\.?\//, "").replace(/\/$/, "/**");

@@ -2,30 +2,30 @@ import { always, type ModelRequest, type Reply, type Rule, text, toolUse, when }
 
 type Turn = (request: ModelRequest) => Reply;
 
-/** Which agent asks, by its instructions. */
+/** Identifies the agent by its instructions. */
 export const isUnit = ({ system }: ModelRequest): boolean => system.includes("You read documents closely");
 export const isCurator = ({ system }: ModelRequest): boolean => system.includes("You are the curator");
 export const isReconciler = ({ system }: ModelRequest): boolean => system.includes("Several agents have changed");
 export const isRepair = ({ system }: ModelRequest): boolean => system.includes("You mend one file");
 
-/** What was asked first in the conversation. */
+/** The first message of the conversation. */
 export const taskOf = ({ messages }: ModelRequest): string =>
   messages
     .filter(({ role }) => role === "user")
     .map(({ content }) => content.map(({ text: said }) => (typeof said === "string" ? said : "")).join("\n"))
     .join("\n");
 
-/** The unit that reads this document of the source `docs`. */
+/** Matches the unit that reads this document of the source `docs`. */
 export const reads =
   (path: string) =>
   (request: ModelRequest): boolean =>
     isUnit(request) && taskOf(request).includes(`"docs/${path}" (`);
 
-/** The file that an agent that mends it has just read. */
+/** The file that a repair agent has just read. */
 export const fileRead = (request: ModelRequest): string =>
   /<file-\w+[^>]*>\n([\s\S]*?)\n<\/file-/.exec(request.toolResults[0]?.text ?? "")?.[1] ?? "";
 
-/** Says and does these things, one in each turn; then nothing more. */
+/** An agent that performs these turns in order, then stops. */
 export const agent = (isMine: (request: ModelRequest) => boolean, ...turns: Turn[]): Rule =>
   always(
     when(isMine, (request) => {
@@ -34,7 +34,7 @@ export const agent = (isMine: (request: ModelRequest) => boolean, ...turns: Turn
     }),
   );
 
-/** A tool by its own name, however the backend calls it. */
+/** A tool by its own name, whatever prefix the backend adds. */
 export const use =
   (name: string, input: object | ((request: ModelRequest) => object) = {}): Turn =>
   (request) =>
@@ -51,6 +51,6 @@ export const verify = use("record_verification", { summary: "Read.", verified: [
 export const writePage = (key: string, body: string, more: object = {}): Turn =>
   use("wiki_write", { key, title: "Refunds", summary: "How refunds go.", tags: ["billing"], refs: [], body, ...more });
 
-/** The first page of a person's own wiki. */
+/** A page as in a person's own wiki. */
 export const PAGE = (citation: string, sentence: string, path = "a.md"): string =>
   `---\nsummary: Old.\ntags: []\nrefs: []\nsources:\n  - citation: ${citation}\n    path: ${path}\n    sha256: "0"\n---\n\n# Old\n\n${sentence} [^${citation}]\n`;

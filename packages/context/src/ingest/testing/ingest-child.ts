@@ -1,5 +1,5 @@
-// A process of its own that ingests: `ingest-child.ts <root> <model's address> [--stop-at-proposal | --die-at=<event>]`. An event
-// is named by its stage, its type and how many were done: `evidence/stage_progress/2`.
+// A process that ingests: `ingest-child.ts <root> <model's address> [--stop-at-proposal | --die-at=<event>]`. An event
+// is named by stage, type and count: `evidence/stage_progress/2`.
 import { configSchema, RequestError } from "@tandem/protocol";
 import { createBackend, createRuntime } from "@tandem/runtime";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ const open = async (sink: Parameters<typeof createRuntime>[0]["sink"]) =>
     }),
     sink,
   });
-// Whoever was killed holds the job until its lease has run out.
+// A killed process holds the job until its lease expires.
 const deadline = Date.now() + 60_000;
 for (;;) {
   try {

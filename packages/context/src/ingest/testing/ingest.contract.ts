@@ -9,7 +9,7 @@ import { REFUND_REQUESTS, REFUNDS, refundsScript } from "./refunds-script.ts";
 const EVIDENCE = ["evidence_neighbours", "evidence_search"];
 const WIKI = ["wiki_list_tags", "wiki_read", "wiki_remove", "wiki_search", "wiki_write"];
 
-/** The agents of an ingest on one backend, from documents to a proposal, and again for nothing. */
+/** Verifies the agents of an ingest on one backend, from documents to a proposal, and that a repetition is free. */
 export function ingestContract(name: Exclude<Backend, "none">): void {
   describe(`an ingest on ${name}`, () => {
     let backend: RehearsedBackend;
@@ -18,7 +18,7 @@ export function ingestContract(name: Exclude<Backend, "none">): void {
     });
     afterAll(() => backend[Symbol.asyncDispose]());
 
-    test("units, curator and reconciliation do their parts with their own tools, and a second run asks nothing", async () => {
+    test("units, curator and reconciliation use their own tools, and a second run requests nothing", async () => {
       await using context = await openTestIngest(REFUNDS);
       const run = new MemoryRun(backend.play(refundsScript()));
       const report = await context.ingest(run);

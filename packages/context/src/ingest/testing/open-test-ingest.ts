@@ -20,17 +20,17 @@ export interface TestIngest extends AsyncDisposable {
   space: ContextStore;
   folder: ContextFolder;
   proposals: Proposals;
-  /** A document of the source `docs`. */
+  /** Writes a document of the source `docs`. */
   write(path: string, text: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** A page as a person writes it. */
+  /** Writes a page as a person. */
   writePage(key: string, text: string): Promise<void>;
   page(key: string): Promise<string>;
   source(config?: Partial<SourceConfig>): Source;
   ingest(run: Run, config?: object, tools?: readonly ContextTool[]): Promise<IngestReport>;
 }
 
-/** A folder of documents, and a context of its own beside it. With `root`, one that is there already. */
+/** A folder of documents with its own context, or the existing one in `root`. */
 export async function openTestIngest(
   documents: Readonly<Record<string, string>>,
   { accept = {}, root }: { accept?: object; root?: string } = {},

@@ -14,14 +14,14 @@ import {
   writePage,
 } from "./agent-requests.ts";
 
-/** Three documents, one of each lane, of which two contradict each other. */
+/** Three documents, one per lane; two contradict each other. */
 export const REFUNDS = {
   "refunds.md": "# Refunds\n\n## Policy\n\nRefunds are paid within 30 days.\n",
   "faq.md": "# FAQ\n\nRefunds are paid within 14 days.\n",
   "menu.md": "# Menu\n\nHome, back.\n",
 };
 
-/** What is asked about them: lanes, an extraction, a unit, a pass of the curator, a reconciliation. */
+/** Requests: lanes, an extraction, a unit, a curator pass, a reconciliation. */
 export const REFUND_REQUESTS = 12;
 
 export function refundsScript(): Rule[] {
@@ -50,11 +50,11 @@ export function refundsScript(): Rule[] {
   ];
 }
 
-/** Two documents whose pages do not go together: what the one refers to, the other has removed. A page is there before. */
+/** Two documents with incompatible pages: one refers to a page that the other removes. */
 export const REMOVAL = { "a/x.md": "# X\n\nThirty days.\n", "b/y.md": "# Y\n\nNo old.\n" };
 export const REMOVED_PAGE = PAGE("docs/b/y#top", "Old words.");
 
-/** Lanes, two units, a reconciliation, and the repair of the page whose ref leads nowhere. */
+/** Lanes, two units, a reconciliation, and the repair of the dead ref. */
 export const REMOVAL_REQUESTS = 11;
 
 export const removalScript = (): Rule[] => [

@@ -18,29 +18,29 @@ import {
 
 const STAGE = "triage";
 
-/** What fits into one call of light extraction. A longer page is read by a work unit, whatever triage says. */
+/** Limit of one light extraction call. A longer page is read by a work unit, whatever triage says. */
 export const LIGHT_LENGTH = 48_000;
 
 export interface TriagedPage {
   document: DocumentRecord;
   lane: Lane;
   reason: string;
-  /** By the signs in its text or by the model's word. Whatever rests on it is to be quarantined. */
+  /** By signs in its text or by the model. Everything that rests on it is quarantined. */
   suspicious: string | null;
 }
 
 export interface Triage {
   pages: TriagedPage[];
-  /** Listed as skipped already. They have no lane: a failure is not a verdict. The next run tries them again. */
+  /** Already listed as skipped. They have no lane, because a failure is not a verdict; the next run retries them. */
   failed: { document: DocumentRecord; error: LlmError }[];
-  /** Pages that were not asked about any more, and why. Listed as one. */
+  /** Pages that were not requested any more, and why. Listed once. */
   stopped?: { error: LlmError; pages: number };
 }
 
 /**
- * Gives each page its lane. Small pages are asked about together; each verdict is kept by itself, by content, prompt and
- * model, so that whatever happens it is not paid for twice. A batch that fails for what is in it is asked again page by
- * page: one page that the model will not judge does not take the others with it.
+ * Assigns each page a lane. Small pages are batched. Each verdict is cached separately, by content, prompt and model,
+ * so it is never paid for twice. A batch that fails because of its content is retried page by page, so that one refused
+ * page does not affect the others.
  */
 export async function triagePages(run: Run, documents: readonly DocumentRecord[]): Promise<Triage> {
   run.emit({ type: "stage_started", stage: STAGE, total: documents.length });
@@ -122,7 +122,7 @@ const laneOf = ({ lane, reason }: Verdict, { characters }: DocumentRecord): { la
     ? { lane: "full", reason: `${reason} (too long for a quick look)` }
     : { lane, reason };
 
-/** Two reasons to be careful are both worth knowing. */
+/** Joins all reasons for suspicion. */
 export const joined = (...reasons: readonly (string | null)[]): string | null => {
   const found = [...new Set(reasons.filter((reason) => reason !== null && reason.trim() !== ""))];
   return found.length > 0 ? found.join("; ") : null;

@@ -5,7 +5,7 @@ import { asQuotation, QUOTATIONS } from "./as-quotation.ts";
 const LANES = ["skip", "light", "full"] as const;
 export type Lane = (typeof LANES)[number];
 
-/** Raised when the prompt changes: verdicts of the former one are not taken for its own. */
+/** Increment when the prompt changes, to invalidate cached verdicts. */
 export const TRIAGE_PROMPT = 1;
 
 export const TRIAGE_SYSTEM = `You sort documents for a team's knowledge base, which holds what stays true and is used again: definitions, rules, processes, systems, tables and how they join, decisions and their reasons.
@@ -19,7 +19,7 @@ Judge by what you see: title, place, what its source says about it, and how it b
 
 ${QUOTATIONS}`;
 
-/** What a page's lane is, and why. */
+/** A page's lane, and the reason. */
 export const verdict = z.strictObject({
   lane: z.enum(LANES),
   reason: z.string(),
@@ -29,7 +29,7 @@ export type Verdict = z.output<typeof verdict>;
 
 const LONGEST_REASON = 300;
 
-/** Of one request, its pages' texts together. */
+/** Limits of one request. */
 export const BATCH_LIMITS = { items: 12, characters: 16_000 };
 
 export function renderPage(id: string, page: DocumentRecord): string {
@@ -52,7 +52,7 @@ export function triagePrompt(pages: readonly DocumentRecord[]): string {
 
 const pageId = (index: number): string => `p${index + 1}`;
 
-/** Exactly one verdict for each page; what is wrong otherwise is told to the model by the runtime. */
+/** Requires exactly one verdict per page; the runtime reports violations to the model. */
 export function triageAnswer(count: number) {
   const ids = Array.from({ length: count }, (_, index) => pageId(index));
   return z

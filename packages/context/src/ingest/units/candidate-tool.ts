@@ -6,7 +6,7 @@ import type { DocumentRecord } from "../evidence/document-record.ts";
 import { CANDIDATE_ACTIONS, scores } from "../extract/candidate.ts";
 import type { EvidenceShelf } from "../workbench/evidence-shelf.ts";
 
-/** What an agent leaves to the curator; its document is the one whose passage it cites first. */
+/** A statement that an agent leaves to the curator; its document is that of the first citation. */
 export const writtenCandidate = z.strictObject({
   document: z.string(),
   key: z.string(),

@@ -10,7 +10,7 @@ const many = Array.from({ length: 60 }, (_, index) => document(`guides/page-${St
 const shapes = (documents: readonly DocumentRecord[]) =>
   planUnits(documents).map((unit) => unit.documents.map(({ path }) => path).join(" "));
 
-test("documents of a folder go together, within limits, and the same every time", () => {
+test("groups documents of a folder within limits, deterministically", () => {
   const units = planUnits(many);
   expect(units.length).toBeLessThan(40);
   expect(Math.max(...units.map(({ documents }) => documents.length))).toBeLessThanOrEqual(6);
@@ -18,7 +18,7 @@ test("documents of a folder go together, within limits, and the same every time"
   expect(shapes(many.toReversed())).toEqual(shapes(many));
 });
 
-test("a document that comes or goes leaves almost all units as they were", () => {
+test("adding or removing a document keeps almost all units", () => {
   const before = new Set(shapes(many));
   for (let gone = 0; gone < many.length; gone += 7) {
     const after = shapes(many.toSpliced(gone, 1));
@@ -28,7 +28,7 @@ test("a document that comes or goes leaves almost all units as they were", () =>
   expect(added.filter((unit) => !before.has(unit)).length).toBeLessThanOrEqual(3);
 });
 
-test("folders are not mixed, and a long document goes alone", () => {
+test("does not mix folders, and a long document is alone", () => {
   const units = shapes([document("a/x.md"), document("b/x.md"), document("b/y.md", 90_000), document("b/z.md")]);
   expect(units).toContain("a/x.md");
   expect(units).toContain("b/y.md");

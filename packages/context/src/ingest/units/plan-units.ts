@@ -4,18 +4,17 @@ import type { DocumentRecord } from "../evidence/document-record.ts";
 
 /** Documents that one agent reads together. */
 export interface UnitPlan {
-  /** What events and reports name it by: its first document, and how many others. */
+  /** Name in events and reports: its first document and the number of others. */
   name: string;
   documents: DocumentRecord[];
 }
 
-/** Of one unit. A document that is longer goes alone, and is read in parts. */
+/** Limits of one unit. A longer document is alone, and read in parts. */
 const LIMITS = { documents: 6, characters: 40_000 };
 
 /**
- * Puts documents of one folder together. Where a unit begins depends on the documents themselves (content-defined, as in
- * backups), so that one that is added, changed or left out moves its nearest neighbours at most: what was read of the
- * others is still good.
+ * Groups documents of one folder. Unit boundaries are content-defined, so adding, changing or removing a document
+ * affects only its neighbours, and cached results of other units stay valid.
  */
 export function planUnits(documents: readonly DocumentRecord[]): UnitPlan[] {
   const sorted = documents.toSorted((a, b) => (a.citation < b.citation ? -1 : 1));
@@ -35,7 +34,7 @@ export function planUnits(documents: readonly DocumentRecord[]): UnitPlan[] {
   });
 }
 
-/** Every fourth or so, whichever the others are. */
+/** About every fourth, independent of the others. */
 const beginsUnit = ({ citation }: DocumentRecord): boolean =>
   createHash("sha256").update(citation).digest()[0]! % 4 === 0;
 

@@ -7,10 +7,10 @@ import type { IngestLine } from "../workbench/ingest-line.ts";
 import { listSkills, type SkillName } from "../workbench/skills.ts";
 import type { Workbench } from "../workbench/workbench.ts";
 
-/** Raised when prompt or tools change: what agents did under the former one is not taken for its own. */
+/** Increment when the prompt or tools change, to invalidate cached results. */
 export const UNIT_PROMPT = 1;
 
-/** Of the documents' text in the prompt; what is beyond it is read with read_source. */
+/** Characters of document text in the prompt; the rest is available through read_source. */
 const QUOTED = 48_000;
 const PAGES_SHOWN = 200;
 const TABLES_SHOWN = 200;
@@ -77,7 +77,7 @@ async function quoted(shelf: IngestLine["shelf"], documents: readonly DocumentRe
   let room = QUOTED;
   const parts: string[] = [];
   for (const { path, citation, title, source, type, characters, chunks } of documents) {
-    // A file's name is as much a stranger's text as what is in it.
+    // A file's name is as untrusted as its content.
     const about = `${JSON.stringify(`${source}/${path}`)} (${type}, ${characters} characters), cited as ${citation}`;
     if (characters <= room) {
       room -= characters;

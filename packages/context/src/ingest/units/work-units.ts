@@ -40,11 +40,11 @@ interface DoneUnit {
 
 export interface UnitsDone {
   units: DoneUnit[];
-  /** Listed as skipped already. Their documents are tried again by the next run. */
+  /** Already listed as skipped. The next run retries their documents. */
   failed: { unit: UnitPlan; error: TandemError }[];
 }
 
-/** Has agents read documents closely, a few together, each agent by itself. A unit that fails takes no other with it. */
+/** Lets one agent per unit read documents closely. A failing unit affects no other. */
 export async function workUnits(
   line: IngestLine,
   pages: readonly TriagedPage[],
@@ -92,7 +92,7 @@ export async function workUnits(
   return { units: kept, failed: [...failed].map(([unit, error]) => ({ unit, error })) };
 }
 
-/** Those that were not begun any more are one line. */
+/** Units that were not started are listed once. */
 function listFailed(
   { run, prefix }: IngestLine,
   failed: ReadonlyMap<UnitPlan, TandemError>,
@@ -107,8 +107,8 @@ function listFailed(
 }
 
 /**
- * The result depends on the documents, the prompt and the model; not on the wiki as it is at the moment: a page that was
- * accepted meanwhile does not make everything be read again. What was written is merged into the wiki of the day.
+ * The result depends on the documents, the prompt and the model, not on the current wiki: accepting a page must not
+ * invalidate everything. Changes are merged into the current wiki.
  */
 function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promise<UnitResult> {
   const { run, config, prefix } = line;
@@ -164,7 +164,7 @@ function unitTools(line: IngestLine, unit: UnitPlan, { bench, candidates, ledger
   ];
 }
 
-/** What fits the kinds of documents. */
+/** Skills for the kinds of documents. */
 function skillsFor({ documents }: UnitPlan): SkillName[] {
   const types = new Set<string>(documents.map(({ type }) => type));
   const names = Object.keys(SKILLS) as SkillName[];
@@ -173,7 +173,7 @@ function skillsFor({ documents }: UnitPlan): SkillName[] {
   );
 }
 
-/** Checks what the agent has written, and has it mended; what cannot be fails the unit. */
+/** Checks the agent's changes and lets them be fixed; otherwise the unit fails. */
 async function passGates(line: IngestLine, unit: UnitPlan, bench: Workbench, knowledge: Knowledge): Promise<void> {
   const changes = await bench.changes();
   const view = await viewOf(bench);
@@ -206,7 +206,10 @@ async function viewOf(bench: Workbench): Promise<PageView> {
   };
 }
 
-/** As candidates of their documents, beside those of light extraction; undecided ones of other versions are superseded. */
+/**
+ * Stores them as candidates of their documents, beside those of light extraction; undecided ones of other versions are
+ * superseded.
+ */
 async function keepWritten(
   { run, store }: IngestLine,
   { documents }: UnitPlan,

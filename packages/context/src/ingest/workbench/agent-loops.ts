@@ -2,7 +2,7 @@ import { LlmError, type LlmErrorCode, type Role } from "@tandem/protocol";
 import type { Tool } from "@tandem/runtime";
 import type { Run } from "../../runs/job-run.ts";
 
-/** About what the agent was asked: the next one may well go through. After any other failure, none would. */
+/** Errors about the task itself: the next one may succeed. After any other error, none would. */
 const ABOUT_THE_TASK: ReadonlySet<LlmErrorCode> = new Set([
   "refused",
   "empty_answer",
@@ -16,7 +16,7 @@ const ABOUT_THE_TASK: ReadonlySet<LlmErrorCode> = new Set([
 
 export interface Task {
   role: Role;
-  /** What its events name it by. */
+  /** Name in events. */
   unit: string;
   system: string;
   prompt: string;
@@ -26,13 +26,13 @@ export interface Task {
 
 export interface Worked {
   outcome: "done" | "budget";
-  /** Its last words. */
+  /** Its last text. */
   said: string;
 }
 
 const LONGEST_WORD = 1_000;
 
-/** An agent that did not come to an end. Nothing of what it did is kept. */
+/** An agent that failed. Its work is discarded. */
 export class AgentFailed extends Error {
   readonly error: LlmError;
   constructor(error: LlmError) {
@@ -41,7 +41,7 @@ export class AgentFailed extends Error {
   }
 }
 
-/** The agent loops of a run. A used-up quota or a refused credential ends the asking: no further loop is begun. */
+/** Agent loops of a run. A used-up quota or a rejected credential stops all further loops. */
 export class Agents {
   readonly #run: Run;
   stopped: LlmError | undefined;
@@ -51,7 +51,7 @@ export class Agents {
     if (!run.llm) this.stopped = new LlmError("not_configured", "No model is configured, and documents need one.");
   }
 
-  /** Rejects with `AgentFailed` if it failed, and otherwise only when the run is aborted. Its budget is no failure. */
+  /** Rejects with `AgentFailed`, or when the run is aborted. Reaching its budget is not a failure. */
   async work({ unit, ...request }: Task): Promise<Worked> {
     const { llm, signal } = this.#run;
     signal.throwIfAborted();

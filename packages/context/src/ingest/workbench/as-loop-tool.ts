@@ -2,7 +2,7 @@ import { defineTool, type Tool } from "@tandem/runtime";
 import { answerForModel } from "../../tools/define-context-tool.ts";
 import type { ContextTool } from "../../tools/context-tool.ts";
 
-/** A tool over the context, for an agent loop of ours. What it finds was written by others, and is shown as a quotation. */
+/** Adapts a context tool for an agent loop. Its results are untrusted and shown as quotations. */
 export const asLoopTool = (tool: ContextTool, { agent }: { agent?: string } = {}): Tool =>
   defineTool({
     name: tool.name,

@@ -8,21 +8,21 @@ import type { ContextStore } from "../sources/context-store.ts";
 const QUOTE = 300;
 
 /**
- * The passages that an agent may see and cite. Those of documents that may be trying to instruct a model are kept from all
- * but the agents whose work is quarantined.
+ * The passages that an agent may read and cite. Passages of suspicious documents are visible only to agents whose work
+ * is quarantined.
  */
 export class EvidenceShelf {
   readonly #store: ContextStore;
   readonly #isOpen: (document: string) => boolean | undefined;
   readonly #allowed = new Map<string, boolean>();
 
-  /** `isOpen` says of documents of this run whether they may be seen; undefined for others. */
+  /** `isOpen` decides for documents of this run; undefined for others. */
   constructor(store: ContextStore, isOpen: (document: string) => boolean | undefined) {
     this.#store = store;
     this.#isOpen = isOpen;
   }
 
-  /** In the order of the citations; those that do not exist, or may not be seen, are missing. */
+  /** In the order of the citations; missing or hidden ones are omitted. */
   async read(citations: readonly string[]): Promise<Chunk[]> {
     return this.#visible(await readChunks(this.#store, citations));
   }
@@ -38,7 +38,7 @@ export class EvidenceShelf {
     return chunks.map((chunk) => ({ chunk, snippet: snippets.get(chunk.citation)! }));
   }
 
-  /** Rejects, with what may be meant, if one of them does not exist. */
+  /** Rejects with suggestions if a citation does not exist. */
   async require(citations: readonly string[]): Promise<Chunk[]> {
     const found = await this.read(citations);
     const known = new Set(found.map(({ citation }) => citation));

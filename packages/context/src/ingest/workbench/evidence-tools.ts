@@ -10,7 +10,7 @@ const LINES = { usual: 400, most: 1_500 };
 export const quoteChunk = ({ citation, title, headings, content }: Chunk): string =>
   asQuotation("passage", { citation, title: [title, ...headings].join(" › ") }, content);
 
-/** Looking things up in everything that was read. */
+/** Searches all read documents. */
 export const evidenceTools = (shelf: EvidenceShelf): Tool[] => [
   defineTool({
     name: "evidence_search",
@@ -37,12 +37,12 @@ export const evidenceTools = (shelf: EvidenceShelf): Tool[] => [
   }),
 ];
 
-/** Reading the documents that an agent was given, and no others. */
+/** Reads only the documents given to the agent. */
 export function sourceTool(shelf: EvidenceShelf, documents: readonly DocumentRecord[]): Tool {
   const names = documents.flatMap(({ path, citation }) => [path, citation]);
   return defineTool({
     name: "read_source",
-    // Without their names: what a file is called, its writer has chosen, and a description is read as ours.
+    // Without file names: their authors choose them, and a tool description is trusted.
     description:
       "Reads one of your documents, by its path or citation as the task names them, or one passage of it by the passage's citation. Long ones come in parts: `from` is the first line wanted.",
     schema: z.object({

@@ -10,27 +10,27 @@ import type { Agents } from "./agent-loops.ts";
 import type { EvidenceShelf } from "./evidence-shelf.ts";
 
 /**
- * One line of work of a run. What may be trying to instruct a model goes a line of its own, with its own agents and its own
- * proposal, so that nothing of it can colour what comes of the other documents.
+ * One line of work of a run. Suspicious documents have a separate line with its own agents and proposal, so that they
+ * cannot affect the results of other documents.
  */
 export interface IngestLine {
   run: Run;
   agents: Agents;
-  /** Before the names of its units and stages; empty for the usual line. */
+  /** Prefix of its units and stages; empty for the normal line. */
   prefix: string;
   config: Config["ingest"];
   folder: ContextFolder;
   store: ContextStore;
   shelf: EvidenceShelf;
   catalogue: Catalogue;
-  /** Over databases: table_describe, value_lookup, sql_query. */
+  /** Database tools: table_describe, value_lookup, sql_query. */
   databaseTools: readonly ContextTool[];
   embedder: Embedder | undefined;
-  /** Pages that former runs have proposed and nobody has decided about, with the proposals that they wait in. */
+  /** Pages in open proposals of earlier runs, with their proposals. */
   waiting: ReadonlyMap<string, string>;
 }
 
-/** The tables that are known, by `connection/schema.table`. */
+/** Known tables, by `connection/schema.table`. */
 export class Catalogue {
   readonly #tables: ReadonlyMap<string, TableFile>;
 

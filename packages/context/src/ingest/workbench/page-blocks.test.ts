@@ -19,7 +19,7 @@ from t -- [^no]
 ---
 Bare words.`;
 
-test("blocks know their lines and what they cite", () => {
+test("blocks have their lines and citations", () => {
   expect(blocksOf(PAGE).map(({ from, to, states, citations }) => [from, to, states, citations])).toEqual([
     [1, 1, false, []],
     [3, 4, true, ["a#x"]],
@@ -30,7 +30,7 @@ test("blocks know their lines and what they cite", () => {
   ]);
 });
 
-test("what says something new needs a citation; what stood there does not", () => {
+test("new statements need a citation; existing ones do not", () => {
   expect(uncitedBlocks(PAGE, undefined).map(({ text }) => text)).toEqual(["---\nBare words."]);
   expect(uncitedBlocks(PAGE, "---\nBare words.\n")).toEqual([]);
 });

@@ -1,12 +1,12 @@
 import { citationsIn } from "../../wiki/check-page.ts";
 
-/** Lines of Markdown that stand together: a paragraph, a list, a table, a heading, a piece of code. */
+/** A Markdown block: a paragraph, list, table, heading or code. */
 export interface Block {
-  /** In the body, from 1, both included. */
+  /** Lines in the body, from 1, inclusive. */
   from: number;
   to: number;
   text: string;
-  /** Whether it says something that has to rest on something. */
+  /** Whether it makes a statement that needs support. */
   states: boolean;
   citations: string[];
 }
@@ -45,7 +45,7 @@ export function blocksOf(body: string): Block[] {
   return blocks;
 }
 
-/** Blocks of a new text that say something, rest on nothing, and did not stand in the old one. */
+/** New blocks that make a statement without a citation. */
 export function uncitedBlocks(body: string, before: string | undefined): Block[] {
   const known = new Set(before === undefined ? [] : blocksOf(before).map(({ text }) => text.trim()));
   return blocksOf(body).filter(

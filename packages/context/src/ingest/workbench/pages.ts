@@ -5,30 +5,30 @@ import { fromLines, toLines } from "../../lines/line-edits.ts";
 import { mergeEdits } from "../../lines/merge-edits.ts";
 import { z } from "zod";
 
-/** What an agent has made of a file, beside what it was when the agent began: part of what a step keeps. */
+/** An agent's change to a file relative to its start; part of a stored step. */
 export const pageChange = z.strictObject({
   path: z.string(),
   before: z.string().nullable(),
-  /** Null: it goes. */
+  /** Null: it is removed. */
   after: z.string().nullable(),
-  /** Citations that were named as reasons for the change, beside those in the text. */
+  /** Additional citations that justify the change. */
   basis: z.array(z.string()),
 });
 export type PageChange = z.output<typeof pageChange>;
 
 export interface Conflict {
   path: string;
-  /** As it was when the one who comes second began. */
+  /** Content at the start of the later change. */
   base: string | null;
-  /** As it is by now. */
+  /** Current content. */
   current: string | null;
-  /** As the one who comes second wants it. */
+  /** Content wanted by the later change. */
   wanted: string | null;
   by: string;
   basis: readonly string[];
 }
 
-/** The wiki as a run would have it: what is in the folder, and the changes of one agent after the other. */
+/** The wiki of a run: the folder's content plus the changes of its agents. */
 export class Pages {
   readonly #base: ReadonlyMap<string, string>;
   readonly #current: Map<string, string>;
@@ -61,12 +61,12 @@ export class Pages {
     return this.#base.get(path) ?? null;
   }
 
-  /** Who has changed it. */
+  /** Agents that changed it. */
   by(path: string): string[] {
     return [...(this.#by.get(path) ?? [])];
   }
 
-  /** What is different from the folder. */
+  /** Differences from the folder. */
   get changes(): PageChange[] {
     const paths = [...new Set([...this.#base.keys(), ...this.#current.keys()])].sort();
     return paths
@@ -79,7 +79,7 @@ export class Pages {
       }));
   }
 
-  /** Takes in what somebody has changed, three-way; what does not fit is left out and returned. */
+  /** Merges changes three-way; conflicting ones are skipped and returned. */
   merge(changes: readonly PageChange[], by: string): Conflict[] {
     return changes.flatMap((change): Conflict[] => {
       const { path, before, after, basis } = change;
@@ -98,7 +98,7 @@ export class Pages {
     this.#by.set(path, new Set([...(this.#by.get(path) ?? []), by]));
   }
 
-  /** Takes back what was done to a file. */
+  /** Reverts the changes to a file. */
   restore(path: string): void {
     const base = this.#base.get(path);
     if (base === undefined) this.#current.delete(path);
@@ -106,11 +106,11 @@ export class Pages {
   }
 }
 
-/** Undefined if both have changed the same lines. */
+/** Undefined if both changed the same lines. */
 function mergeText(base: string | null, current: string | null, wanted: string | null): string | null | undefined {
   if (wanted === base || wanted === current) return current;
   if (current === base) return wanted;
-  // One removes what the other has changed.
+  // One side removed what the other changed.
   if (wanted === null || current === null) return undefined;
   const { lines, outcomes } = mergeEdits(toLines(base), toLines(current), diffLines(toLines(base), toLines(wanted)));
   return outcomes.includes("conflict") ? undefined : fromLines(lines);

@@ -7,7 +7,7 @@ import { z } from "zod";
 
 const FOLDER = fileURLToPath(new URL("../skills", import.meta.url));
 
-/** What an agent may have to know for a task, loaded when it does: every task would pay for it otherwise. */
+/** Instructions that an agent loads on demand; otherwise every task would pay for them. */
 export const SKILLS = {
   "writing-pages": "How a page is named, laid out and cited. Load it before the first page you write.",
   definitions: "Terms, metrics and their exact meaning: what to write down, and what to compare with the database.",

@@ -8,7 +8,7 @@ export const verification = z.strictObject({
 });
 export type VerificationRecord = z.output<typeof verification>;
 
-/** What an agent has looked up before it writes. Until it has said so, nothing is written. */
+/** Lookups that an agent must report before it writes. */
 export class Verification {
   record: VerificationRecord | null = null;
 

@@ -14,14 +14,14 @@ const LONGEST_BODY = 40_000;
 export interface WikiParts {
   bench: Workbench;
   shelf: EvidenceShelf;
-  /** Whether the catalogue has it, by `connection/schema.table`. */
+  /** Whether the catalogue contains `connection/schema.table`. */
   hasTable: (name: string) => boolean;
-  /** What a write answers instead of writing; undefined if it may. */
+  /** The answer instead of a write; undefined if the write is allowed. */
   refusal?: (write: { key: string; isNew: boolean } | { key: string; isGone: true }) => string | undefined;
   onWrite?: (key: string, isNew: boolean) => void;
 }
 
-/** Reading the wiki. */
+/** Tools that read the wiki. */
 export const wikiReadTools = ({ bench }: Pick<WikiParts, "bench">): Tool[] => [
   defineTool({
     name: "wiki_read",
@@ -62,7 +62,7 @@ export const wikiReadTools = ({ bench }: Pick<WikiParts, "bench">): Tool[] => [
   }),
 ];
 
-/** Changing the wiki. Every statement has to cite a passage that exists. */
+/** Tools that change the wiki. Every statement must cite an existing passage. */
 export const wikiWriteTools = (parts: WikiParts): Tool[] => [
   defineTool({
     name: "wiki_write",
@@ -163,7 +163,7 @@ async function writePage(parts: WikiParts, input: PageInput): Promise<ToolOutput
 const withHeading = ({ title, body }: PageInput): string =>
   /^#[ \t]+\S/m.test(body) ? `${body.trim()}\n` : `# ${oneLine(title)}\n\n${body.trim()}\n`;
 
-/** Which version of which source each citation is of. */
+/** Resolves the source and version of each citation. */
 async function sourcesOf(
   shelf: EvidenceShelf,
   body: string,
@@ -217,7 +217,7 @@ async function noPage(bench: Workbench, key: string): Promise<TandemError> {
   return new TandemError("not_found", `There is no page ${key}.${meant ? ` Did you mean ${meant}?` : ""}`);
 }
 
-/** Words that are in more prominent places count more. */
+/** Matches in more prominent places count more. */
 function rank(pages: readonly PageFile[], query: string): PageFile[] {
   const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])];
   const scored = pages.map((page) => {

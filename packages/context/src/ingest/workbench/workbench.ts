@@ -4,13 +4,13 @@ import { type PageFile, pageKeyOf, pagePath, parsePage } from "../../wiki/page-f
 import type { PageChange, Pages } from "./pages.ts";
 import { leftAlone } from "../../folder/left-alone.ts";
 
-/** A private copy of the wiki for one agent, and what it has done there. */
+/** A private copy of the wiki for one agent, and its changes. */
 export class Workbench implements AsyncDisposable {
   readonly #worktree: ContextWorktree;
   readonly #files: ContextFiles;
   readonly #start = new Map<string, string>();
   readonly #basis = new Map<string, Set<string>>();
-  /** Pages that the agent has seen whole: others it does not write over. */
+  /** Pages that the agent has read completely; it may not overwrite others. */
   readonly #seen = new Set<string>();
 
   private constructor(worktree: ContextWorktree) {
@@ -18,7 +18,7 @@ export class Workbench implements AsyncDisposable {
     this.#files = new ContextFiles(worktree.path);
   }
 
-  /** Of the folder as it is; with `pages`, as a run would have it by now. */
+  /** Starts from the folder or, with `pages`, from the run's current state. */
   static async open(folder: Pick<ContextFolder, "worktree">, name: string, pages?: Pages): Promise<Workbench> {
     const bench = new Workbench(await folder.worktree(name, { under: ["wiki/"] }));
     try {
@@ -49,12 +49,12 @@ export class Workbench implements AsyncDisposable {
     return this.#files.read(path).catch(leftAlone);
   }
 
-  /** As it was when the agent began. */
+  /** Content when the agent started. */
   before(path: string): string | undefined {
     return this.#start.get(path);
   }
 
-  /** Undefined if it is not there, or cannot be read as a page. */
+  /** Undefined if it does not exist or is not a valid page. */
   async page(key: string): Promise<PageFile | undefined> {
     const text = await this.read(pagePath(key));
     const parsed = text === undefined ? undefined : parsePage(key, text);

@@ -1,10 +1,10 @@
 import { type ModelRequest, type Reply, type Script, text, toolUse } from "@tandem/rehearsal";
 
-/** The tool as the backend names it: Claude Code puts a prefix before the names of ours. */
+/** The tool name with the backend's prefix. */
 const offered = ({ toolNames }: ModelRequest, name: string): string =>
   toolNames.find((each) => each === name || each.endsWith(`__${name}`)) ?? name;
 
-/** An agent that calls tools one after the other, whatever they answer, and then stops. */
+/** An agent that calls tools in order, whatever the results, and then stops. */
 export function calling(...calls: [name: string, input: object][]): Script {
   let at = 0;
   return (request): Reply => {
@@ -19,6 +19,6 @@ export const proposing = (given: { text: string; events: string[] } & Record<str
   { scope: "project", ...given },
 ];
 
-/** All that the model has been told, as text. */
+/** The whole conversation as text. */
 export const conversation = (requests: readonly ModelRequest[]): string =>
   JSON.stringify(requests.at(-1)?.messages ?? []);

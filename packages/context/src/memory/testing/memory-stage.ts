@@ -16,7 +16,7 @@ type Said =
   | { agent: string }
   | { call: string; input?: Record<string, unknown>; result: string };
 
-/** A context, a store with sessions in it, and jobs of the kind `memory`, all real. */
+/** A real context, store with sessions, and `memory` jobs. */
 export class MemoryStage implements AsyncDisposable {
   readonly store: Store;
   readonly context: Context;
@@ -42,7 +42,7 @@ export class MemoryStage implements AsyncDisposable {
     return new Memories(this.context.folder);
   }
 
-  /** Their statements, in the order in which they were made. */
+  /** Statements in order of creation. */
   async statements(): Promise<string[]> {
     return (await this.memories.own()).map(({ text }) => text);
   }
@@ -76,7 +76,7 @@ export class MemoryStage implements AsyncDisposable {
     return { context: this.context, store: this.store, settings: { ...configSchema.parse({}).memory, ...settings } };
   }
 
-  /** A job with that script before its model. */
+  /** Runs a job with the given model script. */
   async run(
     params: object,
     {

@@ -4,7 +4,7 @@ import { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
 import { calling, conversation, proposing } from "./memory-answers.ts";
 import { MemoryStage } from "./memory-stage.ts";
 
-/** The memory agent on one backend. */
+/** Verifies the memory agent on one backend. */
 export function memoryContract(name: Exclude<Backend, "none">): void {
   describe(`the memory agent on ${name}`, () => {
     let backend: RehearsedBackend;
@@ -13,7 +13,7 @@ export function memoryContract(name: Exclude<Backend, "none">): void {
     });
     afterAll(() => backend[Symbol.asyncDispose]());
 
-    test("reads a session with its tools, is told of an unknown event, and reads nothing twice", async () => {
+    test("reads a session with its tools, is told about an unknown event, and reads nothing twice", async () => {
       await using stage = await MemoryStage.open(backend);
       const { id, events } = await stage.session(
         { user: "What was our revenue?" },
@@ -68,7 +68,7 @@ export function memoryContract(name: Exclude<Backend, "none">): void {
       });
 
       expect(await stage.run({ session: id })).toMatchObject({ state: "done", requests: 0, result: { parts: 0 } });
-      // Nothing that was said: no reason to ask.
+      // No new messages: no model request.
       await stage.archive(id);
       expect(await stage.run({ session: id })).toMatchObject({ state: "done", requests: 0, result: { parts: 0 } });
     });

@@ -9,7 +9,7 @@ import { MemoryRun } from "./memory-run.ts";
 import { RehearsedBackend } from "./rehearsed-backend.ts";
 import { ScanStage } from "./scan-stage.ts";
 
-/** What a scan asks a model, on one backend. */
+/** Verifies a scan's model requests on one backend. */
 export function scanContract(name: Exclude<Backend, "none">): void {
   describe(`a scan's model calls on ${name}`, () => {
     let backend: RehearsedBackend;
@@ -22,7 +22,7 @@ export function scanContract(name: Exclude<Backend, "none">): void {
       makeScanned(makeTable(table, ["id", "title", "boss"], { primaryKey: ["id"] }), { title: ["<b>Blue</b>", "Red"] }),
     );
 
-    test("eight tables are described in one request, which offers no tool but the one to answer by", async () => {
+    test("describes eight tables in one request, which offers only the answer tool", async () => {
       const runtime = backend.play([describeAll()]);
       const run = new MemoryRun(runtime);
       const { descriptions, counts } = await describeTables(run, runtime, tables, {
@@ -46,7 +46,7 @@ export function scanContract(name: Exclude<Backend, "none">): void {
       expect(backend.rehearsal.modelRequests).toHaveLength(1);
     });
 
-    test("what the answer leaves out is asked for once more", async () => {
+    test("requests omitted parts once more", async () => {
       let calls = 0;
       const runtime = backend.play([
         describeAll(({ tables }) => {
@@ -60,7 +60,7 @@ export function scanContract(name: Exclude<Backend, "none">): void {
       expect(backend.rehearsal.modelRequests.map((request) => askedTables(request).length)).toEqual([8, 1]);
     });
 
-    test("joins are named in one request", async () => {
+    test("requests joins in one request", async () => {
       const end = (table: string, column: string) => ({ schema: "main", table, columns: [column] });
       const runtime = backend.play([
         nameJoins({ from: end("staff", "boss"), to: end("staff", "id"), confidence: 0.9, why: "A boss is staff." }),
@@ -71,7 +71,7 @@ export function scanContract(name: Exclude<Backend, "none">): void {
       expect(backend.rehearsal.modelRequests).toHaveLength(1);
     });
 
-    test("a whole scan is two requests, and the same again none", async () => {
+    test("a whole scan takes two requests, and a repetition none", async () => {
       await using stage = await ScanStage.open(
         `CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, likes TEXT);
          CREATE TABLE pets (id INTEGER PRIMARY KEY, keeper INTEGER, colour TEXT);

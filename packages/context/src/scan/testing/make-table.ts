@@ -1,7 +1,7 @@
 import type { Column, Table } from "@tandem/connectors";
 import type { ScannedTable } from "../scanned-table.ts";
 
-/** A table of text columns; more of it by `more`. */
+/** A table with text columns; `more` overrides fields. */
 export function makeTable(name: string, columns: readonly string[], more: Partial<Table> = {}): Table {
   return {
     schema: "main",
@@ -23,7 +23,7 @@ export const makeColumn = (name: string, more: Partial<Column> = {}): Column => 
   ...more,
 });
 
-/** With these values as what was seen of each column. */
+/** With these sampled values per column. */
 export function makeScanned(table: Table, samples: Record<string, readonly string[]> = {}): ScannedTable {
   return {
     table,

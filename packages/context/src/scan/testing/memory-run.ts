@@ -3,7 +3,7 @@ import type { LlmRuntime } from "@tandem/runtime";
 import type { z } from "zod";
 import type { Run, RunEvent } from "../../runs/job-run.ts";
 
-/** A run whose steps are kept in memory: for stages by themselves. */
+/** A run with steps in memory, for testing stages alone. */
 export class MemoryRun implements Run {
   readonly job = newId("job");
   readonly events: RunEvent[] = [];

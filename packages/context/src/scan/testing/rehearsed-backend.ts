@@ -5,16 +5,16 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The three that speak over HTTP by themselves; `claude-code` starts the real binary. */
+/** Backends over HTTP; `claude-code` starts the real binary. */
 export const HTTP_BACKENDS = ["anthropic", "vertex", "gateway"] as const satisfies readonly Backend[];
 
 type RehearsedName = Exclude<Backend, "none">;
 
-/** One backend before a rehearsal, from its settings as in tandem.yaml, in a home of its own. */
+/** A backend against a rehearsal, configured as in tandem.yaml, in a scratch home. */
 export class RehearsedBackend implements AsyncDisposable {
   readonly rehearsal: Rehearsal;
   readonly reports: CallReport[] = [];
-  /** Gets each report as well. */
+  /** Also receives each report. */
   onReport: (report: CallReport) => void = () => {};
   readonly #name: RehearsedName;
   readonly #backend: LlmBackend;
@@ -49,7 +49,7 @@ export class RehearsedBackend implements AsyncDisposable {
     return new RehearsedBackend(name, rehearsal, backend, home);
   }
 
-  /** A runtime with that script before it. Waits pass at once, and time is as much later afterwards. */
+  /** A runtime with the given script. Waits are skipped and advance the clock. */
   play(script: Script, llm: object = {}): LlmRuntime {
     this.rehearsal.use(script);
     this.reports.length = 0;
@@ -95,7 +95,7 @@ function configOf(backend: RehearsedName, { url, providerUrls }: Rehearsal, llm:
   return configSchema.parse({ llm: { provider, ...llm } }).llm;
 }
 
-/** The kind of Google credential that says by itself where its tokens come from: here, from the rehearsal. */
+/** A Google credential that names its own token source: here, the rehearsal. */
 function googleCredentials(url: string, file: string): string {
   return JSON.stringify({
     type: "external_account",

@@ -10,7 +10,7 @@ const line = z.object({
   columns: z.array(z.object({ name: z.string() })),
 });
 
-/** The tables that a request is about; none for what is said after the first answer. */
+/** The requested tables; empty for later messages. */
 export function askedTables({ lastUserText }: ModelRequest): z.output<typeof line>[] {
   const [, lines = ""] = /<tables>\n(.*)\n<\/tables>/s.exec(lastUserText) ?? [];
   return lines
@@ -19,11 +19,11 @@ export function askedTables({ lastUserText }: ModelRequest): z.output<typeof lin
     .map((text) => line.parse(JSON.parse(text)));
 }
 
-// Anywhere in the text: a warm Claude Code says something of its own before the prompt.
+// Anywhere in the text: a warm Claude Code adds text before the prompt.
 export const isAboutDescriptions = ({ lastUserText }: ModelRequest): boolean => /^Describe th/m.test(lastUserText);
 export const isAboutJoins = ({ lastUserText }: ModelRequest): boolean => /^Which columns/m.test(lastUserText);
 
-/** Describes whatever is asked for. `change` spoils the answer. */
+/** Describes all requested tables. `change` alters the answer. */
 export function describeAll(
   change: (answer: DescriptionAnswer, request: ModelRequest) => DescriptionAnswer = (answer) => answer,
 ): Rule {
@@ -41,11 +41,11 @@ function descriptionsFor(request: ModelRequest): DescriptionAnswer {
   };
 }
 
-/** Names these joins wherever joins are asked for. */
+/** Suggests these joins in every join request. */
 export const nameJoins = (...joins: JoinAnswer["joins"]): Rule =>
   always(when(isAboutJoins, (request) => asObject({ joins }, request)));
 
-/** An object in the way in which the request asks for one. */
+/** An object, in the way the request asks for one. */
 async function asObject(value: object, request: ModelRequest): Promise<Reply> {
   const { answer } = object(value);
   return typeof answer === "function" ? answer(request) : answer;

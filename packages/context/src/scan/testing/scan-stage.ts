@@ -34,7 +34,7 @@ interface ScanSettings {
   connection?: (connection: Connection) => Connection;
 }
 
-/** A database, a context and a store, all real, and scans of the one into the other. */
+/** A real database, context and store, for scans. */
 export class ScanStage implements AsyncDisposable {
   readonly context: ScanContext;
   readonly search: ContextSearch;
@@ -56,7 +56,7 @@ export class ScanStage implements AsyncDisposable {
     this.#backend = backend;
   }
 
-  /** Without a backend: a project that has no model. */
+  /** Without a backend: a project without a model. */
   static async open(sql: string, backend?: RehearsedBackend, accept: object = {}): Promise<ScanStage> {
     const home = await mkdtemp(join(tmpdir(), "tandem-scan-"));
     const database = new DatabaseSync(join(home, "shop.sqlite"));
@@ -125,7 +125,7 @@ export class ScanStage implements AsyncDisposable {
     return `catalogue/shop/main.${table}.yaml`;
   }
 
-  /** Undefined where the catalogue has no such table. */
+  /** Undefined if the catalogue lacks the table. */
   async file(table: string): Promise<TableFile | undefined> {
     const text = await this.context.folder.read(this.path(table));
     if (text === undefined) return undefined;

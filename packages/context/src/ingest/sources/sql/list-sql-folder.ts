@@ -6,7 +6,7 @@ import { HISTORY, QueryHistory } from "./query-history.ts";
 
 const isHistory = (path: string): boolean => /\.(csv|jsonl|ndjson)$/i.test(path);
 
-/** Files of SQL, one item each; all exports of query history together, one item for each table that is asked about. */
+/** One item per SQL file; all query history exports together give one item per table. */
 export async function* listSqlFolder(
   folder: string,
   rules: FileRules,

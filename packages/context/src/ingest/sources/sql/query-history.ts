@@ -11,14 +11,14 @@ const QUERY = ["query", "query_text", "sql", "sql_text", "statement", "querytext
 const COUNT = ["count", "calls", "executions", "execution_count", "total", "runs", "times"];
 const USER = ["user", "user_name", "username", "usename", "role", "userid", "user_email"];
 
-/** Where its documents stand. */
+/** Path prefix of its documents. */
 export const HISTORY = "history/";
 
-/** Query shapes of one table that are shown; the rest is counted. */
+/** Query shapes shown per table; the rest is counted. */
 const SHOWN = 30;
 const LONGEST = 3_000;
 
-/** Queries that are read in one go. */
+/** Queries per batch, before yielding to the event loop. */
 const TURN = 500;
 
 interface Shape {
@@ -28,18 +28,18 @@ interface Shape {
   users: Set<string>;
 }
 
-/** What was asked of a database, by the shape of the question. Values and the names of people are left out at once. */
+/** Queries of a database, grouped by shape. Values and people's names are dropped at once. */
 export class QueryHistory {
   readonly #shapes = new Map<string, Shape>();
 
-  /** An export: CSV with a line of names, or one JSON object per line. */
+  /** Reads an export: CSV with a header, or one JSON object per line. */
   async add(path: string, text: string): Promise<void> {
     const rows = /\.(jsonl|ndjson)$/i.test(path) ? jsonLines(text, path) : csvObjects(text);
     let column: string | undefined;
     let read = 0;
     for (const row of rows) {
       read += 1;
-      // A history is long, and whoever else lives in this process has a turn, too.
+      // Yield: a history is long, and other work runs in this process.
       if (read % TURN === 0) await setImmediate();
       column ??= nameIn(row, QUERY);
       if (column === undefined) break;
@@ -59,7 +59,7 @@ export class QueryHistory {
     this.#shapes.set(sql, shape);
   }
 
-  /** One document for each table, with the queries that begin at it. */
+  /** One document per table, with the queries that start from it. */
   documents(): { path: string; title: string; markdown: string }[] {
     // Two spellings of a name are one table.
     const pathOf = (table: string) => `${HISTORY}${table.toLowerCase().split(".").map(slug).join(".")}.md`;
@@ -72,7 +72,7 @@ export class QueryHistory {
 }
 
 function render(table: string, shapes: readonly Shape[]): string {
-  // By rounded counts: a history that goes on makes the same text again, and costs nothing again.
+  // Uses rounded counts, so that a growing history gives the same text and costs nothing.
   const sorted = shapes.toSorted((a, b) => rounded(b.count) - rounded(a.count) || (a.sql < b.sql ? -1 : 1));
   const joined = new Map<string, number>();
   for (const { tables, count } of shapes) {

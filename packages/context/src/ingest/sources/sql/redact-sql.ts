@@ -1,6 +1,6 @@
 import { sqlTokens, type SqlToken } from "./sql-tokens.ts";
 
-/** What stands before a value and not before a name. */
+/** Tokens that precede a value, not a name. */
 const BEFORE_VALUES = new Set([
   "=",
   "<",
@@ -18,9 +18,9 @@ const BEFORE_VALUES = new Set([
 const LIST_OPENERS = new Set(["in", "values", "any", "all"]);
 
 /**
- * A query without its values: what people looked for is nobody's business, and the same question about another customer is
- * the same question. Strings, numbers and comments go; of what is in double quotes, which is a name in one dialect and a
- * string in another, only what stands where a name must be is kept.
+ * Removes the values from a query: they are private, and the same query with other values is the same query. Drops
+ * strings, numbers and comments. Double-quoted text is a name or a string, depending on the dialect; it is kept only
+ * where a name must be.
  */
 export function redactSql(sql: string, all: readonly SqlToken[] = sqlTokens(sql)): string {
   const tokens = all.filter(({ type }) => type !== "comment");
@@ -43,7 +43,7 @@ export function redactSql(sql: string, all: readonly SqlToken[] = sqlTokens(sql)
       .join("")
       .replaceAll(/\s+/g, " ")
       .replaceAll(/- ?\?/g, "?")
-      // However many values a list has, it is the same query.
+      // Lists of any length are the same query.
       .replaceAll(/\(\s*\?(?:\s*,\s*\?)+\s*\)/g, "(?)")
       .replaceAll(/(\(\?\))(?:\s*,\s*\(\?\))+/g, "$1")
       .replace(/[\s;]+$/, "")
@@ -57,7 +57,7 @@ function isValue({ text }: SqlToken, before: string, after: string, isInList: bo
   return isInList || BEFORE_VALUES.has(before) || !/^"[\p{L}_][\p{L}\p{N}_$ ]*"$/u.test(text);
 }
 
-/** Values that people do not mean to publish with their SQL: addresses, long numbers, keys. Other literals are its point. */
+/** Values that people would not publish with their SQL: addresses, long numbers, keys. Other literals carry meaning. */
 const PRIVATE = [
   /[^\s@'"]+@[^\s@'"]+\.[a-z]{2,}/i,
   /(?:\d[ ().-]?){7,}/,
@@ -66,14 +66,14 @@ const PRIVATE = [
 ];
 const DATE = /^'?\d{4}-\d{2}-\d{2}/;
 
-/** SQL that people wrote to be kept: `status = 'paid'` is a definition and stays; what looks like somebody's data goes. */
+/** For curated SQL: `status = 'paid'` is a definition and stays; values that look like personal data are removed. */
 export function redactPrivate(sql: string): string {
   return sqlTokens(sql)
     .map(({ type, text }) => {
       if (type !== "string" && type !== "number" && type !== "comment") return text;
       if (type === "comment") return text.replaceAll(/[^\s@'"]+@[^\s@'"]+\.[a-z]{2,}/gi, "?");
       if (DATE.test(text) || !PRIVATE.some((form) => form.test(text))) return text;
-      // A body of a function, or what did not end: only its private words.
+      // A function body or an unterminated string: only redact private parts.
       return text.length > 200
         ? PRIVATE.reduce((rest, form) => rest.replaceAll(new RegExp(form, "gi"), "?"), text)
         : "?";

@@ -3,7 +3,7 @@ import { redactPrivate } from "./redact-sql.ts";
 import { sqlTables } from "./sql-tables.ts";
 import { sqlTokens } from "./sql-tokens.ts";
 
-/** A file of SQL: what it says of itself at its beginning, then the statements. */
+/** A SQL file: its leading comment, then the statements. */
 export function sqlDocument(sql: string, title: string): Document {
   const tables = sqlTables(sql);
   const shown = redactPrivate(sql);
@@ -20,7 +20,7 @@ export function sqlDocument(sql: string, title: string): Document {
   };
 }
 
-/** No line of the SQL ends the block that it stands in. */
+/** Chooses a fence that no line of the SQL can close. */
 export function fenced(sql: string): string {
   const longest = Math.max(2, ...[...sql.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);

@@ -37,11 +37,11 @@ it.each([
   ['select * from t where lower(mail) = lower("ann@shop.test")', "select * from t where lower(mail) = lower(?)"],
   ["select 'never ends from t where ssn = 123", "select ?"],
   ["select a1, b_2 from t3;", "select a1, b_2 from t3"],
-])("leaves the values out of %s", (sql, redacted) => {
+])("removes the values from %s", (sql, redacted) => {
   expect(redactSql(sql)).toBe(redacted);
 });
 
-it("keeps what defines something in SQL that people wrote, and no addresses, numbers of people or keys", () => {
+it("keeps definitions in curated SQL, but no addresses, personal numbers or keys", () => {
   const sql =
     "-- ask ann@shop.test\nselect * from t where status = 'paid' and mail = 'bob@shop.test' and phone = '+41 79 123 45 67' and n = 3 and d > '2024-01-01' and key = 'sk-abcdefghijklmnop'";
   expect(redactPrivate(sql)).toBe(
@@ -49,7 +49,7 @@ it("keeps what defines something in SQL that people wrote, and no addresses, num
   );
 });
 
-it("shows a file of SQL with what it says of itself and its tables", async () => {
+it("shows a SQL file with its comment and tables", async () => {
   const sql = "-- Revenue per week,\n-- without refunds.\nselect 1 from orders";
   const document = await readDocument({ type: "sql", path: "weekly_revenue.sql" }, new TextEncoder().encode(sql));
   expect(document.title).toBe("weekly revenue");
@@ -64,7 +64,7 @@ const HISTORY = `query,calls,usename
 select 1,5,ann
 `;
 
-it("gathers query history by table, without values and names of people", async () => {
+it("groups query history by table, without values and people's names", async () => {
   await using files = await makeFiles({
     "a.csv": HISTORY,
     "b.jsonl": '{"sql": "select x from stock where id = 7"}\n\n',
@@ -78,12 +78,12 @@ it("gathers query history by table, without values and names of people", async (
     "Asked about 400 times by 2 users:\n\n```sql\nselect * from orders o join customers c on c.id = o.cid where c.mail = ?\n```",
   );
   expect(orders).not.toMatch(/ann|bob/);
-  // A few more of the same are no news.
+  // A few more of the same query change nothing.
   await files.write("a.csv", HISTORY.replace("412", "431"));
   expect(await textOf(await listed(files.source({ type: "sql" })), "history/orders.md")).toBe(orders);
 });
 
-it("skips an export that has no queries, is no text or no JSON", async () => {
+it("skips an export without queries, text or JSON", async () => {
   await using files = await makeFiles({
     "a.csv": "name,age\nann,3\n",
     "b.csv": Buffer.from([0x71, 0xff, 0xfe]),
@@ -93,7 +93,7 @@ it("skips an export that has no queries, is no text or no JSON", async () => {
   const entries = await listed(files.source({ type: "sql" }));
   expect(skippedCodes(entries)).toEqual({ "a.csv": "no_queries", "b.csv": "not_text", "c.jsonl": "broken" });
   expect(itemPaths(entries)).toEqual(["history/d.md"]);
-  // Their queries may be what is missing now.
+  // Missing queries may come from these exports.
   expect(entries.filter((entry) => entry.type === "skipped").map(({ hides }) => hides)).toEqual(
     Array(3).fill("history/"),
   );

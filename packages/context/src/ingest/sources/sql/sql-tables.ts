@@ -1,8 +1,8 @@
 import { sqlTokens, type SqlToken } from "./sql-tokens.ts";
 
-/** Words after which tables are named. */
+/** Keywords that precede tables. */
 const BEFORE_TABLES = new Set(["from", "join", "into", "update", "table"]);
-/** Functions that have a `from` of their own: `extract(year from placed_at)`. */
+/** Functions with their own `from`: `extract(year from placed_at)`. */
 const WITH_FROM = new Set(["extract", "substring", "trim", "overlay"]);
 const NOT_TABLES = new Set([
   "select",
@@ -18,7 +18,7 @@ const NOT_TABLES = new Set([
   "dual",
 ]);
 
-/** The tables that a query names, in its order, each once and without those that it defines itself; as they are written. */
+/** Tables in a query, in order and unique, as written; without its own CTEs. */
 export function sqlTables(sql: string, all: readonly SqlToken[] = sqlTokens(sql)): string[] {
   const tokens = all.filter(({ type }) => type !== "space" && type !== "comment");
   const own = definedNames(tokens);
@@ -78,7 +78,7 @@ function nameAt(tokens: readonly SqlToken[], from: number): { name: string | und
   return { name: parts.length > 0 ? parts.join(".") : undefined, end: at };
 }
 
-/** Past an alias, the next of a list of tables; -1 if there is none. */
+/** Skips an alias to the next table of a list; -1 if there is none. */
 function commaAfter(tokens: readonly SqlToken[], from: number): number {
   for (let at = from; at < from + 3; at += 1) {
     if (tokens[at]?.text === ",") return at + 1;

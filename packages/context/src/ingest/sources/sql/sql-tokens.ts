@@ -4,13 +4,13 @@ export interface SqlToken {
 }
 
 /**
- * SQL of any dialect, in pieces that together are the text again. It is not parsed: files hold templates, unfinished
- * statements and dialects that no parser knows, and literals must be found in all of them. A piece that does not end is a
- * string to the end of the text, so that nothing of it is taken for harmless.
+ * Tokenizes SQL of any dialect; joined tokens give the original text. Not a parser: files contain templates, unfinished
+ * statements and unknown dialects, and literals must be found in all of them. An unterminated token is a string up to
+ * the end, so that nothing is wrongly treated as harmless.
  */
 export function sqlTokens(sql: string): SqlToken[] {
   const plain = scan(sql, false);
-  // `'it\'s'`: some dialects escape quotes so. Read the other way, the text ends in the middle of a string.
+  // Some dialects escape quotes with a backslash: `'it\'s'`. If the first reading ends within a string, use the other.
   return plain.whole ? plain.tokens : scan(sql, true).tokens;
 }
 
@@ -22,7 +22,7 @@ const ESCAPED = String.raw`'(?:[^'\\]|\\[\s\S]|'')*'`;
 const STANDARD = String.raw`'(?:[^']|'')*'`;
 const QUOTED = String.raw`"(?:[^"]|"")*"|${"`[^`]*`"}|\[[A-Za-z_][^\]\n]{0,200}\]`;
 const NUMBER = String.raw`0x[0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
-// A name in any script: whatever is not ASCII is no sign of SQL.
+// A name in any script: all non-ASCII characters are letters here.
 const WORD = String.raw`[A-Za-z_@#\u0080-\uFFFF][\w$@#\u0080-\uFFFF]*|[$:?]\w+`;
 const MARK = String.raw`[^'"${"`"}]`;
 

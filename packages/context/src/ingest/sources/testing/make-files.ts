@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { type SourceConfig, openSource } from "../open-source.ts";
 import type { Source, SourceEntry } from "../source.ts";
 
-/** A folder with these files, removed at the end. */
+/** A temporary folder with these files. */
 export async function makeFiles(files: Readonly<Record<string, string | Uint8Array>>) {
   const path = await mkdtemp(join(tmpdir(), "tandem-sources-"));
   const write = async (name: string, content: string | Uint8Array): Promise<void> => {
@@ -39,7 +39,7 @@ export const itemPaths = (entries: readonly SourceEntry[]): string[] =>
 export const skippedCodes = (entries: readonly SourceEntry[]): Record<string, string> =>
   Object.fromEntries(entries.flatMap((entry) => (entry.type === "skipped" ? [[entry.path, entry.error.code]] : [])));
 
-/** The text of an item whose bytes are Markdown. */
+/** Text of an item with Markdown bytes. */
 export async function textOf(entries: readonly SourceEntry[], path: string): Promise<string> {
   const entry = entries.find((each) => each.type === "item" && each.item.path === path);
   if (entry?.type !== "item") throw new Error(`There is no item ${path}, but ${itemPaths(entries).join(", ")}.`);

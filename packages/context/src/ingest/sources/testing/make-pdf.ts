@@ -1,4 +1,4 @@
-/** A small but whole PDF, one page for each text. */
+/** A small valid PDF with one page per text. */
 export function makePdf(pages: readonly string[], { title = "", encrypted = false } = {}): Uint8Array {
   const fonts = "<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>";
   const first = 4;

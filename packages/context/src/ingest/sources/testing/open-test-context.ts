@@ -5,7 +5,7 @@ import { newId } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
 import type { ContextStore } from "../context-store.ts";
 
-/** The state of a new context, in a SQLite file. */
+/** A new context's store in a SQLite file. */
 export async function openTestContext(): Promise<ContextStore & AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), "tandem-ingest-"));
   const store = await openStore(join(folder, "tandem.db"));
