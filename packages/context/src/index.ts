@@ -78,7 +78,7 @@ export type { ScannedTable } from "./scan/scanned-table.ts";
 export { BOX } from "./tools/layout-graph.ts";
 export { tableGraph, type GraphEdge, type GraphNode, type TableGraph } from "./tools/table-graph.ts";
 export { awaitCancelled, cancelJob, endCancelled } from "./runs/cancel-job.ts";
-export { JobDesk, jobKind, type JobDeskParts, type JobKind } from "./runs/job-desk.ts";
+export { JobRunner, jobKind, type JobRunnerOptions, type JobKind } from "./runs/job-runner.ts";
 export { described } from "./search/documents.ts";
 export { foundPath } from "./tools/join-tool.ts";
 export { searchHit } from "./tools/search-tool.ts";

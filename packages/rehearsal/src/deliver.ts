@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Dialect } from "./dialect.ts";
-import { composeMessage, newId } from "./compose-message.ts";
+import type { Dialect } from "./dialects/dialect.ts";
+import { composeMessage, newId } from "./dialects/compose-message.ts";
 import type { ModelRequest } from "./received-request.ts";
 import type { BrokenReply, MessageReply, Reply } from "./reply.ts";
 import { text } from "./reply.ts";

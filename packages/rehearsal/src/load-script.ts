@@ -5,7 +5,7 @@ import { z } from "zod";
 import { RehearsalError } from "./rehearsal-error.ts";
 import type { Reply } from "./reply.ts";
 import { text } from "./reply.ts";
-import { replayScript } from "./replay-script.ts";
+import { replayScript } from "./recording/replay-script.ts";
 import type { Script, ScriptEntry } from "./script.ts";
 
 /**

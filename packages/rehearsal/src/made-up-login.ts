@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { SubscriptionType } from "./login-routes.ts";
-import { loginScopes, madeUpMark, madeUpToken, rateLimitTier } from "./login-routes.ts";
+import type { SubscriptionType } from "./server/login-routes.ts";
+import { loginScopes, madeUpMark, madeUpToken, rateLimitTier } from "./server/login-routes.ts";
 
 export interface MadeUpLogin {
   readonly file: string;

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { deliver, sendJson } from "./deliver.ts";
-import type { Dialect } from "./dialect.ts";
-import { findDialect } from "./find-dialect.ts";
-import { LoginRoutes, type RefreshOutcome, type SubscriptionType } from "./login-routes.ts";
-import { type Exchange, type LoopbackOptions, LoopbackServer, type ProxyAccess } from "./loopback-server.ts";
-import type { RefusedHost } from "./proxy-entrance.ts";
+import type { Dialect } from "./dialects/dialect.ts";
+import { findDialect } from "./dialects/find-dialect.ts";
+import { LoginRoutes, type RefreshOutcome, type SubscriptionType } from "./server/login-routes.ts";
+import { type Exchange, type LoopbackOptions, LoopbackServer, type ProxyAccess } from "./server/loopback-server.ts";
+import type { RefusedHost } from "./server/proxy-entrance.ts";
 import { describeQuestion, type ModelRequest, type ReceivedRequest, summarise } from "./received-request.ts";
 import { type Miss, RequestLog } from "./request-log.ts";
-import { Prompter, type Script } from "./script.ts";
-import { answerSideRoute, defaultModels, type RehearsedModel } from "./side-routes.ts";
+import { ScriptPlayer, type Script } from "./script.ts";
+import { answerSideRoute, defaultModels, type RehearsedModel } from "./server/side-routes.ts";
 
 export interface RehearsalOptions extends LoopbackOptions {
   /** The listed models. */
@@ -31,12 +31,12 @@ export class Rehearsal implements AsyncDisposable {
   readonly #options: RehearsalOptions;
   readonly #login = new LoginRoutes();
   readonly #log = new RequestLog();
-  #prompter: Prompter;
+  #player: ScriptPlayer;
   #refresh: RefreshOutcome;
 
   /** Use `startRehearsal`. */
   constructor(script: Script, options: RehearsalOptions) {
-    this.#prompter = new Prompter(script);
+    this.#player = new ScriptPlayer(script);
     this.#options = options;
     this.#refresh = options.refresh ?? "grant";
     this.#server = new LoopbackServer(options, {
@@ -92,12 +92,12 @@ export class Rehearsal implements AsyncDisposable {
 
   /** Replies not used yet. */
   get unused(): readonly string[] {
-    return this.#prompter.unused;
+    return this.#player.unused;
   }
 
   /** Replaces the script and clears the requests: one server for many tests. */
   use(script: Script, options: Pick<RehearsalOptions, "refresh"> = {}): void {
-    this.#prompter = new Prompter(script);
+    this.#player = new ScriptPlayer(script);
     this.#refresh = options.refresh ?? this.#options.refresh ?? "grant";
     this.#log.forget();
   }
@@ -121,7 +121,7 @@ export class Rehearsal implements AsyncDisposable {
   assertDone(): void {
     const problems = [
       ...this.#log.misses.map(({ message }) => message),
-      ...this.#prompter.unused.map((entry) => `Never asked for: ${entry}.`),
+      ...this.#player.unused.map((entry) => `Never asked for: ${entry}.`),
     ];
     if (problems.length > 0) throw new Error(`The rehearsal did not go by its script.\n${problems.join("\n")}`);
   }
@@ -152,7 +152,7 @@ export class Rehearsal implements AsyncDisposable {
       this.#miss(exchange, dialect, `The rehearsal cannot read ${summarise(received)}: ${explain(error)}`);
       return;
     }
-    const prompter = this.#prompter;
+    const prompter = this.#player;
     this.#log.modelRequests.push(request);
     this.#log.changed();
     const cue = await prompter.cue(request).catch((error: unknown) => ({

@@ -1,4 +1,4 @@
-import type { RefusedHost } from "./proxy-entrance.ts";
+import type { RefusedHost } from "./server/proxy-entrance.ts";
 import type { ModelRequest, ReceivedRequest } from "./received-request.ts";
 import { summarise } from "./received-request.ts";
 

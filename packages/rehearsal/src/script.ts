@@ -70,7 +70,7 @@ function toRule(entry: ScriptEntry | Answer): Rule {
 export type Cue = { readonly reply: Reply; readonly answeredBy: string } | { readonly miss: string };
 
 /** A script and its remaining entries. */
-export class Prompter {
+export class ScriptPlayer {
   readonly #script: Script;
   readonly #rules: { rule: Rule; left: number; position: number }[] = [];
 

@@ -1,11 +1,11 @@
 import { nearest } from "@tandem/protocol";
 import type { Candidate } from "./join-candidates.ts";
-import { nameEvidence } from "./name-evidence.ts";
-import type { Prober } from "./prober.ts";
+import { nameEvidence } from "./names/name-evidence.ts";
+import type { Prober } from "./data/prober.ts";
 import type { JoinEnd, Suggestion } from "./relationship.ts";
-import { type ColumnFacts, kindFit, type TableFacts, tableId } from "./table-facts.ts";
-import type { Key } from "./table-keys.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import { type ColumnFacts, kindFit, type TableFacts, tableId } from "./data/table-facts.ts";
+import type { Key } from "./keys/table-keys.ts";
+import type { Vocabulary } from "./names/vocabulary.ts";
 
 /** Several columns suggested as a reference to as many. */
 export interface SuggestedComposite {

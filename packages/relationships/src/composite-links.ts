@@ -1,9 +1,9 @@
 import type { SuggestedComposite } from "./check-suggestions.ts";
-import { nameEvidence } from "./name-evidence.ts";
-import type { Overlap, Probe, Prober } from "./prober.ts";
-import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
-import type { Key } from "./table-keys.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import { nameEvidence } from "./names/name-evidence.ts";
+import type { Overlap, Probe, Prober } from "./data/prober.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
+import type { Key } from "./keys/table-keys.ts";
+import type { Vocabulary } from "./names/vocabulary.ts";
 
 /** Columns of one table that together may refer to a composite key. */
 export interface CompositeLink {

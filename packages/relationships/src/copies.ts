@@ -1,5 +1,5 @@
-import type { TableFacts } from "./table-facts.ts";
-import { wordsOf } from "./name-words.ts";
+import type { TableFacts } from "./data/table-facts.ts";
+import { wordsOf } from "./names/name-words.ts";
 
 /** Copies of tables: the same columns and an extended name (archives, backups, staging). */
 export function copiesAmong(tables: readonly TableFacts[]): Map<TableFacts, TableFacts> {

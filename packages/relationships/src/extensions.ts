@@ -1,8 +1,8 @@
 import type { Candidate } from "./join-candidates.ts";
-import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
-import type { Key } from "./table-keys.ts";
-import { density } from "./value-evidence.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
+import type { Key } from "./keys/table-keys.ts";
+import { density } from "./data/value-evidence.ts";
+import type { Vocabulary } from "./names/vocabulary.ts";
 
 /**
  * user_profile.id for user.id: a table that shares its key with another whose name is its prefix. Only if the key's
@@ -46,13 +46,13 @@ export function extensionCandidates(
 const isLongCode = ({ kind, profile }: ColumnFacts): boolean =>
   kind === "uuid" || (kind === "text" && (profile?.lengths?.[0] ?? 0) >= 4);
 
-const MOST_OWNERS = 2;
+const MAX_OWNERS = 2;
 
 /** stock.ref for product.ref, where that is a key too and has more rows. */
 function sharedKeys(from: ColumnFacts, keys: ReadonlyMap<TableFacts, readonly Key[]>): Candidate[] {
   // A key name shared by many tables points to none of them.
   const owners = [...keys.values()].flat().filter(({ primary, columns }) => primary && columns[0]!.name === from.name);
-  if (owners.length > MOST_OWNERS) return [];
+  if (owners.length > MAX_OWNERS) return [];
   const name = { score: 0.6, says: "is the other's too", role: [] };
   return [...keys.values()].flat().flatMap((key): Candidate[] => {
     const [to] = key.columns;

@@ -1,7 +1,7 @@
 import type { Connection } from "@tandem/connectors";
 import { describe, expect, test } from "vitest";
 import { findRelationships } from "./find-relationships.ts";
-import { profileTables } from "./profile-tables.ts";
+import { profileTables } from "./data/profile-tables.ts";
 import type { Suggestion } from "./relationship.ts";
 import { accepted, fill, findIn, shown, sqliteDatabase } from "./testing/relationship-fixture.ts";
 

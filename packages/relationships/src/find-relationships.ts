@@ -8,23 +8,23 @@ import {
   keysByKind,
 } from "./join-candidates.ts";
 import { checkSuggestions } from "./check-suggestions.ts";
-import { discoverCompositeKeys } from "./composite-keys.ts";
+import { discoverCompositeKeys } from "./keys/composite-keys.ts";
 import { findCompositeLinks } from "./composite-links.ts";
 import { copiesAmong } from "./copies.ts";
 import { declaredRelationships } from "./declared-relationships.ts";
 import { type Choice, chooseTargets } from "./choose-targets.ts";
 import { extensionCandidates } from "./extensions.ts";
 import { findPolymorphicLinks } from "./polymorphic-links.ts";
-import { Prober } from "./prober.ts";
-import type { TableProfile } from "./profile.ts";
-import { personLikeness, readsLikeReference } from "./roles.ts";
+import { Prober } from "./data/prober.ts";
+import type { TableProfile } from "./data/profile.ts";
+import { personLikeness, readsLikeReference } from "./names/roles.ts";
 import type { JoinEnd, Relationship, Suggestion } from "./relationship.ts";
-import { isNamed, judge, type Surroundings } from "./score.ts";
-import { selfOrders } from "./self-orders.ts";
-import { type ColumnFacts, tableFacts, type TableFacts, tableId } from "./table-facts.ts";
-import { type Key, keysOf } from "./table-keys.ts";
-import { counts } from "./value-evidence.ts";
-import { Vocabulary } from "./vocabulary.ts";
+import { isNamed, judge, type SchemaFacts } from "./score.ts";
+import { selfOrders } from "./data/self-orders.ts";
+import { type ColumnFacts, tableFacts, type TableFacts, tableId } from "./data/table-facts.ts";
+import { type Key, keysOf } from "./keys/table-keys.ts";
+import { counts } from "./data/value-evidence.ts";
+import { Vocabulary } from "./names/vocabulary.ts";
 
 export interface FindOptions {
   /** Maximum number of probes; many share a query. */
@@ -109,7 +109,7 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
 
     onProgress?.("values");
     await askAbout(candidates, prober);
-    const around: Surroundings = {
+    const around: SchemaFacts = {
       vocabulary,
       ...learn(candidates, tables, prober, declared.claimed),
       countingKeys: allKeys.filter(({ primary, columns }) => primary && columns.length === 1 && counts(columns[0]!))
@@ -236,7 +236,7 @@ function learn(
 function mayBeReference(
   column: ColumnFacts,
   keys: ReadonlyMap<TableFacts, readonly Key[]>,
-  around: Surroundings,
+  around: SchemaFacts,
 ): boolean {
   const { profile, kind } = column;
   if (!profile || profile.distinct < 2 || !["integer", "text", "uuid", "other"].includes(kind)) return false;

@@ -1,11 +1,11 @@
 import type { ColumnKind } from "@tandem/connectors";
-import { type NameEvidence, nameEvidence, ownership } from "./name-evidence.ts";
-import { KeyIndex } from "./key-index.ts";
-import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
-import { roleEvidence } from "./roles.ts";
-import { isMainFor, type Key } from "./table-keys.ts";
-import { density } from "./value-evidence.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import { type NameEvidence, nameEvidence, ownership } from "./names/name-evidence.ts";
+import { KeyIndex } from "./keys/key-index.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
+import { roleEvidence } from "./names/roles.ts";
+import { isMainFor, type Key } from "./keys/table-keys.ts";
+import { density } from "./data/value-evidence.ts";
+import type { Vocabulary } from "./names/vocabulary.ts";
 
 /** A column that may refer to a key. */
 export interface Candidate {

@@ -1,6 +1,6 @@
 import type { TableName } from "@tandem/connectors";
 import type { JoinEnd, Relationship } from "./relationship.ts";
-import { tableId } from "./table-facts.ts";
+import { tableId } from "./data/table-facts.ts";
 
 /** One join of a path, in walking direction. */
 export interface JoinStep {

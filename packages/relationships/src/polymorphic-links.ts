@@ -1,11 +1,11 @@
 import { isNamed } from "./score.ts";
 import type { Candidate } from "./join-candidates.ts";
-import type { Overlap, Probe, Prober } from "./prober.ts";
-import { readsLikeReference } from "./roles.ts";
-import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
-import type { Key } from "./table-keys.ts";
-import type { Vocabulary } from "./vocabulary.ts";
-import { INFLECTED, wordsOf } from "./name-words.ts";
+import type { Overlap, Probe, Prober } from "./data/prober.ts";
+import { readsLikeReference } from "./names/roles.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
+import type { Key } from "./keys/table-keys.ts";
+import type { Vocabulary } from "./names/vocabulary.ts";
+import { INFLECTED, wordsOf } from "./names/name-words.ts";
 
 /** A column that references one of several tables; another column contains which. */
 export interface PolymorphicLink {

@@ -1,16 +1,16 @@
 import type { Candidate } from "./join-candidates.ts";
-import { MEASURE_WORDS } from "./lexicon.ts";
-import type { Overlap } from "./prober.ts";
-import { personLikeness, readsLikeReference, roleEvidence } from "./roles.ts";
-import type { SelfOrder } from "./self-orders.ts";
-import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
-import { isMainFor } from "./table-keys.ts";
-import { counts, staysInCorner, valueEvidence } from "./value-evidence.ts";
-import type { Vocabulary } from "./vocabulary.ts";
-import { wordsOf } from "./name-words.ts";
+import { MEASURE_WORDS } from "./names/lexicon.ts";
+import type { Overlap } from "./data/prober.ts";
+import { personLikeness, readsLikeReference, roleEvidence } from "./names/roles.ts";
+import type { SelfOrder } from "./data/self-orders.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
+import { isMainFor } from "./keys/table-keys.ts";
+import { counts, staysInCorner, valueEvidence } from "./data/value-evidence.ts";
+import type { Vocabulary } from "./names/vocabulary.ts";
+import { wordsOf } from "./names/name-words.ts";
 
 /** Facts learnt from the clear cases of this schema. */
-export interface Surroundings {
+export interface SchemaFacts {
   vocabulary: Vocabulary;
   /** 0: names say nothing here; 1: references are named after their targets. */
   namesTell: number;
@@ -40,7 +40,7 @@ export const REVIEW_POINTS = 0.5;
 const NAMED = 0.5;
 export const isNamed = ({ name }: Candidate): boolean => name.score >= NAMED;
 
-export function judge(candidate: Candidate, overlap: Overlap | undefined, around: Surroundings): Judgement {
+export function judge(candidate: Candidate, overlap: Overlap | undefined, around: SchemaFacts): Judgement {
   const { from, to, key, name, suggestion } = candidate;
   const why: string[] = [];
   let points = 0;
@@ -93,7 +93,7 @@ const confidenceOf = (points: number): number =>
 /** Evidence for a column whose name does not contain the target; returns whether its role supports it. */
 function withoutName(
   { from, to }: Candidate,
-  around: Surroundings,
+  around: SchemaFacts,
   add: (points: number, why?: string) => void,
 ): boolean {
   const { vocabulary, namesTell } = around;

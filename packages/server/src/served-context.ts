@@ -1,4 +1,4 @@
-import type { CatalogueReader, Context, ContextTool, JobDesk } from "@tandem/context";
+import type { CatalogueReader, Context, ContextTool, JobRunner } from "@tandem/context";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { JobStore } from "@tandem/storage";
 
@@ -9,7 +9,7 @@ export interface ServedContext {
   tools: readonly ContextTool[];
   jobs: JobStore;
   /** Does what is asked for in the background. */
-  desk: Pick<JobDesk, "kinds" | "start" | "cancel">;
+  desk: Pick<JobRunner, "kinds" | "start" | "cancel">;
   /** Opens a model for a single question; undefined where none is set up. Whoever has it opened closes it. */
   openModel?: () => Promise<LlmRuntime | undefined>;
   /** What the project reads, as its config names it. */

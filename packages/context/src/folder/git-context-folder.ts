@@ -66,7 +66,7 @@ export class GitContextFolder implements ContextFolder {
 
   head(): Promise<string> {
     return this.exclusive(async () => {
-      const place = await this.#place();
+      const place = await this.#position();
       return this.#recordHand(place.pending === undefined ? place : await this.#resume(place, place.pending));
     });
   }
@@ -81,7 +81,7 @@ export class GitContextFolder implements ContextFolder {
         if (content !== expected) contents.set(path, content === null ? null : Buffer.from(content));
       });
       if (contents.size === 0) return head;
-      const { ref } = await this.#place();
+      const { ref } = await this.#position();
       const details = { message: formatMessage(message), author: this.#parts.author, committer: TANDEM };
       return (await this.#commit({ ref, head }, contents, details)).head;
     });
@@ -149,7 +149,7 @@ export class GitContextFolder implements ContextFolder {
   }
 
   /** Current position of the history. */
-  async #place(): Promise<Place & { pending: string | undefined }> {
+  async #position(): Promise<HistoryPosition & { pending: string | undefined }> {
     const { history, ref: fixed, pendingRef, path } = this.#parts;
     const refs = await history.refs(fixed ?? "refs/heads", pendingRef);
     const ref = fixed ?? refs.get("*") ?? (await unbornBranch(history, path));
@@ -157,7 +157,7 @@ export class GitContextFolder implements ContextFolder {
   }
 
   /** Working files that differ from the last commit were written by people. Returns the head. */
-  async #recordHand(place: Place): Promise<string> {
+  async #recordHand(place: HistoryPosition): Promise<string> {
     const { files, history } = this.#parts;
     const tree = await history.tree(place.head);
     const changes = new Map<string, Uint8Array | null>();
@@ -182,7 +182,11 @@ export class GitContextFolder implements ContextFolder {
     return (await this.#commit(place, changes, details)).head;
   }
 
-  async #commit(place: Place, changes: Contents, details: CommitDetails): Promise<Place & { head: string }> {
+  async #commit(
+    place: HistoryPosition,
+    changes: Contents,
+    details: CommitDetails,
+  ): Promise<HistoryPosition & { head: string }> {
     const { history, pendingRef } = this.#parts;
     // Write-ahead: from here on the commit in `pendingRef` will be completed, by us or by the next process after a
     // crash.
@@ -191,7 +195,7 @@ export class GitContextFolder implements ContextFolder {
   }
 
   /** Completes the commit of a crashed process. */
-  async #resume(place: Place, pending: string): Promise<Place> {
+  async #resume(place: HistoryPosition, pending: string): Promise<HistoryPosition> {
     const { history } = this.#parts;
     const parent = await history.resolve(`${pending}^`);
     const after = await history.tree(pending);
@@ -203,11 +207,11 @@ export class GitContextFolder implements ContextFolder {
 
   /** Writes the files of a commit, then moves the head to it. */
   async #finish(
-    place: Place,
+    place: HistoryPosition,
     pending: string,
     parent: string | undefined,
     changes: Contents,
-  ): Promise<Place & { head: string }> {
+  ): Promise<HistoryPosition & { head: string }> {
     const { history, files, pendingRef } = this.#parts;
     const [before, after] = [await history.tree(parent), await history.tree(pending)];
     await inParallel([...changes], AT_ONCE, async ([path, content]) => {
@@ -226,7 +230,7 @@ export class GitContextFolder implements ContextFolder {
       }
       if (head === parent && (await history.settle(ref, parent, pendingRef, pending))) return { ref, head: pending };
       // Race: a person's commit came in between. Put ours on top.
-      ({ ref, head } = await this.#place());
+      ({ ref, head } = await this.#position());
       if (head === pending) continue;
       parent = head;
       pending = await history.commit(pendingRef, head, changes, await history.details(pending));
@@ -238,7 +242,7 @@ export class GitContextFolder implements ContextFolder {
 }
 
 /** The target ref and its current commit. */
-interface Place {
+interface HistoryPosition {
   ref: string;
   head: string | undefined;
 }

@@ -3,7 +3,7 @@ import { type Config, costOf, noUsage, type Role, TandemError } from "@tandem/pr
 import { resolveModel } from "@tandem/runtime";
 import { EXCERPT } from "./evidence/document-record.ts";
 import { DocumentThread } from "./evidence/document-thread.ts";
-import { EXTRACT_SYSTEM, MOST_CANDIDATES } from "./extract/extract-prompt.ts";
+import { EXTRACT_SYSTEM, MAX_CANDIDATES } from "./extract/extract-prompt.ts";
 import type { ContextStore } from "./sources/context-store.ts";
 import { diffSource, type StagedItem } from "./sources/diff-source.ts";
 import { fetchSource } from "./sources/fetch-source.ts";
@@ -52,7 +52,7 @@ const EXPECTED = {
   full: 0.3,
   tokensPerVerdict: 60,
   tokensPerExtraction: 700,
-  candidatesPerLight: MOST_CANDIDATES / 2,
+  candidatesPerLight: MAX_CANDIDATES / 2,
   candidatesPerUnit: 3,
   stepsOfUnit: 10,
   stepsOfPass: 8,

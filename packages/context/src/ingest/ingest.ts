@@ -26,7 +26,7 @@ import { stageSources } from "./sources/stage-sources.ts";
 import { type TriagedPage, triagePages } from "./triage/triage-pages.ts";
 import { workUnits } from "./units/work-units.ts";
 import { Agents } from "./workbench/agent-loops.ts";
-import { EvidenceShelf } from "./workbench/evidence-shelf.ts";
+import { EvidenceStore } from "./workbench/evidence-store.ts";
 import { Catalogue, type IngestLine } from "./workbench/ingest-line.ts";
 import { type Conflict, Pages } from "./workbench/pages.ts";
 
@@ -119,7 +119,7 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const knowledge = {
     hasTable: line.catalogue.has,
     citations: async (wanted: readonly string[]) =>
-      new Set((await line.shelf.read(wanted)).map(({ citation }) => citation)),
+      new Set((await line.evidenceStore.read(wanted)).map(({ citation }) => citation)),
   };
   const units = await workUnits(
     line,
@@ -188,7 +188,7 @@ async function openLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const { agents, isSuspicious, triaged } = read;
   const suspicious = new Map(triaged.map((page) => [page.document.citation, page.suspicious !== null]));
   // The suspicious line may see everything; the normal one no suspicious document.
-  const shelf = new EvidenceShelf(store, (document) => {
+  const evidenceStore = new EvidenceStore(store, (document) => {
     if (isSuspicious) return true;
     const known = suspicious.get(document);
     return known === undefined ? undefined : !known;
@@ -197,7 +197,7 @@ async function openLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const databaseTools = catalogue.names.length > 0 ? tools.filter(({ name }) => DATABASE_TOOLS.has(name)) : [];
   const prefix = isSuspicious ? "suspicious: " : "";
   return {
-    ...{ run, agents, prefix, config, folder: context.folder, store, shelf, catalogue, databaseTools },
+    ...{ run, agents, prefix, config, folder: context.folder, store, evidenceStore, catalogue, databaseTools },
     ...{ embedder, waiting: read.waiting },
   };
 }

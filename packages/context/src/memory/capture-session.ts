@@ -14,7 +14,7 @@ const STEP_BUDGET = 20;
 /** Characters of a session per agent. */
 const PART = 60_000;
 /** Maximum of parts per job; the next job reads the rest. */
-const MOST_PARTS = 8;
+const MAX_PARTS = 8;
 /** Earlier events shown as background. */
 const BEFORE = 6;
 
@@ -49,7 +49,7 @@ export async function captureSession(run: Run, parts: MemoryParts, id: string): 
   const captured: Captured = { session, parts: 0, found: 0, proposals: [], accepted: 0 };
   let after = (await readUpTo(store.records, context.id, session))?.seq ?? 0;
   run.emit({ type: "stage_started", stage: STAGE, total: null });
-  for (let part = 0; part < MOST_PARTS; part += 1) {
+  for (let part = 0; part < MAX_PARTS; part += 1) {
     const head = await store.events.head(session);
     const { passages, upTo, isAll } = await readPassages(store.events, session, { after, limit: PART });
     if (passages.length > 0) {

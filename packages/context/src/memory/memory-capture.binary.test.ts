@@ -1,7 +1,7 @@
 import { always, creditTooLow, text } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
-import { JobDesk } from "../runs/job-desk.ts";
+import { JobRunner } from "../runs/job-runner.ts";
 import { MemoryCapture } from "./memory-capture.ts";
 import { memoryKind } from "./memory-kind.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
@@ -25,7 +25,7 @@ function watch(
   const runtime = backend.play([]);
   const llm = { backend: runtime.backend, open: async () => ({ ...backend.play(script), close: async () => {} }) };
   let script: Parameters<RehearsedBackend["play"]>[0] = [always(text("Nothing."))];
-  const desk = new JobDesk({
+  const desk = new JobRunner({
     ...{ store, space: context.id, holder: "a test", kinds: { memory: memoryKind(parts) }, log },
     models: { llm, modelOf: () => backend.model },
   });

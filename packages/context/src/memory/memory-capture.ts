@@ -8,7 +8,7 @@ const SCAN_MS = 3_600_000;
 const PAGE = 100;
 /** Backoff after failures: initial and maximum. */
 const FIRST_PAUSE_MS = 60_000;
-const LONGEST_PAUSE_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 
 export interface MemoryCaptureParts {
   store: Pick<Store, "events" | "sessions" | "records" | "jobs">;
@@ -148,7 +148,7 @@ export class MemoryCapture implements AsyncDisposable {
       return;
     }
     this.#failures += 1;
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
+    const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
     this.#pausedUntil = this.#now() + pause;
     // Put it behind all others, so that a failing session does not block them.
     this.#due.set(session, this.#pausedUntil);

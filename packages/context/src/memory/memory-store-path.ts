@@ -1,8 +1,8 @@
 import { RequestError, TandemError } from "@tandem/protocol";
 import type { MemoryFile } from "./memory-file.ts";
 
-const MOST_SEGMENTS = 20;
-const MOST_BYTES = 1_024;
+const MAX_SEGMENTS = 20;
+const MAX_BYTES = 1_024;
 
 /** Path in its store; without an explicit path it is under its scope. */
 export const pathOf = ({ id, path, scope, agent }: MemoryFile): string =>
@@ -22,8 +22,8 @@ function problemOf(path: string): string | undefined {
   if (segments.some((segment) => segment === "" || segment === "." || segment === "..")) {
     return "a segment cannot be empty, . or ..";
   }
-  if (segments.length > MOST_SEGMENTS) return `it has more than ${MOST_SEGMENTS} segments`;
-  if (Buffer.byteLength(path) > MOST_BYTES) return `it is longer than ${MOST_BYTES} bytes`;
+  if (segments.length > MAX_SEGMENTS) return `it has more than ${MAX_SEGMENTS} segments`;
+  if (Buffer.byteLength(path) > MAX_BYTES) return `it is longer than ${MAX_BYTES} bytes`;
   if (/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u.test(path)) return "it holds a character that cannot be seen";
   return path === path.normalize("NFC") ? undefined : "it is not in Unicode's normal form C";
 }

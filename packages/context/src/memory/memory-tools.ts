@@ -12,15 +12,15 @@ import { expiryAfter, type MemoryParts } from "./memory-parts.ts";
 import { Memories } from "./memories.ts";
 import { holdsFor, MEMORY_SCOPES, scoped } from "./memory-file.ts";
 import { proposedBefore } from "./proposed-statements.ts";
-import { LONGEST_STATEMENT } from "./remember.ts";
+import { MAX_STATEMENT } from "./remember.ts";
 import type { Passage } from "./session-passages.ts";
 import { saysTheSame, type Statement } from "./statement.ts";
 
 /** More memories from one session would be a transcript. */
 const MOST = 10;
-const LONGEST_QUOTE = 300;
+const MAX_QUOTE = 300;
 
-const statement = z.string().min(6).max(LONGEST_STATEMENT).describe("One statement that can be understood by itself.");
+const statement = z.string().min(6).max(MAX_STATEMENT).describe("One statement that can be understood by itself.");
 const eventIds = z.array(z.string().min(1).max(100)).min(1).max(10).describe("Ids of the events that justify it.");
 const memoryIds = z.array(z.string().min(1).max(100)).max(10).default([]);
 // Single words, so that they cannot carry instructions.
@@ -67,7 +67,7 @@ export function memoryTools(
   const sourcesOf = (cited: readonly Passage[]): Evidence[] =>
     cited.map(({ event, text }) => ({
       ...{ type: "event", session: session.id, event },
-      quote: text.slice(0, LONGEST_QUOTE).toWellFormed(),
+      quote: text.slice(0, MAX_QUOTE).toWellFormed(),
     }));
 
   function room(key: string): void {

@@ -4,7 +4,7 @@ import { plainWords } from "./statement.ts";
 // it cannot put text into that message.
 
 /** A longer message was probably pasted. */
-const LONGEST_MESSAGE = 2_000;
+const MAX_MESSAGE = 2_000;
 
 /** Openings and endings that do not change a statement. */
 const OPENINGS =
@@ -16,7 +16,7 @@ const OTHERS =
 
 /** The sentences that the sender typed: without quotations, fences, markup, or text announced by a colon. */
 export function ownSentences(message: string): string[] {
-  if (message.length > LONGEST_MESSAGE) return [];
+  if (message.length > MAX_MESSAGE) return [];
   const typed: string[] = [];
   for (const line of message.replaceAll(OTHERS, " … ").split(/\r?\n/)) {
     // Quoted text or page markup.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { JobDesk } from "../runs/job-desk.ts";
+import { JobRunner } from "../runs/job-runner.ts";
 import { jobTools } from "../tools/job-tools.ts";
 import { rememberKind } from "./memory-kind.ts";
 import { rememberWork } from "./remember-work.ts";
@@ -8,7 +8,7 @@ import { MemoryStage } from "./testing/memory-stage.ts";
 test("concurrent submissions over the tool become proposals one by one", async () => {
   await using stage = await MemoryStage.open(undefined, { memory: "always" });
   const { store, context } = stage;
-  await using desk = new JobDesk({
+  await using desk = new JobRunner({
     ...{ store, space: context.id, holder: "a test", kinds: { remember: rememberKind(stage.parts()) } },
     models: { llm: undefined, modelOf: () => "none" },
     log: { warn: () => undefined },

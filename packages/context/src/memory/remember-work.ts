@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { setTimeout as delay } from "node:timers/promises";
-import type { JobDesk } from "../runs/job-desk.ts";
+import type { JobRunner } from "../runs/job-runner.ts";
 import type { ContextWork } from "../tools/job-tools.ts";
 
 /** Maximum wait for the previous submission, which takes a moment. */
@@ -9,7 +9,7 @@ const AGAIN_MS = 200;
 
 /** Starts a job that proposes an agent's submission. Concurrent ones are serialised. */
 export const rememberWork =
-  (desk: Pick<JobDesk, "start">): NonNullable<ContextWork["remember"]> =>
+  (desk: Pick<JobRunner, "start">): NonNullable<ContextWork["remember"]> =>
   async (input) => {
     const until = Date.now() + PATIENCE_MS;
     for (;;) {

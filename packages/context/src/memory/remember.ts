@@ -32,9 +32,9 @@ export interface Remembered {
   unchecked?: string;
 }
 
-const LONGEST_TITLE = 72;
+const MAX_TITLE = 72;
 /** One statement; longer text belongs into a source. */
-export const LONGEST_STATEMENT = 4_000;
+export const MAX_STATEMENT = 4_000;
 
 /** Stores a person's statement at once. Idempotent. */
 export async function remember(
@@ -124,16 +124,16 @@ export async function acceptAtOnce(
 
 export function titleOf(verb: string, text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
-  return `${verb}: ${line.length <= LONGEST_TITLE ? line : `${line.slice(0, LONGEST_TITLE - 1)}…`}`.toWellFormed();
+  return `${verb}: ${line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1)}…`}`.toWellFormed();
 }
 
 function checkWords({ text, scope, agent, by }: Words): { text: string; by: string } {
   const words = text.trim().toWellFormed();
   if (words === "") throw new RequestError("invalid_request", "There is nothing to remember.");
-  if (words.length > LONGEST_STATEMENT) {
+  if (words.length > MAX_STATEMENT) {
     throw new RequestError(
       "invalid_request",
-      `A memory has at most ${LONGEST_STATEMENT} characters; this has ${words.length}.`,
+      `A memory has at most ${MAX_STATEMENT} characters; this has ${words.length}.`,
       {
         fix: "Remember one statement at a time; a document belongs into a source of `tandem ingest`.",
       },

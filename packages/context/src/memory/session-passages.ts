@@ -31,7 +31,7 @@ const LONGEST: Readonly<Record<Speaker, number>> = {
   ...{ user: 12_000, attachment: 2_000, denial: 2_000, agent: 4_000, "tool call": 400, "tool result": 1_000 },
 };
 
-const LONGEST_BEFORE = 1_500;
+const MAX_BEFORE = 1_500;
 
 /** Passages of the primary thread after `after`, up to `limit` characters; at least one event if there is one. */
 export async function readPassages(
@@ -65,7 +65,7 @@ export async function readBefore(
   return page
     .toReversed()
     .flatMap(passagesOf)
-    .map((passage) => ({ ...passage, text: clip(passage.text, LONGEST_BEFORE) }));
+    .map((passage) => ({ ...passage, text: clip(passage.text, MAX_BEFORE) }));
 }
 
 function passagesOf({ seq, event }: LoggedEvent): Passage[] {

@@ -42,12 +42,12 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       return work(loaded.applying ? await apply(loaded, true) : loaded);
     });
 
-  /** Executes `applying`. On a retry (`again`), already applied hunks are not applied twice. */
-  async function apply(loaded: Loaded, again = false): Promise<Loaded> {
+  /** Executes `applying`. On a retry (`isRetry`), already applied hunks are not applied twice. */
+  async function apply(loaded: Loaded, isRetry = false): Promise<Loaded> {
     const { proposal, applying } = loaded;
     const { hunks, by, notes } = applying!;
     const chosen = new Set(hunks);
-    const earlier = again ? await commitsOf(proposal) : [];
+    const earlier = isRetry ? await commitsOf(proposal) : [];
     const applied = await commitHunks(folder, proposal, chosen, by);
     const isRule = by === RULE;
     const settled = mapHunks(proposal, (hunk): Hunk => {

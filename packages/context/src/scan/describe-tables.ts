@@ -2,7 +2,7 @@ import { inParallel, type LlmError, TandemError } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
 import { z } from "zod";
 import type { Run } from "../runs/job-run.ts";
-import { Asking } from "../runs/asking.ts";
+import { ModelCalls } from "../runs/model-calls.ts";
 import { inBatches } from "../runs/in-batches.ts";
 import {
   descriptionAnswer,
@@ -77,14 +77,14 @@ class Describer {
   readonly known: Map<string, TableDescription>;
   readonly counts = { described: 0, cached: 0, incomplete: 0, unknown: 0 };
   readonly #run: Run;
-  readonly #asking: Asking;
+  readonly #asking: ModelCalls;
   readonly #total: number;
   /** Error of the last call about a table; undefined if it was answered. */
   readonly #errors = new Map<ScannedTable, LlmError | undefined>();
 
   constructor(run: Run, llm: LlmRuntime, tables: readonly ScannedTable[]) {
     this.#run = run;
-    this.#asking = new Asking(run, SCAN_ROLE, llm);
+    this.#asking = new ModelCalls(run, SCAN_ROLE, llm);
     this.#total = tables.length;
     this.known = new Map(tables.map(({ table }) => [tableKey(table), { table: "", columns: new Map() }]));
   }

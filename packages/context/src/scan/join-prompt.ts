@@ -7,7 +7,7 @@ import { profileOf, type ScannedTable } from "./scanned-table.ts";
 export const JOIN_PROMPT_VERSION = 2;
 
 const SAMPLES = 3;
-const LONGEST_VALUE = 30;
+const MAX_VALUE = 30;
 const OTHER_NAMES = 60;
 
 export const JOIN_SYSTEM = `You find foreign keys that a database does not declare.
@@ -47,7 +47,7 @@ export function renderQuestion({ scanned, columns }: Question): string {
         ...(samples.length > 0 && {
           samples: samples
             .slice(0, SAMPLES)
-            .map((value) => (typeof value === "string" ? cut(value, LONGEST_VALUE) : value)),
+            .map((value) => (typeof value === "string" ? cut(value, MAX_VALUE) : value)),
         }),
       };
     }),

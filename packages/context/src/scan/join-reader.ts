@@ -4,7 +4,7 @@ import type { JoinAnswer } from "./join-prompt.ts";
 import { type ScannedTable, tableKey } from "./scanned-table.ts";
 
 const LEAST_CONFIDENCE = 0.55;
-const LONGEST_REASON = 200;
+const MAX_REASON = 200;
 
 /** Filters a model's answers: both ends exist, the confidence suffices, and it is not a duplicate. */
 export class JoinReader {
@@ -24,7 +24,7 @@ export class JoinReader {
 
   read({ joins }: JoinAnswer): void {
     for (const { from, to, confidence, why } of joins) {
-      const suggestion = { from: toEnd(from), to: toEnd(to), why: cut(why.replaceAll(/\s+/gu, " "), LONGEST_REASON) };
+      const suggestion = { from: toEnd(from), to: toEnd(to), why: cut(why.replaceAll(/\s+/gu, " "), MAX_REASON) };
       const isKnown =
         this.#has(suggestion.from) && this.#has(suggestion.to) && from.columns.length === to.columns.length;
       if (!isKnown) this.unknown += 1;

@@ -9,8 +9,8 @@ const COLUMNS_PER_PORTION = 60;
 const CHARACTERS_PER_CALL = 40_000;
 const COLUMNS_PER_CALL = 150;
 
-const LONGEST_VALUE = 40;
-const LONGEST_COMMENT = 300;
+const MAX_VALUE = 40;
+const MAX_COMMENT = 300;
 const SAMPLES = 5;
 const OTHER_NAMES = 100;
 
@@ -47,7 +47,7 @@ export function renderPortion({ scanned, columns, wantsTable }: Portion): string
     schema: table.schema,
     table: table.name,
     ...(table.type === "view" && { type: "view" }),
-    ...(table.comment && { comment: cut(table.comment, LONGEST_COMMENT) }),
+    ...(table.comment && { comment: cut(table.comment, MAX_COMMENT) }),
     ...(profile && { rows: profile.rows }),
     ...(table.primaryKey.length > 0 && { primaryKey: table.primaryKey }),
     ...(table.foreignKeys.length > 0 && {
@@ -69,10 +69,10 @@ function renderColumn(scanned: ScannedTable, { name, type, kind, comment }: Colu
   return {
     name,
     type: type || kind,
-    ...(comment && { comment: cut(comment, LONGEST_COMMENT) }),
+    ...(comment && { comment: cut(comment, MAX_COMMENT) }),
     ...(profile?.unique && profile.distinct > 1 && { unique: true }),
     ...(samples.length > 0 && {
-      samples: samples.map((value) => (typeof value === "string" ? cut(value, LONGEST_VALUE) : value)),
+      samples: samples.map((value) => (typeof value === "string" ? cut(value, MAX_VALUE) : value)),
     }),
   };
 }

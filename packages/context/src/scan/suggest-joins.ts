@@ -2,7 +2,7 @@ import { inParallel, LlmError } from "@tandem/protocol";
 import type { Relationship, Suggestion } from "@tandem/relationships";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { Run } from "../runs/job-run.ts";
-import { Asking } from "../runs/asking.ts";
+import { ModelCalls } from "../runs/model-calls.ts";
 import { inBatches } from "../runs/in-batches.ts";
 import { CALLS_AT_ONCE, SCAN_ROLE } from "./scan-calls.ts";
 import {
@@ -45,7 +45,7 @@ export async function suggestJoins(
   const references = new Map<string, number>();
   for (const { to } of found) references.set(tableKey(to.table), (references.get(tableKey(to.table)) ?? 0) + 1);
   const index = new JoinTargets(tables, references, INDEX_CHARACTERS);
-  const asking = new Asking(run, SCAN_ROLE, llm);
+  const asking = new ModelCalls(run, SCAN_ROLE, llm);
   const reader = new JoinReader(tables, found);
   let failed = 0;
 

@@ -3,7 +3,7 @@ import type { Relationship } from "@tandem/relationships";
 import { profileOf, type ScannedTable, tableKey } from "./scanned-table.ts";
 
 /** Longer values are prose, not keys. */
-const LONGEST_KEY = 64;
+const MAX_KEY = 64;
 
 /** Columns of a table that could be references and have no known join. */
 export function unlinkedColumns(scanned: ScannedTable, linked: ReadonlyMap<string, ReadonlySet<string>>): Column[] {
@@ -38,7 +38,7 @@ function couldRefer(scanned: ScannedTable, { name, kind }: Column): boolean {
     case "other":
       return true;
     case "text":
-      return samples.every((value) => String(value).length <= LONGEST_KEY);
+      return samples.every((value) => String(value).length <= MAX_KEY);
     case "decimal":
       return samples.every((value) => /^-?\d+(\.0*)?$/.test(String(value)));
     case "boolean":

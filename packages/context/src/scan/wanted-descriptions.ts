@@ -1,7 +1,7 @@
 import type { Table } from "@tandem/connectors";
 import type { Descriptions, TableFile } from "../catalogue/table-file.ts";
 
-export interface Wanted {
+export interface MissingDescriptions {
   table: boolean;
   columns: ReadonlySet<string>;
 }
@@ -10,7 +10,7 @@ export interface Wanted {
  * Selects what a model should describe: undescribed parts, and parts that changed since. Uses only the file, so that a
  * fresh clone of a context requests nothing. A person's text is left alone.
  */
-export function wantedDescriptions(table: Table, file: TableFile | undefined): Wanted {
+export function wantedDescriptions(table: Table, file: TableFile | undefined): MissingDescriptions {
   const before = new Map(file?.columns.filter(({ gone }) => !gone).map((column) => [column.name, column]));
   const names = new Set(table.columns.map(({ name }) => name));
   const columns = table.columns.filter(({ name, type }) => {

@@ -12,7 +12,7 @@ interface Link {
   to: string;
 }
 
-interface Place {
+interface Position {
   x: number;
   y: number;
 }
@@ -21,8 +21,8 @@ interface Place {
  * Layered layout: referencing tables left, referenced ones right, ordered to reduce crossings. Starts from the first
  * table; unconnected ones are placed below.
  */
-export function layoutGraph(ids: readonly string[], links: readonly Link[]): Map<string, Place> {
-  const places = new Map<string, Place>();
+export function layoutGraph(ids: readonly string[], links: readonly Link[]): Map<string, Position> {
+  const places = new Map<string, Position>();
   const seen = new Set<string>();
   const alone: string[] = [];
   let top = 0;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { findRelationships, type FindInput, type Findings } from "../find-relationships.ts";
-import { profileTables } from "../profile-tables.ts";
+import { profileTables } from "../data/profile-tables.ts";
 import type { Relationship } from "../relationship.ts";
 
 /** A temporary SQLite file created by statements, with a connection. */

@@ -5,7 +5,7 @@ import {
   CatalogueReader,
   type ContextTool,
   createContextTools,
-  JobDesk,
+  JobRunner,
   type JobKind,
   jobKind,
   openContext,
@@ -53,7 +53,7 @@ joins:
 } as const;
 
 export interface MadeUpContext extends ServedContext, AsyncDisposable {
-  desk: JobDesk;
+  desk: JobRunner;
 }
 
 /** A small shop: a real folder and a real store, and a database that answers every query with 42. */
@@ -68,7 +68,7 @@ export async function makeUpContext(
     Object.entries(FILES).map(([path, content]) => ({ path, content, expected: null })),
     { subject: "A shop" },
   );
-  const desk = new JobDesk({
+  const desk = new JobRunner({
     store,
     space: context.id,
     holder: "a test",

@@ -22,7 +22,11 @@ export function findConnection({ config, shownFile }: Project, name: string): Co
 }
 
 /** Resolves a database address including its password. The caller has checked that the folder is trusted. */
-export async function connectionPlace(name: string, connection: ConnectionConfig, place: SecretPlace): Promise<DatabaseLocation> {
+export async function connectionPlace(
+  name: string,
+  connection: ConnectionConfig,
+  place: SecretPlace,
+): Promise<DatabaseLocation> {
   const { driver, path, schemas } = connection;
   if (driver === "sqlite" || driver === "duckdb") return { driver, path: resolve(place.folder, path!) };
   // Resolves again without the command's signal, so that a rotated password works in a long-running process.

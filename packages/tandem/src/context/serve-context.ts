@@ -1,4 +1,4 @@
-import type { JobDesk } from "@tandem/context";
+import type { JobRunner } from "@tandem/context";
 import type { ServedContext } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
@@ -19,7 +19,7 @@ import { sharedQuotas } from "../fleet/shared-quotas.ts";
 import type { GivenDocuments } from "./ingest-sources.ts";
 import type { EngineOptions } from "../engine/create-engine.ts";
 
-export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
+export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobRunner };
 
 /** The project's context with its tools, databases and background jobs. */
 export async function serveContext(
@@ -52,7 +52,7 @@ export async function serveContext(
   const models = await jobModels(host, project, quotas);
   const reading = { folder, user, search, catalogue, connections };
   const desk = parts.use(
-    new room.JobDesk({
+    new room.JobRunner({
       ...{ store, space: knowledge.id, holder: holderName(command), log },
       kinds: await jobKinds({
         ...{ project, store, knowledge, embedder, connect, given },

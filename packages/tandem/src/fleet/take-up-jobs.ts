@@ -1,10 +1,10 @@
-import type { JobDesk } from "@tandem/context";
+import type { JobRunner } from "@tandem/context";
 
 const LOOK_MS = 15_000;
 
 /** Takes up jobs that other processes of the fleet have left, from now on. */
 export function takeUpJobs(
-  desk: Pick<JobDesk, "resume">,
+  desk: Pick<JobRunner, "resume">,
   log: { warn(details: Record<string, unknown>, message: string): void },
 ): Disposable {
   const look = (): Promise<void> =>

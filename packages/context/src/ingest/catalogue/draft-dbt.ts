@@ -11,7 +11,7 @@ import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
 import { checkTable } from "../gates/check-joins.ts";
 import type { ContextStore } from "../sources/context-store.ts";
-import { asEvidence } from "../workbench/evidence-shelf.ts";
+import { asEvidence } from "../workbench/evidence-store.ts";
 import type { Catalogue } from "../workbench/ingest-line.ts";
 import { type DbtTable, readDbtDocument } from "./read-dbt-document.ts";
 

@@ -1,5 +1,5 @@
 import { asQuotation } from "../triage/as-quotation.ts";
-import type { EvidenceShelf } from "../workbench/evidence-shelf.ts";
+import type { EvidenceStore } from "../workbench/evidence-store.ts";
 import type { CandidateGroup } from "./dedupe-candidates.ts";
 
 /** Increment when the prompt or tools change. */
@@ -32,7 +32,7 @@ export interface PassBudget {
 }
 
 export async function curatePrompt(
-  shelf: EvidenceShelf,
+  evidenceStore: EvidenceStore,
   batch: readonly CandidateGroup[],
   { pass, budget, promoted }: { pass: number; budget: PassBudget; promoted: readonly string[] },
 ): Promise<string> {
@@ -41,7 +41,7 @@ export async function curatePrompt(
       const { topic, assertion, rationale, suggestedPage, action, citations, scores } = lead;
       const about = { topic, assertion, rationale, suggestedPage, action, scores, saidBy: others.length + 1 };
       const longest = Math.floor(SHOWN / batch.length / Math.min(PASSAGES, citations.length));
-      const passages = (await shelf.read(citations.slice(0, PASSAGES))).map(({ citation, content }) =>
+      const passages = (await evidenceStore.read(citations.slice(0, PASSAGES))).map(({ citation, content }) =>
         asQuotation("passage", { citation }, content.slice(0, longest).toWellFormed()),
       );
       return [asQuotation("candidate", { id: candidateName(index) }, JSON.stringify(about, null, 1)), ...passages].join(

@@ -122,7 +122,7 @@ function pass(
   number: number,
   budget: Readonly<PassBudget>,
 ): Promise<PassResult> {
-  const { run, config, prefix, shelf, catalogue, databaseTools, folder, agents } = line;
+  const { run, config, prefix, evidenceStore, catalogue, databaseTools, folder, agents } = line;
   const inputs = {
     prompt: CURATE_PROMPT,
     model: run.modelOf("curator"),
@@ -143,12 +143,12 @@ function pass(
         role: "curator",
         unit,
         system: CURATE_SYSTEM,
-        prompt: await curatePrompt(shelf, batch, { pass: number, budget, promoted }),
+        prompt: await curatePrompt(evidenceStore, batch, { pass: number, budget, promoted }),
         tools: [
           ...wikiReadTools({ bench }),
           ...wikiWriteTools({
             bench,
-            shelf,
+            evidenceStore,
             hasTable: catalogue.has,
             refusal: (write) => {
               if (written.has(write.key)) return undefined;
@@ -161,7 +161,7 @@ function pass(
               written.add(key);
             },
           }),
-          ...evidenceTools(shelf),
+          ...evidenceTools(evidenceStore),
           ...databaseTools.filter(({ name }) => name !== "sql_query").map((tool) => asLoopTool(tool)),
           markTool(bench, batch, marks),
           skillTool(CURATOR_SKILLS),

@@ -1,5 +1,5 @@
 import { inParallel, type LlmError } from "@tandem/protocol";
-import { Asking } from "../../runs/asking.ts";
+import { ModelCalls } from "../../runs/model-calls.ts";
 import type { Run } from "../../runs/job-run.ts";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
@@ -44,7 +44,7 @@ export async function extractCandidates(
   pages: readonly TriagedPage[],
 ): Promise<Extracted> {
   run.emit({ type: "stage_started", stage: STAGE, total: pages.length });
-  const calls = new Asking(run, "triage");
+  const calls = new ModelCalls(run, "triage");
   const kept = new Map<TriagedPage, Candidate[]>();
   const failures = new Map<TriagedPage, LlmError>();
 
@@ -79,7 +79,7 @@ export async function extractCandidates(
   return { pages: done, failed, ...(stopped && left > 0 && { stopped: { error: stopped, pages: left } }) };
 }
 
-function askOnce(run: Run, calls: Asking, document: DocumentRecord, chunks: readonly Chunk[]): Promise<Extraction> {
+function askOnce(run: Run, calls: ModelCalls, document: DocumentRecord, chunks: readonly Chunk[]): Promise<Extraction> {
   const prompt = extractPrompt(document, chunks);
   const inputs = { prompt: EXTRACT_PROMPT, model: run.modelOf("triage"), page: prompt };
   return run.step(STAGE, inputs, extraction, async () => {

@@ -3,20 +3,20 @@ import type { Draft, Support } from "../../proposals/proposals.ts";
 import { citationsIn } from "../../wiki/check-page.ts";
 import { pageKeyOf, type PageFile, parsePage } from "../../wiki/page-file.ts";
 import { documentOf } from "../evidence/citation.ts";
-import { asEvidence, type EvidenceShelf } from "../workbench/evidence-shelf.ts";
+import { asEvidence, type EvidenceStore } from "../workbench/evidence-store.ts";
 import { blocksOf } from "../workbench/page-blocks.ts";
 import type { PageChange } from "../workbench/pages.ts";
 
 /** A changed page with the evidence for each line: the passages cited by its paragraph. */
 export async function draftPage(
   { path, before, after, basis }: PageChange,
-  shelf: EvidenceShelf,
+  evidenceStore: EvidenceStore,
   judge: Evidence,
 ): Promise<Draft> {
   const [old, now] = [pageOf(path, before), pageOf(path, after)];
   const cited = now ? citationsIn(now.page.body).map(({ citation }) => citation) : [];
   const known = await evidenceOf(
-    shelf,
+    evidenceStore,
     [...cited, ...basis, ...sourcesOf(old?.page), ...sourcesOf(now?.page)],
     [...(old?.page.sources ?? []), ...(now?.page.sources ?? [])],
   );
@@ -46,7 +46,7 @@ const sourcesOf = (page: PageFile | undefined): string[] => page?.sources.map(({
 
 /** For a passage that no longer exists, uses the page's own citation. */
 async function evidenceOf(
-  shelf: EvidenceShelf,
+  evidenceStore: EvidenceStore,
   citations: readonly string[],
   listed: PageFile["sources"],
 ): Promise<Map<string, Evidence>> {
@@ -56,6 +56,6 @@ async function evidenceOf(
       { type: "source", source: documentOf(citation).split("/", 1)[0]!, path, sha256, citation },
     ]),
   );
-  for (const chunk of await shelf.read([...new Set(citations)])) found.set(chunk.citation, asEvidence(chunk));
+  for (const chunk of await evidenceStore.read([...new Set(citations)])) found.set(chunk.citation, asEvidence(chunk));
   return found;
 }

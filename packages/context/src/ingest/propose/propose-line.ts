@@ -29,10 +29,10 @@ export async function proposeLine(
     quarantine: string | null;
   },
 ): Promise<Proposed | undefined> {
-  const { run, shelf, prefix } = line;
+  const { run, evidenceStore, prefix } = line;
   const { title, summary, pages, tables, decisions, quarantine } = made;
   const drafts = await Promise.all(
-    pages.changes.map((change) => draftPage(change, shelf, judgeOf(line, pages.by(change.path)))),
+    pages.changes.map((change) => draftPage(change, evidenceStore, judgeOf(line, pages.by(change.path)))),
   );
   const proposal = await proposals.propose({
     job: run.job,

@@ -5,7 +5,7 @@ import { diffHunks, diffLines } from "@tandem/workspace";
 import { toLines } from "../../lines/line-edits.ts";
 import { pageKeyOf } from "../../wiki/page-file.ts";
 import { asQuotation } from "../triage/as-quotation.ts";
-import type { EvidenceShelf } from "../workbench/evidence-shelf.ts";
+import type { EvidenceStore } from "../workbench/evidence-store.ts";
 import type { Pages } from "../workbench/pages.ts";
 import type { Workbench } from "../workbench/workbench.ts";
 import type { Eviction } from "./resting-pages.ts";
@@ -35,12 +35,12 @@ export interface ReconcileParts {
   /** State of the run at the start. */
   pages: Pages;
   bench: Workbench;
-  shelf: EvidenceShelf;
+  evidenceStore: EvidenceStore;
   evictions: readonly Eviction[];
   ruling: Ruling;
 }
 
-export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: ReconcileParts): Tool[] => [
+export const reconcileTools = ({ pages, bench, evidenceStore, evictions, ruling }: ReconcileParts): Tool[] => [
   defineTool({
     name: "stage_list",
     description: "Lists the pages that this run has changed: by whom, and by how many lines.",
@@ -101,7 +101,7 @@ export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: Recon
     }),
     execute: async (given) => {
       const all = given.sides.flatMap(({ citations }) => citations);
-      await shelf.require(all);
+      await evidenceStore.require(all);
       if (new Set(all).size < 2)
         throw new TandemError(
           "one_source",

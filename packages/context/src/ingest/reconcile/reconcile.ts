@@ -5,7 +5,7 @@ import type { Decision } from "../../proposals/proposal.ts";
 import type { Candidate } from "../extract/candidate.ts";
 import { AgentFailed } from "../workbench/agent-loops.ts";
 import { asLoopTool } from "../workbench/as-loop-tool.ts";
-import { asEvidence } from "../workbench/evidence-shelf.ts";
+import { asEvidence } from "../workbench/evidence-store.ts";
 import { evidenceTools } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import { type Conflict, pageChange, type Pages } from "../workbench/pages.ts";
@@ -66,7 +66,7 @@ export async function reconcile(
       sides: await Promise.all(
         sides.map(async ({ claim, citations }) => ({
           claim,
-          evidence: (await line.shelf.read(citations)).map(asEvidence),
+          evidence: (await line.evidenceStore.read(citations)).map(asEvidence),
         })),
       ),
     })),
@@ -83,7 +83,7 @@ export async function reconcile(
     decisions.push({
       ...{ id: "", kind: "eviction", about: artifact, answer: null },
       question: `${artifact} rests on what its sources do not say any more. ${why} Should it stay?`,
-      sides: [{ claim: "What it rested on", evidence: (await line.shelf.read(citations)).map(asEvidence) }],
+      sides: [{ claim: "What it rested on", evidence: (await line.evidenceStore.read(citations)).map(asEvidence) }],
     });
   }
   counts.contradictions = result.contradictions.length;
@@ -98,7 +98,7 @@ function ask(
   evictions: ReturnType<typeof restingPages>,
   disputed: readonly Candidate[],
 ): Promise<ReconcileResult> {
-  const { run, config, prefix, shelf, catalogue, databaseTools, folder, agents } = line;
+  const { run, config, prefix, evidenceStore, catalogue, databaseTools, folder, agents } = line;
   const inputs = {
     prompt: RECONCILE_PROMPT,
     model: run.modelOf("reconcile"),
@@ -119,10 +119,10 @@ function ask(
       system: RECONCILE_SYSTEM,
       prompt: reconcilePrompt(pages, evictions, disputed),
       tools: [
-        ...reconcileTools({ pages, bench, shelf, evictions, ruling }),
+        ...reconcileTools({ pages, bench, evidenceStore, evictions, ruling }),
         ...wikiReadTools({ bench }),
-        ...wikiWriteTools({ bench, shelf, hasTable: catalogue.has }),
-        ...evidenceTools(shelf),
+        ...wikiWriteTools({ bench, evidenceStore, hasTable: catalogue.has }),
+        ...evidenceTools(evidenceStore),
         ...databaseTools.filter(({ name }) => name !== "sql_query").map((tool) => asLoopTool(tool)),
         skillTool(["handling-conflicts", "writing-pages"]),
       ],

@@ -3,7 +3,7 @@ import { citationsIn } from "../../wiki/check-page.ts";
 import { pageKeyOf } from "../../wiki/page-file.ts";
 import { checkText, type Knowledge } from "../gates/check-pages.ts";
 import { asQuotation } from "../triage/as-quotation.ts";
-import { asEvidence } from "../workbench/evidence-shelf.ts";
+import { asEvidence } from "../workbench/evidence-store.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import type { Conflict, Pages } from "../workbench/pages.ts";
 import { mendFile } from "./mend-file.ts";
@@ -55,7 +55,7 @@ export async function resolveConflict(
     sides: await Promise.all(
       [current, wanted].map(async (side) => ({
         claim: side === null ? "The page is removed." : side.slice(0, SHOWN).toWellFormed(),
-        evidence: (await line.shelf.read([...citedIn(side ?? "")])).map(asEvidence),
+        evidence: (await line.evidenceStore.read([...citedIn(side ?? "")])).map(asEvidence),
       })),
     ),
     answer: null,

@@ -1,5 +1,5 @@
 import type { LlmError } from "@tandem/protocol";
-import { Asking } from "../../runs/asking.ts";
+import { ModelCalls } from "../../runs/model-calls.ts";
 import { inBatches } from "../../runs/in-batches.ts";
 import type { Run } from "../../runs/job-run.ts";
 import { stepTogether } from "../../runs/step-together.ts";
@@ -44,7 +44,7 @@ export interface Triage {
  */
 export async function triagePages(run: Run, documents: readonly DocumentRecord[]): Promise<Triage> {
   run.emit({ type: "stage_started", stage: STAGE, total: documents.length });
-  const calls = new Asking(run, "triage");
+  const calls = new ModelCalls(run, "triage");
   const verdicts = new Map<DocumentRecord, Verdict>();
   const failures = new Map<DocumentRecord, LlmError>();
   const settle = (document: DocumentRecord) =>

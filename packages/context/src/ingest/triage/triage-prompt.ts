@@ -27,7 +27,7 @@ export const verdict = z.strictObject({
 });
 export type Verdict = z.output<typeof verdict>;
 
-const LONGEST_REASON = 300;
+const MAX_REASON = 300;
 
 /** Limits of one request. */
 export const BATCH_LIMITS = { items: 12, characters: 16_000 };
@@ -76,7 +76,7 @@ export function triageAnswer(count: number) {
       for (const message of wrong) context.addIssue({ code: "custom", message, path: ["pages"] });
     })
     .transform(({ pages }) => {
-      const short = (text: string) => text.slice(0, LONGEST_REASON).toWellFormed();
+      const short = (text: string) => text.slice(0, MAX_REASON).toWellFormed();
       const byId = new Map(
         pages.map(({ id, lane, reason, suspicious }) => [
           id,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { documentOf } from "../evidence/citation.ts";
 import type { DocumentRecord } from "../evidence/document-record.ts";
 import { CANDIDATE_ACTIONS, scores } from "../extract/candidate.ts";
-import type { EvidenceShelf } from "../workbench/evidence-shelf.ts";
+import type { EvidenceStore } from "../workbench/evidence-store.ts";
 
 /** A statement that an agent leaves to the curator; its document is that of the first citation. */
 export const writtenCandidate = z.strictObject({
@@ -23,7 +23,7 @@ export type WrittenCandidate = z.output<typeof writtenCandidate>;
 const MOST = 20;
 
 export function candidateTool(
-  shelf: EvidenceShelf,
+  evidenceStore: EvidenceStore,
   documents: readonly DocumentRecord[],
   written: Map<string, WrittenCandidate>,
   refusal: () => string | undefined,
@@ -49,7 +49,7 @@ export function candidateTool(
     execute: async (given) => {
       const refused = refusal();
       if (refused !== undefined) return { markdown: refused };
-      await shelf.require(given.citations);
+      await evidenceStore.require(given.citations);
       const own = documents.find(({ citation }) => given.citations.some((each) => documentOf(each) === citation));
       if (!own) throw new TandemError("uncited", "Cite a passage of one of your own documents.");
       if (!written.has(given.key) && written.size >= MOST) {

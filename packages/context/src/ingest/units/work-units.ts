@@ -151,14 +151,14 @@ interface UnitState {
 }
 
 function unitTools(line: IngestLine, unit: UnitPlan, { bench, candidates, ledger, skills }: UnitState): Tool[] {
-  const { shelf, catalogue, databaseTools } = line;
+  const { evidenceStore, catalogue, databaseTools } = line;
   return [
     ...wikiReadTools({ bench }),
-    ...wikiWriteTools({ bench, shelf, hasTable: catalogue.has, refusal: ledger.refusal }),
-    sourceTool(shelf, unit.documents),
-    ...evidenceTools(shelf),
+    ...wikiWriteTools({ bench, evidenceStore, hasTable: catalogue.has, refusal: ledger.refusal }),
+    sourceTool(evidenceStore, unit.documents),
+    ...evidenceTools(evidenceStore),
     ...databaseTools.map((tool) => asLoopTool(tool)),
-    candidateTool(shelf, unit.documents, candidates, ledger.refusal),
+    candidateTool(evidenceStore, unit.documents, candidates, ledger.refusal),
     ledger.tool,
     skillTool(skills),
   ];

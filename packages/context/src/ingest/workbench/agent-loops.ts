@@ -30,7 +30,7 @@ export interface Worked {
   said: string;
 }
 
-const LONGEST_WORD = 1_000;
+const MAX_WORD = 1_000;
 
 /** An agent that failed. Its work is discarded. */
 export class AgentFailed extends Error {
@@ -64,7 +64,7 @@ export class Agents {
     });
     signal.throwIfAborted();
     if (result.stopReason !== "error") {
-      const said = result.text.slice(0, LONGEST_WORD).toWellFormed();
+      const said = result.text.slice(0, MAX_WORD).toWellFormed();
       return { outcome: result.stopReason === "budget" ? "budget" : "done", said };
     }
     const error = result.error ?? new LlmError("empty_answer", "The agent ended without a word.");

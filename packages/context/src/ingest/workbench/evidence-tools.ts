@@ -3,7 +3,7 @@ import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { asQuotation } from "../triage/as-quotation.ts";
-import type { EvidenceShelf } from "./evidence-shelf.ts";
+import type { EvidenceStore } from "./evidence-store.ts";
 
 const LINES = { usual: 400, most: 1_500 };
 
@@ -11,14 +11,14 @@ export const quoteChunk = ({ citation, title, headings, content }: Chunk): strin
   asQuotation("passage", { citation, title: [title, ...headings].join(" › ") }, content);
 
 /** Searches all read documents. */
-export const evidenceTools = (shelf: EvidenceShelf): Tool[] => [
+export const evidenceTools = (evidenceStore: EvidenceStore): Tool[] => [
   defineTool({
     name: "evidence_search",
     description:
       "Finds passages of all documents that were read, by words, in any language. Use it to see whether other documents say the same, more, or the opposite. Gives citations and snippets; read a passage whole with evidence_neighbours before you rest a statement on it.",
     schema: z.object({ query: z.string().min(1).max(500), limit: z.int().min(1).max(20).default(8) }),
     execute: async ({ query, limit }) => {
-      const hits = await shelf.search(query, limit);
+      const hits = await evidenceStore.search(query, limit);
       const lines = hits.map(({ chunk: { citation, title, headings }, snippet }) =>
         asQuotation("passage", { citation, title: [title, ...headings].join(" › ") }, snippet),
       );
@@ -30,15 +30,15 @@ export const evidenceTools = (shelf: EvidenceShelf): Tool[] => [
     description: "Reads a passage whole, with those before and after it in its document.",
     schema: z.object({ citation: z.string().min(1).max(500), around: z.int().min(0).max(3).default(1) }),
     execute: async ({ citation, around }) => {
-      await shelf.require([citation]);
-      const chunks = await shelf.neighbours(citation, around);
+      await evidenceStore.require([citation]);
+      const chunks = await evidenceStore.neighbours(citation, around);
       return { markdown: chunks.map(quoteChunk).join("\n\n") };
     },
   }),
 ];
 
 /** Reads only the documents given to the agent. */
-export function sourceTool(shelf: EvidenceShelf, documents: readonly DocumentRecord[]): Tool {
+export function sourceTool(evidenceStore: EvidenceStore, documents: readonly DocumentRecord[]): Tool {
   const names = documents.flatMap(({ path, citation }) => [path, citation]);
   return defineTool({
     name: "read_source",
@@ -62,7 +62,7 @@ export function sourceTool(shelf: EvidenceShelf, documents: readonly DocumentRec
           `${JSON.stringify(source)} is not one of your documents.${meant ? ` Did you mean ${JSON.stringify(meant)}?` : ""} Others can be searched with evidence_search.`,
         );
       }
-      const chunks = await shelf.read(document.chunks.includes(source) ? [source] : document.chunks);
+      const chunks = await evidenceStore.read(document.chunks.includes(source) ? [source] : document.chunks);
       const all = chunks.map(quoteChunk).join("\n\n").split("\n");
       const shown = all.slice(first - 1, first - 1 + lines);
       const rest = all.length - (first - 1 + shown.length);

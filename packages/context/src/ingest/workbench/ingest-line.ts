@@ -7,7 +7,7 @@ import { CatalogueReader } from "../../tools/catalogue-reader.ts";
 import type { ContextTool } from "../../tools/context-tool.ts";
 import type { ContextStore } from "../sources/context-store.ts";
 import type { Agents } from "./agent-loops.ts";
-import type { EvidenceShelf } from "./evidence-shelf.ts";
+import type { EvidenceStore } from "./evidence-store.ts";
 
 /**
  * One line of work of a run. Suspicious documents have a separate line with its own agents and proposal, so that they
@@ -21,7 +21,7 @@ export interface IngestLine {
   config: Config["ingest"];
   folder: ContextFolder;
   store: ContextStore;
-  shelf: EvidenceShelf;
+  evidenceStore: EvidenceStore;
   catalogue: Catalogue;
   /** Database tools: table_describe, value_lookup, sql_query. */
   databaseTools: readonly ContextTool[];

@@ -5,15 +5,15 @@ import { oneLine } from "../../catalogue/table-values.ts";
 import { citationsIn } from "../../wiki/check-page.ts";
 import { isPageKey, type PageFile, pageKeyFrom, pageKeyOf, pagePath, renderPage } from "../../wiki/page-file.ts";
 import { asQuotation } from "../triage/as-quotation.ts";
-import type { EvidenceShelf } from "./evidence-shelf.ts";
+import type { EvidenceStore } from "./evidence-store.ts";
 import { uncitedBlocks } from "./page-blocks.ts";
 import type { Workbench } from "./workbench.ts";
 
-const LONGEST_BODY = 40_000;
+const MAX_BODY = 40_000;
 
 export interface WikiParts {
   bench: Workbench;
-  shelf: EvidenceShelf;
+  evidenceStore: EvidenceStore;
   /** Whether the catalogue contains `connection/schema.table`. */
   hasTable: (name: string) => boolean;
   /** The answer instead of a write; undefined if the write is allowed. */
@@ -78,7 +78,7 @@ export const wikiWriteTools = (parts: WikiParts): Tool[] => [
         .max(40)
         .default([])
         .describe("page:KEY or table:CONNECTION/SCHEMA.TABLE"),
-      body: z.string().min(1).max(LONGEST_BODY).describe("Markdown, without front matter."),
+      body: z.string().min(1).max(MAX_BODY).describe("Markdown, without front matter."),
       because: z
         .array(z.string().min(1).max(500))
         .max(20)
@@ -97,14 +97,14 @@ export const wikiWriteTools = (parts: WikiParts): Tool[] => [
       citations: z.array(z.string().min(1).max(500)).min(1).max(20).describe("Passages that show why it goes."),
     }),
     execute: async ({ key: given, citations }) => {
-      const { bench, shelf, refusal } = parts;
+      const { bench, evidenceStore, refusal } = parts;
       const key = plainKey(given);
       const text = await bench.read(pagePath(key));
       if (text === undefined) throw await noPage(bench, key);
       const refused = refusal?.({ key, isGone: true });
       if (refused !== undefined) return { markdown: refused };
       const own = new Set((await bench.page(key))?.sources.map(({ citation }) => citation));
-      await shelf.require(citations.filter((citation) => !own.has(citation)));
+      await evidenceStore.require(citations.filter((citation) => !own.has(citation)));
       const linked = (await bench.pages()).filter((page) => page.refs.includes(`page:${key}`)).map((page) => page.key);
       await bench.remove(pagePath(key), citations);
       const left = linked.length > 0 ? ` These pages still refer to it, change them too: ${linked.join(", ")}.` : "";
@@ -124,7 +124,7 @@ interface PageInput {
 }
 
 async function writePage(parts: WikiParts, input: PageInput): Promise<ToolOutput> {
-  const { bench, shelf, refusal, onWrite } = parts;
+  const { bench, evidenceStore, refusal, onWrite } = parts;
   const key = plainKey(input.key);
   if (!isPageKey(key)) {
     const meant = pageKeyFrom(key);
@@ -142,7 +142,7 @@ async function writePage(parts: WikiParts, input: PageInput): Promise<ToolOutput
   }
   if (/^\s*---\s*\n/.test(input.body)) throw new TandemError("front_matter", "Leave the front matter out of the body.");
   const body = withHeading(input);
-  const sources = await sourcesOf(shelf, body, existing, input.because);
+  const sources = await sourcesOf(evidenceStore, body, existing, input.because);
   refuseUncited(body, existing?.body);
   await refuseRefs(parts, key, input.refs);
   const { title, summary, tags, refs } = input;
@@ -165,7 +165,7 @@ const withHeading = ({ title, body }: PageInput): string =>
 
 /** Resolves the source and version of each citation. */
 async function sourcesOf(
-  shelf: EvidenceShelf,
+  evidenceStore: EvidenceStore,
   body: string,
   existing: PageFile | undefined,
   because: readonly string[],
@@ -175,8 +175,8 @@ async function sourcesOf(
   if (cited.length === 0) {
     throw new TandemError("uncited", "The page cites nothing. End each paragraph with its citations: [^citation].");
   }
-  await shelf.require([...cited, ...because].filter((citation) => !known.has(citation)));
-  const chunks = new Map((await shelf.read(cited)).map((chunk) => [chunk.citation, chunk]));
+  await evidenceStore.require([...cited, ...because].filter((citation) => !known.has(citation)));
+  const chunks = new Map((await evidenceStore.read(cited)).map((chunk) => [chunk.citation, chunk]));
   return cited.map((citation) => {
     const chunk = chunks.get(citation);
     return chunk ? { citation, path: chunk.path, sha256: chunk.hash } : known.get(citation)!;

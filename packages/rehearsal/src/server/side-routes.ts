@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { madeUpEmbeddings } from "./made-up-embeddings.ts";
-import type { ReceivedRequest } from "./received-request.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 
 export interface RehearsedModel {
   readonly id: string;

@@ -7,7 +7,7 @@ import {
   RANK_WORDS,
   STAFF_WORDS,
 } from "./lexicon.ts";
-import type { ColumnFacts, TableFacts } from "./table-facts.ts";
+import type { ColumnFacts, TableFacts } from "../data/table-facts.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { INFLECTED, wordsOf } from "./name-words.ts";
 

@@ -1,5 +1,5 @@
 import { GLUED_ENDS, HIERARCHY_WORDS, ID_WORDS, LINK_WORDS, PREPOSITIONS, RANK_WORDS, TABLE_DRESS } from "./lexicon.ts";
-import type { ColumnFacts, TableFacts } from "./table-facts.ts";
+import type { ColumnFacts, TableFacts } from "../data/table-facts.ts";
 import { INFLECTED, likeness, wordsOf } from "./name-words.ts";
 
 /** One name of a table's entity. */

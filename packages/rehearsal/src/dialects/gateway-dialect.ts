@@ -1,10 +1,10 @@
 import { z } from "zod";
-import type { Dialect, Frame } from "./dialect.ts";
+import type { Dialect, StreamFrame } from "./dialect.ts";
 import { piecesOf, tokensOf } from "./dialect.ts";
 import type { Message, MessageBlock, MessageUsage } from "./compose-message.ts";
 import { newId } from "./compose-message.ts";
-import type { RequestBlock, RequestMessage } from "./received-request.ts";
-import type { StopReason } from "./reply.ts";
+import type { RequestBlock, RequestMessage } from "../received-request.ts";
+import type { StopReason } from "../reply.ts";
 
 /** `/v4/ai/language-model`, under any base URL. */
 export const gatewayPath = /\/language-model$/;
@@ -118,7 +118,7 @@ function toolCall(block: { id: string; name: string; input: object }) {
   return { type: "tool-call", toolCallId: block.id, toolName: block.name, input: JSON.stringify(block.input) };
 }
 
-function streamParts(message: Message): Frame[] {
+function streamParts(message: Message): StreamFrame[] {
   return [
     part({ type: "stream-start", warnings: [] }),
     part({ type: "response-metadata", id: message.id, modelId: message.model, timestamp: new Date().toISOString() }),
@@ -133,7 +133,7 @@ function streamParts(message: Message): Frame[] {
   ];
 }
 
-function streamBlock(block: MessageBlock, id: string): Frame[] {
+function streamBlock(block: MessageBlock, id: string): StreamFrame[] {
   switch (block.type) {
     case "text":
       return [
@@ -167,7 +167,7 @@ function streamBlock(block: MessageBlock, id: string): Frame[] {
   }
 }
 
-function part(payload: object, token = false): Frame {
+function part(payload: object, token = false): StreamFrame {
   return { data: `data: ${JSON.stringify(payload)}\n\n`, token };
 }
 

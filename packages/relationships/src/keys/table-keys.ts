@@ -1,7 +1,7 @@
-import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "./lexicon.ts";
-import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
-import type { Vocabulary } from "./vocabulary.ts";
-import { likeness } from "./name-words.ts";
+import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "../names/lexicon.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "../data/table-facts.ts";
+import type { Vocabulary } from "../names/vocabulary.ts";
+import { likeness } from "../names/name-words.ts";
 
 /** Columns that identify a table's rows. */
 export interface Key {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { sendJson } from "./deliver.ts";
+import { sendJson } from "../deliver.ts";
 import type { RefusedHost } from "./proxy-entrance.ts";
 import { ProxyEntrance, proxiedHosts } from "./proxy-entrance.ts";
-import type { ReceivedRequest } from "./received-request.ts";
-import { summarise } from "./received-request.ts";
-import { RehearsalError } from "./rehearsal-error.ts";
+import type { ReceivedRequest } from "../received-request.ts";
+import { summarise } from "../received-request.ts";
+import { RehearsalError } from "../rehearsal-error.ts";
 
 export interface LoopbackOptions {
   /** Default: any free port. Always on 127.0.0.1. */

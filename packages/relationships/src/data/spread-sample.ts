@@ -10,7 +10,7 @@ interface Limits {
 
 const BLOCKS = 8;
 /** Minimum fraction of the wanted rows: key gaps or a bad estimate may leave too few. */
-const LEAST_SHARE = 0.25;
+const MIN_SHARE = 0.25;
 
 /**
  * Samples the whole range of a table instead of its first (oldest) rows: cheap and deterministic. Undefined if the
@@ -30,7 +30,7 @@ export async function spreadSample(
         : somePages(connection, from, table.rows);
     if (!sample) return undefined;
     const { rows } = await connection.query(`SELECT count(*) FROM (${sample(["1 AS one"], size)}) sample`, limits);
-    return Number(rows[0]![0]) >= Math.min(size, table.rows) * LEAST_SHARE ? sample : undefined;
+    return Number(rows[0]![0]) >= Math.min(size, table.rows) * MIN_SHARE ? sample : undefined;
   } catch (error) {
     limits.signal?.throwIfAborted();
     // Views, foreign tables and tables without rowids.

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, test } from "vitest";
-import type { Script } from "./index.ts";
+import type { Script } from "../index.ts";
 import {
   loadScript,
   raw,
@@ -14,7 +14,7 @@ import {
   startRehearsal,
   text,
   toolUse,
-} from "./index.ts";
+} from "../index.ts";
 
 async function scratchFolder() {
   const path = await mkdtemp(join(tmpdir(), "recording-"));

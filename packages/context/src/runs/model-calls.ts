@@ -21,7 +21,7 @@ const TIMEOUTS = 3;
  * The model calls of one stage. A used-up quota, a rejected credential or an unavailable service stops it at once;
  * remaining items are left for the next run instead of failing one by one. The runtime limits concurrency.
  */
-export class Asking {
+export class ModelCalls {
   readonly #run: Run;
   readonly #role: Role;
   readonly #llm: LlmRuntime | undefined;

@@ -1,4 +1,4 @@
-import type { ModelRequest } from "./received-request.ts";
+import type { ModelRequest } from "../received-request.ts";
 import { redactShapes } from "./redactor.ts";
 import { rewriteStrings } from "./rewrite-body.ts";
 

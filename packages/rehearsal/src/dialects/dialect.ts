@@ -1,5 +1,5 @@
 import type { Message } from "./compose-message.ts";
-import type { DialectName, ModelQuestion, ReceivedRequest } from "./received-request.ts";
+import type { DialectName, ModelQuestion, ReceivedRequest } from "../received-request.ts";
 
 /** A wire format for model requests and replies. */
 export interface Dialect {
@@ -7,14 +7,14 @@ export interface Dialect {
   /** Throws if this API would reject the request. */
   read(request: ReceivedRequest): ModelQuestion;
   json(message: Message): unknown;
-  frames(message: Message): Frame[];
+  frames(message: Message): StreamFrame[];
   errorBody(status: number, errorType: string, message: string): unknown;
   /** An error event within a running stream. */
   errorFrame(errorType: string, message: string): string;
 }
 
 /** One event of a stream. */
-export interface Frame {
+export interface StreamFrame {
   readonly data: string;
   /** A delta of a block; a slow reply waits before it. */
   readonly token: boolean;

@@ -1,4 +1,4 @@
-import type { Candidate } from "./join-candidates.ts";
+import type { Candidate } from "../join-candidates.ts";
 import type { Prober } from "./prober.ts";
 import type { ColumnFacts } from "./table-facts.ts";
 

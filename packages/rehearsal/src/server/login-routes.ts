@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { ReceivedRequest } from "./received-request.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 import type { SideAnswer } from "./side-routes.ts";
 
 /** Outcome of a token refresh: granted (each refresh token once, like the real service), rejected, or failed. */

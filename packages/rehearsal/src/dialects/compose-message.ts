@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { MessageReply, ReplyBlock, ReplyUsage, StopReason } from "./reply.ts";
+import type { MessageReply, ReplyBlock, ReplyUsage, StopReason } from "../reply.ts";
 
 /** An assistant message in the wire format of the Messages API. */
 export interface Message {

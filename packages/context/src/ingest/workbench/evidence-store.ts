@@ -11,7 +11,7 @@ const QUOTE = 300;
  * The passages that an agent may read and cite. Passages of suspicious documents are visible only to agents whose work
  * is quarantined.
  */
-export class EvidenceShelf {
+export class EvidenceStore {
   readonly #store: ContextStore;
   readonly #isOpen: (document: string) => boolean | undefined;
   readonly #allowed = new Map<string, boolean>();

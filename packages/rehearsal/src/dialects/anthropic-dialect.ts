@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { Dialect, Frame } from "./dialect.ts";
+import type { Dialect, StreamFrame } from "./dialect.ts";
 import { piecesOf, tokensOf } from "./dialect.ts";
 import type { Message, MessageBlock } from "./compose-message.ts";
-import type { ModelQuestion, ReceivedRequest, RequestBlock } from "./received-request.ts";
-import { textOf } from "./received-request.ts";
+import type { ModelQuestion, ReceivedRequest, RequestBlock } from "../received-request.ts";
+import { textOf } from "../received-request.ts";
 
 const content = z
   .union([z.string(), z.array(z.looseObject({ type: z.string() }))])
@@ -57,7 +57,7 @@ export const anthropicDialect: Dialect = {
 };
 
 /** Streams a message with the events, order and fields of the real API. */
-function streamMessage(message: Message): Frame[] {
+function streamMessage(message: Message): StreamFrame[] {
   const { output_tokens, service_tier, cache_creation, ...inputUsage } = message.usage;
   const start = {
     ...message,
@@ -84,7 +84,7 @@ function streamMessage(message: Message): Frame[] {
   ];
 }
 
-function streamBlock(block: MessageBlock, index: number): Frame[] {
+function streamBlock(block: MessageBlock, index: number): StreamFrame[] {
   const start = (content_block: object) => frame({ type: "content_block_start", index, content_block });
   const delta = (delta: object) => frame({ type: "content_block_delta", index, delta }, true);
   const stop = frame({ type: "content_block_stop", index });
@@ -121,7 +121,7 @@ function streamBlock(block: MessageBlock, index: number): Frame[] {
   }
 }
 
-function frame(payload: { type: string; [field: string]: unknown }, token = false): Frame {
+function frame(payload: { type: string; [field: string]: unknown }, token = false): StreamFrame {
   return { data: event(payload), token };
 }
 

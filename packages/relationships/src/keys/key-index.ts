@@ -1,7 +1,7 @@
-import { ownership, withoutOrdinal } from "./name-evidence.ts";
-import type { ColumnFacts } from "./table-facts.ts";
+import { ownership, withoutOrdinal } from "../names/name-evidence.ts";
+import type { ColumnFacts } from "../data/table-facts.ts";
 import type { Key } from "./table-keys.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "../names/vocabulary.ts";
 
 const LEAST_LIKENESS = 0.45;
 

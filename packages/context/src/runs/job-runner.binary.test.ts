@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import { ENGINES, type TestDatabase } from "../testing/engines.ts";
 import { cancelJob } from "./cancel-job.ts";
-import { JobDesk, jobKind } from "./job-desk.ts";
+import { JobRunner, jobKind } from "./job-runner.ts";
 
 // The contract of the store proves that its engines behave alike.
 describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %s", (_, start) => {
@@ -20,8 +20,8 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
   const begun: unknown[] = [];
 
   /** A runner whose jobs wait until they are told to end. */
-  function openDesk(space: string, end: Promise<unknown>): JobDesk {
-    return new JobDesk({
+  function openRunner(space: string, end: Promise<unknown>): JobRunner {
+    return new JobRunner({
       ...{ store, space, holder: "a test" },
       kinds: {
         wait: jobKind(z.strictObject({ name: z.string().default("nobody") }), async (run, params) => {
@@ -40,7 +40,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
   const stateOf = async (id: string) => (await store.jobs.get(id))?.state;
 
   test("an interrupted job is left unfinished and resumed by the next runner", async () => {
-    const first = openDesk("one", new Promise(() => {}));
+    const first = openRunner("one", new Promise(() => {}));
     const { id, params } = await first.start("wait", {});
     expect(params).toEqual({ name: "nobody" });
     await first[Symbol.asyncDispose]();
@@ -48,7 +48,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     await expect(first.start("wait", {})).rejects.toMatchObject({ code: "unavailable" });
 
     const end = Promise.withResolvers<unknown>();
-    await using second = openDesk("one", end.promise);
+    await using second = openRunner("one", end.promise);
     await second.resume();
     expect(begun).toEqual([{ name: "nobody" }, { name: "nobody" }]);
     end.resolve({ well: "done" });
@@ -57,14 +57,14 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
   });
 
   test("jobs of other contexts and unknown kinds are not touched", async () => {
-    await using other = openDesk("two", new Promise(() => {}));
+    await using other = openRunner("two", new Promise(() => {}));
     const { id } = await other.start("wait", { name: "theirs" });
     await other[Symbol.asyncDispose]();
-    await using desk = openDesk("three", new Promise(() => {}));
+    await using desk = openRunner("three", new Promise(() => {}));
     const before = begun.length;
     await desk.resume();
     expect([begun.length, await stateOf(id)]).toEqual([before, "interrupted"]);
-    await using again = openDesk("two", new Promise(() => {}));
+    await using again = openRunner("two", new Promise(() => {}));
     await again.resume(["another"]);
     expect(begun.length).toBe(before);
     await again.resume(["another", "wait"]);
@@ -75,13 +75,13 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     const names = ["a", "b", "c"];
     const ids: string[] = [];
     for (const name of names) {
-      const desk = openDesk("five", new Promise(() => {}));
+      const desk = openRunner("five", new Promise(() => {}));
       ids.push((await desk.start("wait", { name })).id);
       await desk[Symbol.asyncDispose]();
     }
     const before = begun.length;
     const end = Promise.withResolvers<unknown>();
-    await using desk = openDesk("five", end.promise);
+    await using desk = openRunner("five", end.promise);
     await desk.resume();
     expect(begun.slice(before)).toEqual([{ name: "a" }]);
     expect(await Promise.all(ids.map(stateOf))).toEqual(["running", "interrupted", "interrupted"]);
@@ -96,7 +96,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
 
   /** A job whose lease outlives its worker. */
   async function heldByTheDead(space: string, name: string, ttlMs: number): Promise<JobId> {
-    const desk = openDesk(space, new Promise(() => {}));
+    const desk = openRunner(space, new Promise(() => {}));
     const { id } = await desk.start("wait", { name });
     await desk[Symbol.asyncDispose]();
     expect(await store.jobs.take(id, "one who dies", ttlMs)).toBeDefined();
@@ -105,7 +105,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
 
   test("a dead worker's job is resumed when its lease has expired", async () => {
     const id = await heldByTheDead("six", "orphan", 1_500);
-    await using desk = openDesk("six", Promise.resolve({ late: true }));
+    await using desk = openRunner("six", Promise.resolve({ late: true }));
     const before = begun.length;
     await desk.resume();
     expect([begun.length, await stateOf(id)]).toEqual([before, "running"]);
@@ -115,7 +115,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
 
   test("a cancel request survives the job's worker and its requester", async () => {
     const id = await heldByTheDead("seven", "dying", 1_500);
-    await using desk = openDesk("seven", new Promise(() => {}));
+    await using desk = openRunner("seven", new Promise(() => {}));
     expect(await desk.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
     await expect.poll(() => stateOf(id)).toBe("cancelled");
 
@@ -128,13 +128,13 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
   });
 
   test("a job is cancelled with or without a worker, and only once", async () => {
-    const desk = openDesk("four", new Promise(() => {}));
+    const desk = openRunner("four", new Promise(() => {}));
     const { id: left } = await desk.start("wait", { name: "left" });
     await desk[Symbol.asyncDispose]();
     expect(await cancelJob(store.jobs, left, "a test")).toMatchObject({ state: "cancelled", cancelRequested: true });
     await expect(cancelJob(store.jobs, left, "a test")).rejects.toMatchObject({ code: "conflict" });
 
-    await using working = openDesk("four", new Promise(() => {}));
+    await using working = openRunner("four", new Promise(() => {}));
     const { id } = await working.start("wait", { name: "working" });
     expect(await working.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
     await expect.poll(() => stateOf(id)).toBe("cancelled");

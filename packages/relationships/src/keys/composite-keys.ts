@@ -1,7 +1,7 @@
-import type { Prober } from "./prober.ts";
-import type { ColumnFacts, TableFacts } from "./table-facts.ts";
+import type { Prober } from "../data/prober.ts";
+import type { ColumnFacts, TableFacts } from "../data/table-facts.ts";
 import type { Key } from "./table-keys.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import type { Vocabulary } from "../names/vocabulary.ts";
 
 const COLUMNS_TO_TRY = 5;
 

@@ -1,14 +1,14 @@
 import { differences } from "./differences.ts";
-import { findDialect } from "./find-dialect.ts";
+import { findDialect } from "../dialects/find-dialect.ts";
 import { normalForm, workingFolder } from "./normal-form.ts";
-import type { ModelRequest, ReceivedRequest } from "./received-request.ts";
-import { describeQuestion, summariseModelRequest } from "./received-request.ts";
+import type { ModelRequest, ReceivedRequest } from "../received-request.ts";
+import { describeQuestion, summariseModelRequest } from "../received-request.ts";
 import type { RecordedExchange } from "./recording-file.ts";
 import { readRecording } from "./recording-file.ts";
-import { RehearsalError } from "./rehearsal-error.ts";
-import { raw } from "./reply.ts";
+import { RehearsalError } from "../rehearsal-error.ts";
+import { raw } from "../reply.ts";
 import { rewriteBody } from "./rewrite-body.ts";
-import type { Rule } from "./script.ts";
+import type { Rule } from "../script.ts";
 
 /**
  * A script that answers each request like the recording, once, ignoring volatile parts. With `repeat`, answers can be

@@ -3,8 +3,8 @@ import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ProxyAccess } from "./index.ts";
-import { madeUpLogin, stallBeforeFirstByte, startRehearsal, text } from "./index.ts";
+import type { ProxyAccess } from "../index.ts";
+import { madeUpLogin, stallBeforeFirstByte, startRehearsal, text } from "../index.ts";
 
 const question = JSON.stringify({ model: "m", max_tokens: 5, messages: [{ role: "user", content: "hi" }] });
 

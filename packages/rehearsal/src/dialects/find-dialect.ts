@@ -1,7 +1,7 @@
 import { anthropicDialect } from "./anthropic-dialect.ts";
 import type { Dialect } from "./dialect.ts";
 import { gatewayDialect, gatewayPath } from "./gateway-dialect.ts";
-import type { ReceivedRequest } from "./received-request.ts";
+import type { ReceivedRequest } from "../received-request.ts";
 import { vertexDialect, vertexPath } from "./vertex-dialect.ts";
 
 /** The dialect of a model request; undefined for other requests. */

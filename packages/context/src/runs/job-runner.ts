@@ -23,7 +23,7 @@ export const jobKind = <P extends z.ZodType>(
   work: (run: Run, params: z.output<P>) => Promise<unknown>,
 ): JobKind => ({ params, work: (run, given) => work(run, params.parse(given)) });
 
-export interface JobDeskParts {
+export interface JobRunnerOptions {
   store: Store;
   space: string;
   /** Description of this worker. */
@@ -34,13 +34,13 @@ export interface JobDeskParts {
 }
 
 /** Runs a server's background jobs: requested ones, and abandoned ones. */
-export class JobDesk implements AsyncDisposable {
-  readonly #parts: JobDeskParts;
+export class JobRunner implements AsyncDisposable {
+  readonly #parts: JobRunnerOptions;
   readonly #stop = new AbortController();
   readonly #running = new Map<JobId, Promise<void>>();
   readonly #background = new Set<Promise<unknown>>();
 
-  constructor(parts: JobDeskParts) {
+  constructor(parts: JobRunnerOptions) {
     this.#parts = parts;
   }
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { z } from "zod";
-import { RehearsalError } from "./rehearsal-error.ts";
+import { RehearsalError } from "../rehearsal-error.ts";
 
 /** The first line. Readers reject unknown versions. */
 const header = z.object({ format: z.literal("rehearsal"), version: z.literal(1), recordedAt: z.string() });
