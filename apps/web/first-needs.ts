@@ -1,5 +1,5 @@
 import type { Plugin } from "vite";
-import { FIRST_PAGE } from "./src/live/first-page.ts";
+import { FIRST_PAGE } from "./src/live/log-page.ts";
 
 /** The lazy module and the first requests of each route. `$1` is the capture group of the path. */
 const ROUTES: readonly { path: string; module: string; requests: readonly string[] }[] = [

@@ -5,12 +5,12 @@ import { createRoot } from "react-dom/client";
 import "./shell/style-nonce.ts";
 import "./state/theme.ts";
 import { ApiError } from "./api/client.ts";
-import { feed } from "./live/feed.ts";
-import { readEarly } from "./live/first-page.ts";
-import { whenPainted } from "./live/is-drawn.ts";
-import { watchKeys } from "./live/keys-first.ts";
+import { feed } from "./live/session-feed.ts";
+import { prefetchLog } from "./live/log-page.ts";
+import { whenPainted } from "./live/first-paint.ts";
+import { watchKeys } from "./live/frame-scheduler.ts";
 import { useLive } from "./live/live-value.ts";
-import { lookForNewerPage } from "./live/newer-page.ts";
+import { checkForNewerPage } from "./live/newer-page.ts";
 import { router } from "./router.tsx";
 import { SignInGate } from "./shell/sign-in-gate.tsx";
 import "./styles.css";
@@ -46,14 +46,14 @@ function Follow() {
     // Requests failed during the outage, and cached data may be stale.
     if (connection === "live" && wasLost.current) {
       void queries.invalidateQueries();
-      void lookForNewerPage();
+      void checkForNewerPage();
     }
     wasLost.current = connection === "lost";
   }, [connection]);
   return null;
 }
 
-readEarly(location.pathname);
+prefetchLog(location.pathname);
 watchKeys();
 const root = document.getElementById("root");
 if (!root) throw new Error("The page has no root.");

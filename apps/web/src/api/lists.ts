@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api } from "./client.ts";
 
 const PAGE = 1_000;
-/** A list that is longer is not read by anybody. */
+/** Upper bound, so that a huge list cannot block the page. */
 const MOST_PAGES = 20;
 
 interface Page<T> {
@@ -10,7 +10,6 @@ interface Page<T> {
   next_page?: string | null;
 }
 
-/** All of a list, page by page. */
 async function readAll<T>(read: (page: { limit: number; page?: string }) => Promise<Page<T>>): Promise<T[]> {
   const all: T[] = [];
   let page: string | undefined;
@@ -23,7 +22,7 @@ async function readAll<T>(read: (page: { limit: number; page?: string }) => Prom
   return all;
 }
 
-/** Agents that sessions can be of; with `all`, the archived ones too. */
+/** Active agents; with `all` also archived ones. */
 export const useAgents = (all = false) =>
   useQuery({
     queryKey: ["/v1/agents", { all }],

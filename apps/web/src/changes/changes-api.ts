@@ -1,22 +1,25 @@
 import type { SessionCheckpoints, SessionDiff } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
-import { feed } from "../live/feed.ts";
+import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 
 export type FileChange = SessionDiff["files"][number];
 export type Turn = SessionCheckpoints["turns"][number];
 
-/** Files change while a session works: what is read of them is of a moment, and read again at the next. */
-function useMoment(session: string): string {
+/**
+ * Files change while a session works. The time of its last update is part of the query keys, so that they are fetched
+ * again.
+ */
+function useUpdatedAt(session: string): string {
   const found = useLive(feed.sessions).get(session);
   return found ? `${found.status} ${found.updated_at}` : "";
 }
 
 export function useCheckpoints(session: string) {
-  const moment = useMoment(session);
+  const updatedAt = useUpdatedAt(session);
   return useQuery({
-    queryKey: [`/v1/sessions/${session}/checkpoints`, moment],
+    queryKey: [`/v1/sessions/${session}/checkpoints`, updatedAt],
     queryFn: ({ signal }) => api.call("sessions.checkpoints", { params: { session_id: session }, signal }),
     placeholderData: (before) => before,
   });
@@ -30,11 +33,11 @@ interface DiffQuery {
 }
 
 export function useDiff(session: string, query: DiffQuery, isEnabled = true) {
-  const moment = useMoment(session);
-  // Between two checkpoints nothing changes any more.
+  const updatedAt = useUpdatedAt(session);
+  // A diff between two checkpoints never changes, so it can be cached.
   const isFixed = query.from !== undefined && query.to !== undefined && query.to !== "now";
   return useQuery({
-    queryKey: [`/v1/sessions/${session}/diff`, query, isFixed ? "fixed" : moment],
+    queryKey: [`/v1/sessions/${session}/diff`, query, isFixed ? "fixed" : updatedAt],
     queryFn: ({ signal }) =>
       api.call("sessions.diff", {
         params: { session_id: session },
@@ -47,11 +50,11 @@ export function useDiff(session: string, query: DiffQuery, isEnabled = true) {
   });
 }
 
-/** Null where the session has no worktree of its own. */
+/** Null if the session has no worktree. */
 export function useWorktree(session: string) {
-  const moment = useMoment(session);
+  const updatedAt = useUpdatedAt(session);
   return useQuery({
-    queryKey: [`/v1/sessions/${session}/worktree`, moment],
+    queryKey: [`/v1/sessions/${session}/worktree`, updatedAt],
     queryFn: async ({ signal }) => {
       const { data } = await api.call("worktrees.list", { signal });
       if (data.every(({ session_id }) => session_id !== session)) return null;

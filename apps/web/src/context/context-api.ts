@@ -36,7 +36,7 @@ type Options<T> = Omit<UseQueryOptions<T>, "queryKey" | "queryFn">;
 const send = api.call as unknown as (name: JsonName, input: object) => Promise<never>;
 
 /** One answer of the server, cached under its path and query. */
-export function useAnswer<Name extends JsonName>(
+export function useContextQuery<Name extends JsonName>(
   name: Name,
   input: CallInput<Name>,
   options: Options<ResponseOf<Name>> = {},
@@ -49,7 +49,7 @@ export function useAnswer<Name extends JsonName>(
   });
 }
 
-export const useOverview = () => useAnswer("context.retrieve", {});
+export const useOverview = () => useContextQuery("context.retrieve", {});
 
 const MOST = 1_000;
 
@@ -59,7 +59,7 @@ interface Paged<T> {
 }
 
 /** A whole list, page after page. */
-const useWhole = <T>(
+const useWholeList = <T>(
   queryKey: readonly unknown[],
   read: (page: { limit: number; page?: string }, signal: AbortSignal) => Promise<Paged<T>>,
 ) =>
@@ -77,10 +77,10 @@ const useWhole = <T>(
   });
 
 export const usePages = () =>
-  useWhole(["/v1/context/pages", {}], (query, signal) => api.call("context.pages.list", { query, signal }));
+  useWholeList(["/v1/context/pages", {}], (query, signal) => api.call("context.pages.list", { query, signal }));
 export const useTables = () =>
-  useWhole(["/v1/context/tables", {}], (query, signal) => api.call("context.tables.list", { query, signal }));
+  useWholeList(["/v1/context/tables", {}], (query, signal) => api.call("context.tables.list", { query, signal }));
 export const useMemories = (session?: string) =>
-  useWhole(["/v1/context/memories", { session }], (page, signal) =>
+  useWholeList(["/v1/context/memories", { session }], (page, signal) =>
     api.call("context.memories.list", { query: { ...page, ...(session !== undefined && { session }) }, signal }),
   );

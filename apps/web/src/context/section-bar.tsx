@@ -1,7 +1,7 @@
 import type { QueryInput } from "@tandem/protocol";
 import { useEffect, useRef } from "react";
 import type { Overview } from "./context-api.ts";
-import { useAnswer } from "./context-api.ts";
+import { useContextQuery } from "./context-api.ts";
 import { ContextLink } from "./context-link.tsx";
 import { SECTIONS, type Section } from "./context-route.ts";
 import { count } from "../text/format.ts";
@@ -20,7 +20,7 @@ const WAITING: QueryInput<"proposals.list"> = { states: ["open"], limit: 100 };
 
 /** The sections with their counts. Open proposals are highlighted. */
 export function SectionBar({ section, overview }: { section: Section; overview: Overview | undefined }) {
-  const waiting = useAnswer(
+  const waiting = useContextQuery(
     "proposals.list",
     { query: WAITING },
     {

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
-import { inShort } from "../live/session-in-short.ts";
+import { toFeedSession } from "../live/feed-session.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -23,7 +23,7 @@ export function Archived({ search }: { search: HomeSearch }) {
   const shown = (list.data?.pages ?? [])
     .flatMap(({ data }) => data)
     .filter(({ archived_at }) => archived_at !== null)
-    .map((session) => inShort(session, environments.data))
+    .map((session) => toFeedSession(session, environments.data))
     .filter((session) => matchesFilter(session, search));
   return (
     <section aria-labelledby="archived" className="mt-6">

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Search, X } from "lucide-react";
 import { type RefObject, useState } from "react";
-import type { FeedSession } from "../live/feed.ts";
+import type { FeedSession } from "../live/session-feed.ts";
 import { Button } from "../ui/button.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { Select } from "../ui/select.tsx";

@@ -1,7 +1,7 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useRef } from "react";
-import { feed, type FeedSession } from "../live/feed.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { openNewSession } from "../state/new-session.ts";
 import { usePageTitle } from "../state/page-title.ts";

@@ -1,7 +1,7 @@
 import { QUESTION_TOOL } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
 import { Folder, Pin } from "lucide-react";
-import type { FeedSession } from "../live/feed.ts";
+import type { FeedSession } from "../live/session-feed.ts";
 import { ago, formatDateTime, listCost } from "../text/format.ts";
 import { Countdown } from "../ui/countdown.tsx";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FeedSession } from "../live/feed.ts";
+import type { FeedSession } from "../live/session-feed.ts";
 import { matchesFilter, groupByState, readHomeSearch } from "./session-filter.ts";
 
 const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => ({

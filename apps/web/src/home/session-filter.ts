@@ -1,4 +1,4 @@
-import type { FeedSession } from "../live/feed.ts";
+import type { FeedSession } from "../live/session-feed.ts";
 import { type SessionState, stateOf } from "../ui/state-dot.tsx";
 
 /** The filters of the session list, as search parameters. */

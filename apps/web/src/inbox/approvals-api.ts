@@ -2,14 +2,14 @@ import type { ApprovalAnswer } from "@tandem/protocol";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { api, ApiError } from "../api/client.ts";
-import { feed } from "../live/feed.ts";
+import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 
 export const APPROVALS = "/v1/approvals";
 
 export type Answer = Partial<ApprovalAnswer> & Pick<ApprovalAnswer, "result">;
 
-/** One approval. It is read again when the feed says that something about it has changed. */
+/** One approval, refetched when the feed reports a change. */
 export function useApproval(id: string, session: string) {
   const queries = useQueryClient();
   const isWaiting = useLive(feed.sessions)
@@ -24,12 +24,12 @@ export function useApproval(id: string, session: string) {
   return useQuery({
     queryKey: [APPROVALS, id],
     queryFn: ({ signal }) => api.call("approvals.retrieve", { params: { approval_id: id }, signal }),
-    // One that the log tells of is found at any server of a fleet a moment later, if not at once.
+    // In a fleet, a new approval may reach this server a moment after the log event, so a 404 is retried.
     retry: (times, error) => times < (error instanceof ApiError && error.status === 404 ? 3 : 1),
   });
 }
 
-/** Answers it. Somebody who was quicker shows at once: the approval is read again, with who that was. */
+/** Sends an answer. On a conflict another user was faster: the approval is refetched and shows who. */
 export function useAnswer(id: string) {
   const queries = useQueryClient();
   return useMutation({

@@ -1,5 +1,5 @@
 import { type RefObject, useRef } from "react";
-import { feed } from "../live/feed.ts";
+import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { type Shortcuts, useShortcuts } from "../ui/keyboard/shortcuts.ts";
 

@@ -4,7 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { ClipboardList, MessageCircleQuestion, PlugZap, ShieldQuestion } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client.ts";
-import { feed, type FeedSession } from "../live/feed.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { ago, formatDateTime } from "../text/format.ts";

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { inNextFrame } from "./keys-first.ts";
+import { inNextFrame } from "./frame-scheduler.ts";
 
 /** A longer frame is followed by a pause, so that input events get time. */
 const LONG_FRAME_MS = 20;
@@ -34,7 +34,7 @@ export class LiveValue<T> {
   }
 
   /** Computes the value on the next read: for values that change far more often than they are read. */
-  setLater(make: () => T): void {
+  setLazily(make: () => T): void {
     this.#make = make;
     this.#announce();
   }

@@ -5,14 +5,14 @@ const own = [...document.querySelectorAll("script[src], link[rel=stylesheet]")].
   (element) => element.getAttribute("src") ?? element.getAttribute("href") ?? "",
 );
 
-export const isPageOld = new LiveValue(false);
+export const isPageOutdated = new LiveValue(false);
 
 /**
  * The server may have been upgraded during an outage. A response that is not the page (a proxy error, for example) is
  * ignored.
  */
-export async function lookForNewerPage(): Promise<void> {
+export async function checkForNewerPage(): Promise<void> {
   const response = await fetch("/", { cache: "no-store" }).catch(() => undefined);
   const page = response?.ok ? await response.text().catch(() => "") : "";
-  if (page.includes('id="root"')) isPageOld.set(!own.every((file) => page.includes(file)));
+  if (page.includes('id="root"')) isPageOutdated.set(!own.every((file) => page.includes(file)));
 }

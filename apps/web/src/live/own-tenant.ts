@@ -1,21 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api } from "../api/client.ts";
-import { KeptValue } from "./kept-value.ts";
+import { StoredValue } from "./stored-value.ts";
 import { useLive } from "./live-value.ts";
 
-/** Whose page this is. */
 interface OwnTenant {
   id: string;
   name: string;
-  /** Whether what is the machine's own is theirs, too. */
+  /** The operator also manages the machine. */
   is_operator: boolean;
 }
 
-/** As this browser last heard, so that nothing is shown first and taken away then. */
-const known = new KeptValue<OwnTenant>("tandem.tenant", { id: "default", name: "default", is_operator: true });
+/** The last known tenant, so that operator pages do not flash before the response arrives. */
+const known = new StoredValue<OwnTenant>("tandem.tenant", { id: "default", name: "default", is_operator: true });
 
-/** The tenant that this browser has signed in as. */
 export function useOwnTenant(): OwnTenant {
   const { data } = useQuery({
     queryKey: ["/v1/tenant"],

@@ -10,7 +10,7 @@ export interface Choice {
   note: string;
 }
 
-/** A session, or before there is one the folder where it will work; undefined where that is not known. */
+/** A session, or the folder of a session to be started; undefined if it is not known. */
 export type CompletionScope = { session: string } | { folder: string | undefined };
 
 /** Suggestions for the typed text. */

@@ -2,9 +2,9 @@ import type { Message, PartOf } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ChevronDown, ListChecks, LoaderCircle, Square } from "lucide-react";
 import { api } from "../api/client.ts";
-import { feed, type FeedSession } from "../live/feed.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive, useLivePart } from "../live/live-value.ts";
-import type { SessionLog } from "../live/session-log.ts";
+import type { LiveLog } from "../live/live-log.ts";
 import { duration } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Countdown } from "../ui/countdown.tsx";
@@ -20,7 +20,7 @@ import { useTasks } from "./use-session-data.ts";
 const RECENT = 50;
 
 /** Pending approvals, todos and running tasks, visible at any scroll position. */
-export function Docks({ session, log, isRunning }: { session: string; log: SessionLog; isRunning: boolean }) {
+export function Docks({ session, log, isRunning }: { session: string; log: LiveLog; isRunning: boolean }) {
   return (
     <div className="space-y-1.5 pb-1.5 empty:hidden">
       <SubagentApprovals session={session} log={log} />
@@ -33,7 +33,7 @@ export function Docks({ session, log, isRunning }: { session: string; log: Sessi
 }
 
 /** Pending approvals of subagents. Those of the main agent are shown in the transcript. */
-function SubagentApprovals({ session, log }: { session: string; log: SessionLog }) {
+function SubagentApprovals({ session, log }: { session: string; log: LiveLog }) {
   const waiting = useLive(feed.sessions).get(session)?.waiting_for;
   const others = useLivePart(log.messages, (messages) => subagentApprovals(waiting ?? NONE, messages).join(" "));
   if (others === "") return null;
@@ -52,7 +52,7 @@ function subagentApprovals(waiting: FeedSession["waiting_for"], messages: readon
   return waiting.map(({ event_id }) => event_id).filter((id) => !shown.has(id));
 }
 
-function TodoDock({ log }: { log: SessionLog }) {
+function TodoDock({ log }: { log: LiveLog }) {
   const [isOpen, toggle] = useFold("dock:todos", false);
   const todos = useLivePart(log.messages, latestTodos);
   if (!todos || todos.every(({ status }) => status === "completed")) return null;
@@ -125,7 +125,7 @@ function Tasks({ session }: { session: string }) {
   );
 }
 
-function RunningTasks({ log, session }: { log: SessionLog; session: string }) {
+function RunningTasks({ log, session }: { log: LiveLog; session: string }) {
   const now = useNow(true);
   const known = useLive(feed.sessions).get(session);
   const words = known === undefined ? "working" : stateOf(known);

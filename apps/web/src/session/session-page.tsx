@@ -1,6 +1,6 @@
 import { useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useLayoutEffect, useMemo, useState } from "react";
-import { SessionLog } from "../live/session-log.ts";
+import { LiveLog } from "../live/live-log.ts";
 import { NotFound } from "../ui/not-found.tsx";
 import { usePageTitle } from "../state/page-title.ts";
 import { Composer } from "./composer/composer.tsx";
@@ -27,7 +27,7 @@ export function SessionPage() {
 
 function OpenSession({ session }: { session: string }) {
   const { part, view = "talk" } = useSearch({ from: "/sessions/$session" });
-  const [log] = useState(() => new SessionLog(session));
+  const [log] = useState(() => new LiveLog(session));
   const { session: known, isMissing } = useSessionSummary(session);
   usePageTitle(known?.title);
   // Before the first paint, so that the prefetched page is part of it.

@@ -1,20 +1,20 @@
 import type { Message } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { RotateCw } from "lucide-react";
-import { feed } from "../live/feed.ts";
+import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
-import type { SessionLog } from "../live/session-log.ts";
+import type { LiveLog } from "../live/live-log.ts";
 import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { sendMessage } from "./composer/send.ts";
 
 /** Offers to send the last message again after a failed turn. */
-export function StuckDock({ session, log }: { session: string; log: SessionLog }) {
+export function StuckDock({ session, log }: { session: string; log: LiveLog }) {
   const isStuck = useLive(feed.sessions).get(session)?.cut_short === "retries_exhausted";
   return isStuck ? <RetryButton session={session} log={log} /> : null;
 }
 
-function RetryButton({ session, log }: { session: string; log: SessionLog }) {
+function RetryButton({ session, log }: { session: string; log: LiveLog }) {
   const again = useMutation({
     mutationFn: () =>
       sendMessage(log, session, [{ type: "text", text: lastMessageText(log.messages.current) ?? "Go on." }], undefined),

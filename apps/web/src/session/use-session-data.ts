@@ -2,7 +2,7 @@ import type { BackgroundTask, BudgetGauge, Session, SessionEvent } from "@tandem
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { api } from "../api/client.ts";
-import type { SessionLog } from "../live/session-log.ts";
+import type { LiveLog } from "../live/live-log.ts";
 
 const pathOf = (session: string): string => `/v1/sessions/${session}`;
 /** Every model response reports usage. Debounce the cost query. */
@@ -44,7 +44,7 @@ const CHANGES: Readonly<Record<string, readonly ("" | "/budget" | "/tasks")[]>> 
 };
 
 /** Invalidates queries whose data an event has changed. */
-export function useFreshData(session: string, log: SessionLog): void {
+export function useFreshData(session: string, log: LiveLog): void {
   const queries = useQueryClient();
   const askAgain = useEffectEvent((paths: readonly string[]) => {
     for (const path of paths) void queries.invalidateQueries({ queryKey: [path], exact: true });
@@ -57,7 +57,7 @@ export function useFreshData(session: string, log: SessionLog): void {
       due.clear();
       timer = undefined;
     };
-    const end = log.heard(({ type }: SessionEvent) => {
+    const end = log.onEvent(({ type }: SessionEvent) => {
       for (const part of CHANGES[type] ?? []) due.add(pathOf(session) + part);
       if (due.size > 0) timer ??= window.setTimeout(ask, REST_MS);
     });

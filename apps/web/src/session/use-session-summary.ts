@@ -1,8 +1,8 @@
 import { ApiError } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
-import { feed, type FeedSession } from "../live/feed.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
-import { inShort } from "../live/session-in-short.ts";
+import { toFeedSession } from "../live/feed-session.ts";
 import { useSessionResource } from "./use-session-data.ts";
 
 /** The session from the feed, or an archived one from the API. */
@@ -12,7 +12,7 @@ export function useSessionSummary(id: string): { session: FeedSession | undefine
   const environments = useEnvironments(true);
   const isKept = present === undefined && data !== undefined && data.archived_at !== null;
   return {
-    session: present ?? (isKept ? inShort(data, environments.data) : undefined),
+    session: present ?? (isKept ? toFeedSession(data, environments.data) : undefined),
     isMissing: present === undefined && error instanceof ApiError && error.status === 404,
   };
 }

@@ -3,7 +3,7 @@ import { ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { api } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
 import { isOwnFolder } from "../text/path-labels.ts";
-import { feed } from "../live/feed.ts";
+import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { ago } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { feed, type FeedSession } from "../live/feed.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 
 /** Announces state changes to screen readers, but never answer texts. */

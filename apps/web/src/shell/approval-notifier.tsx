@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { feed, type FeedSession } from "../live/feed.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { pageTitle } from "../state/page-title.ts";
 

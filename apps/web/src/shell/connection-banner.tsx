@@ -1,6 +1,6 @@
 import { WifiOff } from "lucide-react";
 import { useEffect, useState } from "react";
-import { feed } from "../live/feed.ts";
+import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 
 /** Short interruptions show no banner. */

@@ -1,11 +1,11 @@
 import { Sparkles } from "lucide-react";
 import { useLive } from "../live/live-value.ts";
-import { isPageOld } from "../live/newer-page.ts";
+import { isPageOutdated } from "../live/newer-page.ts";
 import { Button } from "../ui/button.tsx";
 
 /** Offers to reload after a server upgrade. The open page keeps working. */
 export function NewerPageBanner() {
-  if (!useLive(isPageOld)) return null;
+  if (!useLive(isPageOutdated)) return null;
   return (
     <div className="flex items-center gap-2 bg-accent-soft px-4 py-1 text-sm">
       <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />

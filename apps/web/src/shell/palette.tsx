@@ -4,7 +4,7 @@ import { BookOpen } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { matchesFilter } from "../home/session-filter.ts";
 import { togglePin } from "../state/pinned-sessions.ts";
-import { feed } from "../live/feed.ts";
+import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
 import { settingsPagesOf } from "../settings/settings-pages.ts";

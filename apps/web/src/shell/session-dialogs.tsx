@@ -49,7 +49,7 @@ function Rename({ session, onClose }: { session: SessionAction["session"]; onClo
   const save = async (): Promise<void> => {
     try {
       const body = { title: title.trim() === "" ? null : title.trim() };
-      // What one has done oneself is no news.
+      // The user's own change must not mark the session as unread.
       markSeen(await api.call("sessions.update", { params: { session_id: session.id }, body }));
       onClose();
     } catch (error) {

@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Pin } from "lucide-react";
 import { pinnedSessions } from "../state/pinned-sessions.ts";
 import { isUnread, seen } from "../state/last-seen.ts";
-import { feed, type FeedSession } from "../live/feed.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";

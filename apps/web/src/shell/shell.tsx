@@ -1,7 +1,7 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { BookOpen, Inbox, LayoutGrid, Search, Settings } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
-import { feed } from "../live/feed.ts";
+import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
 import { ApprovalNotifier } from "./approval-notifier.tsx";

@@ -1,11 +1,11 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { api, ApiError, whenSignedOut } from "../api/client.ts";
-import { KeptValue } from "../live/kept-value.ts";
+import { StoredValue } from "../live/stored-value.ts";
 
 type State = "asking" | "in" | "out" | "unreachable";
 
 /** Whether this browser was signed in before. The page then renders at once, until a request returns 401. */
-const wasSignedIn = new KeptValue("tandem.signed-in", false);
+const wasSignedIn = new StoredValue("tandem.signed-in", false);
 
 const isAssumedSignedIn = (): boolean => wasSignedIn.current && location.hash === "";
 

@@ -16,11 +16,11 @@ interface ContextHit {
   path: string;
 }
 
-/** Pages, tables and memories that go by these words; none where the project has no context. */
+/** Pages, tables and memories that match the text; empty if the project has no context. */
 export function useContextHits(words: string): readonly ContextHit[] {
-  const wanted = useDeferredValue(words.trim());
-  const isAsked = wanted.length >= FEWEST;
-  const query: QueryInput<"context.search"> = { query: wanted, limit: SHOWN, kinds: ["page", "table", "memory"] };
+  const term = useDeferredValue(words.trim());
+  const isAsked = term.length >= FEWEST;
+  const query: QueryInput<"context.search"> = { query: term, limit: SHOWN, kinds: ["page", "table", "memory"] };
   const { data } = useQuery({
     queryKey: ["/v1/context/search", query],
     queryFn: ({ signal }) => api.call("context.search", { query, signal }),

@@ -1,7 +1,7 @@
 import { useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { KeptValue } from "../live/kept-value.ts";
-import { feed, type FeedSession } from "../live/feed.ts";
+import { StoredValue } from "../live/stored-value.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 
 interface Seen {
@@ -13,7 +13,7 @@ interface Seen {
 
 const MOST = 500;
 
-export const seen = new KeptValue<Seen>("tandem.seen", { since: new Date().toISOString(), at: {} });
+export const seen = new StoredValue<Seen>("tandem.seen", { since: new Date().toISOString(), at: {} });
 // Store the time of the first visit, or it would restart with every page load and nothing would ever be unread.
 seen.set(seen.current);
 

@@ -1,11 +1,11 @@
-import { KeptValue } from "../live/kept-value.ts";
+import { StoredValue } from "../live/stored-value.ts";
 import { LiveValue } from "../live/live-value.ts";
 
 /** Whether the new-session dialog is open. The session list, a shortcut and the palette open it. */
 export const isNewSessionOpen = new LiveValue(false);
 
 /** The prompt draft survives closing the dialog and reloading the page. */
-export const startDraft = new KeptValue("tandem.start.prompt", "");
+export const startDraft = new StoredValue("tandem.start.prompt", "");
 
 let typed = "";
 

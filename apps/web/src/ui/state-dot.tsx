@@ -1,4 +1,4 @@
-import type { FeedSession } from "../live/feed.ts";
+import type { FeedSession } from "../live/session-feed.ts";
 
 export type SessionState = "waiting" | "stuck" | "running" | "parked" | "idle" | "ended";
 

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
 import { api } from "../../api/client.ts";
 import { Choice } from "../../ui/choice.tsx";
-import { feed } from "../../live/feed.ts";
+import { feed } from "../../live/session-feed.ts";
 import { useLive } from "../../live/live-value.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowLeftRight } from "lucide-react";
-import { feed } from "../../live/feed.ts";
+import { feed } from "../../live/session-feed.ts";
 import { useLive } from "../../live/live-value.ts";
 import { usePageTitle } from "../../state/page-title.ts";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
-import { feed } from "../../live/feed.ts";
+import { feed } from "../../live/session-feed.ts";
 import { useLive } from "../../live/live-value.ts";
 import { count, duration, listCost } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";

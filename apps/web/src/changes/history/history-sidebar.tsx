@@ -2,7 +2,7 @@ import type { SessionCheckpoints } from "@tandem/protocol";
 import { Check, Circle, CircleDot } from "lucide-react";
 import { useState } from "react";
 import { relativePath } from "../../text/path-labels.ts";
-import { feed } from "../../live/feed.ts";
+import { feed } from "../../live/session-feed.ts";
 import { useLive } from "../../live/live-value.ts";
 import { money } from "../../text/format.ts";
 import { Dialog } from "../../ui/dialog.tsx";

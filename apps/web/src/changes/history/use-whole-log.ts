@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "@tandem/protocol";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-import { feed } from "../../live/feed.ts";
+import { feed } from "../../live/session-feed.ts";
 import { useLive } from "../../live/live-value.ts";
 
 const PAGE = 2_000;

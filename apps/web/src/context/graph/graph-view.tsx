@@ -3,7 +3,7 @@ import { lazy, Suspense } from "react";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { useAnswer } from "../context-api.ts";
+import { useContextQuery } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { JoinSteps } from "./join-steps.tsx";
 
@@ -15,8 +15,8 @@ const HOPS = ["1", "2"] as const;
 
 /** The tables within one or two joins, as a picture and as a list for screen readers. */
 export default function GraphView({ table }: { table: string }) {
-  const { hops: wanted } = useSearch({ from: "/context/$" });
-  const hops = HOPS.find((known) => known === wanted) ?? "1";
+  const { hops: requested } = useSearch({ from: "/context/$" });
+  const hops = HOPS.find((known) => known === requested) ?? "1";
   const navigate = useNavigate();
   const go = (next: string) =>
     void navigate({
@@ -31,7 +31,7 @@ export default function GraphView({ table }: { table: string }) {
     data: graph,
     error,
     refetch,
-  } = useAnswer(
+  } = useContextQuery(
     "context.graph.retrieve",
     { query },
     {

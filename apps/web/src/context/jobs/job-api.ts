@@ -28,7 +28,7 @@ export const startJob = async (kind: string, params: Record<string, unknown>): P
 export const cancelJob = async (id: string): Promise<Job> =>
   asJob(await api.call("jobs.cancel", { params: { job_id: id } }));
 
-/** What a job works on, in words. */
+/** The subject of a job. */
 export function subjectOf({ kind, params }: Pick<Job, "kind" | "params">): string {
   const { connection, sources, session, text } = params ?? {};
   if (typeof connection === "string") return connection;

@@ -3,7 +3,7 @@ import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { formatDateTime, duration, money } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { useAnswer } from "../context-api.ts";
+import { useContextQuery } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { asJob, cancelJob, isUnderWay, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
@@ -18,7 +18,7 @@ export function JobView({ id }: { id: string }) {
     void queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) => /^\/v1\/(jobs|proposals|context)/.test(String(path)),
     });
-  const { data, error, refetch } = useAnswer("jobs.retrieve", { params: { job_id: id } });
+  const { data, error, refetch } = useContextQuery("jobs.retrieve", { params: { job_id: id } });
   const job = data && asJob(data);
   const progress = useJobProgress(id, refresh);
   const cancelling = useMutation({ mutationFn: () => cancelJob(id), onSettled: refresh });

@@ -1,6 +1,6 @@
 import { ago } from "../../text/format.ts";
 import { Problem } from "../../ui/problem.tsx";
-import { useAnswer, useOverview } from "../context-api.ts";
+import { useContextQuery, useOverview } from "../context-api.ts";
 import { ShellCommand } from "../shell-command.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
 import { asJob, isUnderWay, type Job, subjectOf } from "./job-api.ts";
@@ -15,7 +15,7 @@ const IDLE_MS = 15_000;
 /** Background jobs, started here, by a command or automatically. */
 export default function JobsView({ job }: { job: string }) {
   const overview = useOverview();
-  const { data, error, refetch } = useAnswer(
+  const { data, error, refetch } = useContextQuery(
     "jobs.list",
     { query: { limit: MOST } },
     {

@@ -11,12 +11,12 @@ export interface Words {
 
 export interface Remembered {
   memory: Memory;
-  /** Null: it was remembered already. */
+  /** Null if the memory existed already. */
   proposal: string | null;
   unchecked: string | null;
 }
 
-/** Changes what is remembered, and has it told anew. */
+/** Runs a change and refetches the memories. */
 export function useMemoryChange<In, Out>(work: (input: In) => Promise<Out>) {
   const queries = useQueryClient();
   return useMutation({

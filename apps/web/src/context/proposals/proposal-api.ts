@@ -7,7 +7,7 @@ export type HunkState = Hunk["state"];
 
 const FILES = 50;
 
-/** A proposal, some files at a time. */
+/** A proposal, loaded in pages of files. */
 export const useProposal = (id: string) =>
   useInfiniteQuery({
     queryKey: ["/v1/proposals", id],
@@ -31,7 +31,7 @@ function decide(id: string, { action, ...body }: Verdict): Promise<Proposal> {
   return api.call(`proposals.${action}`, { params, body: body as never });
 }
 
-/** Decides, and has everything told anew that may have changed with it. */
+/** Sends a verdict and refetches everything it may change. */
 export function useVerdict(id: string) {
   const queries = useQueryClient();
   return useMutation({

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { ago, count } from "../../text/format.ts";
-import { type Overview, useAnswer } from "../context-api.ts";
+import { type Overview, useContextQuery } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { ShellCommand } from "../shell-command.tsx";
 import { StateBadge } from "../proposals/state-badge.tsx";
@@ -57,9 +57,9 @@ export function SearchStart({ overview: { counts, connections, sources, problems
   );
 }
 
-/** What was proposed and waits for a decision. */
+/** Open proposals. */
 function OpenProposals() {
-  const { data } = useAnswer("proposals.list", { query: { states: ["open"], limit: 5 } });
+  const { data } = useContextQuery("proposals.list", { query: { states: ["open"], limit: 5 } });
   if (!data || data.data.length === 0) return null;
   return (
     <section aria-labelledby="waiting">

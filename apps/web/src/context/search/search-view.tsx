@@ -8,7 +8,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
-import { useAnswer, useOverview } from "../context-api.ts";
+import { useContextQuery, useOverview } from "../context-api.ts";
 import { FILTERS, HIT_KINDS } from "./hit-kinds.tsx";
 import { HitList } from "./hit-list.tsx";
 import { SearchStart } from "./search-start.tsx";
@@ -48,7 +48,7 @@ export function SearchView() {
     connection,
     ...(kind !== undefined && { kinds: [kind as (typeof SEARCH_KINDS)[number]] }),
   };
-  const found = useAnswer(
+  const found = useContextQuery(
     "context.search",
     { query },
     {

@@ -7,7 +7,7 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
-import { useAnswer, usePages } from "../context-api.ts";
+import { useContextQuery, usePages } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { ColumnList } from "./column-list.tsx";
 import { DescriptionList } from "./description-list.tsx";
@@ -15,7 +15,7 @@ import { JoinList } from "./join-list.tsx";
 
 /** A table of the catalogue. Values from the database are untrusted data and rendered as plain text. */
 export function TableView({ table: id }: { table: string }) {
-  const { data: table, error, refetch } = useAnswer("context.tables.retrieve", { query: { name: id } });
+  const { data: table, error, refetch } = useContextQuery("context.tables.retrieve", { query: { name: id } });
   const pages = usePages();
   const navigate = useNavigate();
   useShortcuts("Table", {

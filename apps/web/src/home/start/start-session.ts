@@ -1,7 +1,7 @@
 import { type Agent, type Environment, ENVIRONMENT_METADATA, type Session, SESSION_METADATA } from "@tandem/protocol";
 import { api } from "../../api/client.ts";
 import { type Attachment, blocksOf } from "../../prompt/use-attachments.ts";
-import { KeptValue } from "../../live/kept-value.ts";
+import { StoredValue } from "../../live/stored-value.ts";
 
 /**
  * Options of a new session. Empty strings mean the default of the agent or the config. Stored in localStorage, so the
@@ -21,7 +21,7 @@ export interface SessionOptions {
   budget: string;
 }
 
-export const lastOptions = new KeptValue<SessionOptions>("tandem.start", {
+export const lastOptions = new StoredValue<SessionOptions>("tandem.start", {
   agent: "",
   place: "",
   folder: "",
@@ -110,16 +110,17 @@ async function environmentOf(
   const { path, isolation, branch } = ENVIRONMENT_METADATA;
   const isOther = place === "folder";
   if (!isOther && !place.startsWith("worktree:")) return place;
-  const wanted = isOther ? folder.trim() : place.slice("worktree:".length);
+  const requestedFolder = isOther ? folder.trim() : place.slice("worktree:".length);
   const kind = !isOther || ownWorktree ? "worktree" : undefined;
   const there = known.find(
-    ({ metadata }) => metadata[path] === wanted && metadata[isolation] === kind && metadata[branch] === undefined,
+    ({ metadata }) =>
+      metadata[path] === requestedFolder && metadata[isolation] === kind && metadata[branch] === undefined,
   );
   if (there) return there.id;
   const made = await api.call("environments.create", {
     body: {
-      name: `${wanted}${kind === undefined ? "" : " (worktrees)"}`.slice(-256),
-      metadata: { [path]: wanted, ...(kind !== undefined && { [isolation]: kind }) },
+      name: `${requestedFolder}${kind === undefined ? "" : " (worktrees)"}`.slice(-256),
+      metadata: { [path]: requestedFolder, ...(kind !== undefined && { [isolation]: kind }) },
     },
   });
   return made.id;

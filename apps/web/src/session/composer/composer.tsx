@@ -1,8 +1,8 @@
 import { ArrowUp, CornerDownLeft, Square, Zap } from "lucide-react";
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
-import { feed } from "../../live/feed.ts";
+import { feed } from "../../live/session-feed.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
-import type { SessionLog } from "../../live/session-log.ts";
+import type { LiveLog } from "../../live/live-log.ts";
 import { boundKey, shownKey, useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -30,7 +30,7 @@ export function Composer({
   children,
 }: {
   session: string;
-  log: SessionLog;
+  log: LiveLog;
   isRunning: boolean;
   isEnded: boolean;
   /** The pickers in the bar below the text. */

@@ -1,12 +1,12 @@
 import type { BodyInput, SessionEvent, UserContent } from "@tandem/protocol";
 import { api } from "../../api/client.ts";
-import type { SessionLog } from "../../live/session-log.ts";
+import type { LiveLog } from "../../live/live-log.ts";
 
 type SentEvent = BodyInput<"sessions.events.send">["events"][number];
 
-/** Puts words to the agent; while a turn runs, after it (`queue`) or into it (`steer`). */
+/** Sends a message. During a turn it is queued after it (`queue`) or delivered into it (`steer`). */
 export async function sendMessage(
-  log: SessionLog,
+  log: LiveLog,
   session: string,
   content: UserContent[],
   delivery: "queue" | "steer" | undefined,
@@ -15,7 +15,7 @@ export async function sendMessage(
   const isPlain = delivery === "steer" && !content.some((block) => block.type === "text" && block.text.startsWith("/"));
   const tandem = { ...(!isPlain && { commands: true }), ...(delivery && { delivery }) };
   const { data } = await post(session, { type: "user.message", content, tandem });
-  log.sent(data);
+  log.showSent(data);
 }
 
 /** Names the turn on the screen, so that a race cannot stop a turn that started since. */

@@ -1,9 +1,9 @@
 import type { Message } from "@tandem/protocol";
 import { useRef } from "react";
-import type { SessionLog } from "../../live/session-log.ts";
+import type { LiveLog } from "../../live/live-log.ts";
 
 /** Browses sent messages. The current draft is the last entry. */
-export function useHistory(log: SessionLog): {
+export function useHistory(log: LiveLog): {
   go: (step: -1 | 1, text: string) => string | undefined;
   leave: () => void;
 } {

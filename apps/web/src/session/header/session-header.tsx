@@ -1,9 +1,9 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Folder } from "lucide-react";
 import { folderName } from "../../text/path-labels.ts";
-import { feed, type FeedSession } from "../../live/feed.ts";
+import { feed, type FeedSession } from "../../live/session-feed.ts";
 import { useLive } from "../../live/live-value.ts";
-import type { SessionLog } from "../../live/session-log.ts";
+import type { LiveLog } from "../../live/live-log.ts";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { type SessionState, STATE_WORDS, StateDot, stateOf } from "../../ui/state-dot.tsx";
 import { UsageGauges } from "./usage-gauges.tsx";
@@ -24,7 +24,7 @@ export function SessionHeader({
 }: {
   id: string;
   session: FeedSession | undefined;
-  log: SessionLog;
+  log: LiveLog;
   view: SessionView;
 }) {
   const connection = useLive(log.connection);

@@ -1,9 +1,9 @@
 import type { BudgetGauge } from "@tandem/protocol";
 import { Fragment } from "react";
 import { useModels } from "../../api/lists.ts";
-import { isDrawn } from "../../live/is-drawn.ts";
+import { isPainted } from "../../live/first-paint.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
-import type { SessionLog } from "../../live/session-log.ts";
+import type { LiveLog } from "../../live/live-log.ts";
 import { count, isDemo, duration, money, share } from "../../text/format.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { contextBreakdown } from "./context-breakdown.ts";
@@ -15,8 +15,8 @@ const TRIGGER =
   "flex min-h-7 items-center gap-1.5 rounded-md px-1.5 text-xs text-ink-soft tabular-nums hover:bg-raised hover:text-ink max-md:min-h-10";
 
 /** Context window usage and cost. */
-export function UsageGauges({ session, log }: { session: string; log: SessionLog }) {
-  if (!useLive(isDrawn)) return null;
+export function UsageGauges({ session, log }: { session: string; log: LiveLog }) {
+  if (!useLive(isPainted)) return null;
   return (
     <div className="flex shrink-0 items-center">
       <ContextGauge log={log} />
@@ -25,7 +25,7 @@ export function UsageGauges({ session, log }: { session: string; log: SessionLog
   );
 }
 
-function ContextGauge({ log }: { log: SessionLog }) {
+function ContextGauge({ log }: { log: LiveLog }) {
   const { data: models } = useModels();
   const use = contextUsage(useLivePart(log.messages, lastMeasured), models);
   if (!use) return null;
@@ -65,7 +65,7 @@ const HELD = [
   ["tools", "Calls and their results", "bg-wait"],
 ] as const;
 
-function ContextDetails({ use: { tokens, window, last, model }, log }: { use: ContextUsage; log: SessionLog }) {
+function ContextDetails({ use: { tokens, window, last, model }, log }: { use: ContextUsage; log: LiveLog }) {
   const held = contextBreakdown(log.messages.current, tokens);
   const hasEarlier = useLive(log.hasEarlier) === true;
   const cached =

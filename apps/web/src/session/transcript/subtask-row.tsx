@@ -1,7 +1,7 @@
 import type { PartOf } from "@tandem/protocol";
 import { type ReactNode, useEffect, useState } from "react";
 import { useLive } from "../../live/live-value.ts";
-import { SessionLog } from "../../live/session-log.ts";
+import { LiveLog } from "../../live/live-log.ts";
 import { duration } from "../../text/format.ts";
 import { plainLine } from "../../text/plain-line.ts";
 import { Markdown } from "../../text/markdown.tsx";
@@ -72,7 +72,7 @@ function SubagentMessages({
   renderRow: (row: Row) => ReactNode;
 }) {
   const session = useSession();
-  const [log] = useState(() => new SessionLog(session.id, thread));
+  const [log] = useState(() => new LiveLog(session.id, thread));
   const [rows] = useState(() => new Rows(thread));
   const messages = useLive(log.messages);
   const hasEarlier = useLive(log.hasEarlier);

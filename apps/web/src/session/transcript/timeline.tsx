@@ -1,9 +1,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { isDrawn } from "../../live/is-drawn.ts";
+import { isPainted } from "../../live/first-paint.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
-import type { SessionLog } from "../../live/session-log.ts";
+import type { LiveLog } from "../../live/live-log.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Row } from "./row.tsx";
@@ -25,7 +25,7 @@ const OVERSCAN = { first: 1, later: 6 };
 const READING = ["ml-auto h-9 w-1/3 rounded-2xl", "mt-8 w-3/4", "w-full", "w-2/3", "h-9 w-full", "w-1/2"];
 
 interface TimelineParts {
-  log: SessionLog;
+  log: LiveLog;
   isRunning: boolean;
   part: string | undefined;
 }
@@ -53,7 +53,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
   const scroller = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
   const [isFollowing, setFollowing] = useState(part === undefined);
-  const overscan = useLive(isDrawn) ? OVERSCAN.later : OVERSCAN.first;
+  const overscan = useLive(isPainted) ? OVERSCAN.later : OVERSCAN.first;
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -83,7 +83,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
   // A list shorter than the screen cannot be scrolled, so load earlier messages until it is full.
   useEffect(() => {
     const element = scroller.current;
-    if (hasEarlier && element && element.scrollHeight <= element.clientHeight + EARLIER_PX) void log.goBack();
+    if (hasEarlier && element && element.scrollHeight <= element.clientHeight + EARLIER_PX) void log.loadEarlier();
   }, [hasEarlier, log, total]);
 
   const onScroll = (): void => {
@@ -95,7 +95,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
     // Only scrolling up stops following. New rows move the end, and the list keeps following it.
     else if (top < lastTop.current - 1) setFollowing(false);
     lastTop.current = top;
-    if (top < EARLIER_PX && hasEarlier) void log.goBack();
+    if (top < EARLIER_PX && hasEarlier) void log.loadEarlier();
   };
 
   return (

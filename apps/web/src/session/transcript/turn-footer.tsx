@@ -1,4 +1,4 @@
-import { isDrawn } from "../../live/is-drawn.ts";
+import { isPainted } from "../../live/first-paint.ts";
 import { useLive } from "../../live/live-value.ts";
 import { count, duration, money, share } from "../../text/format.ts";
 import { useSession } from "../../state/session-context.ts";
@@ -13,7 +13,7 @@ export function TurnFooter({ sum, miss }: { sum: TurnTotals; miss: string | unde
     agent,
     sum.models.join(", "),
     sum.lastedMs === undefined ? undefined : duration(sum.lastedMs),
-    ...(useLive(isDrawn)
+    ...(useLive(isPainted)
       ? [
           `${count(read)} in, ${count(sum.outputTokens)} out`,
           cached === undefined ? undefined : `${share(cached)} cached`,

@@ -1,6 +1,6 @@
 import type { Virtualizer } from "@tanstack/react-virtual";
 import { useEffect, useState } from "react";
-import type { SessionLog } from "../../live/session-log.ts";
+import type { LiveLog } from "../../live/live-log.ts";
 import { useLive } from "../../live/live-value.ts";
 import { type Row, rowOfPart } from "./rows.ts";
 
@@ -17,7 +17,7 @@ export function usePartLink({
   part,
   onLeave,
 }: {
-  log: SessionLog;
+  log: LiveLog;
   rows: readonly Row[];
   list: Virtualizer<HTMLDivElement, Element>;
   part: string | undefined;
@@ -33,7 +33,7 @@ export function usePartLink({
     if (!isWanted || hasEarlier === undefined) return;
     const index = rowOfPart(rows, part);
     if (index === -1) {
-      if (hasEarlier) void log.goBack(part);
+      if (hasEarlier) void log.loadEarlier(part);
       else {
         setFound(part);
         setMissing(part);

@@ -1,7 +1,7 @@
 import type { Message } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { Clock3, CornerDownRight, Undo2 } from "lucide-react";
-import { isDrawn } from "../../live/is-drawn.ts";
+import { isPainted } from "../../live/first-paint.ts";
 import { useLive } from "../../live/live-value.ts";
 import { formatDateTime } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";
@@ -20,7 +20,7 @@ export function UserRow({ message }: { message: Message }) {
   return (
     <div
       className="flex flex-col items-end gap-1.5 pt-5 pb-2"
-      title={useLive(isDrawn) && message.created_at ? formatDateTime(message.created_at) : ""}
+      title={useLive(isPainted) && message.created_at ? formatDateTime(message.created_at) : ""}
     >
       {files.map(({ id, file }) => (
         <FileBlock key={id} file={file} />

@@ -32,7 +32,7 @@ export function draftOf(agent: Agent | undefined): AgentDraft {
   };
 }
 
-/** What is sent: only the toolset's policy is the form's; custom tools and MCP toolsets stay as they were. */
+/** The request body. The form edits only the toolset's policy; custom tools and MCP toolsets stay unchanged. */
 export function paramsOf(draft: AgentDraft, agent: Agent | undefined): AgentParams & { version?: number } {
   const others = agent?.tools.filter((tool) => tool.type !== TOOLSET) ?? [];
   const before = agent?.tools.find((tool) => tool.type === TOOLSET);

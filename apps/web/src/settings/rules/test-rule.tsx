@@ -14,7 +14,7 @@ import { Badge, Panel, type Tone } from "../panel.tsx";
 
 export const ACTION_TONES: Readonly<Record<RuleAction, Tone>> = { allow: "good", ask: "wait", deny: "bad" };
 
-/** What would become of a call, and why. Nothing is run. */
+/** Evaluates a call against the rules without running it. */
 export function TestRule() {
   const agents = useAgents();
   const [form, setForm] = useState({ call: "", agent: "", mode: "" });

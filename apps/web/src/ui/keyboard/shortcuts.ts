@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { KeptValue } from "../../live/kept-value.ts";
+import { StoredValue } from "../../live/stored-value.ts";
 import { LiveValue } from "../../live/live-value.ts";
 
 /** Actions by key: `mod+k`, `g h` (a sequence), `j`. */
@@ -14,7 +14,7 @@ interface Group {
 export const groups = new LiveValue<readonly Group[]>([]);
 
 /** Custom keys by action label. Actions with the same label share a key on all pages. */
-export const customKeys = new KeptValue<Readonly<Record<string, string>>>("tandem.keys", {});
+export const customKeys = new StoredValue<Readonly<Record<string, string>>>("tandem.keys", {});
 
 export const setCustomKey = (label: string, key: string): void =>
   customKeys.change((all) => ({ ...all, [label]: key }));

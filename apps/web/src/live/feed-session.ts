@@ -1,11 +1,11 @@
 import { ENVIRONMENT_METADATA, type Environment, type Session } from "@tandem/protocol";
-import type { FeedSession } from "./feed.ts";
+import type { FeedSession } from "./session-feed.ts";
 
 /**
  * Converts an archived session, which the feed no longer has, to the shape of the feed. The folder comes from its
  * environment.
  */
-export function inShort(
+export function toFeedSession(
   { agent, usage, status, ...session }: Session,
   environments: readonly Environment[] | undefined,
 ): FeedSession {

@@ -1,7 +1,7 @@
 import { LiveValue } from "./live-value.ts";
 
 /** A value in localStorage, shared by all windows of the browser. An unreadable entry counts as missing. */
-export class KeptValue<T> extends LiveValue<T> {
+export class StoredValue<T> extends LiveValue<T> {
   readonly #key: string;
 
   constructor(key: string, otherwise: T) {

@@ -6,48 +6,48 @@ import { LiveValue } from "./live-value.ts";
 
 export type { FeedSession } from "@tandem/protocol";
 
-/** What tabs of one browser say to each other: what has come, how the line stands, and that one has just been opened. */
-type Said = FeedItem | { type: "connection"; state: Connection } | { type: "opened" };
+/** Messages between the tabs of a browser: feed items, the connection state, and the arrival of a new tab. */
+type TabMessage = FeedItem | { type: "connection"; state: Connection } | { type: "opened" };
 
 const SHARED = "tandem.feed";
 
 /**
- * All sessions, as they are now. There is one for the whole page; and of all tabs of a browser one reads it from the server,
- * since a browser has six lines to a server for all of them. When that tab is closed, the next one reads on.
+ * The live list of all sessions. One tab holds a lock, reads the feed and broadcasts it to the others, because a
+ * browser allows only six connections per server. When that tab closes, the next one gets the lock.
  */
 class Feed {
   readonly sessions = new LiveValue<ReadonlyMap<string, FeedSession>>(new Map());
   readonly connection = new LiveValue<Connection>("connecting");
-  /** Whether the first snapshot has come: before that, an empty list means nothing. */
+  /** Whether the first snapshot has arrived. Before that, an empty list means "not loaded". */
   readonly isKnown = new LiveValue(false);
 
   async follow(signal: AbortSignal): Promise<void> {
-    // Only where the connection is safe, or the server on this machine, can tabs agree on who reads.
+    // Web Locks need a secure context (HTTPS or localhost). Without them every tab reads the feed itself.
     if (!("locks" in navigator)) return this.#read(signal, () => undefined);
     const others = new BroadcastChannel(SHARED);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches this origin alone
-    const say = (said: Said): void => others.postMessage(said);
-    others.addEventListener("message", ({ data }: MessageEvent<Said>) => this.#hear(data));
+    const broadcast = (message: TabMessage): void => others.postMessage(message);
+    others.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => this.#hear(data));
     signal.addEventListener("abort", () => others.close(), { once: true });
-    say({ type: "opened" });
+    broadcast({ type: "opened" });
     try {
       await navigator.locks.request(SHARED, { signal }, async () => {
-        others.addEventListener("message", ({ data }: MessageEvent<Said>) => {
+        others.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => {
           if (data.type !== "opened" || !this.isKnown.current) return;
-          say({ type: "snapshot", sessions: [...this.sessions.current.values()] });
-          say({ type: "connection", state: this.connection.current });
+          broadcast({ type: "snapshot", sessions: [...this.sessions.current.values()] });
+          broadcast({ type: "connection", state: this.connection.current });
         });
-        await this.#read(signal, say);
+        await this.#read(signal, broadcast);
       });
     } catch (error) {
       if (!signal.aborted) throw error;
     }
   }
 
-  #read(signal: AbortSignal, say: (said: Said) => void): Promise<void> {
-    const both = (said: Said): void => {
-      this.#hear(said);
-      if (!signal.aborted) say(said);
+  #read(signal: AbortSignal, broadcast: (message: TabMessage) => void): Promise<void> {
+    const both = (message: TabMessage): void => {
+      this.#hear(message);
+      if (!signal.aborted) broadcast(message);
     };
     return api.follow("feed.stream", {
       signal,
@@ -57,9 +57,9 @@ class Feed {
     });
   }
 
-  #hear(said: Said): void {
-    if (said.type === "connection") this.connection.set(said.state);
-    else if (said.type !== "opened") this.#apply(said);
+  #hear(message: TabMessage): void {
+    if (message.type === "connection") this.connection.set(message.state);
+    else if (message.type !== "opened") this.#apply(message);
   }
 
   #apply(item: FeedItem): void {

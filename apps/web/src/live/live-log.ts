@@ -10,7 +10,7 @@ import {
 } from "@tandem/protocol";
 import { api, ApiError } from "../api/client.ts";
 import { rest, whileSeen } from "../api/while-seen.ts";
-import { earlyPage, FIRST_PAGE, type LogPage, readPage, takeEarly } from "./first-page.ts";
+import { prefetchedPage, FIRST_PAGE, type LogPage, readPage, takePrefetched } from "./log-page.ts";
 import { LiveValue } from "./live-value.ts";
 
 /** Previews of everything that the server can preview. */
@@ -19,17 +19,17 @@ const PREVIEWS: QueryInput<"sessions.events.stream"> = {
   tandem: "true",
 };
 const AWAY_MS = 2_000;
-/** Of who looks for something far back: as much at once as the server gives. */
+/** The largest page the server returns, for jumps far back. */
 const LARGE_PAGE = 2_000;
 
 /**
- * What a person sees of one thread of a session: the end of its log, folded here, and from then on whatever happens. What
- * came earlier is read when somebody goes there, and folded together with the rest.
+ * The messages of one thread: projected from the end of the log and then from the live stream. Earlier pages are loaded
+ * on demand and projected together with the rest.
  */
-export class SessionLog {
+export class LiveLog {
   readonly messages = new LiveValue<readonly Message[]>([]);
   readonly connection = new LiveValue<Connection>("connecting");
-  /** Undefined before the first page; whether there is more before what is shown. */
+  /** Whether earlier events exist; undefined before the first page. */
   readonly hasEarlier = new LiveValue<boolean | undefined>(undefined);
   readonly failure = new LiveValue<Error | undefined>(undefined);
   readonly #session: string;
@@ -40,13 +40,13 @@ export class SessionLog {
   #projection = new Projection();
   #before: number | null = null;
   #isReading = false;
-  /** What it began with, until it is followed. */
+  /** The prefetched page, until `follow` is called. */
   #first: LogPage | undefined;
 
   constructor(session: string, thread?: string) {
     this.#session = session;
     this.#thread = thread;
-    this.#first = thread === undefined ? earlyPage(session) : undefined;
+    this.#first = thread === undefined ? prefetchedPage(session) : undefined;
     if (this.#first) this.#begin(this.#first);
   }
 
@@ -74,8 +74,8 @@ export class SessionLog {
     }
   }
 
-  /** Reads what came before; with a part, all that came since it, or everything where there is no such part. */
-  async goBack(part?: string): Promise<void> {
+  /** Loads the previous page; with a part, all pages back to it, or everything if there is no such part. */
+  async loadEarlier(part?: string): Promise<void> {
     if (this.#before === null || this.#isReading) return;
     this.#isReading = true;
     const pages: LoggedEvent[][] = [];
@@ -84,7 +84,7 @@ export class SessionLog {
         const page: LogPage = await this.#read(this.#before, part === undefined ? FIRST_PAGE : LARGE_PAGE);
         pages.unshift(page.data);
         this.#before = page.before;
-        isThere = part === undefined || page.data.some(({ event }) => isBehind(event, part));
+        isThere = part === undefined || page.data.some(({ event }) => belongsToEvent(event, part));
       }
     } finally {
       this.#isReading = false;
@@ -94,8 +94,8 @@ export class SessionLog {
     }
   }
 
-  /** What was just sent, until the log has it. */
-  sent(events: readonly SessionEvent[]): void {
+  /** Shows sent events optimistically until the log has them. */
+  showSent(events: readonly SessionEvent[]): void {
     for (const event of events) {
       this.#waiting.push(event);
       this.#projection.applyWaiting(event);
@@ -103,8 +103,8 @@ export class SessionLog {
     this.#show();
   }
 
-  /** Calls back for each event that comes from now on; returns what ends that. */
-  heard(listener: (event: SessionEvent) => void): () => void {
+  /** Calls back for each new event. Returns an unsubscribe function. */
+  onEvent(listener: (event: SessionEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -113,13 +113,13 @@ export class SessionLog {
     return (this.#thread ?? null) as LoggedEvent["thread"];
   }
 
-  /** The thread on which the log has an event. What is said about a thread stands where it was called from. */
+  /** The thread that an event is logged on. Events about a thread are logged on its parent. */
   #threadOf(event: SessionEvent): LoggedEvent["thread"] {
     if (this.#thread !== undefined || event.type.startsWith("session.thread_")) return this.#own;
     return "session_thread_id" in event ? ((event.session_thread_id ?? null) as LoggedEvent["thread"]) : null;
   }
 
-  /** Shows the end of the log, and says where that is. */
+  /** Shows the end of the log and returns its position. */
   async #open(signal: AbortSignal): Promise<number> {
     const page = await this.#readFirst(signal);
     if (page !== this.#first) this.#begin(page);
@@ -127,9 +127,9 @@ export class SessionLog {
     return page.head;
   }
 
-  /** A server that is away is waited for; what it says itself is not asked for twice. */
+  /** Retries while the server is unreachable, but not after a refusal. */
   async #readFirst(signal: AbortSignal): Promise<LogPage> {
-    let early = this.#thread === undefined ? takeEarly(this.#session) : undefined;
+    let early = this.#thread === undefined ? takePrefetched(this.#session) : undefined;
     for (;;) {
       try {
         const page = early ?? this.#read(undefined, FIRST_PAGE, signal);
@@ -162,16 +162,16 @@ export class SessionLog {
     for (const entry of this.#events) projection.apply(entry);
     for (const event of this.#waiting) projection.applyWaiting(event);
     this.#projection = projection;
-    // Events are kept to be folded again with what came before them: once nothing did, they need not be.
+    // Events are kept to be projected again with earlier ones. Without earlier ones they can be freed.
     if (this.#before === null) this.#events = [];
     this.#show();
-    // Who hears that there is nothing earlier must have all of it.
+    // Flush first: listeners of `hasEarlier` expect all messages.
     this.messages.flush();
   }
 
   #show(): void {
     const projection = this.#projection;
-    this.messages.setLater(() => projection.messages);
+    this.messages.setLazily(() => projection.messages);
   }
 
   #apply(id: string | undefined, value: SessionEvent | Delta): void {
@@ -181,7 +181,7 @@ export class SessionLog {
       const event = value as SessionEvent;
       const entry = { seq: Number(id), thread: this.#threadOf(event), event };
       for (const listener of this.#listeners) listener(event);
-      // That it was begun is said where it was called from, and is no part of what it does.
+      // The creation of a thread is shown in its parent, not in the thread itself.
       if (event.type === "session.thread_created" && event.session_thread_id === this.#own) return;
       if (this.#before !== null) this.#events.push(entry);
       this.#waiting = this.#waiting.filter((waiting) => waiting.id !== event.id);
@@ -191,8 +191,8 @@ export class SessionLog {
   }
 }
 
-/** Whether a part comes of an event: parts are called after their events, those of subagents after their threads. */
-const isBehind = (event: SessionEvent, part: string): boolean =>
+/** Part ids start with their event's id; parts of subagents have the thread's id. */
+const belongsToEvent = (event: SessionEvent, part: string): boolean =>
   part === event.id ||
   part.startsWith(`${event.id}.`) ||
   (event.type === "session.thread_created" && event.session_thread_id === part);
