@@ -1,4 +1,5 @@
-import { JOB_STATES, type JobId } from "@tandem/protocol";
+import type { JOB_STATES } from "@tandem/protocol";
+import { type JobId } from "@tandem/protocol";
 import type { Page, PageQuery } from "./page.ts";
 
 export { JOB_STATES } from "@tandem/protocol";

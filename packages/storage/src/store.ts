@@ -1,5 +1,5 @@
+import type { SCOPES } from "@tandem/protocol";
 import {
-  SCOPES,
   type Agent,
   type AgentId,
   type Environment,

@@ -1,6 +1,6 @@
 import type { JobId, RunEvent, TandemError } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
-import { z } from "zod";
+import type { z } from "zod";
 
 export { runEvent, type RunEvent } from "@tandem/protocol";
 

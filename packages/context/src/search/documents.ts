@@ -1,4 +1,4 @@
-import { SEARCH_KINDS } from "@tandem/protocol";
+import type { SEARCH_KINDS } from "@tandem/protocol";
 import { createHash } from "node:crypto";
 import type { SearchDocument } from "@tandem/storage";
 import { type Descriptions, parseTableFile, type TableFile } from "../catalogue/table-file.ts";

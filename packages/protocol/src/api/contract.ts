@@ -7,7 +7,7 @@ import { commandsApi } from "./sessions/commands.ts";
 import { contextMemoriesApi } from "./context/context-memories.ts";
 import { contextPagesApi } from "./context/context-pages.ts";
 import { contextApi } from "./context/context.ts";
-import { ENDPOINTS, type EndpointName } from "./endpoints.ts";
+import type { ENDPOINTS, EndpointName } from "./endpoints.ts";
 import { environmentsApi } from "./environments.ts";
 import { filesApi } from "./sessions/files.ts";
 import { fleetApi } from "./fleet.ts";
@@ -96,7 +96,7 @@ export const CONTRACT = {
   "openapi.retrieve": { response: z.looseObject({ openapi: z.string() }) },
 } satisfies Record<EndpointName, Operation>;
 
-export type Contract = typeof CONTRACT;
+type Contract = typeof CONTRACT;
 
 /** Names whose operation has the given members. */
 type NamesWith<Members> = {

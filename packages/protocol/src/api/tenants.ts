@@ -41,7 +41,7 @@ const tenantUse = z
 export type TenantUse = z.infer<typeof tenantUse>;
 
 /** A tenant as its own tokens see it. */
-export const ownTenant = z
+const ownTenant = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -77,7 +77,7 @@ const settings = z.strictObject({
   quotas: tenantQuotas.partial().optional().describe("What is left out stays as it is."),
 });
 
-export const createTenant = settings
+const createTenant = settings
   .extend({
     id: tenantId,
     project: z.string().min(1).optional().describe("A folder of the server's machine; one of its own where left out."),
@@ -86,7 +86,7 @@ export const createTenant = settings
 
 export type CreateTenant = z.infer<typeof createTenant>;
 
-export const updateTenant = settings.meta({ id: "UpdateTenant" });
+const updateTenant = settings.meta({ id: "UpdateTenant" });
 
 export type UpdateTenant = z.infer<typeof updateTenant>;
 export type OwnTenant = z.infer<typeof ownTenant>;

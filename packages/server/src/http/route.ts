@@ -150,46 +150,57 @@ function base(name: EndpointName, definition: Definition): RouteBase {
   return { extension: false, patient: false, ...definition, name, method, path, query };
 }
 
+// The table holds handlers of any call. `RouteRunner` passes a handler only calls that were parsed by the schemas of the same
+// entry of the contract, so the types that the casts below erase hold at run time.
+
 export function jsonRoute<Name extends JsonName>(
   name: Name,
   definition: Definition & {
-    handle(call: Call<ParamsOf<Name>, QueryOutput<Name>, BodyOutput<Name>>): Promise<ResponseInput<Name>>;
+    handle: (call: Call<ParamsOf<Name>, QueryOutput<Name>, BodyOutput<Name>>) => Promise<ResponseInput<Name>>;
   },
 ): JsonRoute {
   const { body, response }: { body?: z.ZodType; response: z.ZodType } = CONTRACT[name];
-  return { ...base(name, definition), kind: "json", body, response, handle: erased(definition.handle) };
+  return { ...base(name, definition), kind: "json", body, response, handle: definition.handle as JsonRoute["handle"] };
 }
 
 export function streamRoute<Name extends StreamName>(
   name: Name,
   definition: Definition & {
-    handle(call: Call<ParamsOf<Name>, QueryOutput<Name>>, streams: Parameters<StreamRoute["handle"]>[1]): Promise<void>;
+    handle: (
+      call: Call<ParamsOf<Name>, QueryOutput<Name>>,
+      streams: Parameters<StreamRoute["handle"]>[1],
+    ) => Promise<void>;
   },
 ): StreamRoute {
-  return { ...base(name, definition), kind: "stream", frame: CONTRACT[name].frame, handle: erased(definition.handle) };
+  return {
+    ...base(name, definition),
+    kind: "stream",
+    frame: CONTRACT[name].frame,
+    handle: definition.handle as StreamRoute["handle"],
+  };
 }
 
 export function uploadRoute<Name extends UploadName>(
   name: Name,
   definition: Definition & {
-    handle(
+    handle: (
       call: Call<ParamsOf<Name>, unknown, FormOutput<Name>> & Pick<Parameters<UploadRoute["handle"]>[0], "upload">,
-    ): Promise<ResponseInput<Name>>;
+    ) => Promise<ResponseInput<Name>>;
   },
 ): UploadRoute {
   const { form: body, response } = CONTRACT[name];
-  return { ...base(name, definition), kind: "upload", body, response, handle: erased(definition.handle) };
+  return {
+    ...base(name, definition),
+    kind: "upload",
+    body,
+    response,
+    handle: definition.handle as UploadRoute["handle"],
+  };
 }
 
 export function downloadRoute<Name extends DownloadName>(
   name: Name,
-  definition: Definition & { handle(call: Call<ParamsOf<Name>>): Promise<Download> },
+  definition: Definition & { handle: (call: Call<ParamsOf<Name>>) => Promise<Download> },
 ): DownloadRoute {
-  return { ...base(name, definition), kind: "download", handle: erased(definition.handle) };
+  return { ...base(name, definition), kind: "download", handle: definition.handle as DownloadRoute["handle"] };
 }
-
-/**
- * A handler as the table holds it: for any call. `RouteRunner` passes it only calls that were parsed by the schemas of the
- * same entry of the contract, so the types that are erased here hold at run time.
- */
-const erased = <Handler>(handle: unknown): Handler => handle as Handler;

@@ -70,7 +70,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.unknown": true,
 } satisfies Record<SessionEventType, true>) as [SessionEventType, ...SessionEventType[]];
 
-export const eventType = z.enum(EVENT_TYPES).meta({ id: "SessionEventType" });
+const eventType = z.enum(EVENT_TYPES).meta({ id: "SessionEventType" });
 
 export const sessionEvent = typed<SessionEvent>(
   z.looseObject({ type: eventType, id: z.string(), processed_at: z.string().nullable() }).meta({
