@@ -2,16 +2,16 @@ import type { Command, Option } from "commander";
 import { configKeys } from "@tandem/tandem/config";
 import type { Shell } from "./option-choices.ts";
 
-/** What can follow a command, told in a way from which each shell's script is written. */
+/** The completions after a command, in a form for all shells. */
 interface Step {
-  /** `config set`; empty for `tandem` itself. */
+  /** `config set`. Empty for `tandem` itself. */
   path: string;
   words: { name: string; description: string }[];
-  /** Options that take one of a few values. */
+  /** Options with a fixed set of values. */
   values: { flag: string; choices: readonly string[] }[];
 }
 
-/** A script for the user's shell that completes commands, options and their values without starting `tandem`. */
+/** Generates a shell script that completes commands, options and values without starting `tandem`. */
 export function completionScript(shell: Shell, program: Command): string {
   const steps = collect(program, "");
   switch (shell) {
@@ -30,7 +30,7 @@ function collect(command: Command, path: string): Step[] {
   const longOptions = options.filter((option) => option.long);
   const key = command.registeredArguments.some((argument) => argument.name() === "key");
   const choices = command.registeredArguments.flatMap((argument) => argument.argChoices ?? []);
-  // A name that the user chooses cannot be completed, and `<` is a redirection to a shell.
+  // User-chosen names cannot be completed, and `<` is a redirection in a shell.
   const keys = configKeys().filter(({ path }) => !path.includes("<"));
   const step: Step = {
     path,

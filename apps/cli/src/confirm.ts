@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { createInterface } from "node:readline/promises";
 import type { Invocation } from "./invocation.ts";
 
-/** Asks before something that cannot be undone. Where there is nobody to ask, it is not done. */
+/** Asks before an irreversible action. Throws if there is no terminal to ask on. */
 export async function confirm(
   { stdin, stderr, json, signal }: Invocation,
   what: string,

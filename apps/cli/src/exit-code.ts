@@ -1,4 +1,4 @@
-/** What the process ends with. The same table is in `tandem --help` and in the reference. */
+/** The exit codes, also shown in `tandem --help` and in the reference. */
 export const EXIT_CODES = {
   ok: { code: 0, meaning: "done" },
   failure: { code: 1, meaning: "it failed, and no line below says it better; or `tandem doctor` found a failure" },
@@ -13,7 +13,7 @@ export const EXIT_CODES = {
 
 export type ExitName = keyof typeof EXIT_CODES;
 
-/** By the stable code of the error. What is not listed is a plain failure. */
+/** Maps error codes to exits. Any other code is a plain failure. */
 const BY_ERROR_CODE: Record<string, ExitName> = {
   usage: "usage",
   bad_request: "usage",

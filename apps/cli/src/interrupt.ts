@@ -2,21 +2,21 @@ import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** One Ctrl-C can arrive twice: from the terminal, and from the launcher that passes it on. */
+/** One Ctrl-C can arrive twice: from the terminal and from the launcher that forwards it. */
 const SAME_MS = 250;
 
-/** How long the work under way may take to stop before the process ends regardless. */
+/** Time for running work to stop before the process exits anyway. */
 const GRACE_MS = 900;
 
 export interface Interrupt {
   signal: AbortSignal;
-  /** 130 after Ctrl-C and so on; undefined while nobody has interrupted. */
+  /** 130 after Ctrl-C and so on. Undefined without an interrupt. */
   exitCode(): number | undefined;
-  /** From now on, the work under way may take so long to stop. */
+  /** Sets the time for running work to stop. */
   allow(graceMs: number): void;
 }
 
-/** The first Ctrl-C asks the work to stop, a second one ends the process at once. */
+/** The first Ctrl-C aborts the signal, a second one exits at once. */
 export function catchInterrupts(): Interrupt {
   let graceMs = GRACE_MS;
   const controller = new AbortController();

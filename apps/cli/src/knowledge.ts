@@ -4,7 +4,7 @@ import { type OpenedContext, serveContext } from "@tandem/tandem/context";
 import type { Invocation } from "./invocation.ts";
 import { openProject } from "@tandem/tandem/project";
 
-/** Does something with the project's context, and closes it again. One that is not there is not made for it. */
+/** Opens the project's context for one action. Does not create a missing context. */
 export async function withKnowledge<T>(
   context: Invocation,
   command: string,
@@ -30,7 +30,7 @@ export async function withKnowledge<T>(
   return await work(knowledge);
 }
 
-/** What a tool over the context answers, in words and for programs. */
+/** Runs a context tool and returns text and structured output. */
 export async function askTool(
   { signal }: Pick<Invocation, "signal">,
   { tools }: OpenedContext,

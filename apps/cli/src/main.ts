@@ -5,7 +5,7 @@ import { EXIT_CODES } from "./exit-code.ts";
 import { catchInterrupts } from "./interrupt.ts";
 import { createProgram } from "./program.ts";
 
-/** A command that has ended leaves nothing running; should something hold on, the process ends without it. */
+/** A finished command leaves nothing running. If a handle remains, exit after this time anyway. */
 const LINGER_MS = 1_000;
 
 const { version } = manifest;
@@ -13,9 +13,9 @@ const args = process.argv.slice(2);
 const interrupt = catchInterrupts();
 
 for (const stream of [process.stdout, process.stderr]) {
-  // Every write that matters reports its own failure; this one is for a reader that has gone away.
+  // Important writes report their own errors. This handler ignores a closed pipe.
   stream.on("error", () => {});
-  // A terminal without a size, as some containers have, would get one character per line.
+  // Some containers have a terminal of width 0, which would wrap every character.
   if (stream.isTTY && stream.columns === 0) stream.columns = 80;
 }
 
@@ -38,11 +38,11 @@ async function run(): Promise<number> {
   try {
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync(args, { from: "user" });
-    // A command that says how it ended knows better than the signal: a server that was asked to stop has done its work.
+    // A command's own exit code takes precedence over the signal: a server that was told to stop succeeded.
     return exitCode ?? interrupt.exitCode() ?? EXIT_CODES.ok.code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_CODES.ok.code;
-    // `tandem config` alone: its help has been printed.
+    // A group without a subcommand has printed its help.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT_CODES.usage.code;
     const { reportError } = await import("./report-error.ts");
     const code = await reportError(error, {

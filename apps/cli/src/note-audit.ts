@@ -3,10 +3,7 @@ import { openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "./invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 
-/**
- * Enters what a command did on this machine, and no server knows of. Trust comes before anything else, also before there is
- * a store that can be opened: what cannot be entered stops nothing, and is said.
- */
+/** Records a local command in the audit. Trust may be granted before a store can be opened, so a failed entry only warns. */
 export async function noteAudit(context: Invocation, note: Omit<AuditNote, "actor">): Promise<void> {
   try {
     await using store = await openStore(context, await openProjectOrDefaults(context));

@@ -18,7 +18,7 @@ describe("a countdown", () => {
     [7_384_000, "2h 3m"],
   ])("%i ms left is %s", (milliseconds, text) => expect(countdown(milliseconds)).toBe(text));
 
-  test("is part of a wait", () => {
+  test("is shown with a wait", () => {
     const until = new Date(125_000);
     expect(describeWait({ reason: "quota", until, attempt: 2 }, 0)).toMatch(
       /^The quota is used up.*: 2m 5s left \(until .*\), try 2$/,
@@ -27,7 +27,7 @@ describe("a countdown", () => {
 });
 
 describe("progress", () => {
-  test("moves on a terminal, counts a wait down, and leaves the line clean", async () => {
+  test("animates on a terminal, counts a wait down, and clears the line", async () => {
     vi.useFakeTimers();
     try {
       const { stream, text } = fakeStderr(true);
@@ -39,7 +39,7 @@ describe("progress", () => {
       expect(text()).toContain("10s left");
       vi.advanceTimersByTime(5_000);
       expect(text()).toContain("5s left");
-      // The wait is over: the label is back.
+      // After the wait the label is shown again.
       vi.advanceTimersByTime(5_100);
       text();
       vi.advanceTimersByTime(100);
@@ -53,7 +53,7 @@ describe("progress", () => {
     }
   });
 
-  test("elsewhere says only what there is to wait for, once", () => {
+  test("without a terminal prints only waits, once each", () => {
     const { stream, text } = fakeStderr(false);
     using progress = new Progress({ stderr: stream, json: false }, "Thinking");
     progress.wait({ reason: "concurrency", attempt: 1 });

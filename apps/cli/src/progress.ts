@@ -5,7 +5,7 @@ const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const FRAME_MS = 100;
 const CLEAR_LINE = "\r\u001b[2K";
 
-/** What a wait is for; the runtime's `Wait` fits. */
+/** A wait to show. The runtime's `Wait` has this shape. */
 export interface ShownWait {
   reason: string;
   until?: Date;
@@ -13,8 +13,8 @@ export interface ShownWait {
 }
 
 /**
- * Says on stderr what is going on: one moving line on a terminal, one plain line per wait elsewhere, one JSON object per
- * wait with `--json`. Disposing of it clears the line.
+ * Shows progress on stderr: an animated line on a terminal, one line per wait elsewhere, one JSON object per wait with
+ * `--json`. Disposing clears the line.
  */
 export class Progress implements Disposable {
   readonly #context: Pick<Invocation, "stderr" | "json">;
@@ -37,7 +37,7 @@ export class Progress implements Disposable {
     this.#wait = undefined;
   }
 
-  /** A wait is over when it says so itself, or when the next label or wait comes. */
+  /** A wait ends at its own end or with the next label or wait. */
   wait(wait: ShownWait): void {
     this.#wait = wait;
     const { json, stderr } = this.#context;

@@ -7,8 +7,8 @@ const NOTICE_MS = 2_000;
 const LONGEST = 32 * 1024 * 1024;
 
 /**
- * The prompt from the arguments, followed by what is piped in. Nothing is read from a terminal, nor from `/dev/null` and
- * its like; a pipe that stays silent is an error after a while, not a hang.
+ * Reads the prompt from the arguments and then from a pipe. Does not read from a terminal or `/dev/null`. A pipe without data
+ * is an error after a timeout, not a hang.
  */
 export async function readPrompt(context: Invocation, words: readonly string[], command = "text"): Promise<string> {
   const piped = isPiped(context.stdin) ? await readAll(context) : "";
@@ -27,7 +27,7 @@ function isPiped(stdin: NodeJS.ReadStream): boolean {
     const info = fstatSync(0);
     return info.isFIFO() || info.isFile() || info.isSocket();
   } catch {
-    // Closed, as by `<&-`.
+    // Stdin is closed, as by `<&-`.
     return false;
   }
 }

@@ -75,7 +75,7 @@ describe("an unusable schema is one clear error", () => {
     );
   });
 
-  test("all problems are told at once", async () => {
+  test("reports all problems at once", async () => {
     await expect(
       toZod({ type: "object", properties: { a: { type: "text" }, b: { tpye: "string" } } }, "x.json"),
     ).rejects.toThrow(/#\/properties\/a\/type[^]*#\/properties\/b\/tpye/);

@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
 
-/** The schema in a JSON Schema file, or one clear error about the file. */
+/** Reads a JSON Schema file. Throws one clear error about it. */
 export async function readSchemaFile(cwd: string, path: string): Promise<z.ZodType> {
   return toZod(await readJson(cwd, path, "--schema"), path);
 }
 
-/** A JSON Schema from a file, or given as it is; checked, and as it was written. */
+/** Reads a JSON Schema from a file or from the argument itself. Validates it and returns it unchanged. */
 export async function readJsonSchema(cwd: string, pathOrJson: string): Promise<Record<string, unknown>> {
   const isJson = pathOrJson.trimStart().startsWith("{");
   const name = isJson ? "after --json-schema" : pathOrJson;
@@ -43,7 +43,7 @@ export async function toZod(json: unknown, path: string): Promise<z.ZodType> {
   }
   try {
     const { $schema, $defs } = json as { $schema?: unknown; $defs?: unknown };
-    // Without a version, `$defs` tells the newer form of JSON Schema from the older one.
+    // Without `$schema`, the keyword `$defs` indicates the newer draft.
     const defaultTarget = $schema === undefined && $defs === undefined ? "draft-7" : "draft-2020-12";
     const schema = z.fromJSONSchema(json as z.core.JSONSchema.JSONSchema, { defaultTarget });
     if (z.toJSONSchema(schema, { target: "draft-7", io: "input" }).type === "object") return schema;

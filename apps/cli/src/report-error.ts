@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { exitCodeOf } from "./exit-code.ts";
 import { printable, styleFor, write } from "./terminal.ts";
 
-/** Tells an error in one sentence and the next step, or with `--json` as one line of JSON. Gives the exit code. */
+/** Prints an error with its next step, or with `--json` as one line of JSON. Returns the exit code. */
 export async function reportError(
   thrown: unknown,
   { json, debug, stderr }: { json: boolean; debug: boolean; stderr: NodeJS.WriteStream },
@@ -21,13 +21,13 @@ export async function reportError(
   return exitCodeOf(error.code);
 }
 
-/** Once, here: whatever was thrown becomes an error that has a code, a sentence and a next step. */
+/** Converts any thrown value to an error with code, message and fix. */
 function toTandemError(thrown: unknown): TandemError {
   if (thrown instanceof TandemError) return thrown;
   if (thrown instanceof CommanderError) return usageError(thrown);
   if (thrown instanceof Error && thrown.name === "AbortError") return new TandemError("aborted", "Interrupted.");
   const { code, fix } = thrown as NodeJS.ErrnoException & { fix?: unknown };
-  // The rehearsal is a tool of its own, with errors of the same form.
+  // The rehearsal has its own error class of the same shape.
   if (thrown instanceof Error && code !== undefined && typeof fix === "string") {
     return new TandemError(code, thrown.message, { fix, cause: thrown });
   }
@@ -41,7 +41,7 @@ function toTandemError(thrown: unknown): TandemError {
   });
 }
 
-/** `error: unknown command 'staus'\n(Did you mean status?)` in our own form. */
+/** Converts commander's `error: unknown command 'staus'\n(Did you mean status?)` to our format. */
 function usageError({ message }: CommanderError): TandemError {
   const [sentence = "", ...hints] = message.replace(/^error: /, "").split("\n");
   const suggestion = hints.join(" ").replace(/^\((.*)\)$/, "$1");

@@ -17,7 +17,7 @@ export function ago(time: string, now = Date.now()): string {
   return time;
 }
 
-/** Cents, as the API has them, in dollars. */
+/** Formats the API's cents as dollars. */
 export const usd = ({ amount }: { amount: string }): string => `$${(Number(amount) / 100).toFixed(2)}`;
 
 export function toCount(option: string, text: string): number {

@@ -4,7 +4,7 @@ import { EXIT_CODES } from "./exit-code.ts";
 import { scratchMachine } from "./testing/run-tandem.ts";
 
 describe("tandem", () => {
-  test("--version and --help cost little", async () => {
+  test("--version and --help are fast", async () => {
     await using machine = await scratchMachine();
     const report =
       "process.on('exit',()=>{const{user,system}=process.cpuUsage();process.stderr.write(String((user+system)/1000))})";
@@ -12,7 +12,7 @@ describe("tandem", () => {
     const cost = async (flag: string) => {
       const runs = [];
       for (let i = 0; i < 4; i++) runs.push(Number((await machine.run([flag], { env })).stderr));
-      // The first run compiles, and a busy machine spoils some; what it can do is what counts.
+      // Take the fastest run: the first one compiles, and a busy machine slows others.
       return Math.min(...runs);
     };
     expect(await cost("--version")).toBeLessThan(150 * inject("slowness"));
@@ -47,7 +47,7 @@ describe("tandem", () => {
     for (const help of helps) expect(help.stdout).toContain("Examples:\n  $ tandem ");
   });
 
-  test("a group of commands alone shows its help", async () => {
+  test("a command group without a subcommand shows its help", async () => {
     await using machine = await scratchMachine();
     expect(await machine.run(["config"])).toMatchObject({
       code: 2,
@@ -55,7 +55,7 @@ describe("tandem", () => {
     });
   });
 
-  test("without arguments it shows the help", async () => {
+  test("shows the help without arguments", async () => {
     await using machine = await scratchMachine();
     expect((await machine.run([])).stdout).toContain("Usage: tandem");
   });
@@ -86,7 +86,7 @@ describe("tandem", () => {
     expect((await machine.run(["models", "--debug"])).stderr).toContain("    at ");
   });
 
-  test("there is no colour without a terminal", async () => {
+  test("prints no colour without a terminal", async () => {
     await using machine = await scratchMachine("llm: {}");
     const { stdout, stderr } = await machine.run(["config", "show"]);
     expect(stdout + stderr).not.toContain("\u001b");

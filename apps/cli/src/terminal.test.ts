@@ -2,11 +2,11 @@ import { PassThrough, Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { printable, table, wrap, write } from "./terminal.ts";
 
-test("a model's text cannot take over the terminal", () => {
+test("model output cannot control the terminal", () => {
   expect(printable("a\u001b[2J\u001b]0;title\u0007b\r\u0000c\u0085\n\td")).toBe("abc\n\td");
 });
 
-test("columns are aligned by what is seen", () => {
+test("columns are aligned by visible width", () => {
   expect(
     table([
       ["\u001b[31mred\u001b[39m", "1"],
@@ -35,7 +35,7 @@ describe("writing", () => {
     expect(String(stream.read())).toBe("text");
   });
 
-  test("to a reader that has gone away is no error, to a full disk it is", async () => {
+  test("to a closed pipe is no error, to a full disk it is", async () => {
     await expect(write(failing("EPIPE"), "text")).resolves.toBeUndefined();
     await expect(write(failing("ENOSPC"), "text")).rejects.toThrow("ENOSPC");
   });

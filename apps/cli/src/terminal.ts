@@ -3,7 +3,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 type Stream = NodeJS.WriteStream;
 type Paint = (text: string) => string;
 
-/** Colours for one stream: none unless it is a terminal, and none where NO_COLOR is set. */
+/** Colours of a stream. None without a terminal or with NO_COLOR. */
 export interface Style {
   bold: Paint;
   dim: Paint;
@@ -28,7 +28,7 @@ export function styleFor(stream: Stream): Style {
   };
 }
 
-/** Writes and waits until it is written. A reader that has gone away is no error: `tandem … | head` is common. */
+/** Writes and waits for completion. A closed pipe is no error: `tandem … | head` is common. */
 export function write(stream: Stream, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error?: NodeJS.ErrnoException | null) => {
@@ -40,10 +40,10 @@ export function write(stream: Stream, text: string): Promise<void> {
 
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
 
-/** Text from a model or a file, without the control characters by which it could take over a terminal. */
+/** Removes control characters, with which a model or a file could control the terminal. */
 export const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(CONTROL, "");
 
-/** Lines of cells, each column as wide as its widest cell; the last one is not padded. */
+/** Aligns columns by their widest cell. The last column is not padded. */
 export function table(rows: readonly (readonly string[])[], gap = 2): string[] {
   const widths: number[] = [];
   for (const row of rows) {
@@ -59,7 +59,7 @@ export function table(rows: readonly (readonly string[])[], gap = 2): string[] {
 
 const visibleLength = (text: string): number => stripVTControlCharacters(text).length;
 
-/** Breaks text at spaces so that no line is longer than `width`, where words allow. */
+/** Wraps text at spaces. Longer words are kept whole. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
@@ -77,5 +77,5 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** How wide output may be: the terminal's width, and no limit where there is no terminal. */
+/** The output width: that of the terminal, else unlimited. */
 export const widthOf = (stream: Stream): number => (stream.isTTY ? Math.max(40, stream.columns) : Infinity);

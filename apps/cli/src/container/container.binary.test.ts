@@ -8,8 +8,8 @@ import { scratchFolder } from "../testing/scratch-folder.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 
-/** The parts of the image that can be tried without one: its settings, what starts it and what says whether it is well. */
-test("the entrance trusts the settings, serves on all addresses under a token, and the health check knows", async () => {
+/** Tests the parts of the image that need no container: its settings, entrypoint and health check. */
+test("the entrypoint trusts the settings and serves on all addresses with a token, and the health check works", async () => {
   await using folder = await scratchFolder();
   const [bin, settings, workspace, data, home] = ["bin", "etc", "workspace", "data", "home"].map((name) =>
     folder.join(name),
@@ -46,7 +46,7 @@ test("the entrance trusts the settings, serves on all addresses under a token, a
     const ask = (host: string, token?: string) =>
       spawnSync(process.execPath, ["-e", ASK, port, host, token ?? ""], { env, encoding: "utf8" }).stdout;
     const token = (await readFile(join(data!, "token"), "utf8")).trim();
-    // As a published port is called from the machine that it is published on.
+    // Like a request to a published port from the same machine.
     expect(ask(`127.0.0.1:${port}`, token)).toBe("200");
     expect(ask(`localhost:${port}`, token)).toBe("200");
     expect(ask(`127.0.0.1:${port}`)).toBe("401");
@@ -59,7 +59,7 @@ test("the entrance trusts the settings, serves on all addresses under a token, a
   expect(health().status).toBe(1);
 });
 
-/** `fetch` would not let the name be chosen by which the server is called. */
+/** `fetch` does not allow a custom Host header. */
 const ASK = `
 const [port, host, token] = process.argv.slice(1);
 const headers = { host, ...(token && { "x-api-key": token }) };

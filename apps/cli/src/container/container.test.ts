@@ -9,7 +9,7 @@ import { z } from "zod";
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
-/** The instructions of the last stage, those over several lines joined. */
+/** The instructions of the last stage, with continuation lines joined. */
 const dockerfile = read("Dockerfile")
   .replaceAll(/\\\n\s*/g, "")
   .split("\n")
@@ -35,7 +35,7 @@ const compose = z
   })
   .parse(parse(read("compose.yaml")));
 
-test("the image runs as nobody's root, keeps its data in a volume and says whether it is well", () => {
+test("the image does not run as root, keeps its data in a volume and has a health check", () => {
   expect(instruction("USER")).toEqual(["tandem"]);
   expect(words.parse(JSON.parse(instruction("VOLUME")[0]!))).toEqual(["/data", "/workspace"]);
   expect(instruction("ENV")[0]).toContain("TANDEM_HOME=/data");
@@ -43,13 +43,13 @@ test("the image runs as nobody's root, keeps its data in a volume and says wheth
   expect(instruction("COPY").join("\n")).toContain("container/health.mjs");
 });
 
-test("what it copies is there, and nothing in it is a secret", () => {
+test("copied files exist, and none is a secret", () => {
   const copied = dockerfile
     .filter((line) => line.startsWith("COPY ") && !line.includes("--from"))
     .flatMap((line) => line.split(" ").slice(1, -1));
   for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true);
   expect(dockerfile.filter((line) => /^(ARG|ENV) .*(KEY|TOKEN|PASSWORD|SECRET)/.test(line))).toEqual([]);
-  // Everything is left out but what is named.
+  // .dockerignore excludes everything except the listed paths.
   const [first, ...ignored] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -57,7 +57,7 @@ test("what it copies is there, and nothing in it is a secret", () => {
   for (const pattern of ["**/.env*", "**/secrets", "**/.claude", "**/.tandem"]) expect(ignored).toContain(pattern);
 });
 
-test("every library comes from the lockfile, without scripts", () => {
+test("installs every library from the lockfile, without scripts", () => {
   const installs = dockerfile.filter((line) => line.includes("npm "));
   expect(installs.length).toBe(2);
   for (const line of installs) expect(line).toMatch(/npm ci .*--ignore-scripts/);
@@ -75,14 +75,14 @@ test.each(["container/tandem.yaml", "container/postgres/tandem.yaml"])(
   },
 );
 
-test("what the image starts is a command of ours", async () => {
+test("the image starts an existing command", async () => {
   const [command] = words.parse(JSON.parse(instruction("CMD")[0]!));
   const names = (await createProgram("0", async () => {})).commands.map((each) => each.name());
   expect(names).toContain(command);
   for (const [, name] of read("container/entrypoint.sh").matchAll(/^tandem (\w+)/gm)) expect(names).toContain(name);
 });
 
-test("compose publishes to this machine alone, waits for the database, and hands secrets over as files", () => {
+test("compose publishes to localhost only, waits for the database, and passes secrets as files", () => {
   const { tandem, postgres } = compose.services;
   expect(tandem.ports).toEqual(["127.0.0.1:4760:4760"]);
   expect(tandem.depends_on).toEqual({ postgres: { condition: "service_healthy" } });
@@ -95,7 +95,7 @@ test("compose publishes to this machine alone, waits for the database, and hands
   for (const each of [tandem, postgres])
     for (const volume of each.volumes.filter((name) => /^\w+:/.test(name)))
       expect(compose.volumes).toHaveProperty(volume.split(":")[0]!);
-  // The settings that compose chooses read the secrets that it mounts.
+  // The settings selected by compose read the secrets that it mounts.
   const settings = read(tandem.environment["TANDEM_PROJECT"]!.replace("/etc/tandem", "container") + "/tandem.yaml");
   for (const [, secret] of settings.matchAll(/\/run\/secrets\/(\w+)/g)) expect(tandem.secrets).toContain(secret);
   expect(postgres.environment["POSTGRES_PASSWORD_FILE"]).toBe("/run/secrets/postgres_password");

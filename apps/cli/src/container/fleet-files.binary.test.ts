@@ -29,7 +29,7 @@ const pod = z.object({
   }),
 });
 
-/** What a manifest starts, with the image's entrance and the manifest's own settings, where a cluster would not be. */
+/** Runs a manifest's command with the image's entrypoint and the manifest's settings, without a cluster. */
 test.skipIf(whyNoPostgres() !== undefined)(
   "the command lines of the manifests come up as one fleet, answer their probes, and stop when told to",
   async () => {
@@ -79,7 +79,7 @@ test.skipIf(whyNoPostgres() !== undefined)(
         for (const { httpGet } of [container.livenessProbe, container.readinessProbe]) {
           await expect.poll(() => probe(port, httpGet), { message: words() }).toBe(204);
         }
-        // What a probe would be told that names the pod by its address.
+        // The response to a probe with the pod's address as Host.
         expect(await probe(port, { path: "/v1/agents", httpHeaders: [{ name: "Host", value: "10.0.0.7" }] })).toBe(403);
       }
       const token = (await readFile(join(server.data, "token"), "utf8")).trim();
@@ -95,7 +95,7 @@ test.skipIf(whyNoPostgres() !== undefined)(
   },
 );
 
-/** As the kubelet asks: the address of the pod, and a Host header of its own. */
+/** Requests the pod's address with a custom Host header, like the kubelet. */
 function probe(port: number, { path, httpHeaders }: z.infer<typeof get>): Promise<number | string> {
   const headers = Object.fromEntries(httpHeaders.map(({ name, value }) => [name, value]));
   return new Promise((resolve) => {

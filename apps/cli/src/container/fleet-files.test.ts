@@ -6,13 +6,14 @@ import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { createProgram } from "../program.ts";
 
-// The files that start a fleet, without Docker and without a cluster: what they name is there, and what they start is ours.
+// Checks the fleet's deployment files without Docker and without a cluster: their references exist and their commands are
+// valid.
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const words = z.array(z.string());
 
-/** The options of `tandem up` as a command line gives them; throws on one that there is not. */
+/** Parses the options of `tandem up`. Throws on an unknown option. */
 async function upOptions(args: readonly string[]): Promise<Record<string, unknown>> {
   const program = await createProgram("0", async () => {});
   const up = program.commands.find((command) => command.name() === "up")!;
@@ -46,7 +47,7 @@ const compose = z
 const { postgres, ...others } = compose.services;
 const services = Object.entries(others).map(([name, each]) => [name, service.parse(each)] as const);
 
-test("compose: two servers and two workers, each with a home and a name of its own", async () => {
+test("compose: two servers and two workers, each with its own home and name", async () => {
   const roles = await Promise.all(services.map(async ([, { command }]) => (await upOptions(command))["as"]));
   expect(roles).toEqual(["server", "server", "worker", "worker"]);
   const homes = services.map(([, { volumes }]) => volumes.find((volume) => volume.endsWith(":/data"))!.split(":")[0]!);
@@ -55,14 +56,14 @@ test("compose: two servers and two workers, each with a home and a name of its o
   expect(services.map(([, { hostname }]) => hostname)).toEqual(services.map(([name]) => name));
 });
 
-test("compose: workers are reached by the name that they advertise, and share one volume under one label", async () => {
+test("compose: workers advertise their names and share one labelled volume", async () => {
   for (const [name, { command, volumes }] of services.filter(([each]) => each.startsWith("worker"))) {
     expect(await upOptions(command)).toMatchObject({ label: ["volume=workspace"], advertise: `http://${name}:4760` });
     expect(volumes.filter((volume) => volume.endsWith(":/workspace"))).toHaveLength(1);
   }
 });
 
-test("compose: only servers are published, to this machine alone; all wait for the database", () => {
+test("compose: publishes only servers, to localhost only; all wait for the database", () => {
   const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
   expect(published).toEqual([
     ["server-1", "127.0.0.1:4760:4760"],
@@ -179,7 +180,7 @@ test.each([
   }
 });
 
-test("Kubernetes: the command lines are ours", async () => {
+test("Kubernetes: the command lines are valid", async () => {
   expect(await upOptions(servers.template.spec.containers[0]!.args)).toMatchObject({ as: "server" });
   const args = workers.template.spec.containers[0]!.args.map((arg) => arg.replaceAll("$(POD_NAME)", "tandem-worker-0"));
   expect(await upOptions(args)).toMatchObject({
@@ -189,7 +190,7 @@ test("Kubernetes: the command lines are ours", async () => {
   expect(workers.template.spec.containers[0]!.env.map(({ name }) => name)).toContain("POD_NAME");
 });
 
-test("Kubernetes: services, budgets and the policy find the pods that they are for", () => {
+test("Kubernetes: services, budgets and the policy select their pods", () => {
   const found = (selector: Record<string, string>, each: typeof servers): boolean =>
     Object.entries(selector).every(([name, value]) => each.template.metadata.labels[name] === value);
   const selectorOf = (kind: string, name: string): Record<string, string> => {
@@ -213,7 +214,7 @@ test("Kubernetes: services, budgets and the policy find the pods that they are f
   expect(find("NetworkPolicy", "tandem-worker")).toEqual(["workers"]);
 });
 
-test("Kubernetes: the settings are valid, read the secrets that are mounted, and leave time to stop", () => {
+test("Kubernetes: the settings are valid, read the mounted secrets, and leave time to stop", () => {
   const [generated] = kustomization.configMapGenerator;
   expect(generated).toEqual({ name: "tandem", files: ["tandem.yaml"] });
   const text = read(`${folder}/tandem.yaml`);

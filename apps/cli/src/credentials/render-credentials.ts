@@ -13,7 +13,7 @@ const PAYS: Record<CredentialPayer, string> = {
   nobody: "nobody pays",
 };
 
-/** The report as text. The report holds no values, so none can be shown. */
+/** Renders the report. It contains no secret values. */
 export function renderCredentials(
   report: CredentialReport,
   uses: readonly TandemUse[],
@@ -54,7 +54,7 @@ export function renderCredentials(
   ].join("\n");
 }
 
-/** Tandem ignores every place but the one that the config names. */
+/** Tandem uses only the credential that the config names. */
 function stateOf({ state, login }: CredentialPlace, isUsed: boolean, { good, warn, bad, dim }: Style): string {
   if (state !== "found") return bad(state);
   if (login?.expired) return login.renewable ? warn("ran out") : bad("expired");

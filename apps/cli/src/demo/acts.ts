@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Narrator } from "./narrator.ts";
 import { NOTES, PROMPTS } from "./rehearsed-model.ts";
 
-/** Calls after the first, for a median that means something. */
+/** Enough calls for a meaningful median. */
 const FAST_CALLS = 15;
 
 export interface Stage {
@@ -14,7 +14,7 @@ export interface Stage {
   defineTool: typeof defineTool;
 }
 
-/** Text: one request, one answer. */
+/** One text request. */
 export async function textAct({ runtime, narrator }: Stage): Promise<void> {
   narrator.title("Text");
   narrator.says("you", PROMPTS.text);
@@ -25,7 +25,7 @@ export async function textAct({ runtime, narrator }: Stage): Promise<void> {
   narrator.note("a Claude Code process was started for it, isolated: no settings, hooks, plugins or tools of yours");
 }
 
-/** An object: checked with the caller's schema, given back once where it does not fit. */
+/** One object, validated by the caller's schema and repaired once. */
 export async function objectAct({ runtime, narrator, rehearsal }: Stage): Promise<void> {
   const schema = z.object({ severity: z.enum(["low", "high"]), component: z.string(), summary: z.string() });
   narrator.title("Object, checked against a schema");
@@ -37,7 +37,7 @@ export async function objectAct({ runtime, narrator, rehearsal }: Stage): Promis
     prompt: PROMPTS.object,
     schema,
   });
-  // What was said in between is only on the wire.
+  // The repair is visible only in the recorded requests.
   const repair = rehearsal.modelRequests[before + 1];
   const misfit = repair?.messages.flatMap(({ content }) => content).find(({ type }) => type === "tool_use");
   narrator.says("model", JSON.stringify(misfit?.["input"]));
@@ -45,7 +45,7 @@ export async function objectAct({ runtime, narrator, rehearsal }: Stage): Promis
   narrator.says("model", JSON.stringify(object));
 }
 
-/** An agent loop: the model decides which tools to use until it is done or the step budget is. */
+/** An agent loop: the model calls tools until it is done or out of steps. */
 export async function loopAct({ runtime, narrator, defineTool }: Stage): Promise<void> {
   const tools: Tool[] = [
     defineTool({
@@ -77,7 +77,7 @@ export async function loopAct({ runtime, narrator, defineTool }: Stage): Promise
   narrator.note(`ended as "${stopReason}" after ${steps} steps`);
 }
 
-/** A failure that passes: tried again by the runtime, and by nobody else. */
+/** A transient failure. Only the runtime retries. */
 export async function busyAct({ runtime, narrator }: Stage): Promise<void> {
   narrator.title("A model that is overloaded once");
   narrator.says("you", PROMPTS.busy);
@@ -91,7 +91,7 @@ export async function busyAct({ runtime, narrator }: Stage): Promise<void> {
   );
 }
 
-/** The same call over and over: what the pool is for. */
+/** Repeats one call to show the effect of the process pool. */
 export async function fastAct({ runtime, narrator }: Stage): Promise<void> {
   const milliseconds: number[] = [];
   narrator.title(`The same small call ${FAST_CALLS} times, on warm processes`);

@@ -10,7 +10,7 @@ import {
 } from "@tandem/rehearsal";
 import { sampleOf } from "./sample-of.ts";
 
-/** Slow enough to be seen to stream. */
+/** Slow enough to make streaming visible. */
 const PACE = { tokenMs: 12 };
 const OUTPUT_TOOL = "StructuredOutput";
 const MOST_NAMES = 8;
@@ -19,8 +19,8 @@ const NOTE =
   "This answer is scripted: no model was asked and nothing was spent. `tandem setup` connects me to your Claude login or to an API key.";
 
 /**
- * What a model would say to a session of the demo: enough to see words stream, a tool run, and an approval being asked for.
- * The Claude Code in between is the real one, and so are its tools.
+ * The scripted model of demo sessions: it streams text, runs a tool and requests an approval. Claude Code and its tools are
+ * real.
  */
 export function demoAgent(request: ModelRequest): Reply {
   return slowly(answer(request), PACE);
@@ -45,14 +45,14 @@ function answer(request: ModelRequest): MessageReply {
   return reply([text("I look what is in this folder."), toolUse("Glob", { pattern: "*" })]);
 }
 
-/** The name of the tool that a result is of. */
+/** The name of the tool that produced a result. */
 const callOf = ({ messages }: ModelRequest, { toolUseId }: ToolResult): unknown =>
   messages.flatMap(({ content }) => content).find(({ type, id }) => type === "tool_use" && id === toolUseId)?.["name"];
 
 function summary(tool: unknown, output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   if (tool !== "Glob" || lines[0] === "No files found") return `It says: ${lines.join(" ")}`;
-  // What git keeps there is nobody's answer to what is in a folder.
+  // Skip git's own files in the listing.
   const names = lines.filter((line) => !line.includes("/.git/")).map((line) => line.split("/").at(-1)!);
   if (names.length === 0) return "There is nothing in it yet.";
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";

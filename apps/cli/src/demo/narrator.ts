@@ -6,7 +6,7 @@ const INDENT = "   ";
 
 const PAINTS: Record<string, keyof Style> = { you: "dim", model: "accent" };
 
-/** Tells what goes on, act by act, for people. */
+/** Prints the demo's narration. */
 export class Narrator {
   readonly #stream: NodeJS.WriteStream;
   readonly #style: Style;
@@ -39,7 +39,7 @@ export class Narrator {
     this.line(`${INDENT}${this.#style.dim(text)}`);
   }
 
-  /** What somebody would type. */
+  /** A command line as a user would type it. */
   command(text: string): void {
     this.line(`${INDENT}${this.#style.dim("$")} ${this.#style.accent(text)}`);
   }

@@ -1,6 +1,6 @@
 import { overloaded, reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 
-/** What the demo asks, and what the rehearsed model has to say to it. */
+/** The demo's prompts and scripted answers. */
 export const PROMPTS = {
   text: "In one sentence: what has a tandem that a bicycle has not?",
   object: 'Sort this bug report: "Checkout crashes on a phone when the cart is empty."',
@@ -16,7 +16,7 @@ export const NOTES: Readonly<Record<string, string>> = {
 
 const tool = (name: string): string => `mcp__tandem__${name}`;
 
-/** A model that is right in the end: its first object does not fit, and it is too busy once. */
+/** A model whose first object is invalid and that is overloaded once. */
 export function createRehearsedModel(): (request: ModelRequest) => Reply {
   let wasBusy = false;
   return (request) => {

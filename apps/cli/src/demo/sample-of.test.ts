@@ -11,6 +11,6 @@ const schema = z.object({
   either: z.union([z.number(), z.string()]),
 });
 
-test("a sample fits its schema", () => {
+test("a sample matches its schema", () => {
   expect(schema.safeParse(sampleOf(z.toJSONSchema(schema))).error).toBeUndefined();
 });

@@ -2,7 +2,7 @@ type Schema = Record<string, unknown>;
 
 const isSchema = (value: unknown): value is Schema => typeof value === "object" && value !== null;
 
-/** A value that fits a plain JSON Schema: for a stand-in that has nothing to say but has to say something. */
+/** Generates a value that matches a simple JSON Schema, for scripted answers. */
 export function sampleOf(schema: unknown): unknown {
   if (!isSchema(schema)) return "";
   if ("const" in schema) return schema["const"];

@@ -2,10 +2,10 @@ import type { Credential } from "@tandem/claude-code";
 import { startRehearsal } from "@tandem/rehearsal";
 import { demoAgent } from "./demo-agent.ts";
 
-/** A rehearsal keeps every request for whoever wants to look; a demo may run for days. */
+/** Drop recorded requests regularly: a demo may run for days. */
 const FORGET_MS = 10 * 60_000;
 
-/** A stand-in for the model's API on loopback, and the credential that leads sessions to it and to nowhere else. */
+/** Starts a scripted model API on loopback and returns a credential that reaches only this API. */
 export async function startDemo(): Promise<AsyncDisposable & { credential: Credential }> {
   const rehearsal = await startRehearsal(demoAgent);
   const timer = setInterval(() => rehearsal.use(demoAgent), FORGET_MS).unref();

@@ -8,7 +8,7 @@ import type { RunningUp, sessionMachine } from "../testing/session-machine.ts";
 type Machine = Awaited<ReturnType<typeof sessionMachine>>;
 type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsSessionEvent;
 
-/** A model that now talks for a while, now calls a tool or two: whatever a server may die in the middle of. */
+/** A model that streams text or calls tools, so that a kill hits varied states. */
 export const busyModel: Script = (request) => {
   const size = JSON.stringify(request.body).length % 5;
   const words = slowly(text("One word follows another. ".repeat(6)), { tokenMs: 8 });
@@ -18,12 +18,12 @@ export const busyModel: Script = (request) => {
   return words;
 };
 
-/** Takes over at once what a dead server held. */
+/** A short lease, so that the next server takes over quickly. */
 export const QUICK_TAKEOVER = "sessions: { takeover: 800ms }\n";
 
 const DEADLINE_MS = 240_000;
 
-/** Sessions of one machine, and everything that was acknowledged about them, whichever server did. */
+/** Sessions of one machine and all acknowledged messages, across server restarts. */
 export class FaultRun {
   readonly #machine: Machine;
   readonly #sent = new Map<string, string[]>();
@@ -65,7 +65,7 @@ export class FaultRun {
     }
   }
 
-  /** Sends a message to a session and watches its stream; what the server never answered is not counted. */
+  /** Sends a message and reads the stream. A message without a response is not counted. */
   async poke(session: string): Promise<void> {
     void this.#watch(session).catch(() => undefined);
     try {
@@ -75,11 +75,11 @@ export class FaultRun {
       });
       this.#sent.get(session)!.push(data![0]!.id);
     } catch {
-      // Killed before it answered: it may be stored or not.
+      // Killed before the response: the message may be stored or not.
     }
   }
 
-  /** From one moment to the next, like a power cut. */
+  /** Kills the server without warning, like a power cut. */
   async kill(): Promise<void> {
     await this.#server?.stop("SIGKILL");
   }
@@ -88,7 +88,7 @@ export class FaultRun {
     await this.#server?.stop();
   }
 
-  /** Every session comes to rest, and its log tells the whole truth about it. */
+  /** Waits until every session is idle and checks its log. */
   async verify(): Promise<void> {
     for (const session of this.sessions) {
       const events = await this.#settled(session);
@@ -102,11 +102,11 @@ export class FaultRun {
       for (const id of this.#seen.get(session)!) expect(ids, "what a stream has shown is in the log").toContain(id);
       expect(openCalls(events), "no call is left open").toEqual([]);
     }
-    // One that is looked at while it ends may seem to be nobody's, and what a server had begun for itself ends by itself.
+    // Poll: an exiting process may briefly look orphaned, and the server's own helpers exit by themselves.
     await expect.poll(() => this.#strangers(), { message: "no process of a dead server is left" }).toEqual([]);
   }
 
-  /** A server that is not there any more, though nobody killed it, says why. */
+  /** Reports the exit reason if the server died without a kill. */
   async #settled(session: string): Promise<SessionEvent[]> {
     try {
       return await this.#rest(session);
@@ -135,7 +135,7 @@ export class FaultRun {
     for await (const event of stream) if ("id" in event) this.#seen.get(session)!.add(event.id);
   }
 
-  /** Claude Code processes in the machine's folders whose parent is not the server of now. */
+  /** Claude Code processes in the machine's folders that are no children of the current server. */
   #strangers(): string[] {
     const folder = this.#machine.folder.path;
     return readdirSync("/proc")
@@ -161,7 +161,7 @@ function cwdOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    // Gone, or not ours to look at.
+    // The process has exited or belongs to another user.
     return undefined;
   }
 }

@@ -8,11 +8,11 @@ const KILLS = inject("soak") ? 32 : 5;
 const KILLS_ON_POSTGRES = inject("soak") ? 8 : 2;
 const DATABASE_KILLS = inject("soak") ? 4 : 1;
 const SESSIONS = 3;
-/** Long enough that some kills come in the middle of a first answer, some after several. */
+/** Long enough to hit both the first answer and later turns. */
 const LONGEST_LIFE_MS = 2_500;
 
-// Killed at moments that nobody has chosen; the numbers are printed so that a run can be told from another.
-test(`a server that is killed ${KILLS} times in the middle of turns loses nothing that it had acknowledged`, async () => {
+// Kills at random times. The printed numbers identify a run.
+test(`a server killed ${KILLS} times during turns loses no acknowledged message`, async () => {
   await using machine = await sessionMachine(busyModel, QUICK_TAKEOVER);
   const run = new FaultRun(machine);
   await run.up();
@@ -34,7 +34,7 @@ test("the same on Postgres", async () => {
   await run.createSessions(SESSIONS);
   await killRepeatedly(run, KILLS_ON_POSTGRES);
   await run.verify();
-  // The server stays; the database goes away in the middle of turns, and comes back.
+  // The server keeps running while the database restarts during turns.
   for (let i = 0; i < DATABASE_KILLS; i += 1) {
     await Promise.all(run.sessions.map((session) => run.poke(session)));
     await sleep(Math.random() * 600);
@@ -52,7 +52,7 @@ async function killRepeatedly(run: FaultRun, kills: number): Promise<void> {
     await sleep(Math.random() * LONGEST_LIFE_MS);
     await run.kill();
     await run.up();
-    // The whole truth after every fourth, so that most kills meet sessions that have just been taken over.
+    // Verify after every fourth kill, so that most kills hit sessions that were just taken over.
     if (i % 4 === 3) await run.verify();
   }
 }

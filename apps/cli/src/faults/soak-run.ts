@@ -6,21 +6,21 @@ import { descendantsOf, vitalsOf, type Vitals } from "../testing/vitals.ts";
 
 export const briefModel: Script = [always(text("Done."))];
 
-/** Processes are given back at once, so that what stays is what was not. */
+/** Releases processes quickly, so that any remaining one is a leak. */
 export const SHORT_IDLE = "sessions: { idle: 100ms }\n";
 
 const TURN_MS = 240_000;
 const REST_MS = 120_000;
 
 export interface Sample extends Vitals {
-  /** Sessions so far. */
+  /** Number of sessions so far. */
   sessions: number;
-  /** Claude Code processes that were there when it was looked at, and those that are left once all is at rest. */
+  /** Claude Code processes during the run, and those left when all sessions are idle. */
   during: number;
   atRest: number;
 }
 
-/** Short sessions, one after the other: made, asked one thing, idle. Looks at the server after each that is named in `at`. */
+/** Runs short sessions in sequence and samples the server after each count in `at`. */
 export async function* soak(server: RunningUp, count: number, at: readonly number[]): AsyncGenerator<Sample> {
   const client = new Anthropic({ baseURL: server.url, apiKey: server.token, maxRetries: 0 });
   const pid = server.child.pid!;
@@ -50,7 +50,7 @@ async function oneSession(client: Anthropic, agent: string): Promise<void> {
   if (answers !== 1) throw new Error(`${session.id} was answered ${answers} times.`);
 }
 
-/** How many processes are left once every one of them has had its time to end. */
+/** The number of processes after all had time to exit. */
 async function rest(pid: number): Promise<number> {
   const deadline = Date.now() + REST_MS;
   while (descendantsOf(pid).length > 0 && Date.now() < deadline) await sleep(20);

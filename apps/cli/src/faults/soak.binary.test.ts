@@ -4,9 +4,9 @@ import { processesIn } from "../testing/vitals.ts";
 import { briefModel, SHORT_IDLE, soak, type Sample } from "./soak-run.ts";
 
 const SESSIONS = inject("soak") ? 25 : 10;
-/** By then everything that is loaded once has been. */
+/** After this many sessions all lazy imports are loaded. */
 const SETTLED = inject("soak") ? 10 : 4;
-/** Fewer than one handle for each session after `SETTLED`; a connection may be about to close. */
+/** Fewer than one handle per session after `SETTLED`. A connection may still be closing. */
 const FEW = 4;
 
 test.skipIf(process.platform !== "linux")(

@@ -7,7 +7,7 @@ import type { Invocation } from "../invocation.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 
-/** The fleet on our database, seen from the server that is up here, or else from this process. */
+/** Reads the fleet from the running server, else from the database. */
 export async function openFleet(context: Invocation, project: Project): Promise<Fleet & AsyncDisposable> {
   const server = await serverFor(context, project);
   return server ? serverFleet(await ServerConnection.open(server)) : openLocalFleet(context, project);

@@ -4,7 +4,7 @@ import { printable, table, type Style } from "../terminal.ts";
 
 const BARS = "▁▂▃▄▅▆▇█";
 
-/** How a fleet is, on a terminal: what needs somebody's attention is coloured and says what to do. */
+/** Renders the fleet for a terminal. Colours problems and adds the next step. */
 export function renderFleet(status: FleetStatus, style: Style, now = Date.now()): string[] {
   const { bold, dim, warn } = style;
   const { workers, queue, leases, limits, throughput, dead } = status;
@@ -59,7 +59,7 @@ function workerRow(worker: FleetWorker, { dim, good, warn, bad }: Style): string
   const more = [...labels, ...tenants, worker.payer?.replaceAll("_", " ") ?? "", worker.version].filter(Boolean);
   const seen = state === "gone" ? `  not heard of for ${words(worker.silent_ms)}` : "";
   return [
-    // Where it keeps no row, it is all there is.
+    // Outside a fleet this process has no row and is the only one.
     `${paint("●")} ${id === "wrk_here" ? "this one" : id}`,
     role === "all" ? "all" : role,
     printable(machine),

@@ -19,7 +19,7 @@ async function begin(client: Anthropic) {
   return client.beta.sessions.create({ agent: agent.id, environment_id: "env_local" });
 }
 
-test("a message that is sent at a server is answered by a worker, and streamed by the server", async () => {
+test("a worker answers a message sent to a server, and the server streams it", async () => {
   const worker = await machine.up("--as", "worker", "--machine", "alpha");
   const server = await machine.up("--as", "server");
   const session = await begin(clientOf(worker));

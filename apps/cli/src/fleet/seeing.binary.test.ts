@@ -53,7 +53,7 @@ beforeEach(async () => {
   await machine.reset([always(text("Yes."))]);
 });
 
-/** The command on a machine where nothing is up: it sees the fleet by the database alone. */
+/** Runs a command without a server: it reads the fleet from the database. */
 async function tandem(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await machine.run(args, await machine.place());
   expect(stderr).toBe("");
@@ -82,7 +82,7 @@ function apiOf({ url, token }: RunningUp) {
   };
 }
 
-test("a server and a worker: both are seen, with what they did; one trace goes through both; a worker is drained", async () => {
+test("shows a server and a worker with their counts, traces across both, and drains a worker", async () => {
   const worker = await machine.up("--as", "worker", "--machine", "alpha", "--label", "gpu=yes");
   const server = await machine.up("--as", "server", "--machine", "front");
   const api = apiOf(server);
@@ -98,7 +98,7 @@ test("a server and a worker: both are seen, with what they did; one trace goes t
     events.data.some(({ type }) => type === "session.status_idle");
   await until(() => api<{ data: { type: string }[] }>(`/v1/sessions/${session.id}/events`), isIdle);
 
-  // Workers tell what they counted every few seconds.
+  // Workers report their counts every few seconds.
   const isCounted = ({ throughput }: FleetStatus) => throughput.turns_per_minute > 0;
   const seen = await until(async () => fleetStatus.parse(await api("/v1/fleet")), isCounted);
   expect(seen.workers.map(({ role, machine: name, state }) => ({ role, name, state }))).toEqual([
@@ -131,7 +131,7 @@ test("a server and a worker: both are seen, with what they did; one trace goes t
   expect(of("chat claude-sonnet-5-5")!.process).toBe(of("invoke_agent")!.process);
 });
 
-test("what was given up is listed, says why, and is sent again", async () => {
+test("lists an abandoned run with its reason and retries it", async () => {
   const { env } = await machine.place();
   await using queue = await openPgBossQueue(env!["TEST_DATABASE"]!, { attempts: 1 });
   const working = queue.work(
@@ -160,7 +160,7 @@ test("what was given up is listed, says why, and is sent again", async () => {
   expect(again.code).not.toBe(0);
 });
 
-test("a worker on a login for everybody is refused, and is told what to do", async () => {
+test("rejects a worker on a personal login for all tenants and names the fix", async () => {
   const folder = join(machine.folder, "mine");
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "tandem.yaml"), `storage: { url: "env:TEST_DATABASE" }\n`);

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunningUp } from "../testing/session-machine.ts";
 import { fleetMachine } from "./testing/fleet-machine.ts";
 
-// Two servers and a worker, each a `tandem up` of its own, on one Postgres. They take long to start: in the tests, one after
-// the other dies.
+// Two servers and a worker on one Postgres, each a `tandem up` process. They start slowly, so the tests share them and kill
+// them one by one.
 
 const WAIT_MS = 30_000;
 let machine: Awaited<ReturnType<typeof fleetMachine>>;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => machine?.[Symbol.asyncDispose]());
 
-// Each home has a token of its own, and all are good everywhere.
+// Each home has its own token, and every server accepts all of them.
 const clientOf = ({ url }: RunningUp) => new Anthropic({ baseURL: url, apiKey: first.token, maxRetries: 0 });
 const ask = (
   up: RunningUp,
@@ -52,7 +52,7 @@ interface Frame {
   event: { type: string; id?: string };
 }
 
-/** Frames of a stream as they come, with the ids that a client goes on from. */
+/** Reads the frames of a stream with their ids, from which a client resumes. */
 async function* frames(up: RunningUp, session: string, after?: string): AsyncGenerator<Frame> {
   const answer = await ask(up, `/v1/sessions/${session}/events/stream?event_deltas[]=agent.message`, {
     headers: after === undefined ? {} : { "last-event-id": after },
@@ -69,7 +69,7 @@ async function* frames(up: RunningUp, session: string, after?: string): AsyncGen
   }
 }
 
-test("what only the worker's machine has is had at any server; an answer given at one reaches the worker", async () => {
+test("any server serves the worker's data, and forwards an answer to the worker", async () => {
   machine.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), always(text("It rains."))]);
   await writeFile(join(machine.folder, "project", "notes.txt"), "of the machine");
   const session = await begin(second, CALLS);
@@ -103,7 +103,7 @@ test("what only the worker's machine has is had at any server; an answer given a
   await expect.poll(types, { timeout: WAIT_MS }).toContain("agent.message");
 });
 
-test("a server that is killed in the middle of an answer: its client goes on at the other, and misses nothing", async () => {
+test("a client resumes at the other server after a kill during an answer and misses nothing", async () => {
   machine.rehearsal.use([slowly(text("A long story. ".repeat(30)), { tokenMs: 150 })]);
   const session = await begin(first);
   const stream = frames(first, session);
@@ -116,7 +116,7 @@ test("a server that is killed in the middle of an answer: its client goes on at 
       if (frame.event.type === "event_delta") first.child.kill("SIGKILL");
     }
   } catch {
-    // It broke off, as connections do.
+    // The connection broke.
   }
   expect(seen.some(({ event }) => event.type === "agent.message")).toBe(false);
   const last = seen.findLast(({ id }) => id !== undefined)!.id!;
@@ -125,14 +125,14 @@ test("a server that is killed in the middle of an answer: its client goes on at 
     rest.push(frame);
     if (frame.event.type === "session.status_idle") break;
   }
-  // Who comes in the middle of an answer sees it from its beginning.
+  // A client that joins during an answer gets it from the start.
   expect(rest.map(({ event }) => event.type)).toContain("event_start");
   const logged = [...seen, ...rest].filter(({ id }) => id !== undefined);
   expect(logged.map(({ id }) => Number(id))).toEqual(logged.map((_, index) => index + 1));
   expect(logged.filter(({ event }) => event.type === "agent.message")).toHaveLength(1);
 });
 
-test("a worker that dies while it is asked is looked for again, and named", async () => {
+test("looks up a dead worker again and names it", async () => {
   const session = await begin(second);
   await worker.stop("SIGKILL");
   const answer = await ask(second, `/v1/sessions/${session}/files`);

@@ -19,7 +19,7 @@ beforeEach(() => machine.reset([]));
 
 const clientOf = ({ url, token }: RunningUp) => new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 });
 
-/** A session whose agent is in the middle of a command that waits, on this worker, which is the only one so far. */
+/** Starts a session whose agent waits in a command on this worker, the only one so far. */
 async function begin(worker: RunningUp, name: string) {
   const client = clientOf(worker);
   const agent = await client.beta.agents.create({
@@ -56,7 +56,7 @@ async function idleAt(up: RunningUp, session: string, timeout: number): Promise<
   await expect.poll(() => eventsOf(up, session), { timeout, interval: 250 }).toContain("session.status_idle");
 }
 
-test("a worker that is killed in the middle of a turn: nothing of it runs on, and another goes on within 20 s", async () => {
+test("a killed worker leaves no process, and another worker continues within 20 s", async () => {
   machine.rehearsal.use([waits("killed"), always(text("Done."))]);
   const first = await machine.up("--as", "worker");
   const server = await machine.up("--as", "server");
@@ -65,7 +65,7 @@ test("a worker that is killed in the middle of a turn: nothing of it runs on, an
   const [claude = 0] = processesOf(first);
   const killed = Date.now();
   first.child.kill("SIGKILL");
-  // Long before anybody else may take the session.
+  // Long before the lease expires.
   await expect.poll(() => isAlive(claude) || isAlive(command), { interval: 20 }).toBe(false);
   await expect.poll(() => eventsOf(server, id), { interval: 100 }).toContain("tandem.recovered");
   expect(Date.now() - killed).toBeLessThan(20_000 * inject("slowness"));
@@ -77,7 +77,7 @@ test("a worker that is killed in the middle of a turn: nothing of it runs on, an
   expect(processesOf(second)).toHaveLength(1);
 });
 
-test("a worker that is halted: its turn is ended before another may take the session, and it writes nothing more", async () => {
+test("a halted worker's turn is killed before its lease expires, and it writes nothing more", async () => {
   machine.rehearsal.use([waits("halted"), always(text("Done."))]);
   const halted = await machine.up("--as", "worker");
   const server = await machine.up("--as", "server");
@@ -86,18 +86,18 @@ test("a worker that is halted: its turn is ended before another may take the ses
   const [claude = 0] = processesOf(halted);
   halted.child.kill("SIGSTOP");
   await expect.poll(() => isAlive(claude) || isAlive(command), { interval: 20 }).toBe(false);
-  // Nobody has it yet.
+  // No other worker has the session yet.
   expect(await eventsOf(server, id)).not.toContain("tandem.recovered");
   await idleAt(server, id, 60_000);
   const before = await eventsOf(server, id);
   halted.child.kill("SIGCONT");
-  // It is one of the fleet again, and the session is not its own any more.
+  // The worker has rejoined the fleet, but has lost the session.
   await expect.poll(() => fetch(`${halted.url}/readyz`).then(({ status }) => status)).toBe(204);
   expect(processesOf(halted)).toEqual([]);
   expect(await eventsOf(server, id)).toEqual(before);
 });
 
-test("a worker that is asked to stop leaves its turn to another, and is gone from the fleet", async () => {
+test("a stopping worker hands its turn over and leaves the fleet", async () => {
   machine.rehearsal.use([waits("drained"), slowly(text("Too late."), { firstByteMs: 30_000 }), always(text("Done."))]);
   const leaving = await machine.up("--as", "worker");
   const server = await machine.up("--as", "server");

@@ -26,7 +26,7 @@ const servers = z.looseObject({
     .default({}),
 });
 
-/** What a folder says to Claude Code: permissions, MCP servers, agents. Its commands need no import: they are read as they are. */
+/** Imports a folder's Claude Code settings: permissions, MCP servers and agents. Sessions read its commands directly. */
 export async function fromClaude(folder: string, model: string): Promise<Imported> {
   const into = nothingImported();
   for (const name of ["settings.json", "settings.local.json"]) {
@@ -71,7 +71,7 @@ function addRule(into: Imported, text: string, action: RuleAction): void {
 function patternOf(tool: string, inner: string): string {
   if (tool === "Bash") return inner.replace(/:\*$/, " *");
   if (tool === "WebFetch") return inner.replace(/^domain:/, "");
-  // Two slashes are the root of the disk to Claude Code, one is the folder of the settings.
+  // In Claude Code, `//` is the file system root and `/` is the folder of the settings.
   if (inner.startsWith("//")) return inner.slice(1);
   return inner.replace(/^\.?\//, "");
 }

@@ -48,7 +48,7 @@ const config = z.looseObject({
     .default({}),
 });
 
-/** Their kinds of permission, and what each is here. */
+/** Maps opencode's permissions to our tools. */
 const TOOLS: Readonly<Record<string, string>> = {
   "*": "*",
   bash: "Bash",
@@ -60,7 +60,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   websearch: "WebSearch",
 };
 
-/** What a folder says to opencode. Commands in files of their own need no import: they are read as they are. */
+/** Imports a folder's opencode settings. Sessions read command files directly. */
 export async function fromOpencode(folder: string, model: string): Promise<Imported> {
   const into = nothingImported();
   for (const name of ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"]) {
@@ -113,7 +113,7 @@ function take(into: Imported, read: z.output<typeof config>, model: string): voi
   }
 }
 
-/** JSON with comments and commas at ends, as opencode reads it. */
+/** Removes comments and trailing commas, which opencode allows. */
 function withoutComments(text: string): string {
   const kept = text.replaceAll(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (match) =>
     match.startsWith('"') ? match : "",

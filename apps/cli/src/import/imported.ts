@@ -1,6 +1,6 @@
 import type { AgentCreateParams, Rule } from "@tandem/protocol";
 
-/** An MCP server as `mcpServers` of a tandem.yaml has it. */
+/** An MCP server in the format of `mcpServers` in tandem.yaml. */
 export interface ImportedServer {
   command?: string;
   args?: string[];
@@ -9,15 +9,14 @@ export interface ImportedServer {
   headers?: Record<string, string>;
 }
 
-/** What other tools' files say, in our words; and what of it was left, and why. */
+/** Settings of another tool in our format, with the skipped parts and the reasons. */
 export interface Imported {
   rules: Rule[];
   mcpServers: Record<string, ImportedServer>;
   agents: AgentCreateParams[];
-  /** Slash commands: the text of their files, by name. */
+  /** Slash command files, by name. */
   commands: Record<string, string>;
   skipped: { what: string; why: string }[];
-  /** The files that were read. */
   files: string[];
 }
 
@@ -32,7 +31,7 @@ export const nothingImported = (): Imported => ({
 
 const NAME = /^[a-z][a-z0-9_-]{0,39}$/;
 
-/** Adds a server, if its name and its secrets can be kept in a file that others read. */
+/** Adds a server if its name is valid and its secrets are references. */
 export function addServer(into: Imported, name: string, server: ImportedServer): void {
   const known = name.toLowerCase().replaceAll(/[^a-z0-9_-]/g, "-");
   if (!NAME.test(known)) {

@@ -21,11 +21,11 @@ const head = z.object({
   name: z.string().optional(),
   description: z.string().optional(),
   model: z.string().optional(),
-  /** Claude Code: names with commas, or a list. opencode: which are on. */
+  /** Claude Code: comma-separated names or a list. opencode: a map of enabled tools. */
   tools: z.union([z.string(), z.array(z.string()), z.record(z.string(), z.boolean())]).optional(),
 });
 
-/** An agent of `.claude/agents` or `.opencode/agent`: a head, and a system prompt below it. */
+/** Parses an agent of `.claude/agents` or `.opencode/agent`: front matter and a system prompt. */
 export function readAgentFile(into: Imported, path: string, text: string, fallback: string): void {
   const name = basename(path).replace(/\.md$/i, "");
   try {
@@ -66,7 +66,7 @@ export function addAgent(
   into.agents.push(params);
 }
 
-/** Undefined for all of them. */
+/** Undefined means all tools. */
 function readTools(tools: z.infer<typeof head>["tools"]): { enabled: Set<ToolsetTool> | undefined; unknown: string[] } {
   if (tools === undefined) return { enabled: undefined, unknown: [] };
   const isMap = typeof tools === "object" && !Array.isArray(tools);

@@ -7,10 +7,9 @@ import type { Watched } from "./watch-job.ts";
 
 const SKIPPED_SHOWN = 20;
 
-/** What came of an ingest. */
 export interface IngestOutcome extends Watched {
   row: JobRow;
-  /** Null where it did not come to its end. */
+  /** Null if it did not finish. */
   report: IngestReport | null;
   milliseconds: number;
 }
@@ -28,7 +27,7 @@ export function ingestAsJson({ row, report, skipped, spent }: IngestOutcome) {
   };
 }
 
-/** Lines for people. */
+/** Renders the result as text. */
 export function describeIngest({ stdout }: Pick<Invocation, "stdout">, outcome: IngestOutcome): string[] {
   const { row, report, skipped, spent, milliseconds } = outcome;
   const { bold, dim, good, warn, bad, accent } = styleFor(stdout);
@@ -93,7 +92,7 @@ function rowsOf(report: IngestReport): string[][] {
   return rows;
 }
 
-/** What would be read, asked and spent. */
+/** Renders planned reads, requests and cost. */
 export function describeIngestPlan(
   { stdout }: Pick<Invocation, "stdout">,
   plan: IngestPlan,

@@ -7,10 +7,10 @@ import type { Watched } from "./watch-job.ts";
 
 const SKIPPED_SHOWN = 20;
 
-/** What came of the scan of one connection. */
+/** The result of scanning one connection. */
 export interface ScanOutcome extends Watched {
   row: JobRow;
-  /** Null where it did not come to its end. */
+  /** Null if it did not finish. */
   result: ScanResult | null;
   milliseconds: number;
 }
@@ -31,7 +31,7 @@ export function scanAsJson(connection: string, { row, result, skipped, spent }: 
   };
 }
 
-/** Lines for people. */
+/** Renders the result as text. */
 export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: string, outcome: ScanOutcome): string[] {
   const { row, result, skipped, spent, milliseconds } = outcome;
   const { bold, dim, good, warn, bad, accent } = styleFor(stdout);
@@ -76,7 +76,7 @@ export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: strin
   return lines;
 }
 
-/** What would be read, asked and spent. */
+/** Renders planned reads, requests and cost. */
 export function describePlans(
   { stdout }: Pick<Invocation, "stdout">,
   plans: readonly PricedPlan[],

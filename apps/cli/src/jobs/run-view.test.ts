@@ -11,7 +11,7 @@ function view(isTTY: boolean) {
   };
 }
 
-test("elsewhere than on a terminal, a line for each stage, wait and skipped item", () => {
+test("without a terminal, prints a line for each stage, wait and skipped item", () => {
   const { view: shown, text } = view(false);
   shown.show({ type: "stage_started", stage: "profile", total: 3 });
   shown.show({ type: "stage_progress", stage: "profile", done: 1, total: 3, item: "main.orders" });
@@ -26,7 +26,7 @@ test("elsewhere than on a terminal, a line for each stage, wait and skipped item
   expect(lines).toHaveLength(4);
 });
 
-test("on a terminal, one moving line with bar, item, cost and a wait that counts down", () => {
+test("on a terminal, shows one line with bar, item, cost and countdown", () => {
   vi.useFakeTimers();
   try {
     const { view: shown, text } = view(true);

@@ -6,8 +6,8 @@ import { printable } from "../terminal.ts";
 const BAR = 20;
 
 /**
- * What a job says while it runs, on stderr: on a terminal one moving line with a bar, the current item, waits that count down
- * and what has been spent; elsewhere one plain line for each stage, wait and skipped item. Disposing of it clears the line.
+ * Shows a job's progress on stderr. On a terminal: one line with a bar, the current item, countdowns and cost. Elsewhere: one
+ * line for each stage, wait and skipped item. Disposing clears the line.
  */
 export class RunView implements Disposable {
   readonly #context: Pick<Invocation, "stderr" | "json">;
@@ -22,7 +22,7 @@ export class RunView implements Disposable {
     this.#progress = new Progress(context, `${what} …`);
   }
 
-  /** `isKept`: an earlier run of the same job had come to the end of this stage, and what was dear in it is not done again. */
+  /** `isKept`: an earlier run finished this stage, and its expensive results are reused. */
   show(event: RunEvent, isKept = false): void {
     switch (event.type) {
       case "stage_started":
@@ -70,14 +70,14 @@ export class RunView implements Disposable {
     this.#progress.label([`${this.#prefix}: ${this.#label}`, unit, this.#spent].filter(Boolean).join(" · "));
   }
 
-  /** A terminal gets the whole at the end instead. */
+  /** On a terminal, the summary at the end replaces these lines. */
   #line(text: string): void {
     const { stderr, json } = this.#context;
     if (!stderr.isTTY && !json) stderr.write(`${this.#prefix}: ${printable(text)}\n`);
   }
 }
 
-/** `12 tables, 3 gone`: what is none is not said. */
+/** `12 tables, 3 gone`. Zero counts are left out. */
 export function describeCounts(counts: Readonly<Record<string, number>>, none = "nothing"): string {
   const said = Object.entries(counts).filter(([, count]) => count > 0);
   return said.map(([name, count]) => `${count.toLocaleString("en-US")} ${counted(name, count)}`).join(", ") || none;

@@ -14,7 +14,7 @@ const skipped = (item: string): RunEvent => ({
   message: "It is.",
 });
 
-/** A log that is there, and what is added while it is watched. */
+/** A log with stored events and events added while it is watched. */
 function logOf(there: readonly RunEvent[], added: readonly RunEvent[]): Pick<JobStore, "events" | "follow"> {
   const numbered = [...there, ...added].map((event, index): JobEvent => ({ seq: index + 1, at: "", event }));
   return {
@@ -29,7 +29,7 @@ function logOf(there: readonly RunEvent[], added: readonly RunEvent[]): Pick<Job
   };
 }
 
-test("of a job that was taken up again each stage is shown once, and those that were finished before are marked", async () => {
+test("shows each stage of a resumed job once and marks those finished before", async () => {
   const earlier = [started(false), finished("structure"), skipped("orders"), finished("profile")];
   const now = [finished("structure"), finished("profile"), skipped("people"), finished("relationships")];
   const shown: string[] = [];

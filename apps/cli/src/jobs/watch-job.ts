@@ -11,8 +11,8 @@ const PAGE = 1_000;
 const KEEP_ALIVE_MS = 60_000;
 
 /**
- * Reads a job's log as it grows, until it ends or the signal fires, and returns what is to be told at the end. Of a job that was
- * taken up again, only what was said since counts; `isKept` is of a stage that had come to its end before.
+ * Follows a job's log until the job ends or the signal aborts, and returns the summary. For a resumed job, only the current run
+ * counts. `isKept` marks a stage that an earlier run finished.
  */
 export async function watchJob(
   jobs: Pick<JobStore, "events" | "follow">,
@@ -41,7 +41,7 @@ export async function watchJob(
   return watched;
 }
 
-/** Where the present run begins, and the stages that earlier ones have finished. */
+/** The start of the current run, and the stages finished before it. */
 async function earlierRuns(
   jobs: Pick<JobStore, "events">,
   job: JobId,

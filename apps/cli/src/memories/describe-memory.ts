@@ -7,7 +7,7 @@ import { describeExpiry } from "./expiry.ts";
 const WIDTH = 100;
 const ONE_LINE = 70;
 
-/** One line for a list, and one below for each that says otherwise. */
+/** One line per memory, followed by one for each contradiction. */
 export function listLines(
   stdout: NodeJS.WriteStream,
   memories: readonly { memory: MemoryFile; against: MemoryFile[] }[],
@@ -31,7 +31,7 @@ export function listLines(
   ]);
 }
 
-/** A memory in full: what it says, for whom and how long, where it comes from, and beside it what says otherwise. */
+/** A memory with text, scope, expiry, source and contradictions. */
 export async function showLines(
   stdout: NodeJS.WriteStream,
   memory: MemoryFile,

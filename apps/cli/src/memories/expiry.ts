@@ -3,7 +3,7 @@ import { TandemError } from "@tandem/protocol";
 const UNITS = { h: 3_600_000, d: 86_400_000, w: 604_800_000, y: 31_536_000_000 } as const;
 const LONGEST_MS = 10 * UNITS.y;
 
-/** `90d` or `never`: when that is. */
+/** Parses `90d` or `never` to a time. */
 export function parseExpiry(option: string, text: string, now = Date.now()): string | null {
   if (text === "never") return null;
   const [, amount, unit] = /^(\d{1,5})([hdwy])$/.exec(text) ?? [];
@@ -14,7 +14,7 @@ export function parseExpiry(option: string, text: string, now = Date.now()): str
   });
 }
 
-/** `for 90 d`, `expired`, or nothing for what holds for good. */
+/** `for 90 d`, `expired`, or empty if it never expires. */
 export function describeExpiry(expiresAt: string | null, now = Date.now()): string {
   if (expiresAt === null) return "";
   const left = Date.parse(expiresAt) - now;

@@ -3,10 +3,10 @@ import { loadContext } from "@tandem/tandem/compose";
 import { printable, type Style, styleFor, widthOf, wrap } from "../terminal.ts";
 
 const WIDTH = 100;
-/** Lines of the old file that are shown above a hunk. */
+/** Context lines above a hunk. */
 const ABOVE = 2;
 
-/** A proposal as a diff, and under each hunk what it rests on. Without `all`, only what waits for a decision. */
+/** Renders a proposal as a diff with the evidence below each hunk. Without `all`, only open hunks. */
 export async function describeProposal(
   stdout: NodeJS.WriteStream,
   proposal: Proposal,
@@ -61,7 +61,7 @@ function describeHunk({ before, evidence }: Change, hunk: Hunk, { style, width, 
   ];
 }
 
-/** Each piece of evidence once; with the lines that it is for, where it is not for all of them. */
+/** Lists each piece of evidence once, with line numbers if it does not cover all lines. */
 function reasons({ newLines, support, removal }: Hunk, evidence: readonly string[]): string[] {
   const lines = new Map<number, number[]>();
   const told = newLines.flatMap((text, index) => (text.trim() === "" ? [] : [index]));

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Invocation } from "../invocation.ts";
 
-/** A text as the user leaves it in their editor. The file has the name of the real one, so that the editor knows its kind. */
+/**
+ * Opens a text in the user's editor and returns the result. The file keeps its real name, so that the editor detects the type.
+ */
 export async function editText(
   { env, stdin, stderr, signal }: Invocation,
   path: string,
@@ -28,7 +30,7 @@ export async function editText(
   }
 }
 
-/** `code --wait` and the like are a program and its arguments, as git takes them. */
+/** The editor setting may contain arguments, as in `code --wait`. git reads it the same way. */
 function run(editor: string, file: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "editor", file], { stdio: "inherit", signal });

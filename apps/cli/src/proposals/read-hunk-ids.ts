@@ -1,9 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 
-/** Longer ranges are a slip of the finger. */
+/** Longer ranges are typing errors. */
 const MOST = 10_000;
 
-/** `1 3-5 7,9` as the ids of hunks; undefined for none, which means all. */
+/** Parses `1 3-5 7,9` to hunk ids. Undefined means all. */
 export function readHunkIds(words: readonly string[]): string[] | undefined {
   const ids = words.flatMap((word) => word.split(",").filter(Boolean).flatMap(readRange));
   return ids.length > 0 ? [...new Set(ids)] : undefined;

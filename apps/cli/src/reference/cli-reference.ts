@@ -16,7 +16,7 @@ otherwise in their own process, on the same store. They need no \`tandem.yaml\`:
 \`--output-format json\` and \`stream-json\`, errors are JSON as with \`--json\`.
 `;
 
-/** The reference of every command, from its own help. */
+/** Generates the reference of all commands from their help. */
 export function cliReference(program: Command): string {
   const sections = leaves(program).map(
     (command) => `## \`${nameOf(command)}\`\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`,
@@ -24,7 +24,7 @@ export function cliReference(program: Command): string {
   return [INTRODUCTION, ...sections].join("\n");
 }
 
-/** The program itself, then what can be run. */
+/** The program, then its executable commands. */
 function leaves(program: Command): Command[] {
   const runnable = (command: Command): Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap(runnable);

@@ -47,7 +47,7 @@ list is in \`~/.tandem/trusted.json\`.
 A number and a unit: \`500ms\`, \`30s\`, \`5m\`, \`2h\`, \`1d\`; 24 days at most.
 `;
 
-/** The reference of every key, from the schema. */
+/** Generates the reference of all config keys from the schema. */
 export function configurationReference(): string {
   const keys = configKeys();
   const sections = keys.filter(({ type }) => type === "section");

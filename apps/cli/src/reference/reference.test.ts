@@ -33,17 +33,17 @@ import { LOG_LEVELS } from "../server/log-line.ts";
 import { cliReference } from "./cli-reference.ts";
 import { configurationReference } from "./configuration-reference.ts";
 
-// Written anew by `vitest run -u`.
-test("docs/reference/configuration.md is what the schema says", async () => {
+// `vitest run -u` updates these files.
+test("docs/reference/configuration.md matches the schema", async () => {
   await expect(configurationReference()).toMatchFileSnapshot("../../../../docs/reference/configuration.md");
 });
 
-test("docs/reference/cli.md is what the help says", async () => {
+test("docs/reference/cli.md matches the help", async () => {
   const program = await createProgram("0.0.0", async () => {});
   await expect(cliReference(program)).toMatchFileSnapshot("../../../../docs/reference/cli.md");
 });
 
-test("the choices in the help are those of the schema", () => {
+test("the choices in the help match the schema", () => {
   expect(BACKEND_CHOICES.toSorted()).toEqual(BACKENDS.filter((name) => name !== "none").toSorted());
   expect(AUTH_CHOICES).toEqual([...CLAUDE_CODE_AUTHS]);
   expect(DRIVER_CHOICES).toEqual([...CONNECTION_DRIVERS]);

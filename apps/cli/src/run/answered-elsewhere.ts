@@ -1,6 +1,6 @@
 import type { SessionsClient } from "../sessions/sessions-client.ts";
 
-/** Fires when an approval has come to its end, whoever saw to that. Disposed of, it listens no more. */
+/** Aborts when an approval is closed by any client. Disposing stops listening. */
 export async function answeredElsewhere(
   client: Pick<SessionsClient, "follow">,
   session: string,

@@ -9,17 +9,14 @@ import { describeCall, toolName, type ToolUse } from "./describe-call.ts";
 
 interface Verdict {
   answer: ApprovalAnswer;
-  /** Whether a person said so. */
+  /** True if a person decided. */
   asked: boolean;
 }
 
-/**
- * Says whether a call may be made that a person has to decide about; a plan and a question, too. Rejects with `aborted` where
- * the signal says that somebody has answered elsewhere.
- */
+/** Decides an approval, a plan or a question. Rejects with `aborted` if the signal reports an answer from another client. */
 export type Approver = (use: ToolUse, answered: AbortSignal) => Promise<Verdict>;
 
-/** The tools of a toolset's name, in small letters: Claude Code has several where the toolset has one. */
+/** Claude Code tools per toolset name, in lower case: one toolset name may cover several tools. */
 const COVERS: Record<string, readonly string[]> = {
   bash: ["bash", "bashoutput", "killshell", "monitor"],
   edit: ["edit", "notebookedit"],
@@ -27,7 +24,7 @@ const COVERS: Record<string, readonly string[]> = {
 
 const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
-/** Whether one of the names after `--allow` means this tool: `bash`, `WebFetch`, `web_fetch`, `server.tool`, `server.*`. */
+/** True if a name after `--allow` matches this tool: `bash`, `WebFetch`, `web_fetch`, `server.tool`, `server.*`. */
 export function isNamed(names: readonly string[], use: ToolUse): boolean {
   const tool = plain(toolName(use));
   return names.some((name) => {
@@ -40,7 +37,7 @@ export function isNamed(names: readonly string[], use: ToolUse): boolean {
 const YES: ApprovalAnswer = { result: "allow", scope: "once" };
 const no = (message: string): ApprovalAnswer => ({ result: "deny", scope: "once", message });
 
-/** By the flags where they say, otherwise by asking; where there is nobody to ask, no. */
+/** Decides by the flags, else asks. Denies without a terminal. */
 export function createApprover(
   context: Invocation,
   { allow, allowEverything, pause }: { allow: readonly string[]; allowEverything: boolean; pause: () => void },
@@ -62,7 +59,7 @@ async function ask(context: Invocation, use: ToolUse, answered: AbortSignal): Pr
   const { stdin, stderr } = context;
   const signal = AbortSignal.any([context.signal, answered]);
   const terminal = createInterface({ input: stdin, output: stderr });
-  // While a line is being typed, the terminal does not send the signal by itself.
+  // While readline is active, the terminal does not send SIGINT.
   terminal.on("SIGINT", () => process.emit("SIGINT"));
   const prompt = async (words: string): Promise<string> => (await terminal.question(words, { signal })).trim();
   try {
@@ -158,7 +155,7 @@ async function askQuestions({ stderr }: Invocation, use: ToolUse, prompt: Prompt
 
 const MOST_LINES = 20;
 
-/** What one has to see before one says yes: the whole command, what is written where. */
+/** The details needed for a decision: the whole command, the target and content of a write. */
 function details(use: ToolUse): string[] {
   const text = (key: string): string[] => {
     const value = use.input[key];
@@ -167,7 +164,7 @@ function details(use: ToolUse): string[] {
   const marked = (mark: string, lines: readonly string[]) => lines.map((line) => `${mark} ${line}`);
   switch (use.name) {
     case "Bash":
-      // All of it: what is not shown cannot be agreed to.
+      // Show all of it: a user must not approve hidden content.
       return text("command");
     case "Edit":
       return [...text("file_path"), ...cut([...marked("-", text("old_string")), ...marked("+", text("new_string"))])];

@@ -10,11 +10,11 @@ export type ToolUse = Extract<
 export const isToolUse = (event: SessionEvent): event is ToolUse =>
   event.type === "agent.tool_use" || event.type === "agent.mcp_tool_use" || event.type === "agent.custom_tool_use";
 
-/** By which people know the tool, and name it after `--allow`. */
+/** The tool's display name, also used after `--allow`. */
 export const toolName = (use: ToolUse): string =>
   use.type === "agent.mcp_tool_use" ? `${use.mcp_server_name}.${use.name}` : use.name;
 
-/** What matters of a call, in one line: the command, the path, the pattern. Paths are told from `folder`. */
+/** Summarizes a call in one line: command, path or pattern. Paths are relative to `folder`. */
 export function describeCall(use: Pick<ToolUse, "name" | "input">, folder?: string): string {
   const text = (key: string): string => {
     const value = use.input[key];
@@ -58,7 +58,7 @@ function shownPath(path: string, folder: string | undefined): string {
   return way === "" ? "." : way.startsWith("..") ? path : way;
 }
 
-/** More lines than one are told by a mark. */
+/** Marks omitted lines. */
 function oneLine(text: string): string {
   const [first = "", ...rest] = printable(text).trim().split("\n");
   return rest.length > 0 ? `${first} …` : first;

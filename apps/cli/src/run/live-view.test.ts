@@ -21,7 +21,7 @@ const bash = (command: string) =>
     "sevt_use" as EventId,
   );
 
-/** What is left on a screen: a line that was cleared is gone. */
+/** The visible screen content: cleared lines are gone. */
 function screen(isTTY: boolean) {
   let text = "";
   const sink = new Writable({
@@ -37,7 +37,7 @@ function screen(isTTY: boolean) {
 
 function show(isTTY: boolean, happenings: readonly (SessionEvent | Delta)[]) {
   const stderr = screen(isTTY);
-  // Both are the same terminal, where they are one.
+  // On a terminal, stdout and stderr are one screen.
   const stdout = isTTY ? stderr : screen(false);
   {
     using view = new LiveView(isTTY ? stdout.stream : undefined, stderr.stream);
@@ -50,14 +50,14 @@ function show(isTTY: boolean, happenings: readonly (SessionEvent | Delta)[]) {
 }
 
 describe("a turn on a terminal", () => {
-  test("words appear once, whether they were previewed wholly, partly or not at all", () => {
+  test("text appears once, with a full, partial or missing preview", () => {
     const message = event({ type: "agent.message", content: [{ type: "text", text: "Hello, world." }] });
     for (const previews of [[], [words("Hello,")], [words("Hello,"), words(" world.")]]) {
       expect(show(true, [...previews, message]).stdout).toBe("Hello, world.\n");
     }
   });
 
-  test("words appear once, also where a stream was broken and begins the preview again", () => {
+  test("text appears once after a broken stream restarts the preview", () => {
     const message = event({ type: "agent.message", content: [{ type: "text", text: "Hello, world." }] });
     const begins: Delta = { type: "event_start", event: { type: "agent.message", id: ID } };
     for (const again of ["Hel", "Hello,", "Hello, wor"]) {
@@ -74,7 +74,7 @@ describe("a turn on a terminal", () => {
     }
   });
 
-  test("a tool has a line, and a second one only if it fails", () => {
+  test("a tool has one line, and a second only if it fails", () => {
     const result = (isError: boolean) =>
       event({
         type: "agent.tool_result",
@@ -86,11 +86,11 @@ describe("a turn on a terminal", () => {
     expect(show(true, [bash("npm test"), result(true)]).stderr).toBe("● Bash  npm test\n  ✗ Bash: Exit code 1\n");
   });
 
-  test("words that are cut off by a tool end their line", () => {
+  test("text interrupted by a tool ends its line", () => {
     expect(show(true, [words("I look"), bash("ls")]).stdout).toBe("I look\n● Bash  ls\n");
   });
 
-  test("what a model says cannot take over the terminal", () => {
+  test("model output cannot control the terminal", () => {
     const evil = "\u001b[2J\u001b]0;owned\u0007ok\r\u001b[1A";
     const { stdout } = show(true, [
       words(evil),
@@ -100,7 +100,7 @@ describe("a turn on a terminal", () => {
   });
 });
 
-test("elsewhere, the agent's words are left to the result, and nothing moves", () => {
+test("without a terminal, text is left to the result and nothing is animated", () => {
   const { stdout, stderr } = show(false, [
     words("Hello"),
     bash("ls"),

@@ -6,8 +6,8 @@ import { StatusLine } from "./status-line.ts";
 import type { TurnView } from "./turn-view.ts";
 
 /**
- * A turn as a person reads it: the agent's words as they come, and a line for each thing that it does. Words go to `words`,
- * where that is a terminal; everything else to `notes`.
+ * Shows a turn: the agent's text as it streams, and a line for each action. Text goes to `words` if that is a terminal,
+ * everything else to `notes`.
  */
 export class LiveView implements TurnView {
   readonly #words: NodeJS.WriteStream | undefined;
@@ -15,9 +15,9 @@ export class LiveView implements TurnView {
   readonly #style: Style;
   readonly #status: StatusLine;
   readonly #uses = new Map<string, ToolUse>();
-  /** How much of an event's text has been shown while it was a preview. */
+  /** Characters of an event's text already printed from previews. */
   readonly #shown = new Map<string, number>();
-  /** How much of it has come since it last began: after a stream was broken it begins again. */
+  /** Characters received since the preview last started. It restarts after a broken stream. */
   readonly #heard = new Map<string, number>();
   #folder: string | undefined;
   #midLine = false;
@@ -140,7 +140,7 @@ export class LiveView implements TurnView {
     this.#spoke = this.#words !== undefined;
   }
 
-  /** Only where the cursor is at the beginning of a line: it would wipe out what is being said. */
+  /** Only at the start of a line, because it would overwrite streamed text. */
   #wait(what: string): void {
     if (!this.#midLine) this.#status.show(what);
   }

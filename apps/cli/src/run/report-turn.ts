@@ -12,7 +12,7 @@ interface Report {
   wantsObject: boolean;
 }
 
-/** Prints what a turn has come to, and gives the exit code. What ended it early is thrown. */
+/** Prints the result of a turn and returns the exit code. Throws the error that ended the turn early. */
 export async function reportTurn(context: Invocation, report: Report): Promise<number> {
   const { format, result, wantsObject } = report;
   if (format === "json") await write(context.stdout, `${JSON.stringify(asJson(report), null, 2)}\n`);
@@ -68,7 +68,7 @@ function asJson({ session, result, wantsObject }: Report): Record<string, unknow
   };
 }
 
-/** On a terminal, below the answer: what it took, and how to go on. What nobody was asked about is told in any case. */
+/** On a terminal, prints usage and how to continue. Always lists calls that could not be approved. */
 async function showSummary({ stderr }: Invocation, { session, result }: Report): Promise<void> {
   const { dim, warn } = styleFor(stderr);
   if (result.unapproved.length > 0) {

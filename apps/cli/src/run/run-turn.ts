@@ -14,9 +14,9 @@ import type { Approver } from "./approver.ts";
 import { isToolUse, toolName, type ToolUse } from "./describe-call.ts";
 import type { TurnView } from "./turn-view.ts";
 
-/** An interrupt that is not heeded by then will not be; the session is left to its server. */
+/** After this time an interrupt has failed, and the session is left to its server. */
 const INTERRUPT_MS = 10_000;
-/** Enough to find the calls that a session was left waiting with. */
+/** Enough events to find pending calls. */
 const LOOK_BACK = 200;
 
 export interface TurnResult {
@@ -24,16 +24,16 @@ export interface TurnResult {
   interrupted: boolean;
   /** The agent's last message. */
   text: string;
-  /** The object of a turn under an output schema. */
+  /** The object of a turn with an output schema. */
   output: unknown;
-  /** What ended the turn, if something did. */
+  /** The error that ended the turn, if any. */
   error: SessionErrorDetail | undefined;
-  /** Which limit was met, where one was. */
+  /** The limit that was reached, if any. */
   limit: string | undefined;
-  /** Names of tools whose calls nobody could be asked about. */
+  /** Tools whose calls were denied because there was no user to ask. */
   unapproved: string[];
   models: string[];
-  /** At list price, subagents included. */
+  /** At list price, including subagents. */
   usd: number;
   durationMs: number;
 }
@@ -41,13 +41,13 @@ export interface TurnResult {
 export interface TurnOptions {
   view: TurnView;
   approve: Approver;
-  /** Fires when the turn is to be interrupted. */
+  /** Aborts to interrupt the turn. */
   signal: AbortSignal;
-  /** Whether a person typed it, so that `/name` is a command and `@path` a file. */
+  /** True if a user typed it. Then `/name` is a command and `@path` a file. */
   isTyped?: boolean;
 }
 
-/** Sends a message to a session and stays with it until the turn that it begins has ended. */
+/** Sends a message and follows the turn until it ends. */
 export async function runTurn(
   client: SessionsClient,
   session: string,
@@ -58,7 +58,7 @@ export async function runTurn(
   return await turn.run(content);
 }
 
-/** Somebody else may have been faster, or the turn has ended; then there is nothing left to answer. */
+/** Ignores `code`: another client answered first or the turn has ended. */
 async function unlessAnswered(answering: Promise<unknown>, code: RequestErrorCode): Promise<void> {
   try {
     await answering;
@@ -123,7 +123,7 @@ class TurnUnderWay implements Disposable {
     this.#end.abort();
   }
 
-  /** The session may be in the middle of something: calls that wait for an answer hold up what comes after them. */
+  /** Finds pending calls, which block later messages until they are answered. */
   async #lookBack(): Promise<void> {
     const events = await this.#client.newest(this.#session, { limit: LOOK_BACK });
     for (const event of events) if (isToolUse(event)) this.#uses.set(event.id, event);
@@ -133,7 +133,7 @@ class TurnUnderWay implements Disposable {
     if (status) await this.#answerWaiting(status);
   }
 
-  /** Takes an event in; gives why the turn has ended once it has. */
+  /** Handles an event. Returns the stop reason when the turn has ended. */
   async #take(event: SessionEvent): Promise<StopReason | undefined> {
     if (event.id === this.#message) this.#begun = true;
     if (isToolUse(event)) this.#uses.set(event.id, event);
@@ -151,7 +151,7 @@ class TurnUnderWay implements Disposable {
       this.#options.view.event(event);
       this.#keep(event);
     }
-    // A message that a limit keeps from beginning a turn stays where it waits. Ids grow with time.
+    // A message blocked by a limit stays queued. Ids are ordered by time.
     const isSince = this.#message !== undefined && event.id > this.#message;
     if (event.type === "tandem.budget" && isSince) this.#limit = event.reason;
     if (await this.#answerWaiting(event)) return undefined;
@@ -178,7 +178,7 @@ class TurnUnderWay implements Disposable {
     }
   }
 
-  /** True if the session waits for answers; they are on their way then. */
+  /** Returns true if the session waits for answers, which are then being collected. */
   async #answerWaiting(event: SessionEvent): Promise<boolean> {
     if (event.type !== "session.status_idle" || event.stop_reason.type !== "requires_action") return false;
     for (const id of event.stop_reason.event_ids) {
@@ -206,7 +206,7 @@ class TurnUnderWay implements Disposable {
       if (!asked) this.#unapproved.add(toolName(use));
       await unlessAnswered(this.#client.approvals.answer(use.id, answer, userInfo().username), "conflict");
     } catch (error) {
-      // Interrupted while asking: the interrupt is on its way, and closes the call. Or somebody else was quicker.
+      // Interrupted while asking: the interrupt closes the call. Or another client answered first.
       if (!(error instanceof TandemError) || error.code !== "aborted") throw error;
     }
   }
@@ -217,7 +217,7 @@ class TurnUnderWay implements Disposable {
       const turn = { turn_event_id: this.#message! };
       await this.#client.sessions.send(this.#session, [{ type: "user.interrupt", tandem: turn }]);
     } catch {
-      // It cannot be told; there is nothing to wait for.
+      // The interrupt cannot be delivered, so stop waiting.
       this.#end.abort();
     }
   }

@@ -4,14 +4,14 @@ import { styleFor, type Style } from "../terminal.ts";
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 80;
 const CLEAR_LINE = "\r\u001b[2K";
-/** A wait that is not worth counting. */
+/** Shorter waits show no seconds. */
 const NOTICEABLE_MS = 3_000;
 
-/** One moving line at the bottom of a terminal, which makes way for lines that stay. Nothing elsewhere. */
+/** An animated last line of a terminal that moves below permanent lines. Prints nothing elsewhere. */
 export class StatusLine {
   readonly #stream: NodeJS.WriteStream;
   readonly #style: Style;
-  /** Whether it says how long it has been showing the same. */
+  /** True if it shows the elapsed time. */
   readonly #counts: boolean;
   #timer: NodeJS.Timeout | undefined;
   #text = "";

@@ -1,10 +1,10 @@
 import type { Delta, SessionEvent } from "@tandem/protocol";
 
-/** Whoever shows a turn while it goes on. */
+/** Displays a running turn. */
 export interface TurnView extends Disposable {
   event(event: SessionEvent): void;
   delta(delta: Delta): void;
-  /** Something has to be asked on the terminal: hold still until the next event. */
+  /** Stops animating until the next event, because the terminal shows a question. */
   pause(): void;
 }
 

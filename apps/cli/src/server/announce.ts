@@ -10,18 +10,18 @@ import type { ServerInfo } from "@tandem/tandem/server";
 
 interface Announcement {
   info: Pick<ServerInfo, "url" | "token_file" | "database" | "roots" | "payer" | "demo">;
-  /** To the page: good once, for a minute. A worker's door is not for people. */
+  /** A sign-in link to the page, valid once and for a minute. Undefined for a worker, which serves no users. */
   link: string | undefined;
-  /** What it is to a fleet, where it is of one. */
+  /** The fleet membership, if any. */
   member: Pick<Membership, "role" | "machine" | "labels" | "maxSessions" | "tenants"> | undefined;
   engine: Engine;
   warning: string | undefined;
   logFile: string;
-  /** How long turns may take to end once the server is asked to stop. */
+  /** Time for turns to end after a stop request. */
   stopWithinMs: number;
 }
 
-/** Says that the server is up and how to come in. On a terminal, a line says from then on how busy it is. */
+/** Prints how to connect. On a terminal, then keeps a status line. */
 export async function announce(context: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
   const { info, link, member, engine, warning, logFile, stopWithinMs } = announcement;
   const { stdout, json, env } = context;

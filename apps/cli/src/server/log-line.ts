@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { printable, type Style } from "../terminal.ts";
 
-/** As the server's log has them, from the least to the most urgent. */
+/** The log levels of the server, in ascending order. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -9,7 +9,7 @@ const logLine = z.looseObject({ level: z.enum(LOG_LEVELS), time: z.string(), msg
 
 const requestLine = z.object({ method: z.string(), path: z.string(), status: z.number(), ms: z.number() });
 
-/** One line of the log for people; undefined if it is not one, or less urgent than `level`. */
+/** Formats a log line. Undefined if it is malformed or below `level`. */
 export function renderLogLine(line: string, level: LogLevel, style: Style): string | undefined {
   const entry = readLogLine(line);
   if (!entry || LOG_LEVELS.indexOf(entry.level) < LOG_LEVELS.indexOf(level)) return undefined;
@@ -26,7 +26,7 @@ export function renderLogLine(line: string, level: LogLevel, style: Style): stri
   return [style.dim(clock), paint[urgency](urgency.padEnd(5)), ...sentence(msg, rest, style)].filter(Boolean).join(" ");
 }
 
-/** A request in short, as there are many; everything else with all that belongs to it. */
+/** Requests are shortened, because there are many. Other entries are complete. */
 function sentence(msg: string, rest: Record<string, unknown>, style: Style): string[] {
   const request = requestLine.safeParse(rest);
   if (msg === "request" && request.success) {

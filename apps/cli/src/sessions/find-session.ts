@@ -1,7 +1,7 @@
 import { RequestError, type Session } from "@tandem/protocol";
 import type { SessionsClient } from "./sessions-client.ts";
 
-/** A session by its id; `last` is the one that was begun last. */
+/** Finds a session by id. `last` is the newest. */
 export async function findSession({ sessions }: SessionsClient, idOrLast: string): Promise<Session> {
   if (idOrLast !== "last") return sessions.get(idOrLast);
   const [session] = (await sessions.list({ limit: 1, order: "desc" })).data;

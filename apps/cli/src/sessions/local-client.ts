@@ -5,11 +5,11 @@ import { localActor } from "@tandem/tandem/project";
 import { Happenings } from "./happenings.ts";
 import type { Happening, SessionsClient } from "./sessions-client.ts";
 
-/** Long enough for any session that a person reads on a terminal. */
+/** Enough for any session that a user reads on a terminal. */
 const MOST_EVENTS = 20_000;
 const PAGE = 1_000;
 
-/** The engine in this process, which writes under the name `holder`. `close` ends it. */
+/** A client of the engine in this process, which holds sessions as `holder`. `close` stops the engine. */
 export function createLocalClient(
   engine: Engine,
   { leases, holder: here, close }: { leases: Leases; holder: string; close: () => Promise<void> },
@@ -31,7 +31,7 @@ export function createLocalClient(
     approvals: {
       list: (query) => engine.approvals.list(query),
       get: (id) => engine.approvals.get(id),
-      // Whoever can open the store could write any rule into it.
+      // No permission check: a user who can open the store could write any rule.
       answer: (id, answer, by) => engine.approvals.answer(id, answer, by, true),
     },
     notifications: engine.notifications,
@@ -46,7 +46,7 @@ export function createLocalClient(
       commands: (id) => sessions.commands(id),
       shell: (id, command, signal) => sessions.shell(id, command, localActor(), signal),
       async send(id, events) {
-        // What one sends to a session that another process holds would be done there, unseen from here.
+        // Refuse a session held by another process: that process would run the turn, invisible here.
         const held = await holder(id);
         if (held && !held.isHere) {
           throw new RequestError("conflict", `The session ${id} is held by ${held.name}.`, {

@@ -10,19 +10,19 @@ import { createServerClient } from "./server-client.ts";
 import { ServerConnection } from "./server-connection.ts";
 import type { SessionsClient } from "./sessions-client.ts";
 
-/** What is under way when a command ends has been waited for already, or is to be cut. */
+/** Short, because the command has already waited for its turns or wants to cut them. */
 const STOP_MS = 3_000;
 
 export interface ClientOptions {
-  /** As whoever finds a session held is to read it. */
+  /** The command name, shown when another process finds a session locked. */
   command: string;
-  /** The folder that a session is to work in; a server that may not work there is not asked to. */
+  /** The session's folder. A server that may not work there is not used. */
   folder?: string;
-  /** Whether turns will run, if they run in this process. */
+  /** Whether the engine needs to run turns, if it is in this process. */
   runs?: boolean;
 }
 
-/** The server that is up, if it is on our database; otherwise the engine in this process, on the same store. */
+/** Connects to the running server if it uses our database, else opens an engine in this process on the same store. */
 export async function openClient(
   context: Invocation,
   project: Project,
@@ -53,7 +53,7 @@ export async function openClient(
   });
 }
 
-/** The server that is up, if what this command asks for is its to do. It runs a Claude Code of its own choice. */
+/** The running server, if it can do what this command needs. It runs its own choice of Claude Code. */
 export async function serverFor(
   { env, claudePath }: Pick<Invocation, "env" | "claudePath">,
   project: Project,

@@ -11,7 +11,6 @@ import { extname, resolve } from "node:path";
 import { parse } from "yaml";
 import type { z } from "zod";
 
-/** What an agent is, as the flags say it. */
 export interface AgentFlags {
   file?: string;
   name?: string;
@@ -25,8 +24,8 @@ export interface AgentFlags {
 }
 
 /**
- * An agent's definition from a file, with the flags put over it. `tools` are those that it has where the file says nothing;
- * the whole is checked against the API's own schema.
+ * Reads an agent's definition from a file and applies the flags. `tools` are the defaults if the file names none. The result is
+ * validated against the API's schema.
  */
 export async function readAgent<T>(
   cwd: string,
@@ -57,7 +56,7 @@ export async function readAgent<T>(
   });
 }
 
-/** The toolset with other policies for the tools that are named; what is not named stays as it is. */
+/** Overrides the policies of the named tools and keeps the others. */
 function withPolicies(tools: readonly (Tool | ToolParams)[], { allow = [], ask = [], without = [] }: AgentFlags) {
   const toolset = tools.find((tool) => tool.type === "agent_toolset_20260401") ?? {
     type: "agent_toolset_20260401" as const,
@@ -79,7 +78,7 @@ async function readDefinition(cwd: string, path: string): Promise<Record<string,
   const source = await readText(cwd, path);
   let value: unknown;
   try {
-    // JSON is YAML too, and its own parser gives the better message.
+    // JSON is valid YAML, but the JSON parser has better messages.
     value = extname(path) === ".json" ? JSON.parse(source) : parse(source);
   } catch (cause) {
     throw new TandemError("usage", `${path} cannot be read: ${(cause as Error).message.split("\n")[0]}.`, {

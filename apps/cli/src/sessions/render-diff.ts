@@ -6,7 +6,7 @@ type Files = Pick<SessionDiff, "files" | "added" | "removed" | "truncated">;
 const BAR = 30;
 const LETTERS = { added: "A", modified: "M", deleted: "D", renamed: "R", type_changed: "T" } as const;
 
-/** A line for each file, and one for all of them. */
+/** One line per file and a total. */
 export function statLines({ files, added, removed, truncated }: Files, style: Style, width: number): string[] {
   const { dim, good, bad, accent } = style;
   if (files.length === 0) return [dim("No files differ.")];
@@ -26,7 +26,7 @@ export function statLines({ files, added, removed, truncated }: Files, style: St
   return [...rows, ` ${total}${truncated ? dim("; some are left out") : ""}`];
 }
 
-/** As git paints it. For eyes only: control characters are left out. */
+/** Colours a patch like git. Removes control characters. */
 export function paintPatch({ patch = "" }: SessionDiff["files"][number], { bold, accent, good, bad }: Style): string {
   let isBody = false;
   return patch

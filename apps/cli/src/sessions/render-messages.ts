@@ -2,7 +2,7 @@ import type { Message, Part } from "@tandem/protocol";
 import { describeCall } from "../run/describe-call.ts";
 import { printable, type Style, wrap } from "../terminal.ts";
 
-/** A conversation to read: who said what, and a line for everything that was done. */
+/** Renders a conversation: messages, and a line for each action. */
 export function renderMessages(messages: readonly Message[], style: Style, width: number): string {
   return messages
     .map((message) => message.parts.flatMap((part) => renderPart(part, message, style, width)).join("\n"))

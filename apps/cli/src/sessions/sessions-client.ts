@@ -4,17 +4,14 @@ import type { Engine } from "@tandem/sessions";
 /** What happens in a session: facts, and previews of facts that are still being produced. */
 export type Happening = { type: "event"; event: SessionEvent } | { type: "delta"; delta: Delta };
 
-/**
- * Agents and sessions, wherever their engine runs: in the server that is up, or in this process. What is refused is a
- * `RequestError` either way.
- */
+/** Agents and sessions of the running server or of an engine in this process. Errors are a `RequestError` in both cases. */
 export interface SessionsClient extends AsyncDisposable {
-  /** Undefined where the engine runs in this process. */
+  /** Undefined for an engine in this process. */
   readonly url: string | undefined;
   readonly agents: Pick<Engine["agents"], "create" | "get" | "update" | "archive" | "list">;
   readonly environments: Pick<Engine["environments"], "create" | "list">;
   readonly sessions: Pick<Engine["sessions"], "create" | "get" | "update" | "delete" | "list" | "send" | "commands"> & {
-    /** Runs a command in the session's folder, for who runs this one. */
+    /** Runs a command in the session's folder as the local user. */
     shell(id: string, command: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
   };
   readonly history: Engine["history"];
@@ -26,13 +23,13 @@ export interface SessionsClient extends AsyncDisposable {
   readonly killSwitch: Omit<Engine["killSwitch"], "heed">;
   readonly worktrees: Engine["worktrees"];
   readonly audit: Pick<Engine["audit"], "list" | "export" | "verify">;
-  /** The process that has a session, in words, if one has; the server's own are for the server to know. */
+  /** The name of the process that holds a session, if any. A server's client does not report it. */
   holder(session: string): Promise<{ name: string; isHere: boolean } | undefined>;
-  /** The newest events of a session, the newest first. */
+  /** The newest events of a session, newest first. */
   newest(session: string, query: { limit: number; types?: readonly string[] }): Promise<SessionEvent[]>;
-  /** The last messages of a session, as people see them, oldest first; and whether there are earlier ones. */
+  /** The last messages of a session, oldest first, and whether there are earlier ones. */
   messages(session: string, limit: number): Promise<{ messages: readonly Message[]; more: boolean }>;
-  /** Everything that happens on a session's primary thread from when this resolves, until the signal fires. */
+  /** All events and previews of the primary thread after this resolves, until the signal aborts. */
   follow(session: string, signal: AbortSignal): Promise<AsyncIterable<Happening>>;
 }
 

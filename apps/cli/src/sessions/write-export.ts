@@ -1,9 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 import { open } from "node:fs/promises";
 
-/** Into a new file that only its owner can read, durable when it resolves. Returns how many lines there are. */
+/** Writes a new private file and syncs it to disk. Returns the number of lines. */
 export async function writeExport(lines: AsyncIterable<string>, file: string): Promise<number> {
-  // The first line shows whether there is such a session: no empty file is left for one that is not there.
+  // Read the first line before creating the file, so that an unknown session leaves no empty file.
   const iterator = lines[Symbol.asyncIterator]();
   const first = await iterator.next();
   await using handle = await open(file, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {

@@ -7,7 +7,7 @@ type Found = Discovery["variables"];
 
 const mark = (name: string, found: Found) => (found.includes(name) ? `${name} is set` : `${name} is not set`);
 
-/** Asks for what the flags have left open. */
+/** Asks for the values that no flag sets. */
 export async function ask(folder: string, choices: Choices, discovery: Discovery): Promise<Choices> {
   const { login, variables } = discovery;
   intro(`Set up Tandem in ${folder}`);
@@ -91,12 +91,12 @@ async function askService(choices: Choices): Promise<Choices> {
 const askSecret = (key: string, name: string) =>
   askText("Where is the key kept? (env:NAME, file:path or command:…)", `env:${name}`, key);
 
-/** A text that the config's schema takes for `key`. */
+/** Asks for a text that is valid for `key`. */
 async function askText(message: string, initialValue: string, key: string): Promise<string> {
   return answered(text({ message, initialValue, validate: (value) => problemWith(key, value ?? "") }));
 }
 
-/** What the schema says of a value at a key, without the rest of a config around it. */
+/** Validates one value without the rest of the config. */
 function problemWith(key: string, value: string): string | undefined {
   const config = key.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
   return configSchema.safeParse(config).error?.issues[0]?.message;

@@ -2,11 +2,11 @@ import type { Backend, ClaudeCodeAuth } from "@tandem/protocol";
 import { TandemError } from "@tandem/protocol";
 import type { Edit } from "@tandem/tandem/config";
 
-/** The flags of `tandem setup`, and what its questions fill in. */
+/** The choices of `tandem setup`, from flags and questions. */
 export interface Choices {
   backend?: Exclude<Backend, "none">;
   auth?: ClaudeCodeAuth;
-  /** Where the key (or with `auth: oauth_token` the token) is kept. */
+  /** The reference of the key, or of the token with `auth: oauth_token`. */
   apiKey?: string;
   baseUrl?: string;
   vertexProject?: string;
@@ -26,7 +26,7 @@ const FLAGS: Record<keyof Choices, string> = {
   model: "--model",
 };
 
-/** Which key of the config each choice sets. What is not there has no meaning for the backend. */
+/** The config key of each choice. A missing one does not apply to the backend. */
 function keysFor({ backend, auth = "login" }: Choices): Partial<Record<keyof Choices, string>> {
   const always = { backend: "llm.provider.backend", model: "llm.models.default" };
   switch (backend) {
@@ -52,7 +52,7 @@ function keysFor({ backend, auth = "login" }: Choices): Partial<Record<keyof Cho
   }
 }
 
-/** What the choices change in the config. A choice that the backend would ignore is refused rather than ignored. */
+/** Converts choices to config edits. Throws on a choice that the backend would ignore. */
 export function toEdits(choices: Choices): Edit[] {
   const keys = keysFor(choices);
   return (Object.keys(FLAGS) as (keyof Choices)[]).flatMap((choice) => {

@@ -5,10 +5,10 @@ import type { Invocation } from "../invocation.ts";
 
 const DEADLINE_MS = 10_000;
 
-/** What a new project could use: found, not tried. Keys are known by name only. */
+/** Credentials found on this machine, not tested. Keys are listed by name only. */
 export interface Discovery {
   login: LoginProbe;
-  /** Names of variables that are set and that some backend reads by default. */
+  /** Names of set variables that a backend reads by default. */
   variables: string[];
 }
 

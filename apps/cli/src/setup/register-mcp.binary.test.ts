@@ -7,7 +7,7 @@ import { scratchMachine } from "../testing/run-tandem.ts";
 const CONFIG = "llm: { provider: { backend: anthropic } }\n";
 
 describe("tandem setup --mcp", () => {
-  test("writes what each program reads, and leaves the rest of the project as it is", async () => {
+  test("writes each program's file and leaves the rest of the project unchanged", async () => {
     await using machine = await scratchMachine(CONFIG);
     const { code, stdout } = await machine.run(["setup", "--mcp", "claude-code,cursor,vscode,zed"]);
     expect(code).toBe(0);
@@ -18,7 +18,7 @@ describe("tandem setup --mcp", () => {
     const there = { command: "tandem", args: ["mcp", "--project", "${workspaceFolder}"] };
     expect(await read(".cursor/mcp.json")).toEqual({ mcpServers: { tandem: there } });
     expect(await read(".vscode/mcp.json")).toEqual({ servers: { tandem: { type: "stdio", ...there } } });
-    // Zed's settings are the user's own: shown, not written.
+    // Zed's settings belong to the user: printed, not written.
     expect(stdout).toContain('"context_servers"');
     expect(stdout).toContain(machine.project);
     expect(await readFile(join(machine.project, "tandem.yaml"), "utf8")).toBe(CONFIG);
@@ -27,7 +27,7 @@ describe("tandem setup --mcp", () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ mcp: [{ client: "claude-code", state: "there" }] });
   });
 
-  test("adds to what is there, in its layout", async () => {
+  test("adds to an existing file in its layout", async () => {
     await using machine = await scratchMachine(CONFIG);
     const file = join(machine.project, ".mcp.json");
     await writeFile(file, '{\n\t"mcpServers": {\n\t\t"other": { "command": "other" }\n\t},\n\t"more": 1\n}\n');
@@ -54,7 +54,7 @@ describe("tandem setup --mcp", () => {
     expect(stdout).toContain('"command": "tandem"');
   });
 
-  test("does it while setting up, too; without the flag it registers nothing", async () => {
+  test("also works during setup; without the flag nothing is registered", async () => {
     await using machine = await scratchMachine();
     const setup = ["setup", "--yes", "--backend", "claude-code", "--no-verify"];
     expect((await machine.run(setup)).code).toBe(0);

@@ -9,9 +9,9 @@ const NAME = "tandem";
 
 interface Target {
   label: string;
-  /** Within the project; absent where the setting is the user's own, which is theirs to edit. */
+  /** Path in the project. Absent for a user-wide setting, which the user edits. */
   file?: string;
-  /** Under which key servers stand there. */
+  /** The key that contains the servers. */
   section: string;
   entry: (folder: string) => object;
 }
@@ -44,21 +44,21 @@ const TARGETS: Record<McpClient, Target> = {
 
 export const labelOf = (client: McpClient): string => TARGETS[client].label;
 
-/** What is to be done for a client: its file written, nothing, or something by hand. */
+/** The registration of a client: a file to write, nothing to do, or a manual step. */
 export interface McpRegistration {
   client: McpClient;
   label: string;
   file: string | null;
   state: "new" | "there" | "by_hand";
-  /** What belongs into the file or the settings. */
+  /** The configuration to add. */
   snippet: string;
-  /** Why it has to be done by hand. */
+  /** Why it needs a manual step. */
   why?: string;
-  /** The file as it is to be. */
+  /** The new content of the file. */
   text?: string;
 }
 
-/** Reads what a client's file says now. What is there stays, whatever it is; nothing is written yet. */
+/** Reads a client's file and plans the change. Keeps existing content and writes nothing. */
 export async function planRegistration(client: McpClient, folder: string): Promise<McpRegistration> {
   const { label, file, section, entry } = TARGETS[client];
   const wanted = entry(folder);

@@ -20,7 +20,7 @@ interface Told {
   body: string;
 }
 
-/** What a host serves to the agents that it runs: a tool over MCP, and an address that is told of ends. */
+/** A host with an MCP tool and a webhook for its agents. */
 async function startHost() {
   const authorizations = new Set<string | undefined>();
   const orders: unknown[] = [];
@@ -54,7 +54,7 @@ async function takeNote(incoming: IncomingMessage, told: Told[]): Promise<void> 
   told.push({ headers: incoming.headers, body: Buffer.concat(chunks).toString("utf8") });
 }
 
-test("an agent calls back into its host with a header from a variable, whose value is written nowhere", async () => {
+test("an agent calls its host with a header from a variable whose value is stored nowhere", async () => {
   using host = await startHost();
   await using machine = await sessionMachine(
     ({ toolResults: [result] }) =>
@@ -88,7 +88,7 @@ test("an agent calls back into its host with a header from a variable, whose val
   expect(host.orders).toEqual(["A-17"]);
   expect([...host.authorizations]).toEqual([`Bearer ${TOKEN}`]);
 
-  // The host is told of the end, signed with a key that only the two of them know.
+  // The host gets the end event, signed with a shared key.
   await expect.poll(() => host.told.length).toBe(1);
   const [{ headers, body }] = host.told as [Told];
   expect(JSON.parse(body)).toMatchObject({ type: "completed", session_id: session.id, agent_name: "Clerk" });

@@ -10,7 +10,7 @@ import { createEngine } from "@tandem/tandem/engine";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 
-/** Turns that are under way when the host goes have so long to end; then they are interrupted. */
+/** Time for running turns to end after the host disconnects. Then they are interrupted. */
 export const STOP_MS = 3_000;
 
 export interface OpenedWire extends AsyncDisposable {
@@ -18,7 +18,7 @@ export interface OpenedWire extends AsyncDisposable {
   engine: "own" | "server";
 }
 
-/** To the server that is up, if it is on our database and may work where we do; otherwise to an engine in this process. */
+/** Connects to the running server if it uses our database and may work in this folder, else opens an engine in this process. */
 export async function openWire(context: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
   const servers = await Promise.all(sessionRoots(project).map((root) => serverFor(context, project, root)));
   const [server] = servers;
@@ -29,7 +29,10 @@ export async function openWire(context: Invocation, project: Project, logger: Lo
   return openOwn(context, project, logger);
 }
 
-/** All that `tandem up` has, but for its door: a host is no less than a server's owner, and nobody else comes in. */
+/**
+ * Opens everything that `tandem up` has except the HTTP listener. The host has the rights of the server's owner and is the only
+ * client.
+ */
 async function openOwn(context: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
   const command = "tandem stdio";
   await using parts = new AsyncDisposableStack();

@@ -17,7 +17,7 @@ const writes: Script = ({ toolResults: [result] }) =>
     ? text(result.isError ? "Then not." : "It is there.")
     : reply([text("I write it."), toolUse("Bash", { command: "echo hello > hello.txt" })]);
 
-/** A command that lasts; Claude Code itself refuses to just sleep. */
+/** A long-running command. Claude Code rejects a plain sleep. */
 const waits: Script = ({ toolResults: [result] }) =>
   result ? text("Done.") : reply([toolUse("Bash", { command: "tail -F /dev/null", timeout: 600_000 })]);
 
@@ -34,7 +34,7 @@ async function openSession(host: StdioProcess, tools: unknown[] = [{ type: "agen
 const message = (words: string) => ({ type: "user.message", content: [{ type: "text", text: words }] });
 const allow = (id: unknown) => ({ type: "user.tool_confirmation", tool_use_id: id, result: "allow" });
 
-/** A turn in which a call waits for the host, until it is idle again. */
+/** Runs a turn that waits for the host's approval, until it is idle. */
 async function driveTurn(host: StdioProcess, session: string): Promise<string[]> {
   const stream = host.send("sessions.events.stream", { session_id: session, event_deltas: ["agent.message"] });
   await host.until(({ id }) => id === stream);
@@ -53,7 +53,7 @@ async function driveTurn(host: StdioProcess, session: string): Promise<string[]>
 const isWaiting = (reason: unknown): boolean => (reason as { type: string }).type === "requires_action";
 
 describe("a host with an engine of its own", () => {
-  test("runs a turn with previews, an approval and files, all of it valid under the published schema", async () => {
+  test("runs a turn with previews, an approval and files, all valid by the published schema", async () => {
     machine = await sessionMachine(writes);
     await using host = await StdioProcess.open(machine.start(["stdio"]));
     expect(host.lines[0]).toMatchObject({ hello: { engine: "own" } });
@@ -67,7 +67,7 @@ describe("a host with an engine of its own", () => {
     expect(await host.ask("files.download", { file_id: file.id })).toEqual({
       ...{ filename: "a b.bin", mime_type: "application/octet-stream", size_bytes: 5, content },
     });
-    // A look at everything that needs nothing: each answer is held against its schema, too.
+    // Call every list method: each response is validated by its schema.
     for (const method of ["agents.list", "environments.list", "sessions.list", "files.list", "models.list"]) {
       await host.ask(
         method,
@@ -97,7 +97,7 @@ describe("a host with an engine of its own", () => {
     expect(processesIn(machine.folder.path)).toEqual([]);
   });
 
-  test("closes its end in the middle of a turn: the turn is ended, and no process is left", async () => {
+  test("disconnects during a turn: the turn ends, and no process remains", async () => {
     machine = await sessionMachine(waits);
     await using host = await StdioProcess.open(machine.start(["stdio"]));
     const session = await openSession(host);
@@ -111,13 +111,13 @@ describe("a host with an engine of its own", () => {
     expect(code).toBe(0);
     expect(processesIn(machine.folder.path)).toEqual([]);
 
-    // Whoever comes next finds the session idle, with all of it in the log.
+    // The next client finds the session idle with a complete log.
     await using next = await StdioProcess.open(machine.start(["stdio"]));
     expect(await next.ask("sessions.retrieve", { session_id: session })).toMatchObject({ status: "idle" });
     await next.end();
   });
 
-  test.each(["SIGTERM", "SIGINT"] as const)("%s ends it as cleanly", async (signal) => {
+  test.each(["SIGTERM", "SIGINT"] as const)("%s stops it cleanly", async (signal) => {
     machine = await sessionMachine(writes);
     await using host = await StdioProcess.open(machine.start(["stdio"]));
     const session = await openSession(host);
@@ -155,7 +155,7 @@ describe("a host with an engine of its own", () => {
     }
   });
 
-  test("a start that is refused is a line and a message, and nothing else", async () => {
+  test("a rejected start is one line and one message", async () => {
     machine = await sessionMachine(writes);
     await machine.configure("llm: { backend: nonsense }\n");
     const { code, stdout, stderr } = await machine.run(["stdio"]);
@@ -166,7 +166,7 @@ describe("a host with an engine of its own", () => {
 });
 
 describe("where a server is up on the same database", () => {
-  test("it answers in its place, with the same methods; its end is told", async () => {
+  test("it serves the same methods, and its end is reported", async () => {
     machine = await sessionMachine(writes);
     await using server = await machine.up();
     await using host = await StdioProcess.open(machine.start(["stdio"]));
@@ -186,13 +186,13 @@ describe("where a server is up on the same database", () => {
   });
 });
 
-test("the schema is printed", async () => {
+test("prints the schema", async () => {
   machine = await sessionMachine(writes);
   const { stdout } = await machine.run(["stdio", "--schema"]);
   expect(JSON.parse(stdout)).toMatchObject({ $defs: { "Request.sessions.create": { type: "object" } } });
 });
 
-/** Brings Tandem to where a command runs, says so, and waits to be killed. */
+/** Runs Tandem until a command starts, reports that, and waits to be killed. */
 const HOST = `
   import { spawn } from "node:child_process";
   import { once } from "node:events";
@@ -230,7 +230,7 @@ const HOST = `
   setInterval(() => {}, 1_000);
 `;
 
-/** The names of the programs that run for a test. */
+/** The names of the processes of a test. */
 function commandsIn(folder: string): string[] {
   return processesIn(folder).flatMap((pid) => {
     const file = `/proc/${pid}/comm`;

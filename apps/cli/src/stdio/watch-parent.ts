@@ -1,6 +1,6 @@
 const LOOK_EVERY_MS = 500;
 
-/** Fires when the process that started this one is gone, also where another still holds the pipe that it left. */
+/** Aborts when the parent process exits, even if another process still holds its pipe. */
 export function watchParent(): { signal: AbortSignal } & Disposable {
   const parent = process.ppid;
   const gone = new AbortController();

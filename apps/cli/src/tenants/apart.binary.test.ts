@@ -8,7 +8,7 @@ import { must, OPERATORS_SECRET, tenantStage, until, type Answer } from "./testi
 let stage: Awaited<ReturnType<typeof tenantStage>>;
 const tokens: Record<string, string> = {};
 
-/** Has each session say what its commands see; one that is told to wait waits until it is interrupted. */
+/** A script that prints the environment of commands. A session told to wait waits for an interrupt. */
 function script({ lastUserText, toolResults }: ModelRequest) {
   if (lastUserText.includes("look") && toolResults.length === 0) return toolUse("Bash", { command: "env; pwd" });
   if (lastUserText.includes("wait") && toolResults.length === 0) {
@@ -29,7 +29,7 @@ const as = (id: string) => ({
   try: (path: string, body?: unknown) => stage.call(tokens[id]!, "POST", path, body),
 });
 
-/** A session that was told something, in a folder of the tenant's own. */
+/** Starts a session in a folder of the tenant. */
 async function begin(id: string, words?: string): Promise<string> {
   const agent = await as(id).post("/v1/agents", {
     ...{ name: "worker", model: "sonnet" },
@@ -56,7 +56,7 @@ const status = (id: string, session: string, wanted: string) =>
 
 const typesOf = ({ body }: Answer): unknown[] => body.data.map(({ type }) => type);
 
-/** Claude Code processes of a tenant, as the system knows them. */
+/** The tenant's Claude Code processes, as listed by the system. */
 async function processesOf(id: string) {
   const names = await readdir(join(stage.homeOf(id), "processes"));
   const pids = [...new Set(names.map((name) => Number.parseInt(name, 10)))];
@@ -74,8 +74,8 @@ async function processesOf(id: string) {
   );
 }
 
-describe("two tenants have nothing in common", () => {
-  test.skipIf(process.platform !== "linux")("folders, variables and processes are their own", async () => {
+describe("two tenants are isolated", () => {
+  test.skipIf(process.platform !== "linux")("folders, variables and processes are separate", async () => {
     const sessions: Record<string, string> = {};
     for (const id of ["acme", "zeta"]) sessions[id] = await begin(id, "Please wait");
     for (const id of ["acme", "zeta"]) {
@@ -92,7 +92,7 @@ describe("two tenants have nothing in common", () => {
       expect(found!.cwd).toBe(join(home, "project"));
       const { HOME, CLAUDE_CONFIG_DIR, TMPDIR } = found!.variables;
       for (const folder of [HOME, CLAUDE_CONFIG_DIR, TMPDIR]) expect(folder).toContain(`${home}/`);
-      // Nothing of the operator's, and nothing that leads to it.
+      // Contains neither the operator's values nor paths to them.
       const shown = JSON.stringify(found!.variables);
       expect(shown).not.toContain(OPERATORS_SECRET);
       expect(shown).not.toContain("sk-ant");
@@ -103,7 +103,7 @@ describe("two tenants have nothing in common", () => {
     for (const id of ["acme", "zeta"]) await status(id, sessions[id]!, "idle");
   });
 
-  test("the model is asked with each one's own key, and is told of each one's own variables", async () => {
+  test("model requests use each tenant's own key and variables", async () => {
     stage.machine.rehearsal.use(script);
     for (const id of ["acme", "zeta"]) await status(id, await begin(id, "Please look around"), "idle");
     const requests = await atLeast(
@@ -124,7 +124,7 @@ describe("two tenants have nothing in common", () => {
     }
   });
 
-  test("what is kept of them is for nobody else's eyes", async () => {
+  test("their files are private", async () => {
     for (const id of ["acme", "zeta"]) {
       const home = stage.homeOf(id);
       for (const folder of [
@@ -136,7 +136,7 @@ describe("two tenants have nothing in common", () => {
     }
   });
 
-  test("whoever signs in by a tenant's link is that tenant, and sees its tokens alone", async () => {
+  test("a tenant's sign-in link gives access to that tenant and its tokens only", async () => {
     const { body } = await as("acme").post("/v1/sign_in/codes");
     const signedIn = await fetch(`${stage.up.url}/v1/sign_in`, {
       method: "POST",
@@ -153,11 +153,11 @@ describe("two tenants have nothing in common", () => {
   });
 });
 
-describe("a tenant takes no more than it may, and is told so", () => {
+describe("a tenant's quotas are enforced and reported", () => {
   const limit = (quotas: Record<string, number | null>) =>
     must(stage.call(stage.up.token, "POST", "/v1/tenants/acme", { quotas }));
 
-  test("turns at once: a message waits, and begins when one has ended", async () => {
+  test("concurrent turns: a message waits and starts when a turn has ended", async () => {
     await limit({ turns: 1 });
     const first = await begin("acme", "Please wait");
     await status("acme", first, "running");
@@ -166,7 +166,7 @@ describe("a tenant takes no more than it may, and is told so", () => {
     const told = await until(log, (answer) => typesOf(answer).includes("tandem.notice"));
     expect(JSON.stringify(told.body)).toContain("1 turn runs already, which is as many as may at once.");
     expect(typesOf(told)).not.toContain("session.status_running");
-    // Nobody else waits for it.
+    // Other tenants are not delayed.
     await status("zeta", await begin("zeta", "Hello"), "idle");
     await interrupt("acme", first);
     await until(log, (answer) => typesOf(answer).includes("agent.message"));
@@ -174,7 +174,7 @@ describe("a tenant takes no more than it may, and is told so", () => {
     await limit({ turns: null });
   });
 
-  test("sessions, and bytes of files", async () => {
+  test("sessions and bytes of files", async () => {
     const { body } = await as("acme").get("/v1/tenant");
     const { open_sessions: open } = body["use"] as { open_sessions: number };
     expect(open).toBeGreaterThan(0);
@@ -193,7 +193,7 @@ describe("a tenant takes no more than it may, and is told so", () => {
     await as("acme").post("/v1/sessions", { agent: agent!["id"], environment_id: "env_local" });
   });
 
-  test("money of a day: whatever its own admins say, the operator's limit is the highest", async () => {
+  test("daily cost: the operator's limit caps that of the tenant's admins", async () => {
     await limit({ usd_per_day: 0.000_001 });
     await as("acme").post("/v1/budgets", { scope: "day", limits: { usd: 1_000 } });
     const session = await begin("acme", "Hello");
@@ -211,7 +211,7 @@ describe("a tenant takes no more than it may, and is told so", () => {
 });
 
 describe("the operator", () => {
-  test("stops everybody, and no tenant can go on before the operator does", async () => {
+  test("stops all tenants, and no tenant can resume before the operator does", async () => {
     const stop = () => as("zeta").get("/v1/stop");
     await must(stage.call(stage.up.token, "POST", "/v1/stop", { reason: "Something is in a loop" }));
     expect((await stop()).body["stopped"]).toMatchObject({ by: "the operator", reason: "Something is in a loop" });
@@ -220,7 +220,7 @@ describe("the operator", () => {
     expect((await stop()).body["stopped"]).toBeNull();
   });
 
-  test("archives a tenant: its tokens are refused in the same words as any other, and its turns end", async () => {
+  test("archives a tenant: its tokens fail like unknown ones, and its turns end", async () => {
     const session = await begin("zeta", "Please wait");
     await status("zeta", session, "running");
     const operator = (method: string, path: string) => stage.call(stage.up.token, method, path);
@@ -233,7 +233,7 @@ describe("the operator", () => {
     expect((await as("zeta").get(`/v1/sessions/${session}`)).body["status"]).toBe("idle");
   });
 
-  test("deletes a tenant for good, but nothing that is being served, and no folder that is not its own", async () => {
+  test("deletes a tenant, but not a running one and no folder outside its own", async () => {
     const folder = stage.machine.folder.join("lent");
     await mkdir(folder);
     const operator = (method: string, path: string, body?: unknown) => stage.call(stage.up.token, method, path, body);
@@ -248,7 +248,7 @@ describe("the operator", () => {
   });
 });
 
-/** Waits until there are so many. */
+/** Waits for `count` items. */
 async function atLeast<T>(read: () => readonly T[], count: number): Promise<readonly T[]> {
   const deadline = Date.now() + 30_000;
   while (read().length < count && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));

@@ -3,15 +3,15 @@ import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { must, tenantStage, until, type Answer } from "./testing/tenant-stage.ts";
 
-// Every route that the server has, by its own description of itself, is asked by a stranger for what is acme's. A route that
-// is added later is walked too: it fails here until what it names is in `idsOf`, and what it wants is in `BODIES`.
+// Another tenant requests acme's resources through every route of the server's own description. A new route is included
+// automatically: the test fails until `idsOf` has its resource and `BODIES` its body.
 
-/** Stands in all that is acme's: wherever a stranger meets it, something leaks. */
+/** Part of all of acme's data. Another tenant that sees it has found a leak. */
 const MARK = "violet-heron";
 
 type Ids = Record<string, string>;
 
-/** What a route takes, where it takes more than an id; with what is acme's wherever something can be named. */
+/** Request bodies of routes that need one, with acme's ids in all references. */
 const BODIES: Record<string, (ids: Ids) => unknown> = {
   "agents.create": () => ({ name: "own", model: "sonnet" }),
   "agents.update": () => ({ name: "taken", version: 1 }),
@@ -46,7 +46,7 @@ const BODIES: Record<string, (ids: Ids) => unknown> = {
   "audit.verify": () => ({ noted: [] }),
 };
 
-/** What is asked for behind the `?`. */
+/** Query parameters of routes. */
 const QUERIES: Record<string, (ids: Ids) => Record<string, string>> = {
   "commands.list": ({ folder }) => ({ folder: folder! }),
   "trust.retrieve": ({ folder }) => ({ folder: folder! }),
@@ -67,7 +67,7 @@ const QUERIES: Record<string, (ids: Ids) => Record<string, string>> = {
   "rules.list": ({ session_id }) => ({ scope: "session", of: session_id! }),
 };
 
-/** Of nobody: what models there are is in the program. */
+/** Routes without tenant data: the list of models is built in. */
 const PUBLIC = new Set(["models.retrieve"]);
 
 interface Described {
@@ -93,7 +93,7 @@ const places = [
 ];
 
 describe.each(places)("on $name", ({ why, open }) => {
-  describe.skipIf(why)("a stranger", () => {
+  describe.skipIf(why)("another tenant", () => {
     let place: Awaited<ReturnType<typeof open>>;
     let stage: Awaited<ReturnType<typeof tenantStage>>;
     let routes: Described[];
@@ -134,7 +134,7 @@ describe.each(places)("on $name", ({ why, open }) => {
       await place?.close();
     });
 
-    /** One of everything that acme can have. */
+    /** Creates one of each resource for acme. */
     async function idsOf(token: string): Promise<Ids> {
       const post = (path: string, body: unknown) => must(stage.call(token, "POST", path, body));
       const get = (path: string) => must(stage.call(token, "GET", path));
@@ -205,7 +205,7 @@ describe.each(places)("on $name", ({ why, open }) => {
       return stage.call(token, method, named + query, body);
     }
 
-    /** What a stream that does not end says in the beginning. */
+    /** Reads the start of an endless stream. */
     async function readFeed(token: string, path: string): Promise<Answer> {
       const leave = new AbortController();
       const response = await fetch(`${stage.up.url}${path}`, {
@@ -221,14 +221,14 @@ describe.each(places)("on $name", ({ why, open }) => {
       return { status: response.status, text: said, body: { id: "", data: [] } };
     }
 
-    /** The same answer for what is there and what is not: but for what was asked for, and the request's own id. */
+    /** Normalizes a response, without the requested id and the request id, to compare existing with unknown resources. */
     const words = ({ status, text: said }: Answer, given: Ids): string =>
       Object.values(given)
         .toSorted((a, b) => b.length - a.length)
         .reduce((left, id) => (id ? left.replaceAll(id, "…") : left), `${status} ${said}`)
         .replaceAll(/req_\w+/g, "req");
 
-    test("the walk is over all that there is", () => {
+    test("covers every route", () => {
       expect(routes.length).toBeGreaterThan(110);
       for (const name of [...Object.keys(BODIES), ...Object.keys(QUERIES)]) {
         expect(routes.map((route) => route.name)).toContain(name);
@@ -245,7 +245,7 @@ describe.each(places)("on $name", ({ why, open }) => {
           if (isOperators) continue;
           const there = await ask(token, route, ids);
           const nowhere = await ask(token, route, made(ids));
-          // What nobody can do is refused before anything is looked for.
+          // Unsupported operations are rejected before any lookup.
           if ((there.status !== 404 && there.status !== 501) || words(there, ids) !== words(nowhere, made(ids))) {
             found.push(`${route.name}: ${words(there, ids)} | ${words(nowhere, made(ids))}`);
           }
@@ -254,17 +254,17 @@ describe.each(places)("on $name", ({ why, open }) => {
       },
     );
 
-    test("finds nothing in any list, stream, search or export, and can do nothing with what it names", async () => {
+    test("finds nothing in lists, streams, searches or exports, and its writes have no effect", async () => {
       const token = strangers.get("another tenant's admin")!;
       const secrets = [MARK, ...Object.entries(ids).flatMap(([name, id]) => (IS_OWN.has(name) ? [] : [id]))];
       const found: string[] = [];
       for (const route of routes.filter(({ path, name }) => !path.includes("{") && name !== "openapi.retrieve")) {
         const answer = await ask(token, route, ids);
-        // What was sent may come back, and nothing else.
+        // The response may repeat the request, but nothing else.
         const sent = JSON.stringify([BODIES[route.name]?.(ids), QUERIES[route.name]?.(ids)]);
         const leaked = secrets.filter((secret) => secret && answer.text.includes(secret) && !sent.includes(secret));
         if (leaked.length > 0) found.push(`${route.name}: ${answer.status} ${leaked.join(", ")}`);
-        // Refused for its form, it would show nothing: what it wants belongs into BODIES or QUERIES.
+        // A validation error proves nothing: add the missing field to BODIES or QUERIES.
         if (answer.text.includes("is missing")) found.push(`${route.name}: ${words(answer, ids)}`);
         if (answer.status >= 400) {
           const nowhere = await ask(token, route, made(ids));
@@ -277,7 +277,7 @@ describe.each(places)("on $name", ({ why, open }) => {
       expect(found).toEqual([]);
     });
 
-    test("has none of the machine's own: there is nothing at these addresses", async () => {
+    test("cannot reach the routes of the machine", async () => {
       const token = strangers.get("another tenant's admin")!;
       const own = routes.filter(({ name }) => /^(status|trust|tenants|credentials|fleet\.(status|dead))/.test(name));
       const answers = await Promise.all(own.map((route) => ask(token, route, ids)));
@@ -315,7 +315,7 @@ describe.each(places)("on $name", ({ why, open }) => {
       const own = await ask(zeta, null, hello);
       expect([theirs.status, own.status]).toEqual([200, 200]);
       expect((await ask(zeta, own.id, search)).text).not.toContain(MARK);
-      // Somebody else's connection is as unknown as one that never was.
+      // Another tenant's connection is reported like an unknown one.
       const taken = await ask(zeta, theirs.id, search);
       const none = await ask(zeta, crypto.randomUUID(), search);
       expect(taken).toEqual(none);
@@ -355,11 +355,11 @@ describe.each(places)("on $name", ({ why, open }) => {
         signal: AbortSignal.timeout(20_000),
       });
 
-    test("acme has all of it, meanwhile", async () => {
+    test("acme still has all of its data", async () => {
       const session = await must(stage.call(acme, "GET", `/v1/sessions/${ids["session_id"]}`));
       expect(session.body["title"]).toBe(MARK);
       expect((await must(stage.call(acme, "GET", `/v1/files/${ids["file_id"]}/content`))).text).toBe(MARK);
-      // Strangers have stopped everything that is theirs.
+      // The other tenant's stop requests affected only itself.
       expect((await must(stage.call(acme, "GET", "/v1/stop"))).body).toEqual({ stopped: null });
       const searched = await must(stage.call(acme, "GET", "/v1/context/search?query=violet+heron"));
       expect(searched.text).toContain(MARK);
@@ -370,5 +370,5 @@ describe.each(places)("on $name", ({ why, open }) => {
   });
 });
 
-/** Not acme's alone: they say nothing. */
+/** Ids that are not specific to acme and reveal nothing. */
 const IS_OWN = new Set(["key", "worker_id", "task_id", "mcp_server_id", "known", "folder", "tenant_id"]);

@@ -13,7 +13,7 @@ interface Line {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** An editor before a `tandem acp`, line by line. A line that is no JSON fails whatever is asked. */
+/** An editor that exchanges lines with `tandem acp`. A line that is not JSON fails the pending request. */
 export class AcpLines implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<
@@ -25,7 +25,7 @@ export class AcpLines implements AsyncDisposable {
   readonly lines: Line[] = [];
   #next = 0;
 
-  /** `permit` chooses an option; undefined leaves the request without an answer. */
+  /** `permit` selects an option. Undefined leaves the request unanswered. */
   constructor(child: ChildProcess, permit: (permission: Permission) => string | undefined) {
     this.#child = child;
     child.stderr?.resume();
@@ -47,7 +47,7 @@ export class AcpLines implements AsyncDisposable {
     });
   }
 
-  /** All that the agent has said, one chunk after the other. */
+  /** The agent's text so far. */
   get said(): string {
     const chunks = this.lines.map(({ params }) => params?.update);
     return chunks
@@ -67,7 +67,7 @@ export class AcpLines implements AsyncDisposable {
     this.#send({ method, params });
   }
 
-  /** Resolves with the next line that fits. */
+  /** Waits for the next matching line. */
   next(fits: (line: Line) => boolean): Promise<Line> {
     return new Promise((resolve) => {
       const listener = (line: Line): void => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Whether a process runs; in a container without an init, a dead orphan stays behind as a zombie, which does not. */
+/** True if the process runs. A zombie does not count: in a container without an init, dead orphans remain as zombies. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -8,7 +8,7 @@ interface Place {
   rehearsal: { url: string };
 }
 
-/** The real `claude --print` of a user of that machine, who has nothing to do with Tandem. It asks the rehearsal. */
+/** Runs the real `claude --print` against the rehearsal, as a user without Tandem would. */
 export async function runClaude({ project, variables, rehearsal }: Place, ...args: string[]): Promise<Outcome> {
   const child = spawn(findExecutable(), ["--print", ...args], {
     cwd: project,
@@ -19,7 +19,7 @@ export async function runClaude({ project, variables, rehearsal }: Place, ...arg
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       DISABLE_AUTOUPDATER: "1",
       CLAUDE_CODE_MAX_RETRIES: "0",
-      // Tests may run as root, and the permission mode of these conversations matters to nobody.
+      // Allows tests to run as root. The permission mode is irrelevant here.
       IS_SANDBOX: "1",
     },
     stdio: ["ignore", "pipe", "pipe"],

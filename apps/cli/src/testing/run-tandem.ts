@@ -18,17 +18,17 @@ export interface Outcome {
 
 export interface RunOptions {
   stdin?: string;
-  /** On top of the scratch machine's own; nothing is inherited. */
+  /** Added to the scratch machine's variables. Nothing is inherited. */
   env?: Record<string, string>;
   /** Relative to the project. */
   cwd?: string;
-  /** A command, with its arguments, that starts `tandem` in its own way. */
+  /** A command with arguments that starts `tandem`. */
   wrapper?: readonly string[];
-  /** Another build of it. */
+  /** Another build of `tandem`. */
   tandem?: string;
 }
 
-/** A machine of its own for a test: a home and a project in scratch folders, and variables that lead nowhere else. */
+/** A machine for one test: scratch folders for home and project, and variables that point only there. */
 export async function scratchMachine(config?: string) {
   const folder = await scratchFolder();
   const project = folder.join("project");
@@ -39,10 +39,10 @@ export async function scratchMachine(config?: string) {
     CLAUDE_CONFIG_DIR: folder.join("home", ".claude"),
     TMPDIR: folder.join("tmp"),
     LANG: "C.UTF-8",
-    // A test that forgets to say where requests go reaches nobody.
+    // A test without an explicit endpoint must not reach the network.
     HTTPS_PROXY: "http://127.0.0.1:9",
     NO_PROXY: "127.0.0.1",
-    // Compiled code is worth keeping from test to test; the home is not.
+    // The compile cache is shared between tests, the home is not.
     NODE_COMPILE_CACHE: join(tmpdir(), `tandem-test-cache-${process.getuid?.() ?? 0}`),
   };
   await Promise.all([project, variables.HOME, variables.TMPDIR].map((path) => mkdir(path, { recursive: true })));
@@ -64,16 +64,16 @@ export async function scratchMachine(config?: string) {
     project,
     variables,
     configure,
-    /** Starts `tandem` and leaves it to the test. */
+    /** Starts `tandem`. The test ends it. */
     start,
-    /** Runs `tandem` to its end. Without `stdin`, its standard input is empty. */
+    /** Runs `tandem` until it exits. Without `stdin`, its standard input is empty. */
     run(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
       const child = start(args, options);
       child.stdin?.on("error", () => {});
       child.stdin?.end(options.stdin ?? "");
       return outcomeOf(child);
     },
-    /** Trusts the project as it is. */
+    /** Trusts the current config. */
     async trust(): Promise<void> {
       const { code, stderr } = await outcomeOf(start(["trust"]));
       if (code !== 0) throw new Error(stderr);
@@ -82,7 +82,7 @@ export async function scratchMachine(config?: string) {
   };
 }
 
-/** What a child has said by the time it has ended. */
+/** Waits for exit and returns the output. */
 export function outcomeOf(child: ChildProcess): Promise<Outcome> {
   let [stdout, stderr] = ["", ""];
   child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 
-/** Puts a small database and a page about it into a machine's project, for a config with the connection `shop`. */
+/** Adds a small database and a page to a machine's project, for a config with the connection `shop`. */
 export async function makeShop(folder: { join: (...names: string[]) => string }): Promise<void> {
   const database = new DatabaseSync(folder.join("project", "shop.sqlite"));
   database.exec(`

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { processesIn } from "./vitals.ts";
 
-/** A fresh folder for a test, removed with what is in it, and with whatever still works there. */
+/** A temporary folder for one test. Removes its content and ends the processes in it. */
 export async function scratchFolder(): Promise<
   AsyncDisposable & { path: string; join: (...names: string[]) => string }
 > {
@@ -20,7 +20,7 @@ export async function scratchFolder(): Promise<
   };
 }
 
-/** A server that was killed leaves a Claude Code behind, which writes some last words before it notices. */
+/** A killed server leaves a Claude Code process that may still write until it notices. */
 async function endProcessesIn(path: string): Promise<void> {
   if (!existsSync("/proc/self")) return sleep(1_000);
   const deadline = Date.now() + 60_000;
@@ -35,6 +35,6 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // Gone meanwhile.
+    // The process has exited.
   }
 }

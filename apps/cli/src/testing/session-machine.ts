@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { outcomeOf, scratchMachine, type Outcome, type RunOptions } from "./run-tandem.ts";
 
-/** A scratch machine whose sessions run on the real Claude Code, which asks a rehearsal. */
+/** A scratch machine whose sessions run on the real Claude Code against a rehearsal. */
 export async function sessionMachine(script: Script, settings = "", variables: Record<string, string> = {}) {
   const rehearsal = await startRehearsal(script);
   const machine = await scratchMachine(
@@ -32,12 +32,12 @@ export interface RunningUp extends AsyncDisposable {
   url: string;
   tokenFile: string;
   token: string;
-  /** How it ended, once it has. */
+  /** Resolves when it exits. */
   outcome: Promise<Outcome>;
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
 }
 
-/** A `tandem up --json` once it is ready. Ended with the test, whatever became of it. */
+/** Waits until `tandem up --json` is ready. It is ended with the test. */
 export async function startUp(child: ChildProcess): Promise<RunningUp> {
   child.stdin?.end();
   const outcome = outcomeOf(child);

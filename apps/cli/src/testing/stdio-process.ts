@@ -7,7 +7,7 @@ import { outcomeOf, type Outcome } from "./run-tandem.ts";
 
 type Line = Record<string, unknown>;
 
-// Ajv warns of formats that it does not know; the encoding says the same.
+// Remove the unknown format, which Ajv warns about. `contentEncoding` says the same.
 const schema = JSON.parse(JSON.stringify(stdioSchema()).replaceAll('"format":"base64",', "")) as Line;
 const ajv = new AjvJsonSchemaValidator();
 const validators = new Map<string, ReturnType<AjvJsonSchemaValidator["getValidator"]>>();
@@ -20,12 +20,12 @@ function check(definition: string, value: unknown): void {
   if (!valid) throw new Error(`${definition}: ${errorMessage}\n${JSON.stringify(value).slice(0, 2_000)}`);
 }
 
-/** A `tandem stdio` that a test drives by hand. Everything that it writes is held against the schema that it publishes. */
+/** A `tandem stdio` process. Validates its output by the published schema. */
 export class StdioProcess {
   readonly lines: Line[] = [];
   readonly child: ChildProcess;
   readonly outcome: Promise<Outcome>;
-  /** What the schema has against lines that came. */
+  /** Schema violations of received lines. */
   readonly faults: string[] = [];
   readonly #methods = new Map<unknown, string>();
   #news = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ export class StdioProcess {
     return id;
   }
 
-  /** The result; throws where there is an error instead. */
+  /** Returns the result. Throws on an error response. */
   async ask<T = Line>(method: string, params: Line = {}): Promise<T> {
     const id = this.send(method, params);
     const line = await this.until((one) => one["id"] === id);
@@ -76,7 +76,7 @@ export class StdioProcess {
     return line["event"] as Line;
   }
 
-  /** Closes its input, and resolves with how it ended. */
+  /** Closes its input and waits for exit. */
   async end(): Promise<Outcome> {
     this.child.stdin!.end();
     return this.outcome;

@@ -2,16 +2,16 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const TICKS_PER_SECOND = 100;
 
-/** What a process holds at this moment, by the books of the system. Linux only: /proc. */
+/** The resources of a process. Linux only: /proc. */
 export interface Vitals {
   rssMb: number;
-  /** Its share of memory: what several processes use counts in parts. */
+  /** Proportional set size: shared memory counts in parts. */
   pssMb: number;
-  /** The most that it has ever held. */
+  /** Peak memory. */
   peakMb: number;
   fds: number;
   threads: number;
-  /** With those of its children that have ended. */
+  /** Including exited children. */
   cpuSeconds: number;
 }
 
@@ -27,7 +27,7 @@ export function vitalsOf(pid: number): Vitals {
   };
 }
 
-/** Pids of all that descend from a process. */
+/** Pids of all descendants of a process. */
 export function descendantsOf(pid: number): number[] {
   const children = new Map<number, number[]>();
   for (const other of processes()) {
@@ -39,14 +39,14 @@ export function descendantsOf(pid: number): number[] {
   return found.slice(1);
 }
 
-/** Pids of all that work in a folder or under it, whoever's children they are by now. */
+/** Pids of all processes whose working folder is in `folder`, whatever their parent. */
 export const processesIn = (folder: string): number[] =>
   processes().filter((pid) => {
     try {
       const place = readlinkSync(`/proc/${pid}/cwd`);
       return place === folder || place.startsWith(`${folder}/`);
     } catch {
-      // Gone, or not ours to look at.
+      // The process has exited or belongs to another user.
       return false;
     }
   });
@@ -64,7 +64,7 @@ const kilobytes = (text: string, key: string): number =>
 function statFields(pid: number): string[] | undefined {
   try {
     const stat = read(pid, "stat");
-    // The name before it may hold anything.
+    // The process name before `)` may contain any characters.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
     return undefined;

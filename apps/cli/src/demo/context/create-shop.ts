@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 
-/** Makes the shop's database. */
 export async function createShop(file: string): Promise<void> {
   const { DatabaseSync } = await import("node:sqlite");
   const database = new DatabaseSync(file);

@@ -6,8 +6,8 @@ import { rehearsedReader } from "./rehearsed-reader.ts";
 import { Stage } from "./stage.ts";
 
 /**
- * A small catalogue and wiki, made by the real commands out of a shop's database and documents. Only the model is a stand-in:
- * nothing is spent, nothing leaves the machine, and nothing of the user's is read or changed. What was made stays.
+ * Builds a small catalogue and wiki from a shop's database and documents with the real commands. Only the model is scripted:
+ * nothing is spent, no data leaves the machine, and the user's files are neither read nor changed. The result is kept.
  */
 export async function demoContext(context: Invocation, named: string | undefined): Promise<void> {
   const { startRehearsal } = await import("@tandem/rehearsal");
@@ -33,7 +33,7 @@ export async function demoContext(context: Invocation, named: string | undefined
     await stage.ask();
     const before = requests();
     await stage.again(() => requests() - before);
-    // Whoever goes on from here has a model of their own, or none.
+    // Remove the demo backend, which stops with the demo. Users configure their own model.
     await project.answerFrom(undefined);
     await stage.trust(project.folder);
     stage.end(project.folder, requests());

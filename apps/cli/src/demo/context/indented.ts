@@ -1,6 +1,6 @@
 const INDENT = "   ";
 
-/** The same stream, a little to the right: what commands print stands under the words that tell about them. */
+/** Indents the output of commands below the narration. */
 export function indented(stream: NodeJS.WriteStream): NodeJS.WriteStream {
   let isStart = true;
   const shifted = (text: string): string => {

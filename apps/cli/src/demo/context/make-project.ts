@@ -12,20 +12,23 @@ ingest:
     docs: { path: docs }
 `;
 
-/** For the demo itself: who answers is a stand-in on this machine, which is gone when the demo is over. */
+/** The backend of the demo: a scripted model on this machine that stops with the demo. */
 const rehearsed = (url: string): string => `llm:
   provider: { backend: anthropic, anthropic: { baseUrl: "${url}" } }
 `;
 
 interface DemoProject {
   folder: string;
-  /** What an installation keeps in `~/.tandem`; nothing of the user's own is touched. */
+  /** The demo's TANDEM_HOME, so that the user's own is not touched. */
   home: string;
-  /** Names who answers, or takes that out again. */
+  /** Sets or removes the backend. */
   answerFrom(url: string | undefined): Promise<void>;
 }
 
-/** A folder with a database, documents and a `tandem.yaml`: the named one, which must be new or empty, or a temporary one. */
+/**
+ * Creates a folder with a database, documents and a `tandem.yaml`: the named one, which must be new or empty, or a temporary
+ * one.
+ */
 export async function makeProject(cwd: string, named: string | undefined): Promise<DemoProject> {
   const folder =
     named === undefined ? await realpath(await mkdtemp(join(tmpdir(), "tandem-demo-"))) : resolve(cwd, named);

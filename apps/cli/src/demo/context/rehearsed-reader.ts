@@ -4,12 +4,12 @@ import { SHOP_DESCRIPTIONS, SHOP_JOINS } from "./shop-descriptions.ts";
 import { ACTIVE_CUSTOMER_DISPUTED, NEWSLETTER, SHOP_READINGS, type RehearsedPage } from "./shop-pages.ts";
 
 /**
- * What a model would say to a scan and an ingest of the shop. What it is asked for it takes from the request, and what it
- * says goes through the same checks as any model's words: citations have to exist, joins have to hold.
+ * A scripted model for the scan and ingest of the shop. Its answers pass the same checks as those of a real model: citations
+ * must exist, joins must hold.
  */
 export function rehearsedReader(request: ModelRequest): Reply | Promise<Reply> {
   const { lastUserText, system } = request;
-  // Claude Code may put words of its own before ours.
+  // Claude Code may prepend text to the prompt.
   if (/^Describe th/m.test(lastUserText)) return asObject(descriptions(lastUserText), request);
   if (/^Which columns refer/m.test(lastUserText)) return asObject(joins(lastUserText), request);
   if (/^Sort th/m.test(lastUserText)) return asObject(lanes(lastUserText), request);
@@ -20,7 +20,7 @@ export function rehearsedReader(request: ModelRequest): Reply | Promise<Reply> {
   return text("There is nothing to do.");
 }
 
-/** An object in the way in which the request asks for one. */
+/** Returns the object by the mechanism that the request uses. */
 async function asObject(value: object, request: ModelRequest): Promise<Reply> {
   const { answer } = object(value);
   return typeof answer === "function" ? answer(request) : answer;
@@ -98,10 +98,10 @@ function candidates(prompt: string) {
   };
 }
 
-/** Something done in one turn: words, and calls of tools by their own names. */
+/** One scripted turn: text, and tool calls by tool name. */
 type Turn = { says?: string; calls?: [tool: string, input: object][] };
 
-/** The turn that the conversation has come to; tools that were not offered are left out. */
+/** Returns the next scripted turn, without tools that were not offered. */
 function turnOf(request: ModelRequest, turns: readonly Turn[]): Reply {
   const { says, calls = [] } = turns[request.messages.filter(({ role }) => role === "assistant").length] ?? {};
   const uses = calls.flatMap(([tool, input]) => {

@@ -1,4 +1,4 @@
-/** What the rehearsed model has to say about the shop's tables: of each, its rows first, then its columns. */
+/** Scripted descriptions of the shop's tables: the table first, then its columns. */
 export const SHOP_DESCRIPTIONS: Readonly<Record<string, readonly [string, Readonly<Record<string, string>>]>> = {
   staff: [
     "One person who works or has worked in the shop, with team and superior.",
@@ -107,7 +107,7 @@ export const SHOP_DESCRIPTIONS: Readonly<Record<string, readonly [string, Readon
   ],
 };
 
-/** Joins that neither names nor foreign keys give away. The model only suggests them: whether they hold, the rows say. */
+/** Joins without foreign keys or matching names. The model suggests them; the scan checks them against the rows. */
 export const SHOP_JOINS = [
   { from: ["orders", "ship_to"], to: ["addresses", "id"], why: "Goods are shipped to an address." },
   { from: ["customers", "referred_by"], to: ["customers", "id"], why: "Customers are referred by other customers." },

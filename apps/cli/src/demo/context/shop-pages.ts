@@ -1,8 +1,8 @@
-/** What the rehearsed model makes of a document: how it is read, what is looked up for it, and the pages that it writes. */
+/** The scripted processing of a document: triage, lookups and pages. */
 interface RehearsedReading {
   lane: "skip" | "light" | "full";
   reason: string;
-  /** A look into the database before anything is written, and what it shows. */
+  /** A query before writing, and the statement that it verifies. */
   check?: { sql: string; verified: string };
   pages?: readonly RehearsedPage[];
 }
@@ -27,7 +27,7 @@ const ACTIVE_CUSTOMER: RehearsedPage = {
   body: "An active customer has placed at least one order that was not cancelled within the last 90 days; the day of the report counts as the last one. [^docs/metrics#active-customer]",
 };
 
-/** The same, once somebody has read the other document. */
+/** The same page after the other document was read. */
 export const ACTIVE_CUSTOMER_DISPUTED: RehearsedPage = {
   ...ACTIVE_CUSTOMER,
   body: `${ACTIVE_CUSTOMER.body}
@@ -44,7 +44,7 @@ export const NEWSLETTER: RehearsedPage = {
   body: "Newsletters go out at most twice a month, and never on a Sunday. [^docs/newsletter-handbook#how-often]",
 };
 
-/** By the document's path. */
+/** Keyed by the document's path. */
 export const SHOP_READINGS: Readonly<Record<string, RehearsedReading>> = {
   "summer-party.md": { lane: "skip", reason: "An invitation: it will not matter in a month." },
   "newsletter-handbook.md": { lane: "light", reason: "Two rules that can be lifted out as they stand." },

@@ -12,11 +12,11 @@ import { styleFor, table, wrap } from "../../terminal.ts";
 import { Narrator } from "../narrator.ts";
 
 const WIDTH = 100;
-/** What the person of the demo accepts at once; the rest is left for whoever tries it. */
+/** Pages that the demo accepts. The rest is left for the user to try. */
 const ACCEPTED = ["wiki/metrics/active-customer.md", "wiki/orders.md", "wiki/refunds.md"];
 const ANSWER = "Finance decides: 90 days. Marketing should say recipients.";
 
-/** The acts of the demo. Scan, ingest and search are the commands themselves, in the project of the demo. */
+/** The steps of the demo. Scan, ingest and search are the real commands in the demo's project. */
 export class Stage {
   readonly #narrator: Narrator;
   readonly #context: Invocation;
@@ -26,7 +26,7 @@ export class Stage {
     this.#context = context;
   }
 
-  /** The demo has written the folder's settings itself, and stands by them as they are now. */
+  /** The demo wrote these settings itself, so it trusts them. */
   async trust(folder: string): Promise<void> {
     const { settings } = await openProject(this.#context);
     await trustFolder(this.#context.env, folder, settings);
@@ -50,7 +50,7 @@ export class Stage {
     this.#expect(await scan(this.#context, "shop", { descriptions: true }));
   }
 
-  /** One entry as it stands in its file, and joins that were found. */
+  /** Shows one catalogue entry and the joins found. */
   async catalogue(): Promise<void> {
     const narrator = this.#narrator;
     const path = "context/catalogue/shop/main.orders.yaml";
@@ -82,7 +82,7 @@ export class Stage {
     this.#expect(await ingest(this.#context, [], {}));
   }
 
-  /** The page that two documents disagree about; the answer, and part of the rest, accepted. */
+  /** Shows the page on which two documents disagree, answers the question and accepts part of the rest. */
   async review(): Promise<void> {
     const narrator = this.#narrator;
     narrator.title("Nothing is written before somebody has looked");
@@ -116,7 +116,7 @@ export class Stage {
     for (const { commit, subject } of log) this.#show(`${dim(commit.slice(0, 7))} ${subject}`);
   }
 
-  /** What people and agents get out of it. */
+  /** Searches and queries the result. */
   async ask(): Promise<void> {
     const narrator = this.#narrator;
     const { search } = await import("../../commands/context/context.ts");
@@ -166,7 +166,6 @@ export class Stage {
     for (const line of [first![0]!, ...table(others)]) this.#show(line);
   }
 
-  /** What the proposals have come to. */
   proposals() {
     return this.#know(async ({ context }) =>
       (await context.proposals.list({ limit: 10 })).map(({ id, title, state, counts }) => ({
@@ -186,7 +185,7 @@ export class Stage {
     this.#context.stdout.write(`${line}\n`);
   }
 
-  /** The commands say themselves what went wrong. */
+  /** The commands print their own errors. */
   #expect(code: number): void {
     this.#context.signal.throwIfAborted();
     if (code !== 0) throw new TandemError("unexpected", "The demo did not come to its end.");
@@ -200,7 +199,7 @@ async function newest(proposals: OpenedContext["context"]["proposals"]): Promise
   return proposal;
 }
 
-/** The head of a table's file, and one of its columns. */
+/** The head of a table's file and one of its columns. */
 function excerpt(text: string, column: string): string[] {
   const lines = text.trimEnd().split("\n");
   const start = lines.indexOf(`  - name: ${column}`);
@@ -208,5 +207,5 @@ function excerpt(text: string, column: string): string[] {
   return [...lines.slice(0, lines.indexOf("columns:") + 1), "  …", ...lines.slice(start, end), "  …"];
 }
 
-/** For a shell. */
+/** Quotes a path for a shell. */
 const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

@@ -5,7 +5,7 @@ import type { RunOptions } from "../../testing/run-tandem.ts";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 import { startUp, type RunningUp } from "../../testing/session-machine.ts";
 
-/** A machine with a Postgres, on which several `tandem up` run, each with a home and a state folder of its own. */
+/** A machine with a Postgres and several `tandem up` processes, each with its own home and state folder. */
 export async function fleetMachine(settings = "") {
   await using parts = new AsyncDisposableStack();
   const postgres = parts.use(await startPostgres());
@@ -25,7 +25,7 @@ export async function fleetMachine(settings = "") {
     homes += 1;
     const home = machine.folder.join("homes", String(homes));
     await mkdir(home, { recursive: true });
-    // What is trusted is trusted in each home.
+    // Each home needs its own copy of the trust files.
     await cp(machine.variables.TANDEM_HOME, `${home}/.tandem`, { recursive: true });
     const own = { HOME: home, TANDEM_HOME: `${home}/.tandem`, CLAUDE_CONFIG_DIR: `${home}/.claude` };
     return { env: { ...own, SESSION_KEY: "sk-ant-made-up", TEST_DATABASE: database } };
@@ -35,7 +35,7 @@ export async function fleetMachine(settings = "") {
   return {
     ...{ rehearsal, folder: machine.folder.path, place },
     run: (args: readonly string[], options?: RunOptions) => machine.run(args, options),
-    /** An empty database, and nobody on it. */
+    /** Empties the database while no process uses it. */
     async reset(script: Script): Promise<void> {
       await Promise.all(running.splice(0).map((up) => up[Symbol.asyncDispose]()));
       database = await postgres.createDatabase();

@@ -3,17 +3,17 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts";
 
-/** What the operator has in their variables, and no tenant may see. */
+/** An operator's variable that no tenant may see. */
 export const OPERATORS_SECRET = "operators-own-secret";
 
 export interface Answer {
   status: number;
   text: string;
-  /** Of the answer's JSON; empty where it is none. */
+  /** The parsed JSON. Empty for other responses. */
   body: Record<string, unknown> & { id: string; data: Record<string, unknown>[] };
 }
 
-/** A server with two tenants, each with a key, a context and an admin of its own. */
+/** A server with two tenants, each with its own key, context and admin. */
 export async function tenantStage(script: Script, settings = "", variables: Record<string, string> = {}) {
   await using parts = new AsyncDisposableStack();
   const machine = parts.use(
@@ -39,7 +39,7 @@ export async function tenantStage(script: Script, settings = "", variables: Reco
     return { status: response.status, text, body: (isJson ? JSON.parse(text) : {}) as Answer["body"] };
   };
   const homeOf = (id: string): string => join(machine.variables.TANDEM_HOME, "tenants", id);
-  /** Makes a tenant; resolves with the secret of its first admin. */
+  /** Creates a tenant and returns its first admin's secret. */
   const tenant = async (
     id: string,
     quotas: Record<string, number> = {},
@@ -63,14 +63,14 @@ export async function tenantStage(script: Script, settings = "", variables: Reco
   };
 }
 
-/** What must not be refused. */
+/** Asserts success. */
 export async function must(answering: Promise<Answer>): Promise<Answer> {
   const answer = await answering;
   if (answer.status >= 300) throw new Error(`${answer.status}: ${answer.text}`);
   return answer;
 }
 
-/** Asks again until the answer fits. */
+/** Polls until the response matches. */
 export async function until(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
   const deadline = Date.now() + 150_000;
   for (;;) {
