@@ -7,7 +7,7 @@ import { isRunning } from "../apps/cli/src/testing/is-running.ts";
 import { outcomeOf, TANDEM } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
 import { StdioProcess } from "../apps/cli/src/testing/stdio-process.ts";
-import { processesIn } from "../apps/cli/src/testing/vitals.ts";
+import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 import { TandemClient } from "../clients/typescript/tandem-client.ts";
 
 const root = join(import.meta.dirname, "..");

@@ -5,7 +5,7 @@ import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
-import { processesIn } from "../apps/cli/src/testing/vitals.ts";
+import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 
 // Their types are checked here too.
 export type * from "../docs/examples/custom-tool.ts";

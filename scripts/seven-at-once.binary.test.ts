@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
 import { scratchFolder } from "../apps/cli/src/testing/scratch-folder.ts";
-import { processesIn } from "../apps/cli/src/testing/vitals.ts";
+import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 
 // Their types are checked here too.
 export type * from "../examples/seven-at-once/rehearsed.ts";

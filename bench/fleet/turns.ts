@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { slowly, text } from "@tandem/rehearsal";
-import { descendantsOf, vitalsOf } from "../../apps/cli/src/testing/vitals.ts";
+import { descendantsOf, processStats } from "../../apps/cli/src/testing/process-stats.ts";
 import type { FleetMember } from "../../scripts/chaos/fleet-member.ts";
 import { setFleetStage } from "../../scripts/chaos/fleet-stage.ts";
 import { count, ms, type Figure, type Section } from "../server/report.ts";
@@ -100,7 +100,7 @@ function cpuOf(members: readonly FleetMember[]): { servers: number; workers: num
 /** Of a process that may be gone: a git of a checkpoint, say. */
 function cpuSeconds(pid: number): number {
   try {
-    return vitalsOf(pid).cpuSeconds;
+    return processStats(pid).cpuSeconds;
   } catch {
     return 0;
   }

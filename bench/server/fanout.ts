@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { vitalsOf } from "../../apps/cli/src/testing/vitals.ts";
+import { processStats } from "../../apps/cli/src/testing/process-stats.ts";
 import { fanoutDone, fanoutPlace, ready, subscribersFound, type FanoutTask } from "./fanout-task.ts";
 import { Helper } from "./helper.ts";
 import { count, ms, quantile, ratio, type Figure, type Section } from "./report.ts";
@@ -62,10 +62,10 @@ async function measure(script: string, task: FanoutTask, subscribers: number): P
   const audience = { ...place, subscribers, warmUpSeconds: WARM_UP_SECONDS };
   await using clients = new Helper("subscribers.ts", audience, task.folder);
   await clients.hear(ready);
-  const before = { cpu: vitalsOf(server.pid).cpuSeconds, at: nowUs() };
+  const before = { cpu: processStats(server.pid).cpuSeconds, at: nowUs() };
   server.tell("go");
   await server.hear(fanoutDone);
-  const after = { ...vitalsOf(server.pid), at: nowUs() };
+  const after = { ...processStats(server.pid), at: nowUs() };
   clients.tell("finish");
   const { received, misplaced, p50, p99 } = await clients.hear(subscribersFound);
   const outcome = {

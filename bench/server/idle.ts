@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { startRehearsal } from "@tandem/rehearsal";
 import { z } from "zod";
-import { vitalsOf } from "../../apps/cli/src/testing/vitals.ts";
+import { processStats } from "../../apps/cli/src/testing/process-stats.ts";
 import { benchMachine } from "./machine.ts";
 import { installOpencode, OPENCODE } from "./opencode.ts";
 import { count, ratio, type Figure, type Section } from "./report.ts";
@@ -55,12 +55,12 @@ async function measureTandem(): Promise<Both> {
   await using machine = await benchMachine(rehearsal.url);
   await using server = await machine.up();
   await sleep(SETTLE_MS);
-  const started = vitalsOf(server.child.pid!);
+  const started = processStats(server.child.pid!);
   const response = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${server.token}` } });
   const body = await response.text();
   if (!response.ok) throw new Error(body);
   await sleep(SETTLE_MS);
-  return { started, asked: vitalsOf(server.child.pid!) };
+  return { started, asked: processStats(server.child.pid!) };
 }
 
 async function measureOpencode(folder: string): Promise<Both | undefined> {

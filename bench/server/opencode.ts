@@ -5,7 +5,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { vitalsOf, type Vitals } from "../../apps/cli/src/testing/vitals.ts";
+import { processStats, type ProcessStats } from "../../apps/cli/src/testing/process-stats.ts";
 
 const VERSION = "1.18.18";
 const PACKAGE = `opencode-${process.platform}-${process.arch}`;
@@ -31,7 +31,7 @@ export function installOpencode(): boolean {
 }
 
 /** `opencode serve` after its start, and after it was asked for what it can offer. */
-async function measure(folder: string): Promise<{ started: Vitals; asked: Vitals }> {
+async function measure(folder: string): Promise<{ started: ProcessStats; asked: ProcessStats }> {
   const child = spawn(program, ["serve", "--hostname", "127.0.0.1", "--port", "0"], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, OPENCODE_DISABLE_AUTOUPDATE: "1" },
@@ -40,12 +40,12 @@ async function measure(folder: string): Promise<{ started: Vitals; asked: Vitals
   try {
     const url = await addressOf(child.stdout);
     await sleep(SETTLE_MS);
-    const started = vitalsOf(child.pid!);
+    const started = processStats(child.pid!);
     const response = await fetch(`${url}/provider`);
     await response.text();
     if (!response.ok) throw new Error(`/provider: ${response.status}`);
     await sleep(SETTLE_MS);
-    return { started, asked: vitalsOf(child.pid!) };
+    return { started, asked: processStats(child.pid!) };
   } finally {
     child.kill("SIGKILL");
     await once(child, "exit");

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { always, slowly, startRehearsal, text } from "@tandem/rehearsal";
 import { z } from "zod";
-import { descendantsOf, vitalsOf } from "../../apps/cli/src/testing/vitals.ts";
+import { descendantsOf, processStats } from "../../apps/cli/src/testing/process-stats.ts";
 import { Helper } from "./helper.ts";
 import { benchMachine } from "./machine.ts";
 import { count, ms, ratio, type Figure, type Section } from "./report.ts";
@@ -78,10 +78,10 @@ async function talkToBareSdk(url: string, folder: string): Promise<Outcome> {
 /** `pid` is the one whose work is measured. */
 async function measure(talker: Helper, pid: number): Promise<Outcome> {
   await talker.hear(measuring);
-  const children = descendantsOf(pid).map(vitalsOf);
-  const before = { cpu: vitalsOf(pid).cpuSeconds, at: nowUs() };
+  const children = descendantsOf(pid).map(processStats);
+  const before = { cpu: processStats(pid).cpuSeconds, at: nowUs() };
   const found = await talker.hear(talkFigures);
-  const after = { ...vitalsOf(pid), at: nowUs() };
+  const after = { ...processStats(pid), at: nowUs() };
   const seconds = (after.at - before.at) / 1_000_000;
   const outcome = {
     ...found,

@@ -1,6 +1,6 @@
 import { briefModel, SHORT_IDLE, soak as soakRun, type Sample } from "../../apps/cli/src/faults/soak-run.ts";
 import { sessionMachine } from "../../apps/cli/src/testing/session-machine.ts";
-import { processesIn } from "../../apps/cli/src/testing/vitals.ts";
+import { processesIn } from "../../apps/cli/src/testing/process-stats.ts";
 import { count, type Figure, type Section } from "./report.ts";
 
 const SESSIONS = 200;

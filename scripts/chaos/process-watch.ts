@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { descendantsOf, processesIn } from "../../apps/cli/src/testing/vitals.ts";
+import { descendantsOf, processesIn } from "../../apps/cli/src/testing/process-stats.ts";
 
 /** A Claude Code whose host is gone notices when it next reads or writes; the start of the next host ends it. */
 const ORPHAN_MS = 15_000;

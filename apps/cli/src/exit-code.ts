@@ -1,3 +1,5 @@
+import type { AuthCheck } from "@tandem/tandem/models";
+
 /** The exit codes, also shown in `tandem --help` and in the reference. */
 export const EXIT_CODES = {
   ok: { code: 0, meaning: "done" },
@@ -63,3 +65,18 @@ const BY_ERROR_CODE: Record<string, ExitName> = {
 };
 
 export const exitCodeOf = (errorCode: string): number => EXIT_CODES[BY_ERROR_CODE[errorCode] ?? "failure"].code;
+
+const BY_AUTH_STATE: Record<AuthCheck["state"], ExitName> = {
+  usable: "ok",
+  unverified: "ok",
+  missing: "auth",
+  expired: "auth",
+  rejected: "auth",
+  unreachable: "network",
+  not_configured: "usage",
+  untrusted: "usage",
+  failed: "failure",
+};
+
+/** The exit code of a read-only command: 0 if calls would work. */
+export const exitCodeOfAuth = ({ state }: AuthCheck): number => EXIT_CODES[BY_AUTH_STATE[state]].code;

@@ -8,8 +8,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findClaudeCode, namedExecutable } from "./models/claude-binary.ts";
-import { connectionPlace, findConnection } from "./config/connection-place.ts";
+import { findClaudeCode, namedExecutable } from "./models/find-claude-code.ts";
+import { connectionLocation, findConnection } from "./config/connection-location.ts";
 import { databaseLocation } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
@@ -97,7 +97,7 @@ export async function openNamedConnection(host: Host, project: Project, name: st
   const connection = findConnection(project, name);
   await requireTrust(host.env, project);
   const { env, signal } = host;
-  const place = await connectionPlace(name, connection, { env, folder: project.folder, signal });
+  const place = await connectionLocation(name, connection, { env, folder: project.folder, signal });
   const { openConnection } = await import("@tandem/connectors");
   return openConnection(place);
 }

@@ -10,8 +10,14 @@ import { holderName, loadServer, openStore, sessionRoots, startServer } from "./
 import { databaseName } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { ensureTandemHome } from "./config/tandem-home.ts";
-import { innerDoor, openMembership, type FleetOptions, type Joined, type Membership } from "./fleet/join-fleet.ts";
-import { takeCare } from "./health/take-care.ts";
+import {
+  memberAddress,
+  openMembership,
+  type FleetOptions,
+  type Joined,
+  type Membership,
+} from "./fleet/open-membership.ts";
+import { createServerHealth } from "./health/create-server-health.ts";
 import type { Host } from "./host.ts";
 import { sessionPayerOf } from "./project/describe-project.ts";
 import { localActor } from "./project/local-actor.ts";
@@ -104,7 +110,7 @@ export async function openTandem({
   const logger = server.createLogger({ destination: { write } });
 
   const store = parts.use(await openStore(host, project));
-  const caretaker = takeCare(host, project, { demo: demo !== undefined });
+  const caretaker = createServerHealth(host, project, { demo: demo !== undefined });
   const lent = demo && { credential: demo };
   const payer: Payer = demo ? "nobody" : sessionPayerOf(project.config.llm);
   const member = await openMembership(host, project, store, {
@@ -148,7 +154,7 @@ export async function openTandem({
     realms,
     logger,
     version: host.version,
-    ...innerDoor(project, { options: fleet, port }),
+    ...memberAddress(project, { options: fleet, port }),
     metrics: seen.metrics,
     tracing: seen.tracing,
     office: createTenantOffice(host.env, store, (note) => own.engine.audit.note(note), realms),

@@ -8,7 +8,7 @@ import {
   type Reply,
   type ToolResult,
 } from "@tandem/rehearsal";
-import { sampleOf } from "./sample-of.ts";
+import { generateSample } from "./generate-sample.ts";
 
 /** Slow enough to make streaming visible. */
 const PACE = { tokenMs: 12 };
@@ -33,7 +33,7 @@ function answer(request: ModelRequest): MessageReply {
     return text(`${words}\n\n${NOTE}`);
   }
   const schema = request.tools.find(({ name }) => name === OUTPUT_TOOL)?.inputSchema;
-  if (schema !== undefined) return toolUse(OUTPUT_TOOL, sampleOf(schema) as object);
+  if (schema !== undefined) return toolUse(OUTPUT_TOOL, generateSample(schema) as object);
   const offers = (name: string) => request.toolNames.includes(name);
   if (offers("Bash") && /\b(run|bash|shell|command|execute)\b/i.test(request.lastUserText)) {
     return reply([

@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { always, text, type Script } from "@tandem/rehearsal";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningUp } from "../testing/session-machine.ts";
-import { descendantsOf, vitalsOf, type Vitals } from "../testing/vitals.ts";
+import { descendantsOf, processStats, type ProcessStats } from "../testing/process-stats.ts";
 
 export const briefModel: Script = [always(text("Done."))];
 
@@ -12,7 +12,7 @@ export const SHORT_IDLE = "sessions: { idle: 100ms }\n";
 const TURN_MS = 240_000;
 const REST_MS = 120_000;
 
-export interface Sample extends Vitals {
+export interface Sample extends ProcessStats {
   /** Number of sessions so far. */
   sessions: number;
   /** Claude Code processes during the run, and those left when all sessions are idle. */
@@ -25,13 +25,13 @@ export async function* soak(server: RunningUp, count: number, at: readonly numbe
   const client = new Anthropic({ baseURL: server.url, apiKey: server.token, maxRetries: 0 });
   const pid = server.child.pid!;
   const agent = await client.beta.agents.create({ name: "brief", model: "claude-sonnet-5-5" });
-  if (at.includes(0)) yield { ...vitalsOf(pid), sessions: 0, during: 0, atRest: descendantsOf(pid).length };
+  if (at.includes(0)) yield { ...processStats(pid), sessions: 0, during: 0, atRest: descendantsOf(pid).length };
   for (let sessions = 1; sessions <= count; sessions += 1) {
     await oneSession(client, agent.id);
     if (!at.includes(sessions)) continue;
     const during = descendantsOf(pid).length;
     const atRest = await rest(pid);
-    yield { ...vitalsOf(pid), sessions, during, atRest };
+    yield { ...processStats(pid), sessions, during, atRest };
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, inject, test } from "vitest";
 import { sessionMachine } from "../testing/session-machine.ts";
-import { processesIn } from "../testing/vitals.ts";
+import { processesIn } from "../testing/process-stats.ts";
 import { briefModel, SHORT_IDLE, soak, type Sample } from "./soak-run.ts";
 
 const SESSIONS = inject("soak") ? 25 : 10;

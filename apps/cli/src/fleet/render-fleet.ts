@@ -1,5 +1,5 @@
 import type { DeadLetter, FleetStatus, FleetWorker } from "@tandem/protocol";
-import { ago } from "../shown.ts";
+import { ago } from "../human-units.ts";
 import { printable, table, type Style } from "../terminal.ts";
 
 const BARS = "▁▂▃▄▅▆▇█";

@@ -79,18 +79,18 @@ function patternOf(tool: string, inner: string): string {
 export async function readJson<T>(
   into: Imported,
   path: string,
-  shown: string,
+  displayPath: string,
   schema: z.ZodType<T>,
   parse: (text: string) => unknown = JSON.parse,
 ): Promise<T | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
-  into.files.push(shown);
+  into.files.push(displayPath);
   try {
     return schema.parse(parse(text));
   } catch (error) {
     const why = error instanceof z.ZodError ? "it has another form than expected" : (error as Error).message;
-    into.skipped.push({ what: shown, why });
+    into.skipped.push({ what: displayPath, why });
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { MemoryFile } from "@tandem/context";
 import { loadContext } from "@tandem/tandem/compose";
-import { ago } from "../shown.ts";
+import { ago } from "../human-units.ts";
 import { printable, styleFor, table, widthOf, wrap } from "../terminal.ts";
 import { describeExpiry } from "./expiry.ts";
 

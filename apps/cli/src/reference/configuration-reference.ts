@@ -1,4 +1,4 @@
-import { type ConfigKey, configKeys, range, shownValue } from "@tandem/tandem/config";
+import { type ConfigKey, configKeys, range, formatValue } from "@tandem/tandem/config";
 
 const INTRODUCTION = `# Configuration
 
@@ -66,7 +66,7 @@ const parentOf = (path: string) => path.slice(0, path.lastIndexOf("."));
 
 function row(key: ConfigKey): string {
   const name = key.path.slice(key.path.lastIndexOf(".") + 1);
-  const value = key.default === undefined ? "" : `\`${shownValue(key.default)}\``;
+  const value = key.default === undefined ? "" : `\`${formatValue(key.default)}\``;
   const notes = [key.description, allowed(key), key.needsTrust ? "*Needs trust.*" : ""].filter(Boolean).join(" ");
   return `| \`${name}\` | ${value} | ${notes} |`;
 }

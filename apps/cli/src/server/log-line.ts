@@ -34,7 +34,10 @@ function sentence(msg: string, rest: Record<string, unknown>, style: Style): str
     const paint = status < 400 ? style.dim : style.warn;
     return [method.padEnd(6), printable(path), paint(String(status)), style.dim(`${ms} ms`)];
   }
-  return [printable(msg), ...Object.entries(rest).map(([key, value]) => `${style.dim(`${key}=`)}${shown(value)}`)];
+  return [
+    printable(msg),
+    ...Object.entries(rest).map(([key, value]) => `${style.dim(`${key}=`)}${formatField(value)}`),
+  ];
 }
 
 export function readLogLine(line: string): z.output<typeof logLine> | undefined {
@@ -45,4 +48,5 @@ export function readLogLine(line: string): z.output<typeof logLine> | undefined 
   }
 }
 
-const shown = (value: unknown): string => printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+const formatField = (value: unknown): string =>
+  printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));

@@ -1,5 +1,5 @@
 import type { LoginProbe } from "@tandem/claude-code";
-import { configSettings, parseConfig, type ProjectPlace } from "@tandem/tandem/config";
+import { configSettings, parseConfig, type ProjectLocation } from "@tandem/tandem/config";
 import { probeLogin } from "@tandem/tandem/compose";
 import type { Invocation } from "../invocation.ts";
 
@@ -12,12 +12,12 @@ export interface Discovery {
   variables: string[];
 }
 
-export async function discover(context: Invocation, place: ProjectPlace): Promise<Discovery> {
+export async function discover(context: Invocation, place: ProjectLocation): Promise<Discovery> {
   const names = configSettings().flatMap(({ type, default: place }) =>
     type === "secret" && typeof place === "string" ? [place.replace(/^env:/, "")] : [],
   );
   names.push("GOOGLE_APPLICATION_CREDENTIALS");
-  const untouched = { ...place, ...parseConfig("", place.shownFile) };
+  const untouched = { ...place, ...parseConfig("", place.displayPath) };
   return {
     login: await probeLogin(context, untouched, DEADLINE_MS),
     variables: [...new Set(names)].filter((name) => context.env[name]),

@@ -5,7 +5,7 @@ import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../invocation.ts";
 import { localActor } from "@tandem/tandem/project";
 import { serverSettings } from "@tandem/tandem/server";
-import { takeCare } from "@tandem/tandem/health";
+import { createServerHealth } from "@tandem/tandem/health";
 import { createEngine } from "@tandem/tandem/engine";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
@@ -59,7 +59,7 @@ async function openOwn(context: Invocation, project: Project, logger: Logger): P
     openPrivateWire({
       ...{ engine, store, logger, version: context.version, actor: localActor() },
       ...(knowledge && { context: knowledge }),
-      caretaker: takeCare(context, project, { demo: false }),
+      caretaker: createServerHealth(context, project, { demo: false }),
       settings: { maxJsonBytes, maxUploadBytes, patientTimeoutMs },
     }),
   );

@@ -10,7 +10,7 @@ import { isRunning } from "../testing/is-running.ts";
 import { TANDEM } from "../testing/run-tandem.ts";
 import { sessionMachine } from "../testing/session-machine.ts";
 import { StdioProcess } from "../testing/stdio-process.ts";
-import { processesIn } from "../testing/vitals.ts";
+import { processesIn } from "../testing/process-stats.ts";
 
 const writes: Script = ({ toolResults: [result] }) =>
   result

@@ -2,14 +2,14 @@ import { findExecutable } from "@tandem/claude-code";
 import { spawn } from "node:child_process";
 import { outcomeOf, type Outcome } from "./run-tandem.ts";
 
-interface Place {
+interface TestMachine {
   project: string;
   variables: Record<string, string>;
   rehearsal: { url: string };
 }
 
 /** Runs the real `claude --print` against the rehearsal, as a user without Tandem would. */
-export async function runClaude({ project, variables, rehearsal }: Place, ...args: string[]): Promise<Outcome> {
+export async function runClaude({ project, variables, rehearsal }: TestMachine, ...args: string[]): Promise<Outcome> {
   const child = spawn(findExecutable(), ["--print", ...args], {
     cwd: project,
     env: {

@@ -3,7 +3,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processesIn } from "./vitals.ts";
+import { processesIn } from "./process-stats.ts";
 
 /** A temporary folder for one test. Removes its content and ends the processes in it. */
 export async function scratchFolder(): Promise<

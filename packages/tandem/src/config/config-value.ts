@@ -4,7 +4,7 @@ export type ConfigValue = string | number | boolean | readonly (string | Readonl
 const isList = (value: ConfigValue): value is Extract<ConfigValue, readonly unknown[]> => Array.isArray(value);
 
 /** Formats a value as it is written in the file. */
-export const shownValue = (value: ConfigValue): string =>
+export const formatValue = (value: ConfigValue): string =>
   isList(value) ? `[${value.map((entry) => shownEntry(entry)).join(", ")}]` : String(value);
 
 function shownEntry(entry: unknown): string {

@@ -5,19 +5,19 @@ import { dirname, join, relative, resolve } from "node:path";
 const CONFIG_FILE = "tandem.yaml";
 
 /** A project folder. Its `tandem.yaml` may not exist yet. */
-export interface ProjectPlace {
+export interface ProjectLocation {
   /** Absolute, with symbolic links resolved. */
   folder: string;
   file: string;
   /** The path shown in messages: relative if that is shorter. */
-  shownFile: string;
+  displayPath: string;
 }
 
 /**
  * Finds the nearest folder at or above `cwd` with a `tandem.yaml`. `explicit` (from `--project` or TANDEM_PROJECT) is used
  * without a search. Returns undefined if there is none.
  */
-export function findProject(cwd: string, explicit: string | undefined): ProjectPlace | undefined {
+export function findProject(cwd: string, explicit: string | undefined): ProjectLocation | undefined {
   if (explicit !== undefined) return projectAt(resolve(cwd, explicit), cwd);
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (existsSync(join(folder, CONFIG_FILE))) return projectAt(folder, cwd);
@@ -25,7 +25,7 @@ export function findProject(cwd: string, explicit: string | undefined): ProjectP
   }
 }
 
-export function projectAt(folder: string, cwd: string): ProjectPlace {
+export function projectAt(folder: string, cwd: string): ProjectLocation {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new TandemError("usage", `There is no folder ${folder}.`, {
       fix: "Pass an existing folder to --project, or set TANDEM_PROJECT to one.",
@@ -34,5 +34,5 @@ export function projectAt(folder: string, cwd: string): ProjectPlace {
   const real = realpathSync(folder);
   const file = join(real, CONFIG_FILE);
   const fromHere = relative(realpathSync(cwd), file);
-  return { folder: real, file, shownFile: fromHere.length < file.length ? fromHere : file };
+  return { folder: real, file, displayPath: fromHere.length < file.length ? fromHere : file };
 }

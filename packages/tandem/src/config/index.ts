@@ -8,11 +8,11 @@ export {
   settingsFor,
   type ConfigKey,
 } from "./config-keys.ts";
-export { shownValue, type ConfigValue } from "./config-value.ts";
-export { findConnection, shownPlace, shownUrl } from "./connection-place.ts";
+export { formatValue, type ConfigValue } from "./config-value.ts";
+export { findConnection, describeLocation, redactUrl } from "./connection-location.ts";
 export { databaseName } from "./database-location.ts";
 export { editConfig, type Edit } from "./edit-config.ts";
-export { findProject, projectAt, type ProjectPlace } from "./find-project.ts";
+export { findProject, projectAt, type ProjectLocation } from "./find-project.ts";
 export { guessDriver } from "./guess-driver.ts";
 export { loadProject, readConfigFile, type Project } from "./load-project.ts";
 export { parseConfig, range } from "./parse-config.ts";
@@ -20,5 +20,5 @@ export { parseDuration } from "./parse-duration.ts";
 export { ensureTandemHome, type Variables } from "./tandem-home.ts";
 export { requireTrust, revokeTrust, riskySettings, trustFolder, untrustedSettings } from "./trust.ts";
 export { folderTrust, revokeFolder, trustFolderAs, trustedFolders } from "./trusted-folders.ts";
-export { openOrBegin, writeEdits } from "./write-edits.ts";
+export { openProjectToEdit, writeEdits } from "./write-edits.ts";
 export { writeFileAtomically } from "./write-file-atomically.ts";

@@ -1,9 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
-import type { ProjectPlace } from "./find-project.ts";
+import type { ProjectLocation } from "./find-project.ts";
 import { parseConfig, type ParsedConfig } from "./parse-config.ts";
 
-export type Project = ProjectPlace & ParsedConfig;
+export type Project = ProjectLocation & ParsedConfig;
 
 const REASONS: Record<string, { reason: string; fix: string }> = {
   ENOENT: { reason: "it does not exist", fix: "Create it with `tandem setup`." },
@@ -13,11 +13,11 @@ const REASONS: Record<string, { reason: string; fix: string }> = {
 };
 
 /** Reads and validates a project's `tandem.yaml`. */
-export async function loadProject(place: ProjectPlace): Promise<Project> {
-  return { ...place, ...parseConfig(await readConfigFile(place), place.shownFile) };
+export async function loadProject(place: ProjectLocation): Promise<Project> {
+  return { ...place, ...parseConfig(await readConfigFile(place), place.displayPath) };
 }
 
-export async function readConfigFile({ file, shownFile }: ProjectPlace): Promise<string> {
+export async function readConfigFile({ file, displayPath }: ProjectLocation): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (cause) {
@@ -25,9 +25,9 @@ export async function readConfigFile({ file, shownFile }: ProjectPlace): Promise
     const { reason, fix } = REASONS[code] ?? { reason: `the system says ${code}`, fix: "Check the file and its disk." };
     throw new TandemError(
       code === "ENOENT" ? "config_missing" : "config_unreadable",
-      `Cannot read ${shownFile}: ${reason}.`,
+      `Cannot read ${displayPath}: ${reason}.`,
       {
-        fix: fix.endsWith(".") ? fix : `${fix} ${shownFile}`,
+        fix: fix.endsWith(".") ? fix : `${fix} ${displayPath}`,
         cause,
       },
     );

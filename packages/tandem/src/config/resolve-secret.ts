@@ -9,7 +9,7 @@ import type { Variables } from "./tandem-home.ts";
 const LONGEST = 64 * 1024;
 const COMMAND_DEADLINE_MS = 30_000;
 
-export interface SecretPlace {
+export interface SecretContext {
   env: Variables;
   /** The base folder of `file:` and `command:`. */
   folder: string;
@@ -21,7 +21,7 @@ export interface SecretPlace {
  * Reads a secret from its configured source. Errors name the source (`env:NAME`), never the value. The caller has checked that
  * the folder is trusted.
  */
-export async function resolveSecret(reference: string, place: SecretPlace): Promise<string> {
+export async function resolveSecret(reference: string, place: SecretContext): Promise<string> {
   const colon = reference.indexOf(":");
   const [scheme, rest] = [reference.slice(0, colon), reference.slice(colon + 1)];
   const secret = (await fetchers[scheme as keyof typeof fetchers](rest, place)).trim();
@@ -33,33 +33,33 @@ export async function resolveSecret(reference: string, place: SecretPlace): Prom
  * For a key or token in an HTTP header. A stray line break or quote would make the HTTP client fail with a message that
  * contains the secret.
  */
-export const resolveToken = (reference: string, place: SecretPlace): Promise<string> =>
+export const resolveToken = (reference: string, place: SecretContext): Promise<string> =>
   resolveLine(reference, place, /^[\x21-\x7e]+$/);
 
 /** For a complete header value such as `Bearer …`, which may contain spaces. */
-export const resolveHeader = (reference: string, place: SecretPlace): Promise<string> =>
+export const resolveHeader = (reference: string, place: SecretContext): Promise<string> =>
   resolveLine(reference, place, /^[\x20-\x7e]+$/);
 
-async function resolveLine(reference: string, place: SecretPlace, form: RegExp): Promise<string> {
+async function resolveLine(reference: string, place: SecretContext, form: RegExp): Promise<string> {
   const secret = await resolveSecret(reference, place);
   if (form.test(secret)) return secret;
   throw unavailable(reference, "is not one line of plain characters", "Keep the key alone there, on one line.");
 }
 
 /** Resolves the path of a `file:` reference. */
-export function secretFile(path: string, { env, folder }: Pick<SecretPlace, "env" | "folder">): string {
+export function secretFile(path: string, { env, folder }: Pick<SecretContext, "env" | "folder">): string {
   if (path === "~" || path.startsWith("~/")) return join(env["HOME"] || homedir(), path.slice(1));
   return isAbsolute(path) ? path : resolve(folder, path);
 }
 
 const fetchers = {
-  async env(name: string, { env }: SecretPlace): Promise<string> {
+  async env(name: string, { env }: SecretContext): Promise<string> {
     const value = env[name];
     if (value === undefined) throw unavailable(`env:${name}`, "is not set", `Set it in your shell: export ${name}=…`);
     return value;
   },
 
-  async file(path: string, place: SecretPlace): Promise<string> {
+  async file(path: string, place: SecretContext): Promise<string> {
     const file = secretFile(path, place);
     const info = await stat(file).catch((cause: NodeJS.ErrnoException) => {
       throw unavailable(
@@ -76,14 +76,14 @@ const fetchers = {
     });
   },
 
-  async command(line: string, place: SecretPlace): Promise<string> {
+  async command(line: string, place: SecretContext): Promise<string> {
     const [program, ...args] = splitCommand(line);
     return run(program!, args, place);
   },
 };
 
 /** Runs the program in its own process group, so that its children are killed with it. */
-function run(program: string, args: readonly string[], place: SecretPlace): Promise<string> {
+function run(program: string, args: readonly string[], place: SecretContext): Promise<string> {
   const reference = `command:${program} …`;
   const deadlineMs = place.deadlineMs ?? COMMAND_DEADLINE_MS;
   const { promise, resolve, reject } = Promise.withResolvers<string>();

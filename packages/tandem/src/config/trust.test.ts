@@ -48,7 +48,7 @@ describe("what needs trust", () => {
 
 describe("trust", () => {
   const BASE_URL = "llm: { provider: { anthropic: { baseUrl: 'https://proxy.example' } } }";
-  const place = (folder: string) => ({ folder, file: `${folder}/tandem.yaml`, shownFile: "tandem.yaml" });
+  const place = (folder: string) => ({ folder, file: `${folder}/tandem.yaml`, displayPath: "tandem.yaml" });
 
   test("the request lists the keys, their lines and the command", async () => {
     await using home = await scratchFolder();

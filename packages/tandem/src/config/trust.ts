@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 import { configKey } from "./config-keys.ts";
 import { identityOf } from "./config-value.ts";
-import type { ProjectPlace } from "./find-project.ts";
+import type { ProjectLocation } from "./find-project.ts";
 import type { Setting } from "./parse-config.ts";
 import type { Variables } from "./tandem-home.ts";
 import { TrustFile } from "./trust-file.ts";
@@ -52,7 +52,7 @@ export function describeUntrusted(untrusted: readonly Untrusted[]): { set: strin
 
 export async function requireTrust(
   env: Variables,
-  project: ProjectPlace & { settings: readonly Setting[] },
+  project: ProjectLocation & { settings: readonly Setting[] },
 ): Promise<void> {
   const untrusted = await untrustedSettings(env, project.folder, project.settings);
   if (untrusted.length > 0) throw new UntrustedError(project, untrusted);
@@ -61,11 +61,11 @@ export async function requireTrust(
 class UntrustedError extends TandemError {
   readonly settings: readonly Untrusted[];
 
-  constructor({ shownFile }: ProjectPlace, settings: readonly Untrusted[]) {
+  constructor({ displayPath }: ProjectLocation, settings: readonly Untrusted[]) {
     const { set, gone } = describeUntrusted(settings);
     const sentences = [
-      ...(set ? [`${shownFile} sets what needs your trust first: ${set}.`] : []),
-      ...(gone ? [`${shownFile} no longer has what you trusted it with: ${gone}.`] : []),
+      ...(set ? [`${displayPath} sets what needs your trust first: ${set}.`] : []),
+      ...(gone ? [`${displayPath} no longer has what you trusted it with: ${gone}.`] : []),
     ];
     super("untrusted_folder", sentences.join(" "), {
       fix: gone

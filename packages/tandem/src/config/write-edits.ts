@@ -9,16 +9,16 @@ import { trustFolder, untrustedSettings } from "./trust.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
 /** Opens the project. Without a tandem.yaml, uses this folder. */
-export async function openOrBegin(host: Host): Promise<Project> {
+export async function openProjectToEdit(host: Host): Promise<Project> {
   const place = findProject(host.cwd, host.project) ?? projectAt(host.cwd, host.cwd);
-  return existsSync(place.file) ? loadProject(place) : { ...place, ...parseConfig("", place.shownFile) };
+  return existsSync(place.file) ? loadProject(place) : { ...place, ...parseConfig("", place.displayPath) };
 }
 
 /** Edits the project's tandem.yaml, or creates it. Writes nothing if the result would be invalid. */
 export async function writeEdits(host: Host, project: Project, edits: readonly Edit[]): Promise<ParsedConfig> {
   const source = existsSync(project.file) ? await readConfigFile(project) : "";
   const edited = editConfig(source, edits);
-  const after = checkEdited(edited, project.shownFile);
+  const after = checkEdited(edited, project.displayPath);
   const untrusted = await untrustedSettings(host.env, project.folder, project.settings);
   await writeFileAtomically(project.file, edited);
   // A user's own edit of a trusted folder is trusted. An untrusted folder stays untrusted.

@@ -3,7 +3,7 @@ import { answerForModel, type ContextTool } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 
-export interface ContextServerParts {
+export interface ContextServerOptions {
   tools: readonly ContextTool[];
   /** The calling session, recorded with every write. */
   session: string;
@@ -14,7 +14,7 @@ export interface ContextServerParts {
 }
 
 /** The context tools as an MCP server for sessions: `mcp__context__context_search` and so on. */
-export const contextServer = ({ tools, session, agent, timeoutMs, log }: ContextServerParts): HostServer => ({
+export const contextServer = ({ tools, session, agent, timeoutMs, log }: ContextServerOptions): HostServer => ({
   name: "context",
   timeoutMs,
   tools: tools.map((tool) => ({

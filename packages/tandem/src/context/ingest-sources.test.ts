@@ -11,7 +11,11 @@ test("a single file is identified by its path, and a missing file does not fail 
   for (const file of ["project/a/readme.md", "project/b/readme.md", "outside/readme.md"]) {
     await writeFile(home.join(file), file);
   }
-  const project = { config: configSchema.parse({}), folder: home.join("project"), shownFile: "tandem.yaml" } as Project;
+  const project = {
+    config: configSchema.parse({}),
+    folder: home.join("project"),
+    displayPath: "tandem.yaml",
+  } as Project;
   const files = ["project/a/readme.md", "project/gone.md", "project/b", "outside/readme.md"].map((file) =>
     home.join(file),
   );

@@ -18,7 +18,7 @@ export interface WantedSources extends GivenDocuments {
 
 /** Resolves the sources of an ingest and the key of its job. */
 export async function ingestSources(
-  { config, folder, shownFile }: Project,
+  { config, folder, displayPath }: Project,
   { names, text, files = [] }: WantedSources,
 ): Promise<{ sources: Source[]; params: Record<string, unknown> }> {
   const { sources: configured, maxFileMb } = config.ingest;
@@ -27,13 +27,13 @@ export async function ingestSources(
   for (const name of names) {
     if (known.includes(name)) continue;
     const meant = nearest(name, known);
-    throw new TandemError("not_found", `${shownFile} has no source ${name}.`, {
+    throw new TandemError("not_found", `${displayPath} has no source ${name}.`, {
       fix: meant ? `Did you mean ${meant}?` : known.length > 0 ? `There are: ${known.join(", ")}.` : ADD_ONE,
     });
   }
   const chosen = names.length > 0 || given ? [...new Set(names)] : known;
   if (chosen.length === 0 && !given) {
-    throw new TandemError("not_found", `${shownFile} has no sources to read.`, { fix: ADD_ONE });
+    throw new TandemError("not_found", `${displayPath} has no sources to read.`, { fix: ADD_ONE });
   }
   const room = await loadContext();
   const paths = files.map((file) => resolve(file));

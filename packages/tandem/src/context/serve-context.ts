@@ -90,8 +90,8 @@ export async function startMemoryCapture(
 ): Promise<AsyncDisposable> {
   const { MemoryCapture } = await loadContext();
   const begin = (params: { session: string }) => desk.start("memory", params);
-  const { ownSession } = await import("./own-session.ts");
-  const isOurs = await ownSession(project, sessionRoots(project), store);
+  const { isProjectSession } = await import("./is-project-session.ts");
+  const isOurs = await isProjectSession(project, sessionRoots(project), store);
   const captures = new MemoryCapture({ store, space: context.id, settings: project.config.memory, isOurs, begin, log });
   captures.start();
   return captures;

@@ -2,7 +2,7 @@ import type { Credential } from "@tandem/claude-code";
 import { TandemError } from "@tandem/protocol";
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
-import { findClaudeCode } from "../models/claude-binary.ts";
+import { findClaudeCode } from "../models/find-claude-code.ts";
 import {
   claudeFolder,
   holderName,
@@ -151,8 +151,8 @@ export async function createEngine(
 const loadModels = () => import("../models/engine-models.ts");
 
 async function openLater(find: () => Promise<string>) {
-  const { laterConversation } = await import("./later-conversation.ts");
-  return laterConversation(async () => ({ ...(await loadClaudeCode()), executable: await find() }));
+  const { lazyConversation } = await import("./lazy-conversation.ts");
+  return lazyConversation(async () => ({ ...(await loadClaudeCode()), executable: await find() }));
 }
 
 function refuseToRun(): never {

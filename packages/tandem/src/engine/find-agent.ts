@@ -7,7 +7,7 @@ import {
   type AgentCreateParams,
   type LlmConfig,
 } from "@tandem/protocol";
-import { every } from "./every.ts";
+import { listAll } from "./list-all.ts";
 import type { Engine } from "@tandem/sessions";
 
 /** The agents of a local engine or of a server. */
@@ -20,7 +20,7 @@ export async function findAgent(client: AgentClient, idOrName: string, version?:
   if (isId("agent", idOrName)) return client.agents.get(idOrName, version);
   const found: Agent[] = [];
   const names: string[] = [];
-  for await (const agent of every((query) => client.agents.list(query))) {
+  for await (const agent of listAll((query) => client.agents.list(query))) {
     names.push(agent.name);
     if (agent.name === idOrName) found.push(agent);
   }
@@ -54,7 +54,7 @@ export async function defaultAgent(client: AgentClient, llm: LlmConfig): Promise
   const { effort } = llm.claudeCode;
   const model = { id: llm.models.default, ...(effort && { effort }) };
   const name = [model.id, effort].filter(Boolean).join(" ");
-  for await (const agent of every((query) => client.agents.list(query))) {
+  for await (const agent of listAll((query) => client.agents.list(query))) {
     const madeWith = agent.metadata[MADE_WITH];
     if (agent.name !== NAME || madeWith === undefined) continue;
     return { agent, model: madeWith === name ? undefined : model };

@@ -1,5 +1,5 @@
 import { ENVIRONMENT_METADATA } from "@tandem/protocol";
-import { every } from "./every.ts";
+import { listAll } from "./list-all.ts";
 import type { Engine } from "@tandem/sessions";
 
 /** Finds or creates an environment whose sessions work in that folder, or each in a worktree of it. */
@@ -10,7 +10,7 @@ export async function findEnvironment(
 ): Promise<string> {
   const { path, isolation, branch } = ENVIRONMENT_METADATA;
   const wanted = ownWorktree ? "worktree" : undefined;
-  for await (const { id, metadata } of every((query) => client.environments.list(query))) {
+  for await (const { id, metadata } of listAll((query) => client.environments.list(query))) {
     if (metadata[path] === folder && metadata[isolation] === wanted && metadata[branch] === undefined) return id;
   }
   const created = await client.environments.create({

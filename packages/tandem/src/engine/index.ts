@@ -1,8 +1,8 @@
 export { checkLogin } from "./check-login.ts";
 export { createEngine } from "./create-engine.ts";
 export { trustSettings } from "./engine-controls.ts";
-export { every } from "./every.ts";
+export { listAll } from "./list-all.ts";
 export { defaultAgent, findAgent } from "./find-agent.ts";
 export { findEnvironment } from "./find-environment.ts";
 export { openAcpEngine, type AcpEngine } from "./open-acp-engine.ts";
-export { ownSessions } from "./own-sessions.ts";
+export { commandStore } from "./command-store.ts";

@@ -9,7 +9,7 @@ import type { Host } from "../host.ts";
 import { createEngine, type EngineOptions } from "./create-engine.ts";
 import { defaultAgent, findAgent } from "./find-agent.ts";
 import { findEnvironment } from "./find-environment.ts";
-import { ownSessions } from "./own-sessions.ts";
+import { commandStore } from "./command-store.ts";
 
 const COMMAND = "tandem acp";
 /** Delay before preloading, so that a busy machine first answers the editor's opening requests. */
@@ -46,7 +46,7 @@ export async function openAcpEngine(
     const served = later.use(await serveContext(host, project, store, { command: COMMAND, log }));
     return contextServers(project, served, store.sessions, log);
   });
-  const engine = await createEngine(host, project, ownSessions(store), {
+  const engine = await createEngine(host, project, commandStore(store), {
     ...{ command: COMMAND, log, ownOnly: true, runs: "later" as const },
     ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
     sessionServers,

@@ -1,3 +1,3 @@
-export { innerDoor, openMembership, type FleetOptions, type Joined, type Membership } from "./join-fleet.ts";
+export { memberAddress, openMembership, type FleetOptions, type Joined, type Membership } from "./open-membership.ts";
 export type { FleetRole } from "./login-rule.ts";
 export { openLocalFleet } from "./open-local-fleet.ts";

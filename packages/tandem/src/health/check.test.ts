@@ -1,9 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import type { Host } from "../host.ts";
-import { type Check, ok, type Patient, runChecks } from "./check.ts";
+import { type Check, ok, type CheckInput, runChecks } from "./check.ts";
 
-const patient = (signal = new AbortController().signal) => ({ host: { signal } as Host }) as Patient;
+const input = (signal = new AbortController().signal) => ({ host: { signal } as Host }) as CheckInput;
 const check = (name: string, run: Check["run"]): Check => ({ name, run });
 const never = () => new Promise<never>(() => {});
 
@@ -17,7 +17,7 @@ test("a check that hangs or throws fails alone", async () => {
       check("works", async () => ok("Fine.")),
       check("does not apply", async () => undefined),
     ],
-    patient(),
+    input(),
     100,
   );
   expect(findings).toEqual([
@@ -37,12 +37,12 @@ test("checks run in parallel", async () => {
     gate.resolve();
     return ok("");
   });
-  expect(await runChecks([first, second], patient(), 5_000)).toHaveLength(2);
+  expect(await runChecks([first, second], input(), 5_000)).toHaveLength(2);
 });
 
 test("Ctrl-C aborts all checks", async () => {
   const controller = new AbortController();
-  const running = runChecks([check("hangs", never)], patient(controller.signal), 60_000);
+  const running = runChecks([check("hangs", never)], input(controller.signal), 60_000);
   controller.abort();
   await expect(running).rejects.toMatchObject({ name: "AbortError" });
 });

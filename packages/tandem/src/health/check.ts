@@ -13,7 +13,7 @@ export interface Finding {
 /** Asks a running server whether it can serve requests. */
 export type ServerProbe = (server: ServerInfo, signal: AbortSignal) => Promise<boolean>;
 
-export interface Patient {
+export interface CheckInput {
   host: Host;
   /** Undefined if there is no project or its config is invalid. */
   project: Project | undefined;
@@ -31,7 +31,7 @@ export interface Patient {
 /** One health check. Returns undefined if it does not apply. */
 export interface Check {
   name: string;
-  run(patient: Patient, signal: AbortSignal): Promise<Finding | undefined>;
+  run(input: CheckInput, signal: AbortSignal): Promise<Finding | undefined>;
 }
 
 export const ok = (detail: string): Finding => ({ result: "ok", detail });
@@ -41,19 +41,19 @@ export const failure = (detail: string, fix?: string): Finding => ({ result: "fa
 /** Runs all checks in parallel, each with a timeout. A check that throws or hangs fails alone. */
 export async function runChecks(
   checks: readonly Check[],
-  patient: Patient,
+  input: CheckInput,
   deadlineMs: number,
   onDone: (done: number) => void = () => {},
 ): Promise<(Finding & { name: string })[]> {
   let done = 0;
   const findings = await Promise.all(
     checks.map(async (check) => {
-      const finding = await within(deadlineMs, patient.host.signal, (signal) => check.run(patient, signal));
+      const finding = await within(deadlineMs, input.host.signal, (signal) => check.run(input, signal));
       onDone(++done);
       return finding && { name: check.name, ...finding };
     }),
   );
-  patient.host.signal.throwIfAborted();
+  input.host.signal.throwIfAborted();
   return findings.filter((finding) => finding !== undefined);
 }
 

@@ -1,6 +1,6 @@
 export type { Finding, ServerProbe } from "./check.ts";
-export { examine } from "./examine.ts";
-export { lookAtSessions, type SessionsOverview, type StorageState } from "./look-at-sessions.ts";
+export { runHealthChecks } from "./run-health-checks.ts";
+export { readSessionsOverview, type SessionsOverview, type StorageState } from "./sessions-overview.ts";
 export { readCredentials, wireReport } from "./read-credentials.ts";
-export { takeCare } from "./take-care.ts";
+export { createServerHealth } from "./create-server-health.ts";
 export { type TandemUse } from "./tandem-uses.ts";

@@ -8,7 +8,7 @@ import { type Check, failure, ok, warning } from "./check.ts";
 const config: Check = {
   name: "config",
   async run({ project, projectError }) {
-    if (project) return ok(`${project.shownFile} is valid.`);
+    if (project) return ok(`${project.displayPath} is valid.`);
     if (projectError instanceof TandemError) return failure(projectError.message, projectError.fix);
     throw projectError;
   },

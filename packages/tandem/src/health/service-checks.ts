@@ -1,6 +1,6 @@
 import type { LlmConfig } from "@tandem/protocol";
-import { reach } from "./reach.ts";
-import { lookAtClaudeCode } from "../models/claude-binary.ts";
+import { probeOrigin } from "./probe-origin.ts";
+import { checkClaudeCode } from "../models/find-claude-code.ts";
 import { listModels } from "../models/list-models.ts";
 import type { AuthCheck } from "../models/check-auth.ts";
 import { type Check, type Finding, failure, ok, warning } from "./check.ts";
@@ -11,7 +11,7 @@ const binary: Check = {
     if (!project || !trusted) return undefined;
     const { provider, claudeCode } = project.config.llm;
     if (provider.backend !== "claude-code" && claudeCode.executable === undefined) return undefined;
-    const { path, version, bundled, warning: newer } = await lookAtClaudeCode({ env, signal }, project);
+    const { path, version, bundled, warning: newer } = await checkClaudeCode({ env, signal }, project);
     if (newer) return warning(`${newer} ${path}.`, "Update Tandem, or leave out --claude-path.");
     return ok(`${version}${bundled ? "" : ", chosen by you"}, ${path}.`);
   },
@@ -48,7 +48,7 @@ const network: Check = {
     const url = project && trusted ? serviceUrl(project.config.llm) : undefined;
     if (!url) return undefined;
     const { origin, protocol, hostname } = new URL(url);
-    const reason = await reach(origin, host.env, AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]));
+    const reason = await probeOrigin(origin, host.env, AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]));
     if (reason)
       return failure(`${origin} cannot be reached: ${reason}.`, "Check the network and the proxy (HTTPS_PROXY).");
     if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { bytes } from "../project/bytes.ts";
 import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
-import { checkSessionAuth, lookAtSandbox, lookAtStorage, lookAtTrust } from "./look-at-sessions.ts";
+import { checkSessionAuth, probeSandbox, readStorageState, readFolderTrust } from "./sessions-overview.ts";
 import { findServer } from "../server/server-file.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { user } from "./user-check.ts";
@@ -14,7 +14,7 @@ const storage: Check = {
   name: "storage",
   async run({ host, here: project, trusted }) {
     if (!project || !trusted) return undefined;
-    const found = await lookAtStorage(host, project);
+    const found = await readStorageState(host, project);
     if (found.state === "failed") return failure(found.detail, found.fix || undefined);
     if (found.state === "not_yet") return ok(`${found.place} will be made when it is needed.`);
     const what = `${found.place}, ${bytes(found.bytes)}, schema ${found.schema}`;
@@ -57,7 +57,7 @@ const folder: Check = {
   name: "folder",
   async run({ host, here: project, trusted }) {
     if (!project || !trusted) return undefined;
-    const { state, files, reason } = await lookAtTrust(host, project);
+    const { state, files, reason } = await readFolderTrust(host, project);
     switch (state) {
       case "empty":
         return undefined;
@@ -77,7 +77,7 @@ const sandbox: Check = {
   name: "sandbox",
   async run({ host, here: project, trusted }) {
     if (!project || !trusted || project.config.sandbox.mode === "off") return undefined;
-    const { on, reason } = await lookAtSandbox(host, project);
+    const { on, reason } = await probeSandbox(host, project);
     if (on) return ok("Shell commands of sessions run in one.");
     const say = project.config.sandbox.mode === "require" ? failure : warning;
     return say(`Shell commands cannot run in one: ${reason ?? ""}.`, "Install bubblewrap and socat.");

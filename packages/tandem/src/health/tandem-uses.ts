@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import type { Variables } from "../config/tandem-home.ts";
-import { credentialOf, payerOf, sessionPayerOf, shownSecret } from "../project/describe-project.ts";
+import { credentialOf, payerOf, sessionPayerOf, describeSecret } from "../project/describe-project.ts";
 
 /** The credential that one part of Tandem uses. */
 export interface TandemUse {
@@ -27,7 +27,7 @@ export function tandemUses(project: Project, report: CredentialReport, env: Vari
   const chosen = (path: string, value: string): string => {
     const setting = project.settings.find((each) => each.path === path);
     return setting
-      ? `${path}: ${value}, line ${setting.line} of ${project.shownFile}`
+      ? `${path}: ${value}, line ${setting.line} of ${project.displayPath}`
       : `${path}: ${value}, the default`;
   };
   const onClaudeCode = { ...llm, provider: { ...llm.provider, backend: "claude-code" as const } };
@@ -57,7 +57,7 @@ export function tandemUses(project: Project, report: CredentialReport, env: Vari
     }
     // Google's library looks up the application default credentials itself.
     if (reference === undefined) return { source: "Google's application default credentials", state: "unknown" };
-    return { source: shownSecret(reference), state: stateOf(reference) };
+    return { source: describeSecret(reference), state: stateOf(reference) };
   }
 
   function stateOf(reference: string): TandemUse["state"] {

@@ -1,3 +1,3 @@
 export { checkAuth, type AuthCheck, withoutModels } from "./check-auth.ts";
-export { lookAtClaudeCode, type ClaudeBinary } from "./claude-binary.ts";
+export { checkClaudeCode, type ClaudeBinary } from "./find-claude-code.ts";
 export { complete, knownModels, type KnownModels } from "./known-models.ts";

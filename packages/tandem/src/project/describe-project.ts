@@ -51,7 +51,7 @@ export function credentialOf({ provider, claudeCode }: LlmConfig): string | unde
 }
 
 /** A reference for display: names the program, but not its arguments. */
-export const shownSecret = (reference: string): string =>
+export const describeSecret = (reference: string): string =>
   reference.startsWith("command:") ? `${reference.split(/\s/, 1)[0]} …` : reference;
 
 /** Summarizes the config without any request. */

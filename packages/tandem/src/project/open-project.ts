@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
-import { withClaudePath } from "../models/claude-binary.ts";
+import { withClaudePath } from "../models/find-claude-code.ts";
 import { findProject, projectAt } from "../config/find-project.ts";
 import { loadProject, type Project } from "../config/load-project.ts";
 import { parseConfig } from "../config/parse-config.ts";
@@ -12,7 +12,7 @@ export async function openProjectOrDefaults(host: Host): Promise<Project> {
   const hasFile = place && (host.project === undefined || existsSync(place.file));
   if (hasFile) return withClaudePath(await loadProject(place), host);
   const here = place ?? projectAt(host.cwd, host.cwd);
-  return withClaudePath({ ...here, ...parseConfig("", here.shownFile) }, host);
+  return withClaudePath({ ...here, ...parseConfig("", here.displayPath) }, host);
 }
 
 export async function openProject(host: Host): Promise<Project> {

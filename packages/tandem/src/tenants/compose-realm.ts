@@ -8,7 +8,7 @@ import { hasContext, loadServer } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 import type { Observation } from "../server/observe.ts";
-import { takeUpJobs } from "../fleet/take-up-jobs.ts";
+import { resumeJobs } from "../fleet/resume-jobs.ts";
 import { contextServers, serveContext, startMemoryCapture } from "../context/serve-context.ts";
 import { createEngine } from "../engine/create-engine.ts";
 
@@ -82,7 +82,7 @@ export async function composeRealm(
       // Jobs are for workers, as turns are.
       if (!knowledge || fleet?.role === "server") return;
       await knowledge.desk.resume();
-      if (fleet) running.use(takeUpJobs(knowledge.desk, logger));
+      if (fleet) running.use(resumeJobs(knowledge.desk, logger));
       running.use(await startMemoryCapture(project, knowledge, store, logger));
     },
     stop: (deadlineMs) => (stopping ??= running.disposeAsync().then(() => engine.stop(deadlineMs))),

@@ -5,11 +5,11 @@ import { openNamedConnection } from "@tandem/tandem/compose";
 import {
   findConnection,
   guessDriver,
-  openOrBegin,
+  openProjectToEdit,
   type Project,
-  type ProjectPlace,
-  shownPlace,
-  shownUrl,
+  type ProjectLocation,
+  describeLocation,
+  redactUrl,
   writeEdits,
 } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
@@ -85,7 +85,7 @@ export async function list(context: Invocation): Promise<void> {
   if (context.json) {
     const entries = connections.map(([name, { url, ...connection }]) => ({
       ...{ name, ...connection },
-      ...(url !== undefined && { url: shownUrl(url) }),
+      ...(url !== undefined && { url: redactUrl(url) }),
     }));
     await write(context.stdout, `${JSON.stringify({ connections: entries }, null, 2)}\n`);
     return;
@@ -98,7 +98,7 @@ export async function list(context: Invocation): Promise<void> {
   const rows = connections.map(([name, connection]) => [
     bold(name),
     connection.driver,
-    printable(shownPlace(connection)),
+    printable(describeLocation(connection)),
     dim(printable(connection.schemas?.join(", ") ?? "")),
   ]);
   await write(context.stdout, `${table(rows).join("\n")}\n`);
@@ -114,7 +114,7 @@ export async function test(context: Invocation, name: string | undefined): Promi
   if (name !== undefined) findConnection(project, name);
   const names = name === undefined ? Object.keys(project.config.connections) : [name];
   if (names.length === 0) {
-    throw new TandemError("not_found", `${project.shownFile} has no connections.`, {
+    throw new TandemError("not_found", `${project.displayPath} has no connections.`, {
       fix: "Add one: tandem connections add shop shop.sqlite",
     });
   }
@@ -158,7 +158,7 @@ function describeResult({ stdout }: Invocation, result: TestResult): string[] {
 
 /** Adds a connection to tandem.yaml, which is created if missing, and tests it. */
 export async function add(context: Invocation, name: string, place: string, options: AddOptions): Promise<number> {
-  const project = await openOrBegin(context);
+  const project = await openProjectToEdit(context);
   if (Object.hasOwn(project.config.connections, name)) {
     throw new TandemError("usage", `There is a connection ${name} already.`, {
       fix: `Choose another name, or remove it first: tandem connections remove ${name}`,
@@ -173,7 +173,7 @@ export async function add(context: Invocation, name: string, place: string, opti
     await write(context.stdout, `${JSON.stringify({ added, ...(tested && { test: tested }) }, null, 2)}\n`);
   } else {
     const lines = [
-      `${project.shownFile}: ${name} added.`,
+      `${project.displayPath}: ${name} added.`,
       ...(tested ? describeResult(context, tested) : []),
       ...(tested?.ok ? [styleFor(context.stdout).dim(`Read it: tandem scan ${name}`)] : []),
     ];
@@ -193,10 +193,10 @@ export async function remove(context: Invocation, name: string): Promise<void> {
     return;
   }
   const note = stays ? ` What is known of it stays in ${catalogue}${sep}.` : "";
-  await write(context.stdout, `${project.shownFile}: ${name} removed.${note}\n`);
+  await write(context.stdout, `${project.displayPath}: ${name} removed.${note}\n`);
 }
 
-async function toConnection(context: Invocation, project: ProjectPlace, place: string, options: AddOptions) {
+async function toConnection(context: Invocation, project: ProjectLocation, place: string, options: AddOptions) {
   const { password, schema: schemas } = options;
   const isSecret = SECRET_PLACE.test(place);
   const file = resolve(context.cwd, place);

@@ -7,7 +7,8 @@ import { RunView } from "../../jobs/run-view.ts";
 import { watchJob } from "../../jobs/watch-job.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { ago, toCount } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
+import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
@@ -124,7 +125,7 @@ async function withJobs<T>(context: Invocation, work: (jobs: Jobs) => Promise<T>
   if (!hasContext(project)) {
     throw new TandemError(
       "not_found",
-      `${project.shownFile} names no databases and no sources: there are no jobs here.`,
+      `${project.displayPath} names no databases and no sources: there are no jobs here.`,
       {
         fix: "Add a database: tandem connections add shop shop.sqlite",
       },

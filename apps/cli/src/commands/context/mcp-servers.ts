@@ -6,7 +6,7 @@ import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { ago } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, widthOf, wrap, write, type Style } from "../../terminal.ts";
 
 const COMMAND = "tandem mcp";

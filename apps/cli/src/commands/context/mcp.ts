@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { loadServer } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
-import { withKnowledge } from "../../knowledge.ts";
+import { withKnowledge } from "../../with-knowledge.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 

@@ -88,7 +88,7 @@ function chooseConnections(project: Project, name: string | undefined, all: bool
     return [name];
   }
   if (names.length === 0) {
-    throw new TandemError("not_found", `${project.shownFile} has no connections.`, {
+    throw new TandemError("not_found", `${project.displayPath} has no connections.`, {
       fix: "Add one: tandem connections add shop shop.sqlite",
     });
   }

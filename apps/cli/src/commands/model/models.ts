@@ -4,7 +4,7 @@ import type { Invocation } from "../../invocation.ts";
 import { describeProject, openProject } from "@tandem/tandem/project";
 import { complete, knownModels, type KnownModels } from "@tandem/tandem/models";
 import { Progress } from "../../progress.ts";
-import { ago } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Invocation } from "../../invocation.ts";
 import { logFiles, logFolder } from "@tandem/tandem/server";
 import { LOG_LEVELS, readLogLine, renderLogLine, type LogLevel } from "../../server/log-line.ts";
-import { toCount } from "../../shown.ts";
+import { toCount } from "../../number-options.ts";
 import { styleFor, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";

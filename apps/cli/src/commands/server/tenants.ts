@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults, bytes } from "@tandem/tandem/project";
-import { ago } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
 import { openTenantOffice } from "../../tenants/open-tenant-office.ts";
 import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
@@ -216,10 +216,10 @@ function readQuotas({ turns, sessions, usdPerDay, fileMb }: TenantFlags): Partia
 function describe(tenant: TenantView, style: Style, use?: TenantUse): string[] {
   const { bold, dim, warn } = style;
   const { quotas, credential } = tenant;
-  const share = (shown: (value: number) => string, most: number | null, now: number | undefined): string => {
-    const limit = most === null ? dim("no limit") : shown(most);
+  const share = (format: (value: number) => string, most: number | null, now: number | undefined): string => {
+    const limit = most === null ? dim("no limit") : format(most);
     if (now === undefined) return limit;
-    const used = most !== null && now >= most ? warn(shown(now)) : shown(now);
+    const used = most !== null && now >= most ? warn(format(now)) : format(now);
     return most === null ? `${used}  ${limit}` : `${used} of ${limit}`;
   };
   return [

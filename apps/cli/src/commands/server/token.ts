@@ -3,7 +3,7 @@ import { DEFAULT_TENANT, type Scope } from "@tandem/storage";
 import { loadServer, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
-import { ago } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
 import { findTenant } from "@tandem/tandem/tenants";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";

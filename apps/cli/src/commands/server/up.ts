@@ -5,7 +5,7 @@ import type { FleetOptions } from "@tandem/tandem/fleet";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { once } from "node:events";
 import type { Invocation } from "../../invocation.ts";
-import { toPort } from "../../port.ts";
+import { toPort } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
 import { announce } from "../../server/announce.ts";
 import { type Command, Option } from "commander";

@@ -1,10 +1,11 @@
 import { agentCreateParams, agentUpdateParams, TOOLSET_TOOLS, type Agent, type Tool } from "@tandem/protocol";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { every, findAgent } from "@tandem/tandem/engine";
+import { listAll, findAgent } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
 import { readAgent, type AgentFlags } from "../../sessions/read-agent.ts";
-import { ago, toCount } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
+import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, wrap, write } from "../../terminal.ts";
 import type { Command } from "commander";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
@@ -75,7 +76,7 @@ const WIDTH = 100;
 export async function list(context: Invocation, { all = false }: { all?: boolean }): Promise<void> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
   const agents: Agent[] = [];
-  for await (const agent of every((query) => client.agents.list(query), { includeArchived: all })) agents.push(agent);
+  for await (const agent of listAll((query) => client.agents.list(query), { includeArchived: all })) agents.push(agent);
   const { stdout, json } = context;
   if (json) {
     await write(stdout, `${JSON.stringify({ agents }, null, 2)}\n`);

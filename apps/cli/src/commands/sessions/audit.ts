@@ -14,7 +14,7 @@ import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { openClient } from "../../sessions/open-client.ts";
-import { toCount } from "../../shown.ts";
+import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";

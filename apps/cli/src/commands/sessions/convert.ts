@@ -49,7 +49,7 @@ export async function convert(context: Invocation, path: string | undefined, opt
   const { PrintedPast } = await loadImports();
   const past = new PrintedPast(options.from, { isKept: options.import === true });
   const print = async (events: readonly { thread: string | null; event: SessionEvent }[]): Promise<void> => {
-    for (const each of events) await write(context.stdout, `${JSON.stringify(shown(each))}\n`);
+    for (const each of events) await write(context.stdout, `${JSON.stringify(withThread(each))}\n`);
   };
   for await (const line of linesOf(context, isPiped ? undefined : path)) await print(past.line(line));
   const { events, isWhole } = past.end();
@@ -62,7 +62,7 @@ export async function convert(context: Invocation, path: string | undefined, opt
 }
 
 /** Adds the thread's name to a subagent's events. The primary thread has none. */
-const shown = ({ thread, event }: { thread: string | null; event: SessionEvent }): object =>
+const withThread = ({ thread, event }: { thread: string | null; event: SessionEvent }): object =>
   thread === null ? event : { ...event, session_thread_id: thread };
 
 type Past = InstanceType<Awaited<ReturnType<typeof loadImports>>["PrintedPast"]>;

@@ -5,7 +5,7 @@ import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { paintPatch, statLines } from "../../sessions/render-diff.ts";
-import { ago } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, widthOf, write } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";

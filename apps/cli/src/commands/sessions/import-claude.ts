@@ -16,7 +16,8 @@ import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { defaultAgent, findEnvironment } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
-import { ago, toCount } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
+import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, widthOf, write } from "../../terminal.ts";
 
 const COMMAND = "tandem sessions import";

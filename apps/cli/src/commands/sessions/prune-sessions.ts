@@ -7,10 +7,10 @@ import { confirm } from "../../confirm.ts";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { createEngine, every, ownSessions } from "@tandem/tandem/engine";
+import { createEngine, listAll, commandStore } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
-import { toCount } from "../../shown.ts";
+import { toCount } from "../../number-options.ts";
 import { findTenant, openTenantProject, OPERATOR } from "@tandem/tandem/tenants";
 import { write } from "../../terminal.ts";
 
@@ -82,7 +82,7 @@ export async function pruneSessions(context: Invocation, options: PruneOptions):
 async function openTenantSessions(operator: { host: Invocation; project: Project }, tenant: TenantRow, store: Store) {
   const { host, project } = await openTenantProject(operator, tenant);
   const log = { warn: () => undefined };
-  const engine = await createEngine(host, project, ownSessions(store), {
+  const engine = await createEngine(host, project, commandStore(store), {
     ...{ command: COMMAND, runs: false, ownOnly: true, log },
   });
   return {
@@ -94,7 +94,7 @@ async function openTenantSessions(operator: { host: Invocation; project: Project
 async function quietSince(store: Store, cutoff: string): Promise<string[]> {
   const found: string[] = [];
   const query = { order: "asc", includeArchived: true, created: { lt: cutoff } } as const;
-  for await (const row of every((page) => store.sessions.list(page), query)) {
+  for await (const row of listAll((page) => store.sessions.list(page), query)) {
     if (row.updatedAt < cutoff && isQuiet(row)) found.push(row.id);
   }
   return found;

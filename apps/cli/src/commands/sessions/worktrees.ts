@@ -5,7 +5,7 @@ import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { ago } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";

@@ -12,7 +12,7 @@ import {
   type Project,
   readConfigFile,
   settingsFor,
-  shownValue,
+  formatValue,
   trustFolder,
   untrustedSettings,
   writeFileAtomically,
@@ -85,8 +85,8 @@ export async function show(context: Invocation): Promise<void> {
   const { dim, bold } = styleFor(stdout);
   const rows = settings.map(({ key, value, line }) =>
     line === undefined
-      ? [dim(key), dim(value === undefined ? "–" : shownValue(value)), dim("default")]
-      : [key, bold(printable(shownValue(value!))), `${project.shownFile}:${line}`],
+      ? [dim(key), dim(value === undefined ? "–" : formatValue(value)), dim("default")]
+      : [key, bold(printable(formatValue(value!))), `${project.displayPath}:${line}`],
   );
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
@@ -112,7 +112,7 @@ export async function set(context: Invocation, path: string, text: string | unde
   const before = await openProject(context);
   const source = await readConfigFile(before);
   const edited = editConfig(source, [{ path, value: text === undefined ? undefined : toValue(key, text) }]);
-  const after = checkEdited(edited, before.shownFile);
+  const after = checkEdited(edited, before.displayPath);
   const changed = edited !== source;
   if (changed) await writeFileAtomically(before.file, edited);
   // A user's own edit of a trusted folder is trusted. An untrusted folder stays untrusted.
@@ -121,7 +121,7 @@ export async function set(context: Invocation, path: string, text: string | unde
   }
   if (context.json)
     await write(context.stdout, `${JSON.stringify({ file: before.file, key: path, changed }, null, 2)}\n`);
-  else await write(context.stdout, `${before.shownFile}: ${path} ${changed ? "changed" : "is so already"}.\n`);
+  else await write(context.stdout, `${before.displayPath}: ${path} ${changed ? "changed" : "is so already"}.\n`);
 }
 
 function requireKey(path: string): ConfigKey {

@@ -1,4 +1,4 @@
-import { examine, type Finding, type ServerProbe } from "@tandem/tandem/health";
+import { runHealthChecks, type Finding, type ServerProbe } from "@tandem/tandem/health";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { Progress } from "../../progress.ts";
@@ -19,7 +19,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 export async function doctor(context: Invocation): Promise<number> {
   const findings = await (async () => {
     using progress = new Progress(context, "Checking …");
-    return examine(context, isServerReady, (done, all) => progress.label(`Checked ${done} of ${all} …`));
+    return runHealthChecks(context, isServerReady, (done, all) => progress.label(`Checked ${done} of ${all} …`));
   })();
   const failures = findings.filter(({ result }) => result === "failure").length;
   const warnings = findings.filter(({ result }) => result === "warning").length;

@@ -2,13 +2,13 @@ import type { Rule } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Edit, openOrBegin, type Project, writeEdits } from "@tandem/tandem/config";
+import { type Edit, openProjectToEdit, type Project, writeEdits } from "@tandem/tandem/config";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { fromClaude } from "../../import/from-claude.ts";
 import { fromOpencode } from "../../import/from-opencode.ts";
 import type { Imported } from "../../import/imported.ts";
-import { every } from "@tandem/tandem/engine";
+import { listAll } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
@@ -35,7 +35,7 @@ export interface ImportOptions {
 
 /** Imports the folder's settings for Claude Code or opencode. Keeps existing settings. */
 export async function importConfig(context: Invocation, options: ImportOptions): Promise<number> {
-  const project = await openOrBegin(context);
+  const project = await openProjectToEdit(context);
   const model = project.config.llm.models.default;
   const parts = [
     ...(options.from === "opencode" ? [] : [await fromClaude(project.folder, model)]),
@@ -60,7 +60,7 @@ export async function importConfig(context: Invocation, options: ImportOptions):
   }
   const made = await createAgents(context, written, found);
   if (json) await print(context, found, true);
-  else await write(stdout, `${[`${project.shownFile} is written.`, ...made].join("\n")}\n`);
+  else await write(stdout, `${[`${project.displayPath} is written.`, ...made].join("\n")}\n`);
   return 0;
 }
 
@@ -118,7 +118,8 @@ async function knownAgents(context: Invocation, project: Project, parts: readonl
   const known = new Set<string>();
   if (parts.every(({ agents }) => agents.length === 0)) return known;
   await using client = await openClient(context, project, { command: "tandem import" });
-  for await (const { name } of every((query) => client.agents.list(query), { includeArchived: false })) known.add(name);
+  for await (const { name } of listAll((query) => client.agents.list(query), { includeArchived: false }))
+    known.add(name);
   return known;
 }
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { basename, resolve } from "node:path";
 import type { Invocation } from "../../invocation.ts";
-import { toPort } from "../../port.ts";
+import { toPort } from "../../number-options.ts";
 import { styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";

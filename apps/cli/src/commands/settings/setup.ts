@@ -9,13 +9,13 @@ import {
   parseConfig,
   type Project,
   projectAt,
-  type ProjectPlace,
+  type ProjectLocation,
   readConfigFile,
   trustFolder,
   untrustedSettings,
   writeFileAtomically,
 } from "@tandem/tandem/config";
-import { exitCodeOfAuth } from "../../auth-exit-code.ts";
+import { exitCodeOfAuth } from "../../exit-code.ts";
 import type { Invocation } from "../../invocation.ts";
 import { describeProject, payerOf, PAYERS } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
@@ -152,7 +152,7 @@ async function writeSnippets({ stdout }: Invocation, registered: readonly McpReg
 }
 
 /** With `--yes` uses only the flags, else asks for missing values. */
-async function choose(context: Invocation, place: ProjectPlace, flags: Choices, yes: boolean): Promise<Choices> {
+async function choose(context: Invocation, place: ProjectLocation, flags: Choices, yes: boolean): Promise<Choices> {
   if (yes) {
     if (flags.backend) return flags;
     throw new TandemError("usage", "With --yes, --backend must say who answers: that decides who pays.", {
@@ -174,13 +174,13 @@ async function choose(context: Invocation, place: ProjectPlace, flags: Choices, 
 
 async function save(
   context: Invocation,
-  place: ProjectPlace,
+  place: ProjectLocation,
   choices: Choices,
 ): Promise<{ project: Project; changed: boolean }> {
   const source = existsSync(place.file) ? await readConfigFile(place) : undefined;
-  const before = source === undefined ? [] : parseConfig(source, place.shownFile).settings;
+  const before = source === undefined ? [] : parseConfig(source, place.displayPath).settings;
   const text = source === undefined ? newConfig(choices) : editConfig(source, toEdits(choices));
-  const parsed = checkEdited(text, place.shownFile);
+  const parsed = checkEdited(text, place.displayPath);
   // Do not trust existing settings that the user has not trusted yet.
   const strangers = source === undefined ? [] : await untrustedSettings(context.env, place.folder, before);
   if (text !== source) await writeFileAtomically(place.file, text);

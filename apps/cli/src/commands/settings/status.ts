@@ -2,22 +2,22 @@ import { TandemError } from "@tandem/protocol";
 import type { RoleModel } from "@tandem/runtime";
 import type { TrustView } from "@tandem/sessions";
 import { existsSync } from "node:fs";
-import { type AuthCheck, checkAuth, type ClaudeBinary, lookAtClaudeCode, withoutModels } from "@tandem/tandem/models";
+import { type AuthCheck, checkAuth, type ClaudeBinary, checkClaudeCode, withoutModels } from "@tandem/tandem/models";
 import { type Project, requireTrust } from "@tandem/tandem/config";
-import { exitCodeOfAuth } from "../../auth-exit-code.ts";
+import { exitCodeOfAuth } from "../../exit-code.ts";
 import type { Invocation } from "../../invocation.ts";
 import {
   credentialOf,
   describeProject,
   openProjectOrDefaults,
   payerOf,
-  shownSecret,
+  describeSecret,
   PAYERS,
   bytes,
 } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { lookAtSessions, type SessionsOverview, type StorageState } from "@tandem/tandem/health";
-import { ago } from "../../shown.ts";
+import { readSessionsOverview, type SessionsOverview, type StorageState } from "@tandem/tandem/health";
+import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
@@ -41,7 +41,7 @@ export async function status(context: Invocation): Promise<number> {
   const [auth, sessions, claudeCode] = await (async () => {
     using _ = new Progress(context, "Checking the login or key …");
     const auth = checkAuth(context, project, DEADLINE_MS);
-    const sessions = lookAtSessions(context, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth });
+    const sessions = readSessionsOverview(context, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth });
     return Promise.all([auth, sessions, describeClaudeCode(context, project)]);
   })();
   const { backend } = llm.provider;
@@ -54,7 +54,7 @@ export async function status(context: Invocation): Promise<number> {
       file: hasFile ? project.file : null,
       backend,
       payer,
-      credential: credential && shownSecret(credential),
+      credential: credential && describeSecret(credential),
       auth: withoutModels(auth),
       models,
       ignored,
@@ -72,7 +72,7 @@ export async function status(context: Invocation): Promise<number> {
   const rows = [
     [dim("config"), hasFile ? printable(project.file) : dim("none here or above: every setting has its default")],
     [dim("backend"), backend],
-    [dim("payer"), PAYERS[payer] + (credential ? dim(`  ${printable(shownSecret(credential))}`) : "")],
+    [dim("payer"), PAYERS[payer] + (credential ? dim(`  ${printable(describeSecret(credential))}`) : "")],
     [dim("auth"), describeAuth(auth, style)],
     ...(auth.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
     ...(NEEDS_A_LOOK.has(auth.state) ? [["", `${dim("→")} tandem credentials shows what is on this machine`]] : []),
@@ -93,7 +93,7 @@ async function describeClaudeCode(
 ): Promise<ClaudeBinary | { problem: string; fix: string }> {
   try {
     if (context.claudePath === undefined) await requireTrust(context.env, project);
-    return await lookAtClaudeCode(context, project);
+    return await checkClaudeCode(context, project);
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
     return { problem: error.message, fix: error.fix };

@@ -3,10 +3,10 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { folderTrust, revokeFolder, trustedFolders, trustFolderAs } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
-import { noteAudit } from "../../note-audit.ts";
+import { recordAudit } from "../../record-audit.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { trustSettings } from "@tandem/tandem/engine";
-import { ago } from "../../shown.ts";
+import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 
 const SHOWN_FILES = 40;
@@ -20,7 +20,7 @@ export async function trustFolder(
   const folder = existsSync(asked) ? realpathSync(asked) : asked;
   if (revoke) {
     const revoked = await revokeFolder(context.env, folder);
-    if (revoked) await noteAudit(context, { kind: "trust.revoked", details: { folder, of: "sessions" } });
+    if (revoked) await recordAudit(context, { kind: "trust.revoked", details: { folder, of: "sessions" } });
     return answer(context, { folder, state: "untrusted" }, [
       revoked ? `${folder} is no longer trusted.` : `${folder} was not trusted.`,
     ]);
@@ -35,7 +35,7 @@ export async function trustFolder(
   }
   await trustFolderAs(context.env, { ...before, folder });
   const identity = before.config?.identity;
-  await noteAudit(context, { kind: "trust.given", details: { folder, of: "sessions", identity } });
+  await recordAudit(context, { kind: "trust.given", details: { folder, of: "sessions", identity } });
   const files = before.config?.files ?? [];
   const { dim, warn } = styleFor(context.stdout);
   const heading = {

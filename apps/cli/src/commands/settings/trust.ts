@@ -5,12 +5,12 @@ import {
   type Project,
   revokeTrust,
   riskySettings,
-  shownValue,
+  formatValue,
   trustFolder,
   untrustedSettings,
 } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
-import { noteAudit } from "../../note-audit.ts";
+import { recordAudit } from "../../record-audit.ts";
 import { openProject, openProjectOrDefaults } from "@tandem/tandem/project";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
@@ -51,7 +51,7 @@ export async function trust(context: Invocation, { folder, list, revoke = false 
     const place = findProject(context.cwd, context.project);
     if (!place) throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.");
     const revoked = await revokeTrust(context.env, place.folder);
-    if (revoked) await noteAudit(context, { kind: "trust.revoked", details: { folder: place.folder, of: "config" } });
+    if (revoked) await recordAudit(context, { kind: "trust.revoked", details: { folder: place.folder, of: "config" } });
     await answer(context, { folder: place.folder, trusted: false }, [
       revoked ? `${place.folder} is no longer trusted.` : `${place.folder} was not trusted.`,
     ]);
@@ -61,14 +61,14 @@ export async function trust(context: Invocation, { folder, list, revoke = false 
   const risky = riskySettings(project.settings);
   const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
   await trustFolder(context.env, project.folder, project.settings);
-  const settings = risky.map(({ path, value }) => ({ path, value: shownValue(value) }));
+  const settings = risky.map(({ path, value }) => ({ path, value: formatValue(value) }));
   const gone = untrusted.flatMap(({ path, line }) => (line === null ? [path] : []));
   const details = { folder: project.folder, of: "config", settings, ...(gone.length > 0 && { gone }) };
-  await noteAudit(context, { kind: "trust.given", details });
+  await recordAudit(context, { kind: "trust.given", details });
   const { dim, warn } = styleFor(context.stdout);
   const rows = risky.map((setting) => [
     `  ${untrusted.some(({ path }) => path === setting.path) ? warn(setting.path) : setting.path}`,
-    printable(shownValue(setting.value)),
+    printable(formatValue(setting.value)),
     dim(`line ${setting.line}`),
   ]);
   await answer(context, { folder: project.folder, trusted: true, settings: risky, gone }, [

@@ -3,7 +3,7 @@ import { write } from "../../terminal.ts";
 import { indented } from "./indented.ts";
 import { makeProject } from "./make-project.ts";
 import { rehearsedReader } from "./rehearsed-reader.ts";
-import { Stage } from "./stage.ts";
+import { ContextDemoSteps } from "./context-demo-steps.ts";
 
 /**
  * Builds a small catalogue and wiki from a shop's database and documents with the real commands. Only the model is scripted:
@@ -16,7 +16,7 @@ export async function demoContext(context: Invocation, named: string | undefined
   try {
     await project.answerFrom(rehearsal.url);
     const out = context.json ? context.stderr : context.stdout;
-    const stage = new Stage(out, {
+    const stage = new ContextDemoSteps(out, {
       ...context,
       ...{ cwd: project.folder, project: project.folder, json: false, stdout: indented(out) },
       env: {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { OpenedContext } from "@tandem/tandem/context";
 import { trustFolder } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
-import { askTool, withKnowledge } from "../../knowledge.ts";
+import { askTool, withKnowledge } from "../../with-knowledge.ts";
 import { openProject } from "@tandem/tandem/project";
 import { describeProposal } from "../../proposals/describe-proposal.ts";
 import { styleFor, table, wrap } from "../../terminal.ts";
@@ -17,7 +17,7 @@ const ACCEPTED = ["wiki/metrics/active-customer.md", "wiki/orders.md", "wiki/ref
 const ANSWER = "Finance decides: 90 days. Marketing should say recipients.";
 
 /** The steps of the demo. Scan, ingest and search are the real commands in the demo's project. */
-export class Stage {
+export class ContextDemoSteps {
   readonly #narrator: Narrator;
   readonly #context: Invocation;
 

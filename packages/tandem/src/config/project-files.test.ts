@@ -13,7 +13,7 @@ describe("finding the project", () => {
     await writeFile(folder.join("a", "tandem.yaml"), "");
     expect(findProject(folder.join("a", "b", "c"), undefined)).toMatchObject({
       folder: folder.join("a"),
-      shownFile: "../../tandem.yaml",
+      displayPath: "../../tandem.yaml",
     });
     expect(findProject(folder.join("a", "b"), "../..")?.folder).toBe(folder.path);
   });

@@ -39,7 +39,7 @@ export interface SessionsOverview {
 }
 
 /** Read-only: creates, ends and spends nothing. `callAuth` is the known state of the backend's credential. */
-export async function lookAtSessions(
+export async function readSessionsOverview(
   host: Host,
   project: Project,
   { deadlineMs, callAuth }: { deadlineMs: number; callAuth: () => Promise<AuthCheck> },
@@ -47,23 +47,23 @@ export async function lookAtSessions(
   const isSame = project.config.llm.provider.backend === "claude-code";
   const [auth, storage, server, orphans, trust, sandbox] = await Promise.all([
     isSame ? callAuth() : checkSessionAuth(host, project, deadlineMs),
-    lookAtStorage(host, project),
+    readStorageState(host, project),
     findServer(host.env),
     findOrphans(host.env),
-    lookAtTrust(host, project),
-    lookAtSandbox(host, project),
+    readFolderTrust(host, project),
+    probeSandbox(host, project),
   ]);
   return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox };
 }
 
 /** The trust of the current folder, in which sessions would work. */
-export async function lookAtTrust(host: Host, project: Project): Promise<TrustView> {
+export async function readFolderTrust(host: Host, project: Project): Promise<TrustView> {
   const { trustView } = await import("@tandem/sessions");
   return trustView(await folderTrust(host.env, host.cwd, trustSettings(project)));
 }
 
 /** Whether shell commands would be sandboxed. Runs only a probe. */
-export async function lookAtSandbox(host: Host, { config }: Project): Promise<SessionsOverview["sandbox"]> {
+export async function probeSandbox(host: Host, { config }: Project): Promise<SessionsOverview["sandbox"]> {
   const { mode } = config.sandbox;
   if (mode === "off") return { on: false, reason: "sandbox.mode is off" };
   const { whyNoSandbox } = await import("@tandem/sessions");
@@ -77,7 +77,7 @@ export function checkSessionAuth(host: Host, project: Project, deadlineMs: numbe
   return checkAuth(host, { ...project, config: { ...project.config, llm: onClaudeCode } }, deadlineMs);
 }
 
-export async function lookAtStorage(host: Host, project: Project): Promise<StorageState> {
+export async function readStorageState(host: Host, project: Project): Promise<StorageState> {
   try {
     const { location, chosenBy } = await databaseLocation(host, project);
     if (chosenBy === "default" && !existsSync(location)) {

@@ -2,7 +2,7 @@ import { configSchema, type Environment, ENVIRONMENT_METADATA } from "@tandem/pr
 import { mkdir } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../testing/scratch-folder.ts";
-import { ownSession } from "./own-session.ts";
+import { isProjectSession } from "./is-project-session.ts";
 
 test("a session belongs to the project of its folder or of its worktree's repository", async () => {
   await using folder = await scratchFolder();
@@ -22,7 +22,7 @@ test("a session belongs to the project of its folder or of its worktree's reposi
   };
   const isOurs = async (environmentId: string, at: string, config: object = {}) => {
     const project = { config: configSchema.parse(config) };
-    const judge = await ownSession(project, [ours], { environments: environments as never });
+    const judge = await isProjectSession(project, [ours], { environments: environments as never });
     return judge({ environmentId, folder: at });
   };
   expect(await isOurs("env_local", ours)).toBe(true);

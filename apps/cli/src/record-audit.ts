@@ -4,7 +4,7 @@ import type { Invocation } from "./invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 
 /** Records a local command in the audit. Trust may be granted before a store can be opened, so a failed entry only warns. */
-export async function noteAudit(context: Invocation, note: Omit<AuditNote, "actor">): Promise<void> {
+export async function recordAudit(context: Invocation, note: Omit<AuditNote, "actor">): Promise<void> {
   try {
     await using store = await openStore(context, await openProjectOrDefaults(context));
     await store.audit.append([{ ...note, actor: localActor() }]);

@@ -1,5 +1,3 @@
-import { TandemError } from "@tandem/protocol";
-
 const STEPS = [
   [60, "s"],
   [60, "min"],
@@ -19,8 +17,3 @@ export function ago(time: string, now = Date.now()): string {
 
 /** Formats the API's cents as dollars. */
 export const usd = ({ amount }: { amount: string }): string => `$${(Number(amount) / 100).toFixed(2)}`;
-
-export function toCount(option: string, text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Math.min(Number(text), 500);
-  throw new TandemError("usage", `${option} is ${JSON.stringify(text)}.`, { fix: "Give a number from 1 to 500." });
-}

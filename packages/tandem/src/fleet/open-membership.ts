@@ -140,7 +140,10 @@ async function realmIn(realms: Pick<TenantRealms, "of">, tenant: string): Promis
 }
 
 /** The address for requests from other fleet members. A worker serves no users, so its port may be arbitrary. */
-export function innerDoor(project: Project, { options, port }: { options: FleetOptions; port: number | undefined }) {
+export function memberAddress(
+  project: Project,
+  { options, port }: { options: FleetOptions; port: number | undefined },
+) {
   const { fleet, server } = project.config;
   const advertised = options.advertise ?? fleet.advertise;
   const role = options.as ?? fleet.role;

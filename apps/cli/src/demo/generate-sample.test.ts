@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { sampleOf } from "./sample-of.ts";
+import { generateSample } from "./generate-sample.ts";
 
 const schema = z.object({
   name: z.string().min(8),
@@ -12,5 +12,5 @@ const schema = z.object({
 });
 
 test("a sample matches its schema", () => {
-  expect(schema.safeParse(sampleOf(z.toJSONSchema(schema))).error).toBeUndefined();
+  expect(schema.safeParse(generateSample(z.toJSONSchema(schema))).error).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 const TICKS_PER_SECOND = 100;
 
 /** The resources of a process. Linux only: /proc. */
-export interface Vitals {
+export interface ProcessStats {
   rssMb: number;
   /** Proportional set size: shared memory counts in parts. */
   pssMb: number;
@@ -15,7 +15,7 @@ export interface Vitals {
   cpuSeconds: number;
 }
 
-export function vitalsOf(pid: number): Vitals {
+export function processStats(pid: number): ProcessStats {
   const status = read(pid, "status");
   return {
     rssMb: kilobytes(status, "VmRSS") / 1024,

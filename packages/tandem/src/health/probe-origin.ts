@@ -13,7 +13,7 @@ const REASONS: Record<string, string> = {
 };
 
 /** Connects to `origin`, through the user's proxy if there is one, without a credential. Returns the reason of a failure. */
-export async function reach(origin: string, env: Variables, signal: AbortSignal): Promise<string | undefined> {
+export async function probeOrigin(origin: string, env: Variables, signal: AbortSignal): Promise<string | undefined> {
   const secure = origin.startsWith("https:");
   const agent = secure ? new HttpsAgent({ proxyEnv: env }) : new HttpAgent({ proxyEnv: env });
   try {

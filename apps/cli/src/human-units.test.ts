@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, toCount, usd } from "./shown.ts";
+import { ago, usd } from "./human-units.ts";
 
 test.each([
   [0, "0 s ago"],
@@ -13,7 +13,3 @@ test.each([
 });
 
 test("cents are shown in dollars", () => expect(usd({ amount: "1234" })).toBe("$12.34"));
-
-test.each(["0", "-1", "x", "1.5", ""])("a count of %j is refused", (text) => {
-  expect(() => toCount("--limit", text)).toThrow("--limit");
-});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shownUrl } from "./connection-place.ts";
+import { redactUrl } from "./connection-location.ts";
 
 test.each([
   ["postgres://127.0.0.1/crm", "postgres://127.0.0.1/crm"],
@@ -9,5 +9,5 @@ test.each([
   ["postgres://db/crm?sslpassword=sesame", "postgres://db/crm?sslpassword=***"],
   ["env:CRM_URL", "env:CRM_URL"],
 ])("%s is shown without a secret", (url, shown) => {
-  expect(shownUrl(url)).toBe(shown);
+  expect(redactUrl(url)).toBe(shown);
 });

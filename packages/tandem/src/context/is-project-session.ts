@@ -7,7 +7,7 @@ import type { Project } from "../config/load-project.ts";
  * True if the session belongs to this project. All projects of a user share one store, and a session's content must not reach
  * the context or model of another project. A session in a scratch folder belongs to none, unless the project has its own store.
  */
-export async function ownSession(
+export async function isProjectSession(
   { config }: Pick<Project, "config">,
   roots: readonly string[],
   { environments }: Pick<Store, "environments">,

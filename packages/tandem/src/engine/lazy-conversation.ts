@@ -2,14 +2,14 @@ import type { Conversation, openConversation } from "@tandem/claude-code";
 import { LlmError } from "@tandem/protocol";
 import type { EngineSettings } from "@tandem/sessions";
 
-export interface Starter {
+export interface ClaudeCodeLauncher {
   openConversation: typeof openConversation;
   executable: string;
 }
 
 /** Imports Claude Code's package with the first conversation: the import takes longer than opening a session. */
-export const laterConversation =
-  (load: () => Promise<Starter>): EngineSettings["openConversation"] =>
+export const lazyConversation =
+  (load: () => Promise<ClaudeCodeLauncher>): EngineSettings["openConversation"] =>
   (setup, host, transcripts) => {
     let opened: Conversation | undefined;
     let isClosed = false;

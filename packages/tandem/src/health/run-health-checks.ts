@@ -3,7 +3,7 @@ import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
 import { untrustedSettings } from "../config/trust.ts";
 import type { Host } from "../host.ts";
 import { openProject, openProjectOrDefaults } from "../project/open-project.ts";
-import { type Finding, type Patient, type ServerProbe, runChecks } from "./check.ts";
+import { type Finding, type CheckInput, type ServerProbe, runChecks } from "./check.ts";
 import { machineChecks } from "./machine-checks.ts";
 import { projectChecks } from "./project-checks.ts";
 import { serviceChecks } from "./service-checks.ts";
@@ -14,15 +14,15 @@ const DEADLINE_MS = 20_000;
 const AUTH_MS = 15_000;
 const CHECKS = [...projectChecks, ...serviceChecks, ...sessionChecks, ...machineChecks];
 
-export async function examine(
+export async function runHealthChecks(
   host: Host,
   isServerReady: ServerProbe,
   onDone: (done: number, all: number) => void = () => {},
 ): Promise<(Finding & { name: string })[]> {
-  return runChecks(CHECKS, await admit(host, isServerReady), DEADLINE_MS, (done) => onDone(done, CHECKS.length));
+  return runChecks(CHECKS, await readInput(host, isServerReady), DEADLINE_MS, (done) => onDone(done, CHECKS.length));
 }
 
-async function admit(host: Host, isServerReady: ServerProbe): Promise<Patient> {
+async function readInput(host: Host, isServerReady: ServerProbe): Promise<CheckInput> {
   let auth: Promise<AuthCheck> | undefined;
   try {
     const project = await openProject(host);

@@ -5,26 +5,26 @@ import { checkAuth, withoutModels } from "../models/check-auth.ts";
 import { sessionRoots } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
-import { credentialOf, describeProject, payerOf, shownSecret } from "../project/describe-project.ts";
-import { examine } from "./examine.ts";
-import { lookAtSessions } from "./look-at-sessions.ts";
+import { credentialOf, describeProject, payerOf, describeSecret } from "../project/describe-project.ts";
+import { runHealthChecks } from "./run-health-checks.ts";
+import { readSessionsOverview } from "./sessions-overview.ts";
 
 const DEADLINE_MS = 15_000;
 
 /** The health of a running server, with the same results as `tandem status` and `tandem doctor`. */
-export function takeCare(host: Host, project: Project, { demo }: { demo: boolean }): Caretaker {
+export function createServerHealth(host: Host, project: Project, { demo }: { demo: boolean }): Caretaker {
   const startedAt = new Date().toISOString();
   return {
     status: async (): Promise<ServerStatus> => {
       const { llm } = project.config;
       const auth = checkAuth(host, project, DEADLINE_MS);
-      const [{ models, ignored }, looked, checked] = await Promise.all([
+      const [{ models, ignored }, overview, checked] = await Promise.all([
         describeProject(project),
-        lookAtSessions(host, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth }),
+        readSessionsOverview(host, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth }),
         auth,
       ]);
       const credential = credentialOf(llm);
-      const { folder, state, files } = looked.trust;
+      const { folder, state, files } = overview.trust;
       return {
         version: host.version,
         node: process.versions.node,
@@ -34,21 +34,21 @@ export function takeCare(host: Host, project: Project, { demo }: { demo: boolean
         file: existsSync(project.file) ? project.file : null,
         backend: llm.provider.backend,
         payer: payerOf(llm),
-        credential: credential === undefined ? null : shownSecret(credential),
+        credential: credential === undefined ? null : describeSecret(credential),
         auth: withoutModels(checked),
         models: models.map(({ role, model, fallsBack }) => ({ role, model, falls_back: fallsBack })),
         ignored,
         sessions: {
-          payer: demo ? "nobody" : looked.payer,
-          auth: withoutModels(looked.auth),
-          sandbox: looked.sandbox,
+          payer: demo ? "nobody" : overview.payer,
+          auth: withoutModels(overview.auth),
+          sandbox: overview.sandbox,
           trust: { folder, state, files },
         },
-        storage: looked.storage,
+        storage: overview.storage,
       };
     },
     // The server that handles this request is evidently running.
-    examine: () => examine(host, async () => true),
+    examine: () => runHealthChecks(host, async () => true),
     credentials: async () => {
       const { report, uses } = await readCredentials(host, project);
       return wireReport(report, uses);

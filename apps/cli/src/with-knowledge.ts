@@ -14,7 +14,7 @@ export async function withKnowledge<T>(
   if (!hasContext(project)) {
     throw new TandemError(
       "not_found",
-      `${project.shownFile} names no databases and no sources: nothing is known here.`,
+      `${project.displayPath} names no databases and no sources: nothing is known here.`,
       {
         fix: "Add a database: tandem connections add shop shop.sqlite",
       },

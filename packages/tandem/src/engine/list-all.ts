@@ -3,7 +3,7 @@ import type { Page, PageQuery } from "@tandem/storage";
 const PAGE = 200;
 
 /** Every entry of a list, page by page. */
-export async function* every<T>(
+export async function* listAll<T>(
   list: (query: PageQuery) => Promise<Page<T>>,
   query: Omit<PageQuery, "limit" | "cursor"> = {},
 ): AsyncGenerator<T> {

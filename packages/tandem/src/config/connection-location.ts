@@ -2,17 +2,17 @@ import type { DatabaseLocation } from "@tandem/connectors";
 import { type ConnectionConfig, nearest, TandemError } from "@tandem/protocol";
 import { resolve } from "node:path";
 import type { Project } from "./load-project.ts";
-import { resolveSecret, type SecretPlace } from "./resolve-secret.ts";
+import { resolveSecret, type SecretContext } from "./resolve-secret.ts";
 
 const URL_FORM = /^(postgres(ql)?|mysql|mariadb):\/\//i;
 
 /** Finds a connection. The error lists the known names. */
-export function findConnection({ config, shownFile }: Project, name: string): ConnectionConfig {
+export function findConnection({ config, displayPath }: Project, name: string): ConnectionConfig {
   const { connections } = config;
   if (Object.hasOwn(connections, name)) return connections[name]!;
   const names = Object.keys(connections);
   const meant = nearest(name, names);
-  throw new TandemError("not_found", `There is no connection ${JSON.stringify(name)} in ${shownFile}.`, {
+  throw new TandemError("not_found", `There is no connection ${JSON.stringify(name)} in ${displayPath}.`, {
     fix: meant
       ? `Did you mean ${meant}?`
       : names.length > 0
@@ -22,10 +22,10 @@ export function findConnection({ config, shownFile }: Project, name: string): Co
 }
 
 /** Resolves a database address including its password. The caller has checked that the folder is trusted. */
-export async function connectionPlace(
+export async function connectionLocation(
   name: string,
   connection: ConnectionConfig,
-  place: SecretPlace,
+  place: SecretContext,
 ): Promise<DatabaseLocation> {
   const { driver, path, schemas } = connection;
   if (driver === "sqlite" || driver === "duckdb") return { driver, path: resolve(place.folder, path!) };
@@ -37,7 +37,7 @@ export async function connectionPlace(
 async function serverUrl(
   name: string,
   { driver, url, password }: ConnectionConfig,
-  place: SecretPlace,
+  place: SecretContext,
 ): Promise<string> {
   const address = URL_FORM.test(url!) ? url! : await resolveSecret(url!, place);
   const parsed = URL_FORM.test(address) ? URL.parse(address) : null;
@@ -52,10 +52,10 @@ async function serverUrl(
 }
 
 /** For display. Contains no password. */
-export const shownPlace = ({ path, url }: ConnectionConfig): string => path ?? shownUrl(url ?? "");
+export const describeLocation = ({ path, url }: ConnectionConfig): string => path ?? redactUrl(url ?? "");
 
 /** Removes every part that could be a secret, also in a malformed URL. */
-export const shownUrl = (url: string): string =>
+export const redactUrl = (url: string): string =>
   url
     .replace(/(:\/\/[^/@:]*):[^/@]*@/, "$1:***@")
     .replaceAll(/([?&][^=&]*(?:pass|pwd|secret|token|key)[^=&]*=)[^&#]*/gi, "$1***");

@@ -5,7 +5,7 @@ import type { Store } from "@tandem/storage";
  * pick it up, not a process about to exit. Messages to a session that this engine uses, such as an approval's answer, still
  * arrive.
  */
-export function ownSessions(store: Store): Store {
+export function commandStore(store: Store): Store {
   const own = new Set<string>();
   return {
     ...store,

@@ -42,7 +42,7 @@ export async function findClaudeCode(
 }
 
 /** Like `findClaudeCode`, with the version. */
-export async function lookAtClaudeCode(host: Pick<Host, "env" | "signal">, project: Project): Promise<ClaudeBinary> {
+export async function checkClaudeCode(host: Pick<Host, "env" | "signal">, project: Project): Promise<ClaudeBinary> {
   const { findExecutable } = await import("@tandem/claude-code");
   const named = namedExecutable(project);
   const path = findExecutable(named);
