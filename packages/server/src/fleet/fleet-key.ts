@@ -4,7 +4,10 @@ import type { Roster } from "./roster.ts";
 
 const NAME = "fleet: ";
 
-/** The token by which this process asks others for what it does in nobody's name. It may read, and ends with the process. */
+/**
+ * The token by which this process calls others on its own behalf. It has the scope `read` and is deleted when the
+ * process stops.
+ */
 export class FleetKey implements AsyncDisposable {
   readonly #seat: Pick<FleetSeat, "holder" | "store">;
   readonly #roster: Roster;
@@ -23,7 +26,7 @@ export class FleetKey implements AsyncDisposable {
     return (await this.#made).secret;
   }
 
-  /** It is refused: somebody has taken it back. */
+  /** Discards a token that another process refused because it was revoked. */
   forget(): void {
     this.#made = undefined;
   }
@@ -39,7 +42,7 @@ export class FleetKey implements AsyncDisposable {
     return createToken(store.tokens, { name: `${NAME}${holder}`, scopes: ["read"], tenant: this.#tenant });
   }
 
-  /** Of processes that were killed. */
+  /** Deletes tokens of processes that were killed. */
   async #tidy(): Promise<void> {
     const { holder, store } = this.#seat;
     const living = new Set((await this.#roster.living(true)).map((row) => `${NAME}${row.holder}`)).add(

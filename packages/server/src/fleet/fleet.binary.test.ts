@@ -9,7 +9,7 @@ import { WebSocket } from "ws";
 import { setFleetStage, type FleetStage, type StageMember } from "../testing/fleet-stage.ts";
 
 const without = whyNoPostgres();
-/** Much more than anything takes, but on a machine that has other things to do. */
+/** Far more than needed, for a busy machine. */
 const WAIT_MS = 60_000;
 
 describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}`, () => {
@@ -64,7 +64,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     await expect.poll(() => types(member, session), { timeout: WAIT_MS }).toContain("session.status_idle");
   };
 
-  test("a session is made at a server, by the worker, in the worker's folder, and read at any", async () => {
+  test("a server creates a session on the worker, in the worker's folder, and every process can read it", async () => {
     await writeFile(join(stage.folderOf("back"), "here.txt"), "of the worker");
     const session = await newSession(first);
     expect((await worker.store.sessions.get(session))?.folder).toBe(stage.folderOf("back"));
@@ -77,13 +77,13 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect(models.data[0]?.display_name).toBe("Sonnet of back");
   });
 
-  test("errors of the worker come as they are, under the id that the client knows", async () => {
+  test("errors of the worker are passed on unchanged, with the client's request id", async () => {
     const session = await newSession(first);
     const answer = await at(first, `/v1/sessions/${session}/files/content?path=nowhere.txt`);
     const body = (await answer.json()) as { request_id: string };
     expect([answer.status, body]).toMatchObject([404, { type: "error", error: { type: "not_found_error" } }]);
     expect(body.request_id).toBe(answer.headers.get("request-id"));
-    // A token is asked for at the inner door as at every other.
+    // The internal route needs a token, too.
     const path = `/v1/fleet/previews/${session}`;
     const open = await fetch(`${worker.server.url}${path}`, {
       headers: { "tandem-passed-on": `req_${"0".repeat(24)}` },
@@ -91,7 +91,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect(open.status).toBe(401);
   });
 
-  test("a turn is followed on both servers with its previews, in order, and none after its event", async () => {
+  test("both servers stream a turn with its previews, in order, and no preview after its event", async () => {
     const words = "A long story, word by word. ".repeat(8);
     stage.rehearsal.use([slowly(text(words), { tokenMs: 100 })]);
     const session = await newSession(first);
@@ -125,7 +125,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     }
   });
 
-  test("an approval and a custom tool's result are taken at any server, and the worker goes on at once", async () => {
+  test("an approval and a custom tool result sent to any server continue the turn on the worker at once", async () => {
     stage.rehearsal.use([
       toolUse("mcp__tandem__weather", { city: "Bern" }),
       toolUse("Bash", { command: "echo hi" }),
@@ -152,7 +152,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     await expect.poll(() => types(first, session), { timeout: WAIT_MS }).toContain("agent.message");
   });
 
-  test("what changes a session goes to who writes it, whoever that is", async () => {
+  test("changes of a session go to the process that writes it", async () => {
     stage.rehearsal.use([slowly(text("Yes."), { firstByteMs: 1_500 })]);
     const session = await newSession(first);
     await say(first, session, "Go.");
@@ -168,7 +168,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect((await at(first, `/v1/sessions/${session}`)).status).toBe(404);
   });
 
-  test("the feed of one server shows what happens anywhere", async () => {
+  test("the feed of one server shows sessions of every process", async () => {
     stage.rehearsal.use([always(text("Yes."))]);
     const end = new AbortController();
     const feed = first.engine.sessions.feed(end.signal)[Symbol.asyncIterator]();
@@ -187,7 +187,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     end.abort();
   });
 
-  test("a link made at one server signs in at another, once; and the cookie is good at all of them", async () => {
+  test("a sign-in link of one server is valid once at another, and the cookie at all of them", async () => {
     const code = new URL(await first.server.signInLink()).hash.slice("#code=".length);
     const tries = await Promise.all([post(second, "/v1/sign_in", { code }), post(worker, "/v1/sign_in", { code })]);
     expect(tries.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
@@ -196,7 +196,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
       .headers.get("set-cookie")!
       .split(";", 1)[0]!;
     const session = await newSession(first);
-    // Also where it must be passed on: the worker knows the token, not the cookie.
+    // Also for a forwarded request: the worker accepts the token, not the cookie.
     const own = {
       method: "POST",
       headers: { cookie, "sec-fetch-site": "same-origin", "content-type": "application/json" },
@@ -205,7 +205,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect([renamed.status, await renamed.json()]).toMatchObject([200, { title: "By hand" }]);
   });
 
-  test("everything is stopped at once, everywhere, whichever server is told", async () => {
+  test("the kill switch stops every process, whichever server is called", async () => {
     stage.rehearsal.use([slowly(text("Never."), { firstByteMs: 60_000 }), always(text("Yes."))]);
     const session = await newSession(first);
     await say(first, session, "Go.");
@@ -222,7 +222,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect(await (await at(first, "/v1/stop")).json()).toEqual({ stopped: null });
   });
 
-  test("a second try of a send waits for the first at another server, and is stored once", async () => {
+  test("a retried send waits for the first try at another server, and is stored once", async () => {
     const session = await newSession(first);
     stage.rehearsal.use([always(text("Yes."))]);
     const put = first.store.inbox.put.bind(first.store.inbox);
@@ -256,7 +256,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect((await types(first, session)).filter((type) => type === "user.message")).toHaveLength(1);
   });
 
-  test("an editor speaks to a server, and works with the worker: over a socket, and over requests at any server", async () => {
+  test("an editor reaches the worker through any server, over WebSocket and over HTTP", async () => {
     stage.rehearsal.use([always(text("Hello, editor."))]);
     const initialize = {
       jsonrpc: "2.0",
@@ -287,13 +287,13 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     const begun = await post(first, "/acp", initialize);
     const connection = begun.headers.get("acp-connection-id") ?? "";
     expect([begun.status, connection]).toEqual([200, expect.stringMatching(/.+/)]);
-    // The other server has never heard of it.
+    // The other server does not know this connection yet.
     const list = { jsonrpc: "2.0", id: 4, method: "session/list", params: {} };
     expect((await post(second, "/acp", list, { "acp-connection-id": connection })).status).toBe(202);
     expect((await post(second, "/acp", list, { "acp-connection-id": "nobodys" })).status).toBe(404);
   });
 
-  test("a machine that is gone is named; what needs no folder is done without it", async () => {
+  test("an unreachable machine is named; requests that need no folder work without it", async () => {
     const other = await stage.join("worker", { machine: "gone" });
     const folder = stage.folderOf("gone");
     const made = await post(first, "/v1/environments", { name: "gone", metadata: { "tandem.path": folder } });
@@ -303,20 +303,20 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     const session = await clientOf(first).beta.sessions.create({ agent: agent.id, environment_id: environment });
     expect((await first.store.sessions.get(session.id))?.place).toBe("machine:gone");
     await other.vanish();
-    // It is not known yet that it is gone: who is tried in vain is not the only one that could.
+    // The roster still lists the dead process; after a failed attempt another one is chosen.
     expect(await Promise.all([newSession(first), newSession(second)])).toHaveLength(2);
     const inVain = await at(first, `/v1/sessions/${session.id}/files`);
     expect([inVain.status, await inVain.text()]).toEqual([503, expect.stringContaining("on gone, at http://")]);
     const id = (await first.store.workers.list()).find(({ holder }) => holder === other.holder)!.id;
     await first.store.workers.remove(id);
-    // What was read of the workers a moment ago is believed for as long.
+    // The roster is cached for a moment.
     const files = async () => (await at(first, `/v1/sessions/${session.id}/files`)).text();
     await expect.poll(files, { timeout: WAIT_MS }).toContain("needs a worker on gone");
     const renamed = await post(first, `/v1/sessions/${session.id}`, { title: "Alone" });
     expect([renamed.status, await renamed.json()]).toMatchObject([200, { title: "Alone" }]);
   });
 
-  test("what all of them have noted is one chain", async () => {
+  test("audit entries of all processes form one chain", async () => {
     const verdict = await second.engine.audit.verify([]);
     expect(verdict).toMatchObject({ ok: true, broken: null });
     expect(verdict.entries).toBeGreaterThan(5);

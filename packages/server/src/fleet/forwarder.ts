@@ -13,18 +13,18 @@ import { passedOnAs } from "./passed-on.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
 import { Signpost } from "./signpost.ts";
 
-/** Whoever is asked gives up by itself before that, and says so in its own words. */
+/** The other process times out by itself before that, with its own error message. */
 const GRACE_MS = 5_000;
-/** For what all are asked, nobody is waited for longer. */
+/** Limits how long a merged list waits for each process. */
 const EACH_MS = 10_000;
 const ASK_MS = 5_000;
 const SMALL_ANSWER = 4 * 1024 * 1024;
-/** In the answer of who is not the session's writer any more. */
+/** The error detail of a process that no longer writes the session. */
 const HELD = "session_held";
 
 type Limits = Pick<ServerSettings, "handlerTimeoutMs" | "patientTimeoutMs" | "maxJsonBytes">;
 
-/** Has a request done where it must be done: here, or by another process of the fleet, to which it goes as it came. */
+/** Runs a request in this process, or forwards it unchanged to the process of the fleet that can handle it. */
 export class Forwarder {
   readonly #seat: FleetSeat;
   readonly #roster: Roster;
@@ -55,7 +55,7 @@ export class Forwarder {
     for (;;) {
       const again = tried !== undefined;
       const destination = await this.#signpost.where(wish, tried === "here" ? "nobody" : tried?.holder).catch(
-        // Nobody else can: then it is the one that cannot be reached which is needed.
+        // No other process can handle it, so report the one that could not be reached.
         (error: unknown) => Promise.reject(tried && tried !== "here" ? unreachable(tried) : error),
       );
       const answer =
@@ -64,12 +64,12 @@ export class Forwarder {
           : await this.#tryThere(route, destination, known, again);
       if (answer !== "moved" && answer !== "unreached") return answer;
       if (again) throw unreachable(destination);
-      // Who has let the session go may have it again.
+      // The process that released the session may acquire it again.
       tried = answer === "moved" ? "here" : destination;
     }
   }
 
-  /** Asks all other processes the same question, in the name of whoever asks here; what those say that answer. */
+  /** Sends the same query to all other processes with the caller's token, and returns their answers. */
   async ask({ incoming, outgoing }: Arrival, url: string): Promise<Readonly<Record<string, unknown>>[]> {
     const request = { ...requestOf({ incoming, outgoing }), method: "GET", url, body: undefined };
     return this.#askAll(await this.#others(() => true), request, ASK_MS);
@@ -120,7 +120,7 @@ export class Forwarder {
     }
   }
 
-  /** Somebody took the session between the look and the deed. If nobody can be found that has, this is the answer. */
+  /** Another process acquired the session after the lookup. Retried; this error is returned if no holder is found. */
   #lost(error: RequestError): "moved" {
     this.#logger.debug({ err: error }, "a session is held elsewhere by now");
     return "moved";
@@ -159,7 +159,7 @@ export class Forwarder {
   }
 }
 
-/** For an empty object, where there is nothing to say. */
+/** Enough for an empty object. */
 const SMALL_BODY = 1_024;
 
 function requestOf({ incoming, outgoing, body }: Pick<Arrival, "incoming" | "outgoing" | "body">): PassedRequest {
@@ -173,7 +173,7 @@ function requestOf({ incoming, outgoing, body }: Pick<Arrival, "incoming" | "out
   };
 }
 
-/** As far as it can be read: whoever does what is asked says what is wrong with it. */
+/** Best effort: the process that handles the request reports invalid JSON. */
 function parsed(body: Uint8Array | undefined): unknown {
   if (!body) return undefined;
   try {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { mergeAnswers } from "./merge-answers.ts";
 
-test("lists follow each other, numbers are added, and the rest is as the first says", () => {
+test("lists are concatenated, numbers added, and other fields taken from the first", () => {
   const stopped = { at: "now", by: "a" };
   expect(
     mergeAnswers([

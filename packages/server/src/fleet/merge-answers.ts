@@ -1,4 +1,6 @@
-/** What several processes have answered to one question: lists one after the other, numbers added, the rest as the first says. */
+/**
+ * Merges the answers of several processes: lists are concatenated, numbers added, other fields taken from the first.
+ */
 export function mergeAnswers(answers: readonly Readonly<Record<string, unknown>>[]): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
   for (const answer of answers) {

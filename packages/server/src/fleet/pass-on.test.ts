@@ -11,7 +11,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server that has all done by the other, as it comes; several watch each request. */
+/** A server that forwards every request; several listeners watch each request. */
 const front = (address: string): Promise<string> =>
   serve(({ method = "GET", url = "/", headers }, outgoing) => {
     for (let watchers = 0; watchers < 6; watchers += 1) outgoing.once("close", () => undefined);
@@ -20,7 +20,7 @@ const front = (address: string): Promise<string> =>
     void passOn({ address }, request, terms).then((answer) => relay(answer, outgoing));
   });
 
-test("what is relayed is no leak, however many watch the request", async () => {
+test("forwarding many watched requests causes no listener leak warning", async () => {
   const warnings: Error[] = [];
   const warn = (warning: Error): void => void warnings.push(warning);
   process.on("warning", warn);
@@ -28,12 +28,12 @@ test("what is relayed is no leak, however many watch the request", async () => {
   const url = await front(await serve((_, outgoing) => void outgoing.writeHead(201, { "x-of": "worker" }).end("done")));
   const answer = await fetch(url);
   expect([answer.status, answer.headers.get("x-of"), await answer.text()]).toEqual([201, "worker", "done"]);
-  // Warnings are told in the next turn of the loop.
+  // Node emits warnings in the next event loop turn.
   await new Promise(setImmediate);
   expect(warnings).toEqual([]);
 });
 
-test("what breaks off is seen to break off", async () => {
+test("a truncated response is also truncated for the client", async () => {
   const broken: RequestListener = (_, outgoing) => {
     outgoing.writeHead(200, { "content-length": "100" });
     outgoing.write("half of it", () => outgoing.destroy());

@@ -12,14 +12,16 @@ import { cookieSecret } from "../http/page/sign-in.ts";
 import { PASSED_ON } from "./passed-on.ts";
 import type { Peer } from "./roster.ts";
 
-/** Of one connection each (RFC 9110, 7.6.1); what is a browser's own affair with the server that it sees; and the guard. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), headers between a browser and its server, and those of the guard. */
 const NOT_PASSED_ON = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding"],
   ...["upgrade", "host", "content-length", "expect", "cookie", "origin", "referer", PASSED_ON],
 ]);
 const NOT_RELAYED = new Set(["connection", "keep-alive", "transfer-encoding", "date", "request-id", "vary"]);
 const CONNECT_MS = 3_000;
-/** Who logs, counts and traces a request listens for its end, and a pipeline does so seven times: Node would call it a leak. */
+/**
+ * Logging, metrics, tracing and a pipeline (seven listeners) exceed Node's default and would trigger a leak warning.
+ */
 const MOST_LISTENERS = 30;
 const NEVER_CONNECTED = new Set([
   "ECONNREFUSED",
@@ -37,13 +39,13 @@ export interface PassedRequest {
   headers: IncomingHttpHeaders;
   remote: string | undefined;
   body: Uint8Array | undefined;
-  /** Under which the client knows it. */
+  /** The client's request id. */
   id: string;
 }
 
-/** What becomes of a request that could not be passed on. */
+/** A request that could not be forwarded. */
 export class PassOnFailed extends Error {
-  /** Whether it may have arrived. */
+  /** Whether the other process may have received it; then a retry is not safe. */
   readonly mayHaveArrived: boolean;
 
   constructor(cause: unknown, mayHaveArrived: boolean) {
@@ -53,8 +55,8 @@ export class PassOnFailed extends Error {
 }
 
 /**
- * Sends a request to another process as it came, with the same token, and resolves with the head of its answer. Over a
- * connection of its own: of one that was kept, nobody could say whether what was sent last has arrived.
+ * Forwards a request unchanged, with the same token, and resolves with the head of the response. Uses a new connection:
+ * on a reused one it would be unknown whether the request arrived.
  */
 export async function passOn(
   { address }: Pick<Peer, "address">,
@@ -87,7 +89,7 @@ export async function passOn(
   try {
     request.end(body);
     const [answer] = (await once(request, "response")) as [IncomingMessage];
-    // What breaks later shows in the answer.
+    // Later errors surface on the response.
     request.on("error", () => undefined);
     return answer;
   } catch (error) {
@@ -99,18 +101,18 @@ export async function passOn(
   }
 }
 
-/** Those of a request as another process is to see them. */
+/** The headers of a forwarded request. */
 export function passedHeaders(headers: IncomingHttpHeaders, method: string): OutgoingHttpHeaders {
   const passed = Object.fromEntries(
     Object.entries(headers).filter(([name]) => !NOT_PASSED_ON.has(name) && !name.startsWith("sec-fetch-")),
   );
-  // The page's cookie is one of the server that it came from; the token in it is everybody's.
+  // A cookie is valid only at the server that set it, but its token is valid at every process.
   const secret =
     headers.authorization === undefined && headers["x-api-key"] === undefined && cookieSecret(headers, method);
   return secret ? { ...passed, authorization: `Bearer ${secret}` } : passed;
 }
 
-/** Gives an answer to the client as it came, piece by piece. One that breaks off is seen to break off. */
+/** Streams a response to the client. A truncated response is truncated for the client, too. */
 export async function relay(answer: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   for (const [name, value] of Object.entries(answer.headers)) {
     if (value !== undefined && !NOT_RELAYED.has(name) && !name.startsWith("access-control-"))

@@ -16,7 +16,7 @@ const grows = (id: string, thread: string | null = null): LiveDelta =>
 const logged = (seq: number, type: string, id = `sevt_${seq}`, thread: string | null = null): LoggedEvent =>
   ({ seq, thread, event: { type, id } }) as unknown as LoggedEvent;
 
-test("a preview waits for the events before it, and what comes after it waits for it", () => {
+test("a preview waits for earlier events, and later previews wait for it", () => {
   const gate = new PreviewGate(1);
   gate.arrive({ after: 3, deltas: [begins("a")] });
   gate.arrive({ after: 3, deltas: [grows("a")] });
@@ -27,14 +27,14 @@ test("a preview waits for the events before it, and what comes after it waits fo
   expect(gate.take()).toEqual([]);
 });
 
-test("a preview that comes after its event is too late; that of another is not", () => {
+test("a preview that arrives after its event is dropped; previews of other events are not", () => {
   const gate = new PreviewGate(1);
   gate.pass([logged(2, "agent.message", "a")]);
   gate.arrive({ after: 1, deltas: [begins("a"), grows("a"), begins("b", "thr_sub")] });
   expect(gate.take()).toEqual([begins("b", "thr_sub")]);
 });
 
-test("a preview of what will not come any more is not shown, where its request has ended meanwhile", () => {
+test("a preview of an abandoned event is dropped if its request ended meanwhile", () => {
   const gate = new PreviewGate(1);
   gate.pass([logged(2, "span.model_request_end")]);
   gate.arrive({ after: 1, deltas: [begins("lost"), begins("below", "thr_sub")] });
@@ -42,7 +42,7 @@ test("a preview of what will not come any more is not shown, where its request h
   expect(gate.take()).toEqual([begins("below", "thr_sub"), begins("next")]);
 });
 
-test("of a source that broke off, nothing is shown any more", () => {
+test("previews of a source that disconnected are dropped", () => {
   const gate = new PreviewGate(1);
   gate.arrive({ after: 2, deltas: [begins("a")] });
   gate.clear();

@@ -1,17 +1,17 @@
 import { endOfPreviews, type LiveDelta, type LoggedEvent } from "@tandem/protocol";
 
 export interface PreviewBatch {
-  /** The event that they come after. */
+  /** The position of the event before them. */
   after: number;
   deltas: readonly LiveDelta[];
 }
 
-/** Much more than comes while a preview is on its way. */
+/** Far more than the events that arrive while a preview is in transit. */
 const REMEMBERED = 2_000;
 
 /**
- * Brings previews and events into one order that come by two ways. A preview waits until the events before it have been
- * seen here; and it is too late for it once its own event has, or one that says that it will not come.
+ * Orders previews and events that arrive over two connections. A preview waits until the events before it have arrived.
+ * It is dropped once its own event has arrived, or one that abandons it.
  */
 export class PreviewGate {
   #seq: number;
@@ -26,7 +26,7 @@ export class PreviewGate {
     return this.#seq;
   }
 
-  /** These events have been seen here. */
+  /** Records events that have arrived. */
   pass(events: readonly LoggedEvent[]): void {
     this.#seq = Math.max(this.#seq, events.at(-1)?.seq ?? 0);
     this.#seen = this.#seen.concat(events).slice(-REMEMBERED);
@@ -36,14 +36,14 @@ export class PreviewGate {
     this.#waiting.push(batch);
   }
 
-  /** What can be shown now, in the order in which it came. */
+  /** The previews that can be shown now, in order. */
   take(): LiveDelta[] {
     const first = this.#waiting.findIndex(({ after }) => after > this.#seq);
     const ready = this.#waiting.splice(0, first === -1 ? this.#waiting.length : first);
     return ready.flatMap((batch) => this.#current(batch));
   }
 
-  /** Who said so is not heard any more. */
+  /** Drops all previews of a source that disconnected. */
   clear(): void {
     this.#waiting = [];
   }

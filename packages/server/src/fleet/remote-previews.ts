@@ -5,7 +5,7 @@ import type { FleetSeat } from "./fleet-seat.ts";
 import { Roster } from "./roster.ts";
 import { SessionPreviews } from "./session-previews.ts";
 
-/** Previews of sessions that other processes of the fleet write: one stream for each that somebody here listens to. */
+/** Previews of sessions that other processes write. Opens one stream for each session with listeners here. */
 export class RemotePreviews implements PreviewSource, AsyncDisposable {
   readonly #seat: FleetSeat;
   readonly #roster: Roster;

@@ -10,6 +10,6 @@ test.each([
   ["http://worker-1.example.org:4100", "another machine", true],
   ["no address", thisHost(), false],
   [null, thisHost(), false],
-])("a token goes to %s of %s: %s", (address, host, expected) => {
+])("a token is sent to %s of %s: %s", (address, host, expected) => {
   expect(isReachable({ address, host } as WorkerRow)).toBe(expected);
 });

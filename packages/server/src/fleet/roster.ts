@@ -1,13 +1,13 @@
 import { thisHost, type WorkerRow, type WorkerStore } from "@tandem/storage";
 import { isLoopback } from "../http/settings.ts";
 
-/** A process that can be spoken to. */
+/** A process with an address. */
 export type Peer = WorkerRow & { address: string };
 
-/** Rows change every few seconds; many requests a second look for the same few. */
+/** Many requests a second look up the same few rows, which change every few seconds. */
 const FRESH_MS = 1_000;
 
-/** The processes of the fleet that live, as their rows say. */
+/** The live processes of the fleet, from their rows. */
 export class Roster {
   readonly #workers: Pick<WorkerStore, "list">;
   #read: { at: number; rows: Promise<WorkerRow[]> } | undefined;
@@ -32,10 +32,7 @@ export class Roster {
   }
 }
 
-/**
- * A request goes there with somebody's token. An address of a machine for itself leads, on any other, to whoever listens
- * there.
- */
+/** Requests carry a token. A loopback address of another machine would send it to an unrelated process here. */
 export function isReachable(row: WorkerRow | undefined): row is Peer {
   if (typeof row?.address !== "string") return false;
   const host = URL.parse(row.address)?.hostname;

@@ -4,9 +4,9 @@ import { routeTable } from "../http/route-table.ts";
 
 const namesAt = (at: At): string[] => routeTable.filter((route) => route.at === at).map(({ name }) => name);
 
-// Whoever adds a route thinks about where it is done, and whoever reads this sees what is done where.
+// Lists where each route runs, so that adding a route requires a decision.
 
-test("by who writes the session, else where its folder is, else here", () => {
+test("routes of the session's writer, else of its folder's machine, else of this process", () => {
   expect(namesAt("writer")).toEqual([
     "sessions.update",
     "sessions.archive",
@@ -17,7 +17,7 @@ test("by who writes the session, else where its folder is, else here", () => {
   ]);
 });
 
-test("never without the session's folder", () => {
+test("routes that need the session's folder", () => {
   expect(namesAt("folder")).toEqual([
     "sessions.commands.list",
     "sessions.shell.run",
@@ -37,7 +37,7 @@ test("never without the session's folder", () => {
   ]);
 });
 
-test("by a worker that has the folder, the labels, the models that are asked for", () => {
+test("routes of a worker that has the folder, the labels or the models", () => {
   expect(namesAt("worker")).toEqual([
     "agents.create",
     "agents.update",
@@ -52,27 +52,27 @@ test("by a worker that has the folder, the labels, the models that are asked for
   ]);
 });
 
-test("by all that run sessions", () => {
+test("routes of all processes that run sessions", () => {
   expect(namesAt("each")).toEqual(["emergency.stop", "emergency.resume", "worktrees.list", "worktrees.prune"]);
 });
 
-test("by a process that has the context", () => {
+test("routes of a process that has the context", () => {
   const sections = new Set(namesAt("context").map((name) => name.split(".", 1)[0]));
   expect(sections).toEqual(new Set(["context", "jobs", "memoryStores", "proposals"]));
 });
 
-test("what is passed on has no upload: a body is read here, to see where it belongs, and kept for a second try", () => {
+test("no forwarded route has an upload: the body is read first to choose a process, and kept for a retry", () => {
   expect(routeTable.filter(({ kind, at }) => kind === "upload" && at !== "here")).toEqual([]);
-  // What all are asked is put together from their answers.
+  // Answers of all processes can only be merged as JSON.
   expect(routeTable.filter(({ kind, at }) => kind !== "json" && at === "each")).toEqual([]);
 });
 
-test("what is done for a session elsewhere names it", () => {
+test("every route that runs at a session's process names the session", () => {
   const bound = routeTable.filter(({ at }) => at === "writer" || at === "folder");
   expect(bound.filter(({ path }) => !path.includes("/:session_id"))).toEqual([]);
 });
 
-test("whoever streams, reads the log or fills the inbox is at the right place anywhere", () => {
+test("streams, logs and sends work at every process", () => {
   const here = new Set(namesAt("here"));
   const needed = [
     "sessions.events.stream",

@@ -11,16 +11,16 @@ import { passOn } from "./pass-on.ts";
 import { eventOf, PreviewGate } from "./preview-gate.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
 
-/** Longer than the other's heartbeat. */
+/** Longer than the other process's heartbeat. */
 const SILENCE_MS = 60_000;
 const OPEN_MS = 5_000;
 const FIRST_RETRY_MS = 200;
 const SLOWEST_RETRY_MS = 5_000;
-/** A log that cannot be read for so long keeps nobody from listening. */
+/** An unreadable log must not block listeners for longer. */
 const CATCH_UP_MS = 3_000;
-/** More than a session is producing at once. */
+/** More than the previews of a session at one time. */
 const LARGEST_FRAME = 16 * 1024 * 1024;
-/** With these, another process may have begun to write the session. */
+/** After these, another process may write the session. */
 const MAY_HAVE_MOVED = new Set(["session.status_running", "tandem.recovered"]);
 
 const batch = z.object({ after: z.int(), deltas: z.array(z.custom<LiveDelta>((value) => typeof value === "object")) });
@@ -32,16 +32,16 @@ interface Parts {
   logger: Pick<Logger, "warn">;
 }
 
-/** One session's previews from whoever writes it. What this process writes itself is none of its business. */
+/** One session's previews from the process that writes it. Does nothing if that is this process. */
 export class SessionPreviews implements PreviewWatch {
   readonly #session: SessionId;
   readonly #outlet: Parameters<PreviewSource["watch"]>[1];
   readonly #parts: Parts;
   readonly #stop = new AbortController();
   readonly #started: Promise<PreviewGate>;
-  /** Who is listened to. */
+  /** The process that sends the previews. */
   #source: { peer: Peer; end: AbortController } | undefined;
-  /** What has been shown in part when a stream broke off: no preview of it is whole any more. */
+  /** Events whose preview was shown in part when the stream broke; the rest of it is dropped. */
   readonly #shown = new Set<string>();
   readonly #torn = new Set<string>();
   #waiting: { seq: number; resolve: () => void }[] = [];
@@ -106,7 +106,7 @@ export class SessionPreviews implements PreviewWatch {
     if (events.some(({ event }) => MAY_HAVE_MOVED.has(event.type))) void this.#look(gate);
   }
 
-  /** Whoever follows the log in this process is handed the same events now, and has taken them by then. */
+  /** Deferred: followers of the log in this process must receive the same events first. */
   #showSoon(gate: PreviewGate): void {
     if (this.#isShowing) return;
     this.#isShowing = true;
@@ -123,7 +123,7 @@ export class SessionPreviews implements PreviewWatch {
     if (whole.length > 0) this.#outlet.show(whole);
   }
 
-  /** Finds out who writes the session, and listens to them. */
+  /** Finds the process that writes the session and subscribes to it. */
   async #look(gate: PreviewGate): Promise<void> {
     if (this.#looking || this.#stop.signal.aborted) return;
     this.#looking = true;

@@ -9,7 +9,7 @@ import { isReachable, type Peer, type Roster } from "./roster.ts";
 
 export type Destination = "here" | Peer;
 
-/** What of a request says where it can be done. */
+/** The parts of a request that decide which process can handle it. */
 export interface Wish {
   at: Exclude<At, "each">;
   params: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Wish {
   body: unknown;
 }
 
-/** Its holder's name; `nobody` where it was this process. */
+/** The holder that failed before; `nobody` if it was this process. */
 type Tried = string | undefined;
 
 const named = z.object({
@@ -25,7 +25,7 @@ const named = z.object({
   metadata: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 
-/** Says which process of the fleet can do what is asked for. */
+/** Chooses the process of the fleet that handles a request. */
 export class Signpost {
   readonly #seat: FleetSeat;
   readonly #roster: Roster;
@@ -39,7 +39,7 @@ export class Signpost {
     this.#hasContext = hasContext;
   }
 
-  /** Rejects with `unavailable`, and what is needed, where nobody can. `tried`: who was named before, and led nowhere. */
+  /** Rejects with `unavailable` and the requirement if no process can. `tried`: the process that failed before. */
   async where(wish: Wish, tried: Tried): Promise<Destination> {
     switch (wish.at) {
       case "here":
@@ -57,7 +57,7 @@ export class Signpost {
   async #forWorker({ search, body }: Wish, tried: Tried): Promise<Destination> {
     const { environment_id: id, metadata } = named.catch({}).parse(body ?? {});
     const environment = id === undefined || id === LOCAL_ENVIRONMENT ? undefined : await this.#environment(id);
-    // It says itself that there is none.
+    // This process reports the unknown environment.
     if (id !== undefined && id !== LOCAL_ENVIRONMENT && !environment) return "here";
     const path =
       search.get("folder") ?? metadata?.[ENVIRONMENT_METADATA.path] ?? environment?.metadata[ENVIRONMENT_METADATA.path];
@@ -92,7 +92,9 @@ export class Signpost {
     return found && { metadata: found.metadata };
   }
 
-  /** This process if it can, else who has the most room. One under whose roots a folder is goes before all others. */
+  /**
+   * This process if it can, else the one with the most free capacity. Prefers processes whose roots contain the folder.
+   */
   async #choose(place: string | null, tried: Tried, folder?: string): Promise<Destination | undefined> {
     const fitting = async (again: boolean): Promise<WorkerRow[]> => {
       const rows = await this.#roster.living(again);
@@ -102,7 +104,7 @@ export class Signpost {
       rows.filter(({ roots }) => folder === undefined || roots.some((root) => contains(root, folder)));
     let able = having(await fitting(tried !== undefined));
     if (able.length === 0) {
-      // Who has it may have come a moment ago; where nobody has, whoever is asked says so.
+      // A matching process may have joined a moment ago. If none has the folder, any process can report the error.
       const rows = await fitting(true);
       able = having(rows).length > 0 ? having(rows) : rows;
     }

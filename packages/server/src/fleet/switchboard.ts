@@ -12,16 +12,16 @@ import { isReachable, type Peer, type Roster } from "./roster.ts";
 
 const BEGIN_MS = 30_000;
 const MOST_BODY_BYTES = 32 * 1024 * 1024;
-/** Beyond this, the oldest are looked for again when they are next heard of. */
+/** Limits memory; an evicted connection is looked up again with its next request. */
 const MOST_KNOWN = 10_000;
 
 /**
- * Conversations of clients that go on over many requests and know each other by an id, on a server that runs no sessions
- * itself: each is had with one worker, to which all that belongs to it goes as it came.
+ * Routes connections of clients that span many requests and share an id, on a server that runs no sessions itself. Each
+ * connection belongs to one worker, to which all its requests are forwarded.
  */
 export class Switchboard {
   readonly #parts: { roster: Roster; tenant: string; idHeader: string; logger: Logger };
-  /** With whom a conversation is had. */
+  /** The worker of each connection. */
   readonly #known = new Map<string, string>();
   readonly #sockets = new Set<Duplex>();
 
@@ -42,7 +42,7 @@ export class Switchboard {
     for (const [index, peer] of workers.entries()) {
       try {
         const answer = await passOn(peer, request, { signal: gone.signal, deadlineMs: BEGIN_MS });
-        // Another server may have begun it: then one after the other is asked whose it is.
+        // Another server may have opened the connection, so ask each worker in turn.
         if (answer.statusCode === 404 && index < workers.length - 1) {
           answer.resume();
           continue;
@@ -59,7 +59,7 @@ export class Switchboard {
     throw nobody();
   }
 
-  /** A WebSocket, once the request has been let in; resolves when the worker has taken it. */
+  /** Forwards a WebSocket after all checks; resolves when the worker has accepted it. */
   async upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer, id: string): Promise<void> {
     const [peer] = await this.#workersFor(undefined);
     if (!peer) throw nobody();
@@ -104,12 +104,12 @@ export class Switchboard {
     await promise;
   }
 
-  /** A server that stops does not wait for sockets that it only passes on; their clients come back elsewhere. */
+  /** A stopping server closes forwarded sockets at once; their clients reconnect to another server. */
   close(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Who is known to have it; else who may; of a new one, who has the most room. */
+  /** The worker of the connection if known, else every candidate; for a new connection, by free capacity. */
   async #workersFor(id: string | undefined): Promise<Peer[]> {
     const { roster, tenant } = this.#parts;
     const rows = (await roster.living()).filter(isReachable).filter((row) => fits(row, null, tenant));

@@ -3,10 +3,10 @@ import type { Sessions } from "@tandem/sessions";
 import type { EventStream } from "../http/sse/event-stream.ts";
 import { namedFrame } from "../http/sse/frame.ts";
 
-/** A server that does not take so much any more is let go; it comes back, and begins with what there is. */
+/** A server with more unsent bytes is disconnected; it reconnects and starts with the current previews. */
 const MOST_UNSENT = 4 * 1024 * 1024;
 
-/** Previews of a session of this process for another one, each batch with the number of the event that it comes after. */
+/** Streams previews of a session of this process to another one. Each batch has the position of the event before it. */
 export async function writePreviews(
   sessions: Pick<Sessions, "head" | "follow" | "onDelta">,
   session: string,

@@ -4,7 +4,7 @@ import { rawRequest } from "../testing/raw-request.ts";
 import { StreamReader } from "../testing/read-stream.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
 
-test("every request has its line, with whose token it was, and with nothing that is secret", async () => {
+test("every request has a log line with its token's id and without secrets", async () => {
   const memory = new MemoryEngine();
   const session = memory.createSession();
   await using server = await startTestServer({ engine: memory.engine });
@@ -40,7 +40,7 @@ test("every request has its line, with whose token it was, and with nothing that
   for (const secret of [server.secret, stranger, "a-secret-cursor", "private words"]) expect(log).not.toContain(secret);
 });
 
-test("behind a trusted proxy, and only there, the log says for whom it came", async () => {
+test("only behind a trusted proxy the log shows the forwarded address", async () => {
   for (const trustedProxy of [true, false]) {
     await using server = await startTestServer({ engine: new MemoryEngine().engine, settings: { trustedProxy } });
     await rawRequest(server, { path: "/healthz", headers: { "x-forwarded-for": "203.0.113.7" } });

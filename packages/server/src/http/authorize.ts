@@ -6,10 +6,10 @@ import { cookieSecret } from "./page/sign-in.ts";
 import { sha256 } from "./sha256.ts";
 import { WireError } from "./wire-error.ts";
 
-/** How often it is noted that a token is in use. */
+/** The interval for updating a token's last use. */
 const TOUCH_EVERY_MS = 60_000;
 
-/** Says whose token a request carries. What a token may do stands on the server's side alone. */
+/** Authenticates requests. A token's rights are stored on the server only. */
 export class Authorizer {
   readonly #tokens: TokenStore;
   readonly #touched = new Map<string, number>();
@@ -18,7 +18,7 @@ export class Authorizer {
     this.#tokens = tokens;
   }
 
-  /** Rejects in the same words whatever is wrong, so that nothing can be learnt by trying. */
+  /** Rejects with the same message for every reason, so that a client cannot probe tokens. */
   async authenticate(headers: IncomingHttpHeaders, method: string): Promise<TokenRow> {
     const secret = secretOf(headers) ?? cookieSecret(headers, method);
     const token = secret === undefined ? undefined : await this.#find(sha256(secret));
@@ -27,14 +27,14 @@ export class Authorizer {
     return token;
   }
 
-  /** Whether a token that was valid still is: for streams, which outlive the request that opened them. */
+  /** For streams, which outlive the request that opened them. */
   async isStillValid(token: TokenRow): Promise<boolean> {
     return (await this.#find(token.sha256)) !== undefined;
   }
 
   async #find(hash: string): Promise<TokenRow | undefined> {
     const token = await this.#tokens.findByHash(hash).catch((cause: unknown) => {
-      // Why, and where the database is, is nothing for those who may have no token.
+      // Clients without a valid token must not learn why, or where the database is.
       throw new RequestError("unavailable", "Tokens cannot be checked at the moment.", {
         fix: "Try again in a moment.",
         cause,
@@ -51,14 +51,14 @@ export class Authorizer {
   }
 }
 
-/** Whatever is wrong with a token. */
+/** One error for every problem with a token. */
 export const notValid = (): WireError =>
   new WireError("unauthorized", "A valid token is needed.", {
     fix: "Send it as `authorization: Bearer …` or `x-api-key`.",
     headers: { "www-authenticate": "Bearer" },
   });
 
-/** `admin` may do all, `run` may also read. */
+/** `admin` includes every scope, `run` includes `read`. */
 export const hasScope = ({ scopes }: TokenRow, wanted: Scope): boolean =>
   Math.max(-1, ...scopes.map((scope) => SCOPES.indexOf(scope))) >= SCOPES.indexOf(wanted);
 
@@ -67,7 +67,7 @@ export function requireScope(token: TokenRow, wanted: Scope): void {
   throw new RequestError("forbidden", `This needs a token with the scope ${wanted}.`);
 }
 
-/** The clients send one of the two headers. Both at once are fine if they agree. */
+/** Clients send one of two headers. Both are accepted if they agree. */
 function secretOf(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
   const key = headers["x-api-key"];

@@ -49,7 +49,7 @@ describe("without a valid token", () => {
     "a claim of scopes": () => ({ "x-scopes": "admin", "x-tandem-scope": "admin" }),
   };
 
-  test.each(Object.entries(wrong))("(%s) nothing at all can be reached", async (name, headers) => {
+  test.each(Object.entries(wrong))("(%s) no route can be reached", async (name, headers) => {
     const query = name.includes("query") ? `?token=${server.secret}&api_key=${server.secret}` : "";
     const answers = await Promise.all(
       every.map(async ({ method, path }) => {
@@ -60,7 +60,7 @@ describe("without a valid token", () => {
     expect(answers).toEqual(every.map(({ method, path }) => `${method} ${path}: 401`));
   });
 
-  test("the answer is the same whatever was wrong", async () => {
+  test("the response is the same for every reason", async () => {
     const answers = await Promise.all(
       Object.values(wrong).map((headers) => rawRequest(server, { path: "/v1/agents", headers: headers() })),
     );
@@ -69,7 +69,7 @@ describe("without a valid token", () => {
     expect(JSON.parse(bodies[0]!)).toMatchObject({ type: "error", error: { type: "authentication_error" } });
   });
 
-  test("an upgrade is refused like everything else", async () => {
+  test("an upgrade is refused like every request", async () => {
     const headers = {
       connection: "Upgrade",
       upgrade: "websocket",
@@ -87,7 +87,7 @@ describe("without a valid token", () => {
   });
 });
 
-test("while tokens cannot be checked, strangers do not learn why, and the log does", async () => {
+test("while tokens cannot be checked, only the log contains the reason", async () => {
   const tokens = memoryTokens();
   await using away = await startTestServer({ engine: new MemoryEngine().engine, tokens });
   tokens.findByHash = () =>
@@ -101,7 +101,7 @@ test("while tokens cannot be checked, strangers do not learn why, and the log do
 });
 
 describe("with a token", () => {
-  test("both headers are taken", async () => {
+  test("both headers are accepted", async () => {
     for (const headers of [
       { authorization: `Bearer ${server.secret}` },
       { authorization: `bearer ${server.secret}` },
@@ -113,7 +113,7 @@ describe("with a token", () => {
     }
   });
 
-  test.each(SCOPES)("of the scope %s, exactly what that scope allows is not forbidden", async (scope) => {
+  test.each(SCOPES)("of the scope %s, only the routes of other scopes are forbidden", async (scope) => {
     const secret = await server.secretFor(scope);
     const answers = await Promise.all(
       routeTable.map(async (route) => {
@@ -134,7 +134,7 @@ describe("with a token", () => {
     );
   });
 
-  test("that has been revoked, nothing is left of it", async () => {
+  test("that was revoked, every request is refused", async () => {
     const secret = await server.secretFor("admin");
     const reach = async () =>
       (await rawRequest(server, { path: "/v1/agents", headers: { "x-api-key": secret } })).status;
@@ -145,11 +145,11 @@ describe("with a token", () => {
   });
 });
 
-test("every route that changes something wants more than to read, and none of them is a GET", () => {
-  // Its body is a question; what it asks can only read.
+test("every route that writes needs more than `read`, and none is a GET", () => {
+  // Read-only queries with a body.
   const asking = new Set(["context.sql", "rules.test"]);
   for (const route of routeTable) {
-    // The audit is about everybody, and so are tokens, tenants, what sessions are paid with and who is told of them.
+    // These concern all users of the tenant, so they need `admin`.
     if (/^(audit|tokens|tenants|credentials|notifications)\./.test(route.name)) {
       expect(route.scope).toBe("admin");
       continue;
@@ -158,7 +158,7 @@ test("every route that changes something wants more than to read, and none of th
   }
 });
 
-test("GET routes only call what reads", async () => {
+test("GET routes only call functions that read", async () => {
   const called: string[] = [];
   const reads = new Set([
     "list",
@@ -205,14 +205,14 @@ test("GET routes only call what reads", async () => {
 });
 
 describe("health", () => {
-  test("needs no token and says nothing", async () => {
+  test("needs no token and reveals nothing", async () => {
     for (const path of ["/healthz", "/readyz"]) {
       const { status, text } = await rawRequest(server, { path });
       expect({ status, text }).toEqual({ status: 204, text: "" });
     }
   });
 
-  test("is not ready while the database is away or silent, and is again afterwards", async () => {
+  test("is not ready during a database outage, and recovers afterwards", async () => {
     let isAway = true;
     const check = async (): Promise<void> => {
       if (isAway) throw new Error("gone");

@@ -2,7 +2,7 @@ import { RequestError } from "@tandem/protocol";
 import type { ServedContext } from "../served-context.ts";
 import type { Call } from "./route.ts";
 
-/** The context that a route works on; a server without one says so. */
+/** The context for a route; throws if the server has none. */
 export function contextOf({ context }: Pick<Call, "context">): ServedContext {
   if (context) return context;
   throw new RequestError("not_found", "This server's project has no context.", {
@@ -10,7 +10,7 @@ export function contextOf({ context }: Pick<Call, "context">): ServedContext {
   });
 }
 
-/** What a tool answers to programs. */
+/** Calls a context tool and returns its structured result. */
 export async function askTool(call: Call, name: string, input: unknown): Promise<Record<string, unknown>> {
   const tool = contextOf(call).tools.find((candidate) => candidate.name === name);
   if (!tool) {

@@ -35,11 +35,11 @@ interface Surroundings {
   Variables: { token: TokenRow; desk: RealmDesk };
 }
 
-/** What the app asks of the server around it. */
+/** The server's state, as the app sees it. */
 export interface Readiness {
-  /** Resolves with whether the server can do its work. */
+  /** Whether the server can serve requests. */
   isReady(): Promise<boolean>;
-  /** Whether it takes nothing new any more. */
+  /** Whether the server refuses new work. */
   readonly isStopping: boolean;
 }
 
@@ -47,22 +47,22 @@ const HEALTH_PATHS = new Set(["/healthz", "/readyz"]);
 const MCP_PATH = "/mcp";
 const MCP_METHODS = ["GET", "POST", "DELETE"] as const;
 
-/** The routes of the table behind the guard and the token check, each of which comes before anything else is looked at. */
+/** The HTTP app. The guard and the token check run before any route. */
 export function createApp(parts: {
   guard: EntranceGuard;
   authorizer: Authorizer;
   desks: RealmDesks;
   readiness: Readiness;
   signIn: SignIn;
-  /** Undefined where there is no page. */
+  /** Undefined if no page is served. */
   page: PageFiles | undefined;
-  /** Undefined where nobody counts. */
+  /** Undefined if metrics are off. */
   metrics: Metrics | undefined;
   logger: Logger;
 }): Hono<Surroundings> {
   const { guard, authorizer, desks, readiness, signIn, page, metrics, logger } = parts;
   const hasAcp = desks.own.acp !== undefined;
-  // Hono's usual router matches no faster here, and makes the first request wait some 15 ms while it is built.
+  // Hono's default router is no faster here and delays the first request by about 15 ms while it is built.
   const app = new Hono<Surroundings>({ router: new TrieRouter() });
 
   app.use(async (c, next) => {
@@ -73,7 +73,7 @@ export function createApp(parts: {
     const file = await page?.answer(c.req.method, c.req.path, {
       encoding: incoming.headers["accept-encoding"]?.toString() ?? "",
       tag: incoming.headers["if-none-match"] ?? "",
-      // Whether it is good is asked when something is asked for: the page itself says nothing about anybody.
+      // Not verified here: the page itself contains no data, and its requests are checked.
       isSignedIn: cookieSecret(incoming.headers, "GET") !== undefined,
     });
     if (file) return file;
@@ -82,11 +82,11 @@ export function createApp(parts: {
       const token = await authorizer.authenticate(incoming.headers, c.req.method);
       exchange.token = token.id;
       c.set("token", token);
-      // All that follows is the tenant's own: there is no way from here to anybody else's.
+      // From here on, a request reaches only the services of its own tenant.
       const desk = token.tenant === DEFAULT_TENANT ? desks.own : await desks.of(token.tenant);
       if (!desk) throw notValid();
       c.set("desk", desk);
-      // Hono would answer HEAD by GET, and so open a stream that nobody reads.
+      // Hono would answer HEAD by running GET, and so open a stream without a reader.
       if (c.req.method === "HEAD") throw notAllowed(allowedAt(c.req.path));
     }
     return next();
@@ -111,7 +111,7 @@ export function createApp(parts: {
     requireScope(token, "admin");
     const { tenant = token.tenant, name } = await readCodeParams(c.env.incoming);
     const isOwn = tenant === token.tenant;
-    // Only who runs the server may let somebody in as somebody else.
+    // Only the operator may create a link for another tenant.
     if (!isOwn && (token.tenant !== DEFAULT_TENANT || !(await desks.of(tenant)))) {
       throw new RequestError("not_found", `There is no tenant ${tenant}.`);
     }
@@ -122,7 +122,7 @@ export function createApp(parts: {
   if (metrics) {
     app.get(METRICS_PATH, (c) => {
       const token = c.get("token");
-      // They are of all tenants together.
+      // Metrics cover all tenants, so they are the operator's.
       if (token.tenant !== DEFAULT_TENANT) throw nothingHere();
       requireScope(token, "read");
       return metricsResponse(metrics);
@@ -209,7 +209,7 @@ function allowedAt(path: string): string {
   return [...new Set(methods)].join(", ");
 }
 
-/** Only ever for an origin that the settings name. */
+/** Only for origins in the settings. */
 function allowOrigin(c: Context<Surroundings>, origin: string): void {
   c.env.outgoing.setHeader("access-control-allow-origin", origin);
   c.env.outgoing.setHeader(
@@ -219,7 +219,7 @@ function allowOrigin(c: Context<Surroundings>, origin: string): void {
   c.env.outgoing.setHeader("vary", "origin");
 }
 
-/** A page that is let in may send what headers it likes: the official client has a dozen of its own. */
+/** An allowed page may send any header: the official client has a dozen of its own. */
 function preflight(headers: IncomingHttpHeaders): Response {
   const wanted = headers["access-control-request-headers"] ?? "";
   return new Response(null, {

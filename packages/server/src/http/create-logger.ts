@@ -3,7 +3,7 @@ import { redact } from "./redact.ts";
 
 export type { Logger } from "pino";
 
-/** A log of JSON lines, out of which credentials are taken whatever wrote them there. */
+/** A JSON lines logger that redacts credentials in every line. */
 export function createLogger({
   level = "info",
   destination,

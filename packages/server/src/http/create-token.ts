@@ -3,7 +3,7 @@ import { newId, TandemError } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
 import { sha256 } from "./sha256.ts";
 
-/** Makes a token. The secret is handed out here and nowhere else: only its hash is kept. */
+/** Creates a token. The secret is returned only here; the store keeps its hash. */
 export async function createToken(
   tokens: TokenStore,
   { name, scopes, tenant = DEFAULT_TENANT }: { name: string; scopes: readonly Scope[]; tenant?: string },

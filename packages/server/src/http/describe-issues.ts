@@ -5,15 +5,15 @@ type Issue = z.core.$ZodIssue;
 type UnionIssue = Extract<Issue, { code: "invalid_union" }>;
 
 const MOST = 3;
-/** Names of fields are the client's, and may be as long as a body. */
+/** Field names come from the client and may be as long as the body. */
 const LONGEST = 300;
 
-/** What is wrong with a request, in a sentence for each of the first few faults: the field, and what was expected. */
+/** Describes the first few validation errors: the field and the expected value. */
 export function describeIssues(
   issues: readonly Issue[],
   { noun, known }: { noun: string; known?: readonly string[] },
 ): string {
-  // A misspelt field explains what is missing, so it comes first.
+  // Unknown fields first: a misspelled field often explains a missing one.
   const sorted = issues.toSorted((a, b) => Number(isUnknown(b)) - Number(isUnknown(a)));
   const faults = sorted.flatMap((issue) => faultsOf(issue, noun, known ?? []));
   const shown = faults
@@ -50,7 +50,7 @@ function faultsOf(issue: Issue, noun: string, known: readonly string[]): string[
   }
 }
 
-/** The branch that came nearest speaks for all: the one that got the tag right, else the one with the fewest faults. */
+/** Reports the best matching branch of a union: the one with the right tag, else the one with the fewest errors. */
 function faultsOfUnion(issue: UnionIssue, noun: string): string[] {
   const place = placeOf(issue.path);
   if (issue.errors.length === 0) {
@@ -63,7 +63,7 @@ function faultsOfUnion(issue: UnionIssue, noun: string): string[] {
   return best.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }, noun, []));
 }
 
-/** What a branch expected, where it expected another kind of thing altogether. */
+/** The type that a branch expected, if the value has a different type altogether. */
 function wantedKind([first, ...others]: readonly Issue[]): string[] {
   const isKind = first?.code === "invalid_type" && first.path.length === 0 && others.length === 0;
   return isKind ? [first.expected] : [];
@@ -75,7 +75,7 @@ function distance(branch: readonly Issue[]): number {
   return branch.length + (missesTag ? 100 : 0) + (isOfOtherKind ? 1_000 : 0);
 }
 
-/** `events[0].content`; the body itself where there is no path. */
+/** For example `events[0].content`; the body itself if the path is empty. */
 function placeOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return "The body";
   return path

@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const secret = async (): Promise<string> => (await readFile(file, "utf8")).trim();
 
 describe("createToken", () => {
-  test("hands the secret out once and keeps only its hash", async () => {
+  test("returns the secret once and stores only its hash", async () => {
     const tokens = memoryTokens();
     const made = await createToken(tokens, { name: "app", scopes: ["run"] });
     expect(made.secret).toMatch(/^tandem_[\w-]{43}$/);
@@ -28,7 +28,7 @@ describe("createToken", () => {
     expect((await createToken(tokens, { name: "app", scopes: ["run"] })).secret).not.toBe(made.secret);
   });
 
-  test("wants a scope", async () => {
+  test("requires a scope", async () => {
     await expect(createToken(memoryTokens(), { name: "app", scopes: [] })).rejects.toMatchObject({
       code: "invalid_token",
     });
@@ -36,7 +36,7 @@ describe("createToken", () => {
 });
 
 describe("ensureToken", () => {
-  test("makes an admin's token at the first start, for the owner's eyes only", async () => {
+  test("creates an admin token at the first start, readable by the owner only", async () => {
     const tokens = memoryTokens();
     expect(await ensureToken(file, tokens)).toEqual({ created: true });
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -44,7 +44,7 @@ describe("ensureToken", () => {
     expect(await readdir(join(folder, "home"))).toEqual(["token"]);
   });
 
-  test("keeps it at the next", async () => {
+  test("keeps it at the next start", async () => {
     const tokens = memoryTokens();
     await ensureToken(file, tokens);
     const before = await secret();
@@ -53,14 +53,14 @@ describe("ensureToken", () => {
     expect(await tokens.list()).toHaveLength(1);
   });
 
-  test("several servers that start at once agree on one", async () => {
+  test("concurrent servers agree on one token", async () => {
     const tokens = memoryTokens();
     const results = await Promise.all(Array.from({ length: 5 }, () => ensureToken(file, tokens)));
     expect(results.filter(({ created }) => created)).toHaveLength(1);
     expect((await tokens.list()).map((row) => row.sha256)).toEqual([sha256(await secret())]);
   });
 
-  test("a revoked one is not brought back to life", async () => {
+  test("a revoked token is not reactivated", async () => {
     const tokens = memoryTokens();
     await ensureToken(file, tokens);
     const before = await secret();
@@ -71,7 +71,7 @@ describe("ensureToken", () => {
     expect(await tokens.findByHash(sha256(before))).toBeUndefined();
   });
 
-  test.skipIf(process.platform === "win32")("closes a file that others could read, and says so", async () => {
+  test.skipIf(process.platform === "win32")("fixes a file that others could read, and reports it", async () => {
     const tokens = memoryTokens();
     await ensureToken(file, tokens);
     await chmod(file, 0o644);
@@ -80,7 +80,7 @@ describe("ensureToken", () => {
     expect((await ensureToken(file, tokens)).warning).toBeUndefined();
   });
 
-  test.skipIf(process.platform === "win32")("does not follow a link", async () => {
+  test.skipIf(process.platform === "win32")("does not follow a symlink", async () => {
     const tokens = memoryTokens();
     await ensureToken(file, tokens);
     await rm(file);

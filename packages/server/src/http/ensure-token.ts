@@ -10,9 +10,9 @@ import { createToken } from "./create-token.ts";
 const MODE = 0o600;
 
 /**
- * Sees to it that a file holds a token that is valid: the one by which clients on this machine find the server. Made at the
- * first start, with the scope `admin`, readable by its owner alone. One that has been revoked, or belongs to another
- * database, is replaced. Says so if the file was open to others.
+ * Ensures that a file holds a valid token, by which clients on this machine reach the server. The first start creates
+ * it with the scope `admin`, readable by its owner only. A revoked token, or one of another database, is replaced.
+ * Reports a file that others could read.
  */
 export async function ensureToken(file: string, tokens: TokenStore): Promise<{ created: boolean; warning?: string }> {
   const found = await readPrivately(file);
@@ -20,7 +20,7 @@ export async function ensureToken(file: string, tokens: TokenStore): Promise<{ c
   const { secret, token } = await createToken(tokens, { name: "local", scopes: ["admin"] });
   await writePrivately(file, secret, { replace: found !== undefined });
   if ((await readPrivately(file))?.secret === secret) return { created: true, warning: found?.warning };
-  // Another server of this machine has written its own.
+  // Another server on this machine won the race and wrote its token.
   await tokens.delete(token.id);
   return ensureToken(file, tokens);
 }
@@ -39,7 +39,7 @@ async function readPrivately(file: string): Promise<{ secret: string; warning?: 
   const { mode, uid } = await opened.stat();
   if (process.getuid && uid !== process.getuid()) throw refused(file, "it belongs to somebody else");
   const secret = (await opened.readFile("utf8")).trim();
-  // Windows has no such bits.
+  // Windows has no mode bits.
   if (process.platform === "win32" || (mode & 0o077) === 0) return { secret };
   await opened.chmod(MODE);
   const warning = `${file} could be read by others; it cannot any more. If somebody may have read it, delete it and start again.`;
@@ -52,7 +52,7 @@ const refused = (file: string, why: string, cause?: unknown): TandemError =>
     cause,
   });
 
-/** As a whole or not at all. A file that is there by now, and is not to be replaced, stays. */
+/** Writes atomically. Keeps an existing file unless it should be replaced. */
 async function writePrivately(file: string, secret: string, { replace }: { replace: boolean }): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${randomUUID()}.tmp`;

@@ -14,9 +14,9 @@ afterAll(() => server[Symbol.asyncDispose]());
 const status = async (headers: Record<string, string>, path = "/v1/agents", method = "GET"): Promise<number> =>
   (await rawRequest(server, { path, method, headers: { "x-api-key": server.secret, ...headers } })).status;
 
-describe("names", () => {
+describe("host names", () => {
   test.each(["localhost", "LOCALHOST", "127.0.0.1", "127.0.0.1:80", "[::1]", "localhost:1"])(
-    "%s is let in",
+    "%s is allowed",
     async (host) => {
       expect(await status({ host })).toBe(200);
     },
@@ -30,17 +30,17 @@ describe("names", () => {
     "0.0.0.0",
     "192.168.1.1",
     "sub.localhost",
-  ])("%s is not, even with the token: a page may have let its name point here", async (host) => {
+  ])("%s is refused even with a token: it could be DNS rebinding", async (host) => {
     expect(await status({ host })).toBe(403);
     expect(await status({ host }, "/healthz")).toBe(403);
   });
 
-  test.each(["user@localhost", "localhost/x", "local host"])("what is no name (%s) is turned away", async (host) => {
+  test.each(["user@localhost", "localhost/x", "local host"])("an invalid host name (%s) is refused", async (host) => {
     expect([400, 403]).toContain(await status({ host }));
   });
 
   test.each(["[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "127.1", "localhost:", "localhost:99999"])(
-    "one in an unusual form (%s) is turned away with words",
+    "an unusual form (%s) is refused with a message",
     async (host) => {
       const answer = await rawRequest(server, { path: "/v1/agents", headers: { host, "x-api-key": server.secret } });
       expect(answer.status).toBe(400);
@@ -48,7 +48,7 @@ describe("names", () => {
     },
   );
 
-  test("those of the settings are let in, a wildcard address is no name", () => {
+  test("host names in the settings are allowed, a wildcard address is not a name", () => {
     const guard = new EntranceGuard({
       ...defaultSettings,
       host: "0.0.0.0",
@@ -60,13 +60,13 @@ describe("names", () => {
     expect(() => guard.check({ host: "other.example" })).toThrow("does not go by this name");
   });
 
-  test("an address in the request line does not get around it", async () => {
+  test("an absolute URL in the request line does not bypass the check", async () => {
     expect(await status({ host: "localhost" }, "http://evil.example/v1/agents")).toBe(400);
   });
 });
 
 describe("web pages", () => {
-  test("of this server itself are let in", async () => {
+  test("of this server are allowed", async () => {
     const host = `localhost:${server.port}`;
     expect(await status({ host, origin: `http://${host}`, "sec-fetch-site": "same-origin" })).toBe(200);
     expect(await status({ host, "sec-fetch-site": "none" })).toBe(200);
@@ -82,7 +82,7 @@ describe("web pages", () => {
     ["across sites, without an origin", { "sec-fetch-site": "cross-site" }],
     ["across ports, without an origin", { "sec-fetch-site": "same-site" }],
     ["that lie about one of the two", { origin: "http://localhost:PORT", "sec-fetch-site": "cross-site" }],
-  ])("%s are not", async (_name, headers) => {
+  ])("%s are refused", async (_name, headers) => {
     const host = `localhost:${server.port}`;
     const own = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, value.replace("PORT", String(server.port))]),
@@ -97,7 +97,7 @@ describe("web pages", () => {
     }
   });
 
-  test("never get CORS headers", async () => {
+  test("never get CORS headers by default", async () => {
     const answers = await Promise.all(
       ["http://evil.example", `http://localhost:${server.port}`].map((origin) =>
         rawRequest(server, {
@@ -111,7 +111,7 @@ describe("web pages", () => {
     }
   });
 
-  test("that the settings name are let in, and they alone get CORS headers", async () => {
+  test("in the settings are allowed, and only they get CORS headers", async () => {
     const settings = { allowedOrigins: ["https://app.example"] };
     await using open = await startTestServer({ engine: new MemoryEngine().engine, settings });
     const ask = (method: string, headers: Record<string, string>) =>
@@ -135,7 +135,7 @@ describe("web pages", () => {
     expect(foreign.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test("behind a proxy that ends TLS, the server's own page is the one with https", () => {
+  test("behind a proxy that terminates TLS, the server's own page has https", () => {
     const guard = new EntranceGuard({ ...defaultSettings, trustedProxy: true, allowedHosts: ["agents.example"] });
     expect(() => guard.check({ host: "agents.example", origin: "https://agents.example" })).not.toThrow();
     expect(() => guard.check({ host: "agents.example", origin: "https://evil.example" })).toThrow("other origins");

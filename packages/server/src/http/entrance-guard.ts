@@ -3,9 +3,9 @@ import { RequestError } from "@tandem/protocol";
 import { isLoopback, type ServerSettings } from "./settings.ts";
 
 /**
- * Keeps web pages out. A page of a stranger can make a browser on this machine send requests here: under a name of its own
- * that it lets point to 127.0.0.1 (DNS rebinding), or straight across origins. Both are refused before anything is looked
- * at. Requests that are not a browser's have no origin; that grants nothing, they need their token like all others.
+ * Blocks foreign web pages. A page can make a browser on this machine send requests here: under its own host name that
+ * resolves to 127.0.0.1 (DNS rebinding), or across origins. Both are refused before anything else is read. Requests
+ * without an origin are not from a browser; they still need a token.
  */
 export class EntranceGuard {
   readonly #hosts: ReadonlySet<string>;
@@ -19,7 +19,7 @@ export class EntranceGuard {
     this.#schemes = new Set(tls ? ["https:"] : trustedProxy ? ["http:", "https:"] : ["http:"]);
   }
 
-  /** Throws if the request must not come in. Returns the foreign origin that it comes from, if that has been allowed. */
+  /** Throws if the request is not allowed. Returns its foreign origin if the settings allow that. */
   check(headers: IncomingHttpHeaders): string | undefined {
     const host = headers.host ?? "";
     if (!this.#knowsHost(host)) {
@@ -44,7 +44,7 @@ export class EntranceGuard {
     return isLoopback(hostname) || this.#hosts.has(bare(hostname));
   }
 
-  /** The page that this server itself may serve: same name and same port. Other ports of localhost are others. */
+  /** The page served by this server: same host and port. Other ports of localhost are foreign. */
   #isOwn(origin: string, host: string): boolean {
     if (!URL.canParse(origin)) return false;
     const { protocol, host: originHost } = new URL(origin);
@@ -52,7 +52,7 @@ export class EntranceGuard {
   }
 }
 
-/** To listen on all addresses is not to go by their name. */
+/** Listening on all addresses does not make them valid host names. */
 const ANY_ADDRESS = new Set(["0.0.0.0", "::", "[::]"]);
 
 const bare = (host: string): string => host.replace(/^\[(.*)\]$/, "$1");

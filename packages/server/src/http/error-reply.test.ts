@@ -29,12 +29,12 @@ test.each<[RequestErrorCode, number, string, string | undefined]>([
   });
 });
 
-test("finer codes that Anthropic's clients know are passed on", () => {
+test("specific codes that Anthropic's clients know are passed on", () => {
   const error = new RequestError("invalid_request", "It is archived.", { detail: "environment_archived" });
   expect(reply(error)).toMatchObject({ error: { details: { error_code: "environment_archived" } } });
 });
 
-test("a lost lease is a conflict, and a model that cannot be asked is not a fault of ours", () => {
+test("a lost lease is a conflict, and an unreachable model is not an internal error", () => {
   expect(reply(new LeaseLost("sesn_1"))).toMatchObject({ status: 409, retry: "false" });
   expect(reply(new LlmError("not_logged_in", "Claude Code is not logged in."))).toMatchObject({
     status: 503,
@@ -43,13 +43,13 @@ test("a lost lease is a conflict, and a model that cannot be asked is not a faul
   });
 });
 
-test("credentials do not leave in a message", () => {
+test("credentials in a message are redacted", () => {
   const error = new RequestError("invalid_request", "The key sk-ant-api03-abcdefgh was refused.");
   expect(JSON.stringify(reply(error))).not.toContain("abcdefgh");
 });
 
-describe("what nobody has foreseen", () => {
-  test("is told to the log, and the client learns only where to look", async () => {
+describe("an unexpected error", () => {
+  test("is logged, and the client gets only the request id", async () => {
     const memory = new MemoryEngine();
     memory.models = async () => {
       throw new TypeError("Cannot read properties of undefined (reading 'sk-ant-secret-12345678')");
@@ -69,7 +69,7 @@ describe("what nobody has foreseen", () => {
     expect(JSON.stringify(line)).not.toContain("12345678");
   });
 
-  test("an answer that does not fit its schema is found out in tests", async () => {
+  test("is raised in tests if a response does not match its schema", async () => {
     const memory = new MemoryEngine();
     memory.models = async () => [{ id: 7 as never, name: "", aliases: [] }];
     await using server = await startTestServer({ engine: memory.engine });
@@ -77,7 +77,7 @@ describe("what nobody has foreseen", () => {
   });
 });
 
-test("an engine that does not answer is not waited for without end, and what it may be doing is not begun again", async () => {
+test("a handler that hangs times out, and the client is told not to retry", async () => {
   const memory = new MemoryEngine();
   memory.models = () => new Promise(() => undefined);
   memory.beforeSend = () => new Promise(() => undefined);

@@ -8,7 +8,7 @@ export interface ErrorReply {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** Nobody has foreseen it: its cause belongs into the log, not to the client. */
+  /** An internal error: its cause goes to the log, not to the client. */
   unexpected: boolean;
 }
 
@@ -22,7 +22,7 @@ const STATUS: Readonly<Record<RequestErrorCode, { status: number; type: string }
   unavailable: { status: 503, type: "api_error" },
 };
 
-/** What databases and files of the context are refused with, in words of their own. */
+/** Error codes of databases and files of the context, which carry their own messages. */
 const OF_THE_CONTEXT: ReadonlyMap<string, RequestErrorCode> = new Map([
   ["query_refused", "invalid_request"],
   ["query_failed", "invalid_request"],
@@ -34,7 +34,7 @@ const OF_THE_CONTEXT: ReadonlyMap<string, RequestErrorCode> = new Map([
   ["bad_file", "conflict"],
 ]);
 
-/** The official clients try these again by themselves, which would only repeat the refusal. */
+/** The official clients retry these by default, which would only repeat the refusal. */
 const NO_RETRY = new Set([409, 501]);
 
 interface Refusal {
@@ -43,11 +43,11 @@ interface Refusal {
   message: string;
   detail?: string;
   headers?: Readonly<Record<string, string>>;
-  /** What a program needs of it, beside the words. */
+  /** Machine-readable details beside the message. */
   fields?: Readonly<Record<string, string>>;
 }
 
-/** What a client is told about an error, in Anthropic's shape. */
+/** Renders an error in Anthropic's format. */
 export function errorReply(error: unknown, requestId: string): ErrorReply {
   const known = refusalOf(error);
   const { status, type, message, detail, headers, fields } = known ?? {

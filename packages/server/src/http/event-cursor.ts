@@ -9,7 +9,10 @@ export interface EventList {
 
 const PREFIX = "ev";
 
-/** Where a list of events goes on: after that event or, downwards, before it. Good for that list alone. */
+/**
+ * The position in a list of events: the next page starts after it or, in descending order, before it. Valid for that
+ * list only.
+ */
 export const eventCursor = (list: EventList, seq: number): string =>
   Buffer.from([PREFIX, list.session, list.thread ?? "", list.order, seq].join(":")).toString("base64url");
 

@@ -3,21 +3,21 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { passedOnAs } from "../fleet/passed-on.ts";
 import type { Logger } from "./create-logger.ts";
 
-/** What is known about a request while it is served. */
+/** The state of a request while it is served. */
 export interface Exchange {
   id: string;
-  /** Whose token it carried, once that is known. */
+  /** The id of its token, once known. */
   token?: string;
 }
 
-/** On every answer. Nothing here is for a cache, for a frame, or for a page of another origin. */
+/** On every response: no caching, no framing, no access by other origins. */
 const HEADERS = {
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
   "cross-origin-resource-policy": "same-origin",
 } as const;
 
-/** Gives a request its id, and the access log its line once it is over: neither tokens nor queries nor bodies. */
+/** Assigns a request its id and writes its access log line at the end, without tokens, queries and bodies. */
 export function beginExchange(
   incoming: IncomingMessage,
   outgoing: ServerResponse,

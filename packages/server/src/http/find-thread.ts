@@ -7,6 +7,6 @@ export async function findThread(sessions: Sessions, session: string, id: string
   throw new RequestError("not_found", `The session ${session} has no thread ${id}.`);
 }
 
-/** As the log knows it, where the primary thread is none. */
+/** The id in the log, where the primary thread is null. */
 export const inLog = ({ id, parent_thread_id: parent }: Thread): ThreadId | null =>
   parent === null ? null : (id as ThreadId);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** A path on this server, called by one name, in its usual form: what the adapter would turn away with an empty answer. */
+/** Whether the request has a valid path and one valid host. The adapter would answer others with an empty response. */
 export function isAddress({ url, headers, rawHeaders }: IncomingMessage): boolean {
   const names = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
   const name = headers.host?.replace(/:\d+$/, "").toLowerCase();

@@ -3,7 +3,7 @@ import { isNestedDeeper } from "./is-nested-deeper.ts";
 
 const deeper = (json: string, most: number): boolean => isNestedDeeper(Buffer.from(json), most);
 
-test("counts brackets of both kinds, and how many are open at once", () => {
+test("counts the open brackets of both kinds", () => {
   expect(deeper('{"a":[{}]}', 3)).toBe(false);
   expect(deeper('{"a":[{}]}', 2)).toBe(true);
   expect(deeper("[],[],[]", 1)).toBe(false);
@@ -18,11 +18,11 @@ test.each([
   [String.raw`["a\\\\",[[]]]`, true],
   ['"[[[', false],
   [String.raw`"\"`, false],
-])("strings are passed over, however they are written: %s", (json, expected) => {
+])("strings are skipped, however they are escaped: %s", (json, expected) => {
   expect(deeper(json, 2)).toBe(expected);
 });
 
-test("however deep it goes on, the answer is there at once", () => {
+test("arbitrary depth is rejected at once", () => {
   const begun = performance.now();
   expect(deeper("[".repeat(30_000_000), 200)).toBe(true);
   expect(performance.now() - begun).toBeLessThan(1_000 * inject("slowness"));

@@ -41,41 +41,41 @@ async function all(query: string, path?: string): Promise<{ labels: string[]; pa
 
 const every = [...Array.from({ length: 25 }, (_, i) => ((i + 1) % 5 === 0 ? "agent.thinking" : `${i + 1}`)), "waits"];
 
-test.each([1, 7, 25, 26, 1000])("pages of %i make up the whole, oldest first, what waits last", async (limit) => {
-  const { labels: found, pages } = await all(`limit=${limit}`);
-  expect(found).toEqual(every);
-  expect(pages).toBe(Math.ceil(25 / limit));
-});
-
-test.each([1, 7, 100])("and the other way round, in pages of %i", async (limit) => {
-  expect((await all(`limit=${limit}&order=desc`)).labels).toEqual(every.toReversed());
-});
-
-test.each(["asc", "desc"])(
-  "a page that would be too large is cut short, and nothing is left out (%s)",
-  async (order) => {
-    const heavy = memory.createSession();
-    const body = message("x".repeat(500_000));
-    for (let i = 1; i <= 60; i++) memory.append(heavy, body);
-    const path = `/v1/sessions/${heavy}/events`;
-    const first = await list(`limit=1000&order=${order}`, path);
-    expect(first.data.length).toBeLessThan(40);
-    const second = await list(`limit=1000&order=${order}&page=${first.next_page}`, path);
-    expect(second.next_page).toBeNull();
-    const { events } = await memory.engine.sessions.events(heavy, { limit: 100 });
-    const ids = [...first.data, ...second.data].map(({ id }) => id);
-    expect(order === "asc" ? ids : ids.toReversed()).toEqual(events.map(({ event }) => event.id));
+test.each([1, 7, 25, 26, 1000])(
+  "pages of %i add up to the whole list, oldest first, queued events last",
+  async (limit) => {
+    const { labels: found, pages } = await all(`limit=${limit}`);
+    expect(found).toEqual(every);
+    expect(pages).toBe(Math.ceil(25 / limit));
   },
 );
 
-test("types pick", async () => {
+test.each([1, 7, 100])("the same in descending order, in pages of %i", async (limit) => {
+  expect((await all(`limit=${limit}&order=desc`)).labels).toEqual(every.toReversed());
+});
+
+test.each(["asc", "desc"])("a page that would be too large is cut short without losing events (%s)", async (order) => {
+  const heavy = memory.createSession();
+  const body = message("x".repeat(500_000));
+  for (let i = 1; i <= 60; i++) memory.append(heavy, body);
+  const path = `/v1/sessions/${heavy}/events`;
+  const first = await list(`limit=1000&order=${order}`, path);
+  expect(first.data.length).toBeLessThan(40);
+  const second = await list(`limit=1000&order=${order}&page=${first.next_page}`, path);
+  expect(second.next_page).toBeNull();
+  const { events } = await memory.engine.sessions.events(heavy, { limit: 100 });
+  const ids = [...first.data, ...second.data].map(({ id }) => id);
+  expect(order === "asc" ? ids : ids.toReversed()).toEqual(events.map(({ event }) => event.id));
+});
+
+test("types filter", async () => {
   expect((await all("limit=2&types[]=agent.thinking")).labels).toEqual(
     Array.from({ length: 5 }, () => "agent.thinking"),
   );
   expect((await all("types[]=user.message&types[]=agent.thinking")).labels).toHaveLength(6);
 });
 
-test("a cursor of another list is refused with what to do", async () => {
+test("a cursor of another list is refused with a fix", async () => {
   const { next_page: cursor } = await list("limit=3");
   const other = memory.createSession();
   const thread = memory.createThread(session);
@@ -92,27 +92,24 @@ test("a cursor of another list is refused with what to do", async () => {
   }
 });
 
-test.each([1, 2, 3, 100])(
-  "a thread lists its own and what is said about it, as its stream does, in pages of %i",
-  async (limit) => {
-    const [thread, other] = [memory.createThread(session), memory.createThread(session)];
-    const about = (id: typeof thread) => ({ session_thread_id: id, agent_name: "scout" });
-    for (const each of [other, thread, other]) {
-      memory.append(session, { type: "session.thread_created", ...about(each), workflow_run_id: null });
-      memory.append(session, { type: "session.thread_status_running", ...about(each) });
-    }
-    memory.append(session, message("below"), { thread });
-    memory.append(session, message("beside"), { thread: other });
-    memory.append(session, message("above"));
-    memory.append(session, message("below again"), { thread });
-    memory.append(session, { type: "session.thread_status_terminated", ...about(other) });
-    memory.append(session, { type: "session.thread_status_terminated", ...about(thread) });
-    expect((await all(`limit=${limit}`, `/v1/sessions/${session}/threads/${thread}/events`)).labels).toEqual([
-      "session.thread_created",
-      "session.thread_status_running",
-      "below",
-      "below again",
-      "session.thread_status_terminated",
-    ]);
-  },
-);
+test.each([1, 2, 3, 100])("a thread lists the same events as its stream, in pages of %i", async (limit) => {
+  const [thread, other] = [memory.createThread(session), memory.createThread(session)];
+  const about = (id: typeof thread) => ({ session_thread_id: id, agent_name: "scout" });
+  for (const each of [other, thread, other]) {
+    memory.append(session, { type: "session.thread_created", ...about(each), workflow_run_id: null });
+    memory.append(session, { type: "session.thread_status_running", ...about(each) });
+  }
+  memory.append(session, message("below"), { thread });
+  memory.append(session, message("beside"), { thread: other });
+  memory.append(session, message("above"));
+  memory.append(session, message("below again"), { thread });
+  memory.append(session, { type: "session.thread_status_terminated", ...about(other) });
+  memory.append(session, { type: "session.thread_status_terminated", ...about(thread) });
+  expect((await all(`limit=${limit}`, `/v1/sessions/${session}/threads/${thread}/events`)).labels).toEqual([
+    "session.thread_created",
+    "session.thread_status_running",
+    "below",
+    "below again",
+    "session.thread_status_terminated",
+  ]);
+});

@@ -12,13 +12,13 @@ interface Request extends EventList {
   since?: NonNullable<EventRange["since"]>;
 }
 
-/** Beyond this, a page is cut short: an answer is made in memory, in one piece. */
+/** Limits a page, because the response is built in memory. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Enough for a page that was asked for without a limit; how large events are shows in the first of them. */
+/** Enough for a page of the default size; the first part shows how large the events are. */
 const FIRST_PART = 25;
 const GROWTH = 4;
 
-/** A page of a session's events, or of one of its threads'. What waits in the inbox is newer than all of the log. */
+/** A page of events of a session or one of its threads. Queued events are newer than the whole log. */
 export async function listEvents(
   sessions: Sessions,
   request: Request,
@@ -29,14 +29,14 @@ export async function listEvents(
   const tail: SessionEvent[] = [];
   let position = page === undefined ? undefined : readEventCursor(request, page);
   let isLast = false;
-  // One more than is asked for says whether there is a next page.
+  // One extra event tells whether there is a next page.
   for (let bytes = 0, part = FIRST_PART; found.length <= limit && bytes < MOST_BYTES && !isLast;) {
     const count = Math.min(part, limit + 1 - found.length);
     const bound = order === "asc" ? { after: position } : { before: position };
     const range = { order, ...bound, limit: count, types, thread, since };
     const { events, waiting, end } = await readPart(sessions, session, range);
     found.push(...events);
-    // Only the part that reaches the end has some.
+    // Only the last part has queued events.
     if (since === undefined) tail.push(...waiting);
     position = end;
     isLast = end === undefined;
@@ -50,7 +50,7 @@ export async function listEvents(
   };
 }
 
-/** `end`: how far the part reaches; undefined where there is no more. */
+/** `end`: the last position of the part; undefined at the end of the log. */
 async function readPart(
   sessions: Sessions,
   session: string,

@@ -11,7 +11,7 @@ interface Answer {
   before: number | null;
 }
 
-test("messages come from the end, page by page, each as it would stand in the whole", async () => {
+test("messages are paged from the end, and equal those of the full list", async () => {
   const memory = new MemoryEngine();
   const session = memory.createSession();
   const append = (body: SessionEventBody) => memory.append(session, body).event.id;
@@ -58,7 +58,7 @@ test("messages come from the end, page by page, each as it would stand in the wh
   }
 });
 
-test("a result that comes after a message in between is found in the call that it belongs to", async () => {
+test("a result that arrives after another message is attached to its call", async () => {
   const memory = new MemoryEngine();
   const session = memory.createSession();
   memory.append(session, { type: "span.model_request_start" });
@@ -78,7 +78,7 @@ test("a result that comes after a message in between is found in the call that i
   expect(data[0]!.parts.find(({ type }) => type === "tool")?.state).toMatchObject({ type: "completed" });
 });
 
-test("a thread that is not there is not found", async () => {
+test("an unknown thread is not found", async () => {
   const memory = new MemoryEngine();
   const session = memory.createSession();
   await using server = await startTestServer({ engine: memory.engine });

@@ -1,15 +1,15 @@
 import { project, type LoggedEvent, type Message, type SessionEvent, type ThreadId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 
-/** Events that make up a message, as a rule; what is too few is read for again. */
+/** A typical number of events per message; more are read if it was too few. */
 const EVENTS_PER_MESSAGE = 5;
 const LEAST_EVENTS = 100;
-/** A message of the agent's may be longer than any page; then it is shown from where reading stopped. */
+/** Limits a message of the agent that is longer than any page; it is shown from where reading stopped. */
 const MOST_EVENTS = 5_000;
-/** What comes after a page may belong into it: the result of a tool, for instance, that was still running. */
+/** Later events may belong to the page, such as the result of a tool that was still running. */
 const LOOKAHEAD = 200;
 
-/** The messages of a thread, from the end: the last ones, or the last before a message's `seq`. Oldest first. */
+/** The messages of a thread, paged from the end: the last ones, or those before a message's `seq`. Oldest first. */
 export async function listMessages(
   sessions: Sessions,
   request: { session: string; thread: ThreadId | null; limit: number; before: number | undefined },
@@ -31,10 +31,10 @@ export async function listMessages(
     const messages = project([...events, ...lookahead], waiting).filter(
       (message) => message.thread === thread && (before === undefined || (message.seq ?? Infinity) < before),
     );
-    // The first may have begun before what was read, and would then go by another id.
+    // The first message may have started before the events that were read; its id would differ.
     const sure = isWhole || messages.length === 1 ? messages : messages.slice(1);
     if (!isWhole && sure.length < limit && events.length < MOST_EVENTS) {
-      // As many as those that were read let expect, and at most as many again.
+      // Estimate from the events read so far; at most double the number.
       const perMessage = events.length / Math.max(1, sure.length);
       const expected = Math.ceil((limit - sure.length + 1) * perMessage);
       size = Math.max(LEAST_EVENTS, Math.min(events.length, expected));

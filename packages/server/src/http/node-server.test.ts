@@ -5,7 +5,7 @@ import { MemoryEngine } from "../testing/memory-engine.ts";
 import { StreamReader } from "../testing/read-stream.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
-/** All that a server says to these bytes, until it ends the connection. */
+/** Everything that the server sends in response to these bytes, until it closes the connection. */
 async function say(server: TestServer, bytes: string): Promise<string> {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(bytes);
@@ -14,7 +14,7 @@ async function say(server: TestServer, bytes: string): Promise<string> {
   return answer;
 }
 
-test("a connection that says nothing, or takes nothing, is cut off; a stream that is quiet is not", async () => {
+test("an idle connection is closed, a quiet stream is not", async () => {
   const memory = new MemoryEngine();
   const session = memory.createSession();
   memory.models = async () => [{ id: "large", name: "x".repeat(30_000_000), aliases: [] }];
@@ -34,7 +34,7 @@ test("a connection that says nothing, or takes nothing, is cut off; a stream tha
   await stream.untilType("session.status_running");
 });
 
-test("what never becomes a request is in the log too, with where it came from", async () => {
+test("input that never becomes a request is logged with its address", async () => {
   await using server = await startTestServer({ engine: new MemoryEngine().engine });
   const head = `host: localhost\r\nx-api-key: ${server.secret}\r\nconnection: close`;
   expect(await say(server, "nonsense\r\n\r\n")).toContain("400 Bad Request");
@@ -48,7 +48,7 @@ test("what never becomes a request is in the log too, with where it came from", 
   ]);
 });
 
-test("a body that is refused is heard out, so that its sender hears the answer; but not without end", async () => {
+test("a refused body is read to a limit, so that the client receives the response", async () => {
   await using server = await startTestServer({
     engine: new MemoryEngine().engine,
     settings: { headersTimeoutMs: 500, requestTimeoutMs: 2_000 },

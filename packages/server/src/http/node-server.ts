@@ -9,9 +9,9 @@ import { ACP_PATH } from "../acp/net/acp-path.ts";
 import type { Logger } from "./create-logger.ts";
 import type { ServerSettings } from "./settings.ts";
 
-// Node's own server: what it bears, how it begins and how it ends.
+// Node's HTTP server: limits, start and shutdown.
 
-/** How often a connection is looked at that ought to have sent its request by now. */
+/** How often Node checks for connections with overdue requests. */
 const CHECK_CONNECTIONS_MS = 2_000;
 
 export function createNodeServer(
@@ -23,7 +23,7 @@ export function createNodeServer(
     headersTimeout: settings.headersTimeoutMs,
     requestTimeout: settings.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, settings.headersTimeoutMs),
-    // Anywhere else, whoever wants to upgrade is answered as if it had not asked.
+    // On other paths an upgrade request is answered like a normal request.
     shouldUpgradeCallback: ({ url }: IncomingMessage): boolean =>
       server.listenerCount("upgrade") > 0 && url?.split("?", 1)[0] === ACP_PATH,
   };
@@ -34,7 +34,7 @@ export function createNodeServer(
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => {
     turnAway(MALFORMED[code ?? ""] ?? "400 Bad Request", code, socket, logger);
   });
-  // Node itself would answer these two, past the access log.
+  // Node would answer these itself, without the access log.
   server.on("checkExpectation", handle);
   server.on("connect", ({ method }, socket) => turnAway("405 Method Not Allowed", method, socket, logger));
   return server;
@@ -45,7 +45,7 @@ const MALFORMED: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** What is not HTTP, or comes too slowly, never becomes a request; it is in the log all the same. */
+/** Invalid or slow input never becomes a request; log it anyway. */
 function turnAway(status: string, reason: string | undefined, socket: Duplex, logger: Logger): void {
   const remote = socket instanceof Socket ? socket.remoteAddress : undefined;
   if (reason !== "ECONNRESET") logger.info({ status: Number.parseInt(status, 10), reason, remote }, "no request");

@@ -3,7 +3,7 @@ import type { Sessions } from "@tandem/sessions";
 import type { Call, StreamRoute } from "./route.ts";
 import { Audience } from "./sse/audience.ts";
 
-/** Lets a client listen to a session or to one of its threads. */
+/** Streams a session or one of its threads to a client. */
 export async function openSessionStream(
   sessions: Sessions,
   request: {

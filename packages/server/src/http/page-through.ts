@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 
-/** A page of a list that is at hand as a whole. The cursor is the id of the last entry that was shown. */
+/** A page of a list in memory. The cursor is the id of the last entry shown. */
 export function pageThrough<T extends { id: string }>(
   all: readonly T[],
   { limit, page }: { limit: number; page?: string },

@@ -4,18 +4,18 @@ import { isNestedDeeper } from "./is-nested-deeper.ts";
 import { WireError } from "./wire-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-/** Nothing that is meant is nested deeper. What is, takes seconds to parse, and no stack is large enough to write it out. */
+/** Rejects deeper nesting: it takes seconds to parse and overflows the stack when serialized. */
 const DEEPEST = 200;
 
-/** Whether the request says that a body follows: without this, there is none. */
+/** Whether the headers announce a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** The value of a JSON body; undefined where there is none. `read`: where it has been read already. */
+/** The JSON body; undefined if there is none. `read`: the bytes, if they were read already. */
 export async function readJson(incoming: IncomingMessage, limit: number, read?: Buffer): Promise<unknown> {
   if (!hasBody(incoming)) return undefined;
-  // A web page may send text/plain, or no type at all, to any address without asking first. JSON it may not.
+  // Web pages may send text/plain, or no type, to any origin without a CORS preflight, but not JSON.
   wantType(incoming, "application/json");
   const bytes = read ?? (await readBytes(incoming, limit));
   if (bytes.length === 0) return undefined;
@@ -30,7 +30,7 @@ export async function readJson(incoming: IncomingMessage, limit: number, read?: 
   }
 }
 
-/** No object of ours can have a field of this name, and nothing that a client says is to be passed over. */
+/** Reject `__proto__`: parsing would silently drop the field. */
 function refuseProto(name: string, value: unknown): unknown {
   if (name === "__proto__") throw new RequestError("invalid_request", "__proto__ cannot be the name of a field.");
   return value;
@@ -47,7 +47,7 @@ export function wantType({ headers }: IncomingMessage, wanted: string): void {
   }
 }
 
-/** Reads a body as it comes and stops at the limit, however long it would go on. */
+/** Reads a body up to the limit. */
 export async function readBytes(incoming: IncomingMessage, limit: number): Promise<Buffer<ArrayBuffer>> {
   const tooLarge = new RequestError("too_large", `The body is larger than ${Math.floor(limit / 1024)} KiB.`);
   if (Number(incoming.headers["content-length"] ?? 0) > limit) throw tooLarge;

@@ -2,10 +2,10 @@ import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import { describeIssues } from "./describe-issues.ts";
 
-/** What older clients append to every address; it means nothing here. */
+/** Older clients append these to every URL; they have no meaning here. */
 const IGNORED = new Set(["beta"]);
 
-/** The query of an address, checked. Lists come as `name[]=a&name[]=b`; what is not known is refused, never ignored. */
+/** Parses and validates a query. Lists are `name[]=a&name[]=b`; unknown parameters are refused. */
 export function readQuery<Q extends z.ZodObject>(search: URLSearchParams, schema: Q): z.output<Q> {
   const raw = new Map<string, unknown>();
   for (const key of new Set(search.keys())) {

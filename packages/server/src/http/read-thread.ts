@@ -9,13 +9,13 @@ const SAID: readonly SessionEventType[] = [
   "session.thread_status_terminated",
 ];
 
-/** Whether an event is a thread's own, or what the session says about the thread. */
+/** Whether an event is a thread's own, or the session's about the thread. */
 export function isAbout({ thread, event }: LoggedEvent, wanted: ThreadId): boolean {
   if (thread === wanted) return true;
   return SAID.includes(event.type) && "session_thread_id" in event && event.session_thread_id === wanted;
 }
 
-/** A part of what is about a thread. `end`: how far it reaches; undefined where there is no more. */
+/** A part of a thread's events. `end`: the last position of the part; undefined at the end of the log. */
 export async function readThread(
   sessions: Sessions,
   id: string,
@@ -26,7 +26,7 @@ export async function readThread(
   const { thread: _, ...all } = range;
   const said = await sessions.events(id, { ...all, types: SAID });
   const forwards = order === "asc" ? 1 : -1;
-  // Each of the two is known as far as its own part goes: what lies beyond the shorter one comes next time.
+  // Each of the two lists is known only up to its last event; the rest is read with the next part.
   const ends = [own.events, said.events].flatMap((part) => (part.length < limit ? [] : part.at(-1)!.seq * forwards));
   const end = Math.min(...ends);
   const others = said.events.filter((logged) => logged.thread !== thread && isAbout(logged, thread));

@@ -3,7 +3,7 @@ import { RequestError } from "@tandem/protocol";
 import type { FileRoom } from "./file-room.ts";
 import { hasBody, readBytes, wantType } from "./read-body.ts";
 
-/** What a form has around its file. */
+/** The size of a form besides its file. */
 const FORM_BYTES = 64 * 1024;
 const LONGEST_NAME = 255;
 
@@ -12,7 +12,7 @@ export interface Form {
   upload: { filename: string; mimeType: string; content: Uint8Array };
 }
 
-/** The form of a request, with its file. `room` is taken until `use` is done with it. */
+/** Parses a form with a file. Holds the memory reservation until `use` is done. */
 export async function receiveUpload<T>(
   incoming: IncomingMessage,
   { room, limit }: { room: FileRoom; limit: number },
@@ -20,7 +20,7 @@ export async function receiveUpload<T>(
 ): Promise<T> {
   wantType(incoming, "multipart/form-data");
   if (!hasBody(incoming)) throw new RequestError("invalid_request", "file: is missing.");
-  // A body that does not say how long it is may be as long as it can be.
+  // Without a content length, reserve the maximum.
   const give = room.take(Math.min(Number(incoming.headers["content-length"] ?? Infinity), limit + FORM_BYTES));
   try {
     const bytes = await readBytes(incoming, limit + FORM_BYTES);
@@ -54,7 +54,7 @@ async function readForm(bytes: Buffer<ArrayBuffer>, type: string, limit: number)
   };
 }
 
-/** A name is a name, not a path: whoever uses it later must not be led anywhere. */
+/** Removes directories, so that the name cannot be used for path traversal. */
 function plainName(name: string): string {
   const plain = name.replaceAll(/\p{C}/gu, "").split(/[/\\]/).at(-1)!.trim();
   if (plain === "" || plain === "." || plain === "..") {

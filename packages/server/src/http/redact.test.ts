@@ -9,11 +9,11 @@ test.each([
   "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
   "ghp_0123456789abcdefghij0123",
   "AKIAIOSFODNN7EXAMPLE",
-])("%s is taken out", (secret) => {
+])("%s is redacted", (secret) => {
   expect(redact(`{"text":"before ${secret} after"}`)).toBe('{"text":"before [redacted] after"}');
 });
 
-test("of an address, only the password is", () => {
+test("in a URL, only the password is redacted", () => {
   expect(redact("postgres://tandem:hunter2@db.example/tandem")).toBe("postgres://tandem:[redacted]@db.example/tandem");
 });
 
@@ -23,6 +23,6 @@ test.each([
   "http://127.0.0.1:4760/v1",
   "a bearer of news",
   "tandem_up",
-])("%s is left alone", (text) => {
+])("%s is kept", (text) => {
   expect(redact(text)).toBe(text);
 });

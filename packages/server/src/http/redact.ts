@@ -1,4 +1,4 @@
-/** Credentials that are known by their look. */
+/** Credentials with a recognizable format. */
 const SHAPES: readonly RegExp[] = [
   /\btandem_[\w-]{20,}/g,
   /\bsk-ant-[\w-]{8,}/g,
@@ -8,11 +8,11 @@ const SHAPES: readonly RegExp[] = [
   /\bgh[pousr]_\w{20,}/g,
   /\bya29\.[\w-]{16,}/g,
   /\bAKIA[0-9A-Z]{16}\b/g,
-  // The password in an address, such as a database's.
+  // The password in a URL, such as a database's.
   /(?<=\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/gi,
 ];
 
-/** Takes credentials out of a text that is on its way to a log or a client. */
+/** Redacts credentials in a text for a log or a client. */
 export function redact(text: string): string {
   return SHAPES.reduce((clean, shape) => clean.replaceAll(shape, "[redacted]"), text);
 }

@@ -36,8 +36,8 @@ async function stored(): Promise<number> {
   return events.length + waiting.length;
 }
 
-describe("a send that the client repeats by itself", () => {
-  test("is stored once, and answered as the first was: the official client over a broken connection", async () => {
+describe("a send that the client retries", () => {
+  test("is stored once, with the same response: the official client over a broken connection", async () => {
     await using proxy = await startLossyProxy(server, 2);
     const client = new Anthropic({ apiKey: server.secret, baseURL: proxy.url, maxRetries: 2 });
     const { data } = await client.beta.sessions.events.send(session, { events: [hello] });
@@ -46,7 +46,7 @@ describe("a send that the client repeats by itself", () => {
     expect(data).toEqual(waiting);
   });
 
-  test("is found wherever the first has got to: waiting, or taken into a turn", async () => {
+  test("is found in the input queue and in the log", async () => {
     const [id] = await send(0);
     expect(await send(1)).toEqual([id]);
     memory.takeAll(session);
@@ -55,12 +55,12 @@ describe("a send that the client repeats by itself", () => {
     expect(await stored()).toBe(2);
   });
 
-  test("is stored if the first never arrived", async () => {
+  test("is stored if the first try never arrived", async () => {
     expect(await send(1)).toHaveLength(1);
     expect(await stored()).toBe(1);
   });
 
-  test("waits for a first that is still being stored", async () => {
+  test("waits for a first try that is still being stored", async () => {
     const gate = Promise.withResolvers<void>();
     memory.beforeSend = () => gate.promise;
     const first = send(0);
@@ -71,7 +71,7 @@ describe("a send that the client repeats by itself", () => {
     expect(await stored()).toBe(1);
   });
 
-  test("is found however long the first has taken, be it done or failed", async () => {
+  test("is found even if the first try took long, whether it succeeded or failed", async () => {
     const [arrived, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     memory.beforeSend = () => {
       arrived.resolve();
@@ -84,7 +84,7 @@ describe("a send that the client repeats by itself", () => {
     gate.resolve();
     expect(await second).toEqual(await first);
 
-    // Stored, but the database went away before it could say so.
+    // Stored, but the database failed before it could confirm.
     memory.afterSend = async () => {
       vi.setSystemTime(Date.now() + 60_000);
       throw new RequestError("unavailable", "The database cannot be used.");
@@ -96,7 +96,7 @@ describe("a send that the client repeats by itself", () => {
     expect(await stored()).toBe(2);
   });
 
-  test("counts as one as a whole: each event of it must be there", async () => {
+  test("matches only if every event of it is stored", async () => {
     const other = { ...hello, content: [{ type: "text", text: "Another" }] };
     const [id] = await send(0);
     expect(await send(1, [hello, hello])).not.toContain(id);
@@ -105,7 +105,7 @@ describe("a send that the client repeats by itself", () => {
     expect(await stored()).toBe(5);
   });
 
-  test("is not mixed up with an equal one from long before", async () => {
+  test("does not match an equal send from long before", async () => {
     await send(0);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + repeatWindowMs(1) + 1_000 });
     expect(await send(1)).toHaveLength(1);
@@ -113,14 +113,14 @@ describe("a send that the client repeats by itself", () => {
   });
 });
 
-test("who sends the same words twice gets both", async () => {
+test("equal sends on purpose are stored twice", async () => {
   const first = await send(0);
   const second = await send(0);
   expect(second).not.toEqual(first);
   expect(await stored()).toBe(2);
 });
 
-test("the window grows with the tries that the client can have made", () => {
+test("the window grows with the number of tries", () => {
   expect(repeatWindowMs(0)).toBe(0);
   expect(repeatWindowMs(1)).toBe(10_500);
   expect(repeatWindowMs(2)).toBe(21_500);

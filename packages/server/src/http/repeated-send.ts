@@ -2,21 +2,20 @@ import { isDeepStrictEqual } from "node:util";
 import type { ClientEvent, SessionEvent } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 
-// The official clients send again when the connection broke before the answer came, and the first try may have been stored.
-// They give a send no key, only the number of the try. So a second try looks whether what it sends is there already: in the
-// log and the inbox themselves, which are what survives a crash; nothing else is kept. Whoever sends the same words twice
-// on purpose begins with try 0 each time, and gets both.
-//
-// What is there already must have been stored within the time that the tries can have taken. That is short, because an equal
-// message from before may also have been meant: then this one, whose first try never arrived, would be lost.
+// Makes retried sends idempotent. The official clients retry when the connection breaks before the response, although
+// the first try may have been stored. They send no idempotency key, only the number of the try. So a retry looks for
+// its events in the log and the input queue, which survive a crash; nothing else is stored. A client that sends equal
+// messages on purpose starts with try 0 each time, and both are stored. A match must have been stored within the time
+// that the tries can have taken. The window is short, because an equal earlier message may have been intended: a longer
+// window would drop a retry whose first try never arrived.
 
-/** Between tries, the clients wait half a second, then twice as long each time, at most this. */
+/** The clients wait half a second before the first retry and double it each time, up to this. */
 const SLOWEST_BACKOFF_MS = 8_000;
-/** For a try to fail: a connection that is reset fails at once, one that is not accepted after about ten seconds. */
+/** The time for a try to fail: at once if the connection is reset, about ten seconds if it is not accepted. */
 const FAILING_MS = 10_000;
 const MOST_EVENTS = 200;
 
-/** How long before the try with this number an equal send may have been stored and still be the same one. */
+/** How long before this try an equal send may have been stored and still count as the same. */
 export function repeatWindowMs(tryNumber: number): number {
   let windowMs = 0;
   for (let i = 0; i < Math.min(tryNumber, 1_000); i++) {
@@ -31,8 +30,8 @@ interface Send {
 }
 
 /**
- * Sends of this process that have not been stored yet, so that a second try waits for the first; and, for a while, those
- * that took longer than a try is thought to take, whether they failed or not.
+ * Sends of this process that are not stored yet, so that a retry waits for the first try. Also remembers, for a while,
+ * sends that took longer than a try should, whether they failed or not.
  */
 export class SendsUnderWay {
   readonly #bySession = new Map<string, Set<Send>>();
@@ -40,7 +39,7 @@ export class SendsUnderWay {
   async run<T>(session: string, send: () => Promise<T>): Promise<T> {
     const sends = this.#bySession.get(session) ?? new Set();
     this.#bySession.set(session, sends);
-    // Before its events are given ids, which say when they were made.
+    // Before the events get ids, because ids contain their time.
     const begun = Date.now();
     const outcome = send();
     const entry = { begun, outcome };
@@ -57,7 +56,7 @@ export class SendsUnderWay {
     }
   }
 
-  /** Resolves when none is under way any more, with when the first of them began. */
+  /** Resolves when no send is in progress, with the start of the earliest one. */
   async settled(session: string): Promise<number> {
     const sends = [...(this.#bySession.get(session) ?? [])];
     await Promise.allSettled(sends.map(({ outcome }) => outcome));
@@ -65,7 +64,7 @@ export class SendsUnderWay {
   }
 }
 
-/** The events of an earlier try that began at `since` or later, if all that is sent is there. */
+/** The events of an earlier try since `since`, if all sent events are stored. */
 export async function findEarlierTry(
   sessions: Sessions,
   session: string,
@@ -88,7 +87,7 @@ export async function findEarlierTry(
   return found;
 }
 
-/** What is stored may have more keys, but each that was sent as it was sent; who sent it is the engine's to say. */
+/** The stored event may have more fields, but every sent field must be equal; the engine sets the sender. */
 const isSame = (stored: SessionEvent, sent: ClientEvent): boolean =>
   Object.entries(sent).every(([key, value]) => {
     const kept = (stored as Record<string, unknown>)[key];
@@ -97,14 +96,14 @@ const isSame = (stored: SessionEvent, sent: ClientEvent): boolean =>
 
 function withoutSender(note: unknown): unknown {
   if (typeof note !== "object" || note === null) return note;
-  // Each try is a span of its own.
+  // Each try has its own span.
   const { by: _, traceparent: __, ...rest } = note as { by?: unknown; traceparent?: unknown };
   return rest;
 }
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** When an id was made: it begins with the time. One that was not made here has none, and counts as old. */
+/** The time in an id. Foreign ids have none and count as old. */
 function madeAt(id: string): number {
   const digits = /^sevt_([0-9A-HJKMNP-TV-Z]{10})[0-9A-Z]{16}$/.exec(id)?.[1];
   return digits ? Array.from(digits).reduce((time, digit) => time * 32 + ALPHABET.indexOf(digit), 0) : 0;

@@ -67,19 +67,19 @@ describe("a body", () => {
     '{"name":"a","model":"sonnet","__proto__":{"system":"x"}}',
     '{"name":"a","model":"sonnet","metadata":{"__proto__":"x"}}',
     '{"name":"a","model":"sonnet","metadata":{"__pr\\u006fto__":"x", "a": "__proto__"}}',
-  ])("with a field that no object can have is refused, not passed over: %s", async (body) => {
+  ])("with a field that objects cannot have is refused, not ignored: %s", async (body) => {
     expect(await refusal(await post("/v1/agents", body))).toMatchObject({
       status: 400,
       message: expect.stringContaining("__proto__"),
     });
   });
 
-  test("may speak of such a field", async () => {
+  test("may mention such a field in a string", async () => {
     const response = await post("/v1/agents", { name: "__proto__", model: "sonnet" });
     expect((await refusal(response)).status).toBe(404);
   });
 
-  test("that nobody asked for is not read", async () => {
+  test("that a route does not take is not read", async () => {
     const body = JSON.stringify({ a: "x".repeat(2_000) });
     const headers = { ...JSON_TYPE, "x-api-key": server.secret, "content-length": String(body.length) };
     const answer = await rawRequest(server, { path: "/v1/agents", headers, body });
@@ -92,11 +92,11 @@ describe("a body", () => {
     "multipart/form-data",
     "application/jsonx",
     "text/json",
-  ])("of the type %s is refused: a web page may send some of these without asking", async (type) => {
+  ])("of the type %s is refused: a web page may send some of these without a preflight", async (type) => {
     expect(await refusal(await post("/v1/agents", "{}", { "content-type": type }))).toMatchObject({ status: 415 });
   });
 
-  test("without a type is refused too", async () => {
+  test("without a type is refused", async () => {
     const headers = { "x-api-key": server.secret };
     const { status } = await rawRequest(server, { method: "POST", path: "/v1/agents", headers, body: "{}" });
     expect(status).toBe(415);
@@ -115,7 +115,7 @@ describe("a body", () => {
     },
   );
 
-  test.each(["{", "nothing", '{"a": \u0001}'])("that is not JSON (%j) is refused, and not quoted", async (body) => {
+  test.each(["{", "nothing", '{"a": \u0001}'])("that is not JSON (%j) is refused and not quoted", async (body) => {
     expect(await refusal(await post("/v1/agents", body))).toEqual({
       status: 400,
       type: "invalid_request_error",
@@ -123,7 +123,7 @@ describe("a body", () => {
     });
   });
 
-  test("that is not text is refused", async () => {
+  test("that is not UTF-8 is refused", async () => {
     const response = await server.request("/v1/agents", {
       method: "POST",
       headers: JSON_TYPE,
@@ -132,7 +132,7 @@ describe("a body", () => {
     expect((await refusal(response)).message).toBe("The body is not valid JSON.");
   });
 
-  test("that says that it is too large is refused before it is read", async () => {
+  test("whose content length is too large is refused before it is read", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write(
       `POST /v1/agents HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${server.secret}\r\ncontent-type: application/json\r\ncontent-length: 1000000000\r\n\r\n`,
@@ -142,7 +142,7 @@ describe("a body", () => {
     socket.destroy();
   });
 
-  test("that turns out too large is refused while it comes", async () => {
+  test("that turns out too large is refused while it is read", async () => {
     let pulled = 0;
     const endless = new ReadableStream({
       pull(controller) {
@@ -160,12 +160,12 @@ describe("a body", () => {
     expect(pulled).toBeLessThan(10_000);
   });
 
-  test("just within the limit is taken", async () => {
+  test("just within the limit is accepted", async () => {
     const body = { name: "x".repeat(LIMITS.maxJsonBytes - 100), model: "sonnet" };
     expect((await refusal(await post("/v1/agents", body))).message).toContain("name");
   });
 
-  test("may be missing, with its type, where there is nothing to say", async () => {
+  test("may be missing, with its type, if all fields are optional", async () => {
     const path = "/v1/agents/agent_1/archive";
     const bare = await rawRequest(server, { method: "POST", path, headers: { "x-api-key": server.secret } });
     expect(bare.status).toBe(404);
@@ -174,8 +174,8 @@ describe("a body", () => {
   });
 });
 
-describe("what a request says", () => {
-  test("unknown fields are named, with what may have been meant", async () => {
+describe("validation", () => {
+  test("names unknown fields, with a suggestion", async () => {
     const { status, message } = await refusal(await post("/v1/agents", { name: "a", model: "sonnet", sytem: "x" }));
     expect({ status, message }).toEqual({
       status: 400,
@@ -183,24 +183,24 @@ describe("what a request says", () => {
     });
   });
 
-  test("faults name the field and what was expected", async () => {
+  test("names the field and the expected value", async () => {
     const { message } = await refusal(await post("/v1/agents", { model: 7, tools: [{ type: "custm" }] }));
     expect(message).toBe(
       'name: is missing; expected string. model: expected string or object. tools[0].type: expected one of "agent_toolset_20260401", "mcp_toolset", "custom".',
     );
   });
 
-  test("names that are endless are cut", async () => {
+  test("truncates long names", async () => {
     const { message } = await refusal(await post("/v1/agents", { ["x".repeat(90_000)]: 1 }));
     expect(message.length).toBeLessThan(1_000);
   });
 
-  test("a body that is no object at all is said to be none", async () => {
+  test("reports a body that is not an object", async () => {
     expect((await refusal(await post("/v1/agents", "[1]"))).message).toBe("The body: expected object.");
     expect((await refusal(await post("/v1/agents", "null"))).message).toBe("The body: expected object.");
   });
 
-  test("unknown query parameters are named, `beta` is passed over", async () => {
+  test("names unknown query parameters, and ignores `beta`", async () => {
     expect((await server.request("/v1/agents?beta=true")).status).toBe(200);
     expect((await refusal(await server.request("/v1/agents?limt=3"))).message).toBe(
       "limt: not a known query parameter (did you mean limit?).",
@@ -210,13 +210,13 @@ describe("what a request says", () => {
   });
 
   test.each(["limit=0", "limit=x", "limit=100000", "created_at[gte]=yesterday", "include_archived=1", "order=up"])(
-    "%s is refused",
+    "refuses %s",
     async (query) => {
       expect((await refusal(await server.request(`/v1/sessions?${query}`))).message).toContain(query.split("=")[0]);
     },
   );
 
-  test("lists are taken with and without brackets, percent-encoded or not", async () => {
+  test("accepts lists with and without brackets, percent-encoded or not", async () => {
     for (const query of [
       "statuses[]=idle&statuses[]=running",
       "statuses%5B%5D=idle",
@@ -226,7 +226,7 @@ describe("what a request says", () => {
     }
   });
 
-  test("what Tandem lacks is named, not ignored", async () => {
+  test("names features that Tandem lacks instead of ignoring them", async () => {
     expect((await refusal(await server.request("/v1/sessions?deployment_id=x"))).message).toContain("deployments");
     const session = memory.createSession();
     for (const type of ["user.tool_result", "user.define_outcome", "system.message"]) {
@@ -243,8 +243,8 @@ describe("what a request says", () => {
   });
 });
 
-describe("addresses", () => {
-  test("that are not there are not found; other methods are named", async () => {
+describe("paths", () => {
+  test("that do not exist are not found; other methods are listed", async () => {
     expect(await refusal(await server.request("/v1/nothing"))).toMatchObject({ status: 404, type: "not_found_error" });
     expect((await server.request("/v1/agents/")).status).toBe(404);
     const response = await server.request("/v1/agents/agent_1", { method: "PUT" });
@@ -253,7 +253,7 @@ describe("addresses", () => {
   });
 
   test.each(refusedRoutes.map(({ name, path, reason }) => [name, path.replace(/:\w+/, "env_1"), reason]))(
-    "%s answers 501, once",
+    "%s answers 501, without a retry",
     async (_name, path, reason) => {
       for (const [method, address] of [
         ["GET", path],
@@ -267,7 +267,7 @@ describe("addresses", () => {
     },
   );
 
-  test("are each in the table once", () => {
+  test("are unique in the table", () => {
     const names = routeTable.map(({ name }) => name);
     const places = routeTable.map(({ method, path }) => `${method} ${path}`);
     expect(new Set(names).size).toBe(names.length);
@@ -284,7 +284,7 @@ describe("uploads", () => {
   };
   const upload = (body: FormData): Promise<Response> => server.request("/v1/files", { method: "POST", body });
 
-  test("take a form with a file", async () => {
+  test("accept a form with a file", async () => {
     const response = await upload(
       form(new File(["hello"], "notes.txt", { type: "text/plain" }), { expires_in_seconds: "60" }),
     );
@@ -293,7 +293,7 @@ describe("uploads", () => {
     expect(Buffer.from(uploads.at(-1)!.content).toString()).toBe("hello");
   });
 
-  test("are given back as an attachment that no browser takes for a page", async () => {
+  test("are downloaded as an attachment that no browser renders", async () => {
     await upload(form(new File(["<script>alert(1)</script>"], 'a "page".html', { type: "text/html" })));
     const response = await server.request("/v1/files/file_1/content");
     expect(await response.text()).toBe("<script>alert(1)</script>");
@@ -309,12 +309,12 @@ describe("uploads", () => {
     ["C:\\secrets\\key.pem", "key.pem"],
     ["a\u0000b\nc.txt", "abc.txt"],
     ["half\uD800.txt", "half\uFFFD.txt"],
-  ])("keep of the name %j only %s", async (name, kept) => {
+  ])("reduce the name %j to %s", async (name, kept) => {
     await upload(form(new File(["x"], name)));
     expect(uploads.at(-1)?.filename).toBe(kept);
   });
 
-  test("refuse names that are none, unknown fields, and files under other names", async () => {
+  test("refuse invalid names, unknown fields, and files under other names", async () => {
     const unnamed = form(new File(["x"], ".."));
     expect((await refusal(await upload(unnamed))).message).toContain("name");
     expect((await refusal(await upload(form(new File(["x"], "a"), { purpose: "x" })))).message).toContain("purpose");
@@ -334,7 +334,7 @@ describe("uploads", () => {
     expect((await refusal(broken)).message).toBe("The body is not a valid form.");
   });
 
-  test("have a limit of their own", async () => {
+  test("have their own limit", async () => {
     const fits = await upload(form(new File([Buffer.alloc(LIMITS.maxUploadBytes)], "a.bin")));
     expect(fits.status).toBe(200);
     for (const size of [LIMITS.maxUploadBytes + 1, LIMITS.maxUploadBytes * 2]) {
@@ -343,7 +343,7 @@ describe("uploads", () => {
     }
   });
 
-  test("last a hundred years at most", async () => {
+  test("expire after a hundred years at most", async () => {
     const lasting = (seconds: string) => upload(form(new File(["x"], "a"), { expires_in_seconds: seconds }));
     expect((await lasting("3153600000")).status).toBe(200);
     expect(await refusal(await lasting("9007199254740991"))).toMatchObject({
@@ -352,8 +352,8 @@ describe("uploads", () => {
     });
   });
 
-  test("are so much at once, and no more, with what is downloaded and not read", async () => {
-    // More than a connection takes without being read.
+  test("share a memory limit with downloads that are not read", async () => {
+    // More than the sockets buffer.
     uploads.push({ filename: "a.bin", mimeType: "application/octet-stream", content: Buffer.alloc(20_000_000) });
     const path = "/v1/files/file_1/content";
     const idle = connect(server.port, "127.0.0.1");
@@ -369,7 +369,7 @@ describe("uploads", () => {
     await expect.poll(download).toBe(200);
   });
 
-  test("are so much at once, and no more", async () => {
+  test("have a limit on concurrent bytes", async () => {
     const begin = () => {
       const socket = connect(server.port, "127.0.0.1");
       socket.write(
@@ -386,7 +386,7 @@ describe("uploads", () => {
   });
 });
 
-test("a client that never finishes its headers is cut off", async () => {
+test("a client that never finishes its headers is disconnected", async () => {
   const socket = connect(server.port, "127.0.0.1");
   socket.write("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: ");
   const [answer] = (await once(socket, "data")) as [Buffer];

@@ -76,7 +76,7 @@ const described: readonly Route[] = [
 
 let document: unknown;
 
-/** Every route that answers with something. What is refused as a whole is in `refusedRoutes`. */
+/** Every route with a handler. `refusedRoutes` has those that are refused as a whole. */
 export const routeTable: readonly Route[] = [
   ...described,
   jsonRoute("openapi.retrieve", {

@@ -1,49 +1,51 @@
 import { TandemError } from "@tandem/protocol";
 import { type AcpLimits, defaultAcpLimits } from "../acp/net/acp-limits.ts";
 
-/** How the server listens, whom it lets in, and what it bears. `defaultSettings` is closed: this machine only. */
+/** Listening address, access and limits of the server. `defaultSettings` allows this machine only. */
 export interface ServerSettings {
   host: string;
-  /** 0 takes any that is free. */
+  /** 0 picks a free port. */
   port: number;
-  /** Without it, an address that other machines can reach is refused; with it, TLS or a trusted proxy is wanted too. */
+  /** Allows an address that other machines can reach; TLS or a trusted proxy is required as well. */
   allowRemote: boolean;
   /** PEM text. */
   tls: { cert: string; key: string } | undefined;
-  /** A proxy in front of the server ends TLS; its `x-forwarded-for` goes into the access log. */
+  /** A proxy in front of the server terminates TLS; its `x-forwarded-for` is logged. */
   trustedProxy: boolean;
-  /** Names by which the server may be called, beside those of this machine itself. */
+  /** Host names of the server besides those of this machine. */
   allowedHosts: readonly string[];
-  /** Origins of web pages that may call it, beside its own: `https://app.example`. Only these ever get CORS headers. */
+  /** Foreign origins that may call the server, such as `https://app.example`. Only these get CORS headers. */
   allowedOrigins: readonly string[];
 
   maxJsonBytes: number;
   maxUploadBytes: number;
-  /** Files are held in memory while they are uploaded and downloaded: so much of it for all of them together. */
+  /** Files are held in memory during upload and download; this limits their total. */
   maxFileBytesAtOnce: number;
-  /** A client that is slower than this with its headers, or with its whole request, is cut off (slowloris). */
+  /** Disconnects clients that send their headers, or the whole request, too slowly (slowloris). */
   headersTimeoutMs: number;
   requestTimeoutMs: number;
-  /** The engine has so long for one request. */
+  /** The time limit of a handler. */
   handlerTimeoutMs: number;
-  /** And so long where a worktree may have to be made ready first. */
+  /** The time limit of a handler that may have to set up a worktree first. */
   patientTimeoutMs: number;
-  /** Longer than that of most: a connection that says nothing, or takes nothing of what it is sent, is cut off. */
+  /** Closes connections without any traffic. Must be longer than the time limit of most handlers. */
   silenceTimeoutMs: number;
 
-  /** Proxies and Node's own fetch give up on a stream that is silent for minutes. */
+  /** Proxies and Node's fetch abort streams that are silent for minutes. */
   heartbeatMs: number;
-  /** What arises within this time goes out in one write. Much less than a token takes (some 20 ms), or it would wait. */
+  /**
+   * Items within this time are sent in one write. Must be well below the time of a token (about 20 ms) to avoid delay.
+   */
   batchMs: number;
-  /** With so many unsent bytes, a client gets no previews. */
+  /** Above this many unsent bytes, a client gets no previews. */
   slowBytes: number;
-  /** With so many, it is told to resync and let go. */
+  /** Above this many, it is told to resync and disconnected. */
   stuckBytes: number;
   maxStreamsPerToken: number;
-  /** What connections of editors may take. */
+  /** Limits of ACP connections. */
   acp: AcpLimits;
 
-  /** Hold every answer against its schema, and fail where it does not fit. For tests. */
+  /** Validates every response against its schema. For tests. */
   checkResponses: boolean;
 }
 
@@ -78,7 +80,7 @@ export const defaultSettings: ServerSettings = {
 export const isLoopback = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host) || host === "::ffff:127.0.0.1";
 
-/** Refuses to listen where others could come in unprotected. */
+/** Refuses an unprotected address that other machines can reach. */
 export function checkBinding({ host, allowRemote, tls, trustedProxy }: ServerSettings): void {
   if (isLoopback(host)) return;
   if (!allowRemote) {

@@ -1,4 +1,4 @@
 import { createHash } from "node:crypto";
 
-/** What is kept of a secret. */
+/** The stored form of a secret. */
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -12,8 +12,8 @@ const tls = { cert: fixture("localhost.pem"), key: fixture("localhost-key.pem") 
 const start = (settings: Parameters<typeof startTestServer>[0]["settings"]) =>
   startTestServer({ engine: new MemoryEngine().engine, settings });
 
-describe("where it listens", () => {
-  test.each(["0.0.0.0", "::", "192.168.1.1", "example.org"])("%s is refused unless it is allowed", async (host) => {
+describe("the listening address", () => {
+  test.each(["0.0.0.0", "::", "192.168.1.1", "example.org"])("%s is refused unless allowed", async (host) => {
     await expect(start({ host })).rejects.toMatchObject({
       code: "bind_refused",
       fix: expect.stringContaining("127.0.0.1"),
@@ -21,7 +21,7 @@ describe("where it listens", () => {
     await expect(start({ host, tls })).rejects.toMatchObject({ code: "bind_refused" });
   });
 
-  test("and even then not without TLS or a trusted proxy", async () => {
+  test("that is remote needs TLS or a trusted proxy as well", async () => {
     await expect(start({ host: "0.0.0.0", allowRemote: true })).rejects.toMatchObject({
       code: "bind_refused",
       fix: expect.stringContaining("TLS"),
@@ -30,7 +30,7 @@ describe("where it listens", () => {
     expect((await fetch(`http://127.0.0.1:${proxied.port}/healthz`)).status).toBe(204);
   });
 
-  test("with a certificate it speaks TLS", async () => {
+  test("serves TLS with a certificate", async () => {
     await using server = await start({ tls });
     expect(server.url).toBe(`https://127.0.0.1:${server.port}`);
     const request = get(`${server.url}/healthz`, { ca: tls.cert, agent: false });
@@ -39,7 +39,7 @@ describe("where it listens", () => {
     expect(answer.statusCode).toBe(204);
   });
 
-  test("a port that is taken is said to be", async () => {
+  test("reports a port that is in use", async () => {
     await using first = await start({});
     await expect(start({ port: first.port })).rejects.toMatchObject({ code: "port_in_use" });
   });
@@ -52,7 +52,7 @@ describe("stopping", () => {
     body: JSON.stringify({ events: [{ type: "user.interrupt" }] }),
   };
 
-  test("while it drains it takes nothing new and is not ready, but still answers", async () => {
+  test("drain refuses new work and is not ready, but still answers", async () => {
     const memory = new MemoryEngine();
     const session = memory.createSession();
     await using server = await startTestServer({ engine: memory.engine });
@@ -63,7 +63,7 @@ describe("stopping", () => {
     expect((await server.request(`/v1/sessions/${session}`)).status).toBe(200);
   });
 
-  test("lets requests that are under way end, and accepts no others", async () => {
+  test("close lets requests in progress finish and accepts no others", async () => {
     const memory = new MemoryEngine();
     const session = memory.createSession();
     const gate = Promise.withResolvers<void>();
@@ -82,7 +82,7 @@ describe("stopping", () => {
     await closing;
   });
 
-  test("cuts off what does not end by the deadline", async () => {
+  test("close aborts requests at the deadline", async () => {
     const memory = new MemoryEngine();
     const session = memory.createSession();
     memory.beforeSend = () => new Promise(() => undefined);

@@ -28,11 +28,11 @@ export interface RunningServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4760`. */
   readonly url: string;
   readonly port: number;
-  /** A link by which a person comes to the page: good once, for a minute. */
+  /** A one-time sign-in link to the page, valid for a minute. */
   signInLink(): Promise<string>;
-  /** Takes no new work from now on, but still answers: for while turns are coming to their end. */
+  /** Refuses new work but still answers, while turns are finishing. */
   drain(): void;
-  /** Accepts nothing more, tells streams, lets requests end until the deadline, and cuts off the rest. */
+  /** Stops listening, notifies streams, waits for requests until the deadline and aborts the rest. */
   close(deadlineMs: number): Promise<void>;
 }
 
@@ -42,21 +42,21 @@ export interface ServerParts extends Omit<Realm, "tenant"> {
   realms?: Realms;
   /** Without it, tenants can be neither made nor seen. */
   office?: TenantOffice;
-  /** What MCP clients are told that this is. */
+  /** The version that MCP clients see. */
   version?: string;
-  /** With records, sign-in links are good at every server on the store. */
+  /** With records, sign-in links are valid at every server on the store. */
   store: Pick<Store, "tokens" | "check"> & { records?: Store["records"] | undefined };
   logger: Logger;
   settings?: Partial<ServerSettings>;
-  /** What Prometheus can read at `/metrics`; without it, there is nothing there. */
+  /** Served at `/metrics`, if set. */
   metrics?: Metrics;
-  /** Makes spans of requests, where traces are sent. */
+  /** Traces requests, if tracing is on. */
   tracing?: TracesRequests | undefined;
-  /** The folder of the built page; without it, there is none. */
+  /** The folder of the built page, if one is served. */
   page?: string;
 }
 
-/** Starts the HTTP API. Resolves when it listens; rejects if it must not, or cannot. */
+/** Starts the HTTP API. Resolves when it listens; rejects if the address is not allowed or not available. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const settings: ServerSettings = { ...defaultSettings, ...parts.settings };
   checkBinding(settings);
@@ -75,7 +75,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
 }
 
-/** The HTTP API, which listens nowhere yet. */
+/** Creates the HTTP API without listening. */
 export function createServer(
   parts: ServerParts,
   settings: ServerSettings,
@@ -113,7 +113,8 @@ export function createServer(
       const { incoming, outgoing } = env as HttpBindings;
       return app.fetch(request, { incoming, outgoing, exchange: exchanges.get(incoming)! });
     },
-    // A body that is refused is passed over by Node, to its end: the adapter would break off, and the client miss the answer.
+    // Node reads a refused body to its end. The adapter would close the connection, and the client would miss the
+    // response.
     { overrideGlobalObjects: false, autoCleanupIncoming: false },
   );
   const server = createNodeServer(settings, logger, (incoming, outgoing) => {

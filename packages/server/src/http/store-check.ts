@@ -1,10 +1,10 @@
 import type { Store } from "@tandem/storage";
 
 const DEADLINE_MS = 2_000;
-/** Anybody may ask, without a token: not more often than this does it reach the database. */
+/** Readiness needs no token, so this limits how often it queries the database. */
 const KEPT_MS = 1_000;
 
-/** Whether the database answers. */
+/** Whether the database responds. */
 export class StoreCheck {
   readonly #store: Pick<Store, "check">;
   #last: { at: number; passes: Promise<boolean> } | undefined;

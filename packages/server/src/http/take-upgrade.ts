@@ -13,10 +13,7 @@ import { errorReply } from "./error-reply.ts";
 import { beginExchange } from "./exchange.ts";
 import { isAddress } from "./is-address.ts";
 
-/**
- * Lets a WebSocket in by the same rules as every request, in the same order, with the same answers and the same line in the
- * access log.
- */
+/** Accepts a WebSocket after the same checks as every request, with the same errors and the same access log line. */
 export async function takeUpgrade(
   { incoming, socket, head }: { incoming: IncomingMessage; socket: Duplex; head: Buffer },
   parts: {
@@ -35,7 +32,8 @@ export async function takeUpgrade(
   try {
     if (!isAddress(incoming)) throw new RequestError("invalid_request", "This is not an address of this server.");
     guard.check(incoming.headers);
-    // It is a GET by name only: whoever gets through may change things, so that a cookie must come from our own page.
+    // An upgrade is a GET, but the connection may write: authenticate it as a POST, so that a cookie must come from the
+    // page (CSRF).
     const token = await authorizer.authenticate(incoming.headers, "POST");
     exchange.token = token.id;
     const desk = await desks.of(token.tenant);

@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 
-/** Refusals that only HTTP knows; what the engine refuses is a `RequestError`. */
+/** Errors that exist only in HTTP; the engine throws `RequestError`. */
 const REFUSALS = {
   unauthorized: { status: 401, type: "authentication_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },

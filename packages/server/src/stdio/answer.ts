@@ -2,13 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { fromReply, lineTooLong } from "./line-error.ts";
 import type { LineError, RequestId, StdioLimits } from "./lines.ts";
 
-/** What JSON puts around an answer, with the longest id. */
+/** The JSON around a result, with the longest id. */
 const AROUND_BYTES = 1_024;
 
-/** Of a refusal, however much there may be of it. */
+/** Limits an error body. */
 const REFUSAL_BYTES = 256 * 1_024;
 
-/** The line that tells a host what the API has answered. */
+/** The line for a response of the API. */
 export async function readAnswer(
   answer: IncomingMessage,
   { id, limits, isFile }: { id: RequestId; limits: StdioLimits; isFile: boolean },
@@ -18,11 +18,11 @@ export async function readAnswer(
   const bytes = await readUpTo(answer, isFile ? Math.floor((most * 3) / 4) : most);
   if (!bytes) return JSON.stringify({ id, error: lineTooLong(limits) });
   if (isFile) return JSON.stringify({ id, result: fileOf(answer, bytes) });
-  // It is JSON already, of one line: nothing is gained by reading it to write it again.
+  // The body is JSON without line breaks already; do not parse and serialize it again.
   return `{"id":${JSON.stringify(id)},"result":${bytes.toString("utf8")}}`;
 }
 
-/** Why the API has refused. */
+/** The error of a refused request. */
 export async function readRefusal(answer: IncomingMessage): Promise<LineError> {
   const bytes = await readUpTo(answer, REFUSAL_BYTES);
   return fromReply(answer.statusCode ?? 500, bytes && parse(bytes));

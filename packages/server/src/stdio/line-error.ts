@@ -2,7 +2,7 @@ import { RequestError, TandemError } from "@tandem/protocol";
 import { errorReply } from "../http/error-reply.ts";
 import { lineError, type LineError, type StdioLimits } from "./lines.ts";
 
-/** An error of the API's, by its status and body. */
+/** Converts an API error by its status and body. */
 export function fromReply(status: number, body: unknown): LineError {
   const { error, request_id } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
   const known = lineError.safeParse({
@@ -15,7 +15,7 @@ export function fromReply(status: number, body: unknown): LineError {
     : { type: "api_error", message: `The API answered with ${status}, and no reason.`, status };
 }
 
-/** An error of ours, in the words that the API would use for it. */
+/** Converts a local error to the API's format. */
 export function toLineError(error: unknown): LineError {
   const { status, body } = errorReply(error, "");
   return fromReply(status, JSON.parse(body));
@@ -39,7 +39,7 @@ export const lineTooLong = ({ lineBytes }: StdioLimits): LineError => ({
   status: 413,
 });
 
-/** The one line that a host gets where nothing could be started. */
+/** The only line that a host gets if startup failed. */
 export function startErrorLine(error: unknown): string {
   const known = error instanceof TandemError ? { type: error.code, message: sentences(error), status: 503 } : undefined;
   return JSON.stringify({ id: null, error: known ?? toLineError(error) });

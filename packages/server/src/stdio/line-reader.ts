@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 
 const NEWLINE = 0x0a;
 
-/** A line without its end; `undefined` stands for one that was longer than it may be, of which nothing was kept. */
+/** Yields lines without their terminator; `undefined` for a line over the limit, whose content is discarded. */
 export async function* readLines(
   input: Readable,
   maxBytes: number,
@@ -34,14 +34,14 @@ export async function* readLines(
   if (size > 0) yield end();
 }
 
-/** Ends quietly with its input, with the signal, and where the input breaks: in each case the host is gone. */
+/** Ends without an error when the input ends, breaks or is aborted: in each case the host is gone. */
 async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   const stop = (): void => void input.destroy();
   signal.addEventListener("abort", stop, { once: true });
   try {
     if (!signal.aborted) for await (const chunk of input as AsyncIterable<Buffer>) yield chunk;
   } catch {
-    // Broken off, or by ourselves.
+    // A broken or aborted input.
   } finally {
     signal.removeEventListener("abort", stop);
   }

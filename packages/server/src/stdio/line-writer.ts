@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-/** Within JSON, they stand in strings alone; many a reader takes them for the end of a line. */
+/** Valid in JSON strings, but many readers treat them as line breaks. */
 const OTHER_ENDS = /[\u0085\u2028\u2029]/g;
 const escaped = (end: string): string => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Writes lines as fast as they are read, and no faster: whoever writes waits until the host has taken what is before it. */
+/** Writes lines at the host's pace: writers wait until earlier lines are accepted (backpressure). */
 export class LineWriter {
-  /** Fires when nobody reads any more. */
+  /** Fires when the host no longer reads. */
   readonly closed: AbortSignal;
   readonly #output: Writable;
   readonly #closing = new AbortController();
@@ -20,17 +20,17 @@ export class LineWriter {
     output.once("close", close).on("error", close);
   }
 
-  /** Writes nothing more, and keeps nobody waiting for whoever does not read. */
+  /** Stops writing and releases waiting writers. */
   abandon(): void {
     this.#closing.abort();
   }
 
-  /** Resolves when there is room, or nobody to need it. */
+  /** Resolves when there is room or the host is gone. */
   async ready(): Promise<void> {
     while (this.#full && !this.closed.aborted) await this.#full;
   }
 
-  /** Resolves when the line is on its way; lines keep the order in which they found room. */
+  /** Resolves when the line is written; lines keep the order of their calls. */
   async write(line: string): Promise<void> {
     await this.ready();
     if (this.closed.aborted) return;
@@ -40,7 +40,7 @@ export class LineWriter {
       .finally(() => (this.#full = undefined));
   }
 
-  /** Resolves with whether the host has taken everything, within that time. */
+  /** Whether the host accepted everything within the deadline. */
   async flushed(deadlineMs: number): Promise<boolean> {
     if (this.#output.writableLength === 0 || this.closed.aborted) return !this.closed.aborted;
     const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -1,19 +1,19 @@
 import { z } from "zod";
 
-// Every line is one object, and says by its fields what it is: `method` a request; `result` or `error` its answer; `event` or
-// `end` something of a stream; `hello` the first line of all.
+// Every line is one object. Its fields tell its kind: `method` a request; `result` or `error` a response; `event` or
+// `end` part of a stream; `hello` the first line.
 
 export const PROTOCOL = 1;
 
 const MIB = 1024 * 1024;
 
-/** What a host may count on; said in the first line. */
+/** Announced to the host in the first line. */
 export interface StdioLimits {
-  /** Of a line, in either direction, without its end. As much as the API takes of JSON, and something around it. */
+  /** The length of a line in either direction, without terminator. Slightly more than the API's limit for JSON. */
   lineBytes: number;
-  /** Requests that are not answered yet. */
+  /** Unanswered requests. */
   requests: number;
-  /** Streams that are open. */
+  /** Open streams. */
   streams: number;
 }
 
@@ -24,7 +24,7 @@ export const requestId = z
   .meta({ id: "Id", description: "Chosen by the host; not that of another request or stream that is still open." });
 export type RequestId = z.output<typeof requestId>;
 
-/** As it comes in; what its params are to be depends on its method. */
+/** A raw request; its method decides how the params are validated. */
 export const requestLine = z.strictObject({
   id: requestId,
   method: z.string().max(200),

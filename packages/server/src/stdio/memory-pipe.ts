@@ -1,8 +1,8 @@
 import { Duplex } from "node:stream";
 
-/** One end of a connection that never leaves the process: as much of a socket as Node's HTTP asks for. */
+/** One end of an in-process connection, with the parts of a socket that Node's HTTP needs. */
 class PipeEnd extends Duplex {
-  /** Of the server's own process: for its log. */
+  /** The address in the access log. */
   readonly remoteAddress = "stdio";
   bytesWritten = 0;
   other: PipeEnd | undefined;
@@ -11,7 +11,7 @@ class PipeEnd extends Duplex {
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.bytesWritten += chunk.length;
     if (!this.other || this.other.destroyed) return done();
-    // What the other end has no room for, this end waits with: nobody's backlog grows.
+    // Wait while the other end is full (backpressure).
     if (this.other.push(chunk)) done();
     else this.other.#taken = done;
   }
@@ -31,12 +31,12 @@ class PipeEnd extends Duplex {
     const { other } = this;
     this.other = undefined;
     this._read();
-    // As a connection that was cut, unless it had been ended before.
+    // Destroying one end resets the other, unless it ended normally.
     if (other && !other.destroyed) process.nextTick(() => other.destroy());
     done(error);
   }
 
-  /** There is nobody who could fall silent on the way. */
+  /** An in-process connection needs no timeout. */
   setTimeout(): this {
     return this;
   }

@@ -4,7 +4,7 @@ import { routeTable } from "../http/route-table.ts";
 import { AFTER, methods, OWN_METHODS, pathNames, queryNames } from "./methods.ts";
 import { stdioSchema } from "./stdio-schema.ts";
 
-test("every route is a method, and no param of one can be meant for two places", () => {
+test("every route is a method, and no param is ambiguous", () => {
   expect([...methods.keys()]).toEqual(routeTable.map(({ name }) => name));
   expect(OWN_METHODS.filter((name) => methods.has(name))).toEqual([]);
   for (const route of routeTable) {
@@ -16,7 +16,7 @@ test("every route is a method, and no param of one can be meant for two places",
   }
 });
 
-test("the schema has every method, and every reference in it leads somewhere", () => {
+test("the schema has every method, and every reference resolves", () => {
   const { $defs, ...root } = stdioSchema() as { $defs: Record<string, object> };
   for (const name of [...OWN_METHODS, ...methods.keys()]) {
     expect(Object.keys($defs)).toEqual(expect.arrayContaining([`Request.${name}`, `Result.${name}`]));
@@ -25,11 +25,11 @@ test("the schema has every method, and every reference in it leads somewhere", (
   const text = JSON.stringify({ $defs, ...root });
   const references = new Set([...text.matchAll(/"\$ref":"#\/\$defs\/([^"]+)"/g)].map(([, name]) => name!));
   expect([...references].filter((name) => !(name in $defs))).toEqual([]);
-  // None that is nothing but itself.
+  // No definition refers only to itself.
   for (const [name, definition] of Object.entries($defs)) expect(definition).not.toEqual({ $ref: `#/$defs/${name}` });
 });
 
-/** The names of the fields of a body, in all of its forms. */
+/** The field names of a body, in all its variants. */
 function fieldsOf(schema: z.ZodType): string[] {
   if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
   if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => fieldsOf(option as z.ZodType));

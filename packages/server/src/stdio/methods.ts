@@ -3,10 +3,10 @@ import { routeTable } from "../http/route-table.ts";
 import type { Route } from "../http/route.ts";
 import { refusedRoutes } from "../http/routes/refused.ts";
 
-/** Every route is a method under its own name: there is no second list in which one could be forgotten. */
+/** Every route is a method under its own name, so that there is no second list to maintain. */
 export const methods: ReadonlyMap<string, Route> = new Map(routeTable.map((route) => [route.name, route]));
 
-/** Those that are about the conversation with the host itself. */
+/** Methods of the connection itself. */
 export const OWN_METHODS = ["hello", "cancel"] as const;
 
 export function findMethod(name: string): Route {
@@ -20,12 +20,12 @@ export function findMethod(name: string): Route {
   });
 }
 
-/** The names of what varies in a route's path. */
+/** The names of a route's path parameters. */
 export const pathNames = ({ path }: Pick<Route, "path">): string[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
-/** Names of params that go into the query. */
+/** The names of a route's query parameters. */
 export const queryNames = ({ query }: Pick<Route, "query">): string[] => Object.keys(query.shape);
 
-/** The param by which a stream goes on where it was left. */
+/** The param that resumes a stream. */
 export const AFTER = "after";

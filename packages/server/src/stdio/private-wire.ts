@@ -12,14 +12,14 @@ import type { Wire } from "./wire.ts";
 const CLOSE_MS = 2_000;
 
 /**
- * The whole HTTP API inside this process, reached through memory: it has no port, and no token but the one that was made
- * for this wire and is written nowhere. So a host gets the same checks, answers and errors as any other client.
+ * The whole HTTP API inside this process, over an in-memory connection. It has no port, and its only token is created
+ * for this connection and never stored. A host gets the same checks, responses and errors as any other client.
  */
 export function openPrivateWire({
   actor,
   ...parts
 }: ServerParts & {
-  /** Who the host is, in the audit. */
+  /** The host's name in the audit log. */
   actor: string;
 }): Wire & AsyncDisposable {
   const secret = randomBytes(32).toString("base64url");
@@ -51,7 +51,7 @@ export function openPrivateWire({
       });
       outgoing.end(body);
       const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
-      // What breaks later is told to whoever reads the answer.
+      // Later errors surface on the response.
       outgoing.on("error", () => undefined);
       return answer;
     },
@@ -62,7 +62,7 @@ export function openPrivateWire({
   };
 }
 
-/** Tokens of the store are for its servers' doors: here, they can be listed and revoked, and open nothing. */
+/** Stored tokens are for servers: here they can be listed and revoked, but do not grant access. */
 const withOneKey = (tokens: TokenStore, key: TokenRow): TokenStore => ({
   create: (row) => tokens.create(row),
   list: (tenant) => tokens.list(tenant),

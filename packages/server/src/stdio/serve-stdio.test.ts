@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 
 describe("the handshake", () => {
-  test("begins with what Tandem is and can do, before the host has said a word", async () => {
+  test("starts with Tandem's version and features, before the host sends anything", async () => {
     await using stage = await StdioStage.open(memory.engine, { greet: false });
     const { hello } = (await stage.until(() => true)) as { hello?: Record<string, unknown> };
     expect(hello).toMatchObject({ protocol: 1, product: "tandem", version: "1.2.3", engine: "own" });
@@ -25,7 +25,7 @@ describe("the handshake", () => {
     expect(offered).toEqual(expect.arrayContaining(["hello", "cancel", ...methods.keys()]));
   });
 
-  test("a host of another version is told both, may say another, and is served by none of its own", async () => {
+  test("rejects a host of an unsupported version, which may retry with another one", async () => {
     await using stage = await StdioStage.open(memory.engine, { greet: false });
     expect(await stage.ask("hello", { protocol: 2 })).toMatchObject({
       error: { type: "protocol_mismatch", status: 400, details: { protocols: [1] } },
@@ -37,7 +37,7 @@ describe("the handshake", () => {
 });
 
 describe("requests", () => {
-  test("are checked and refused in the very words of the HTTP API", async () => {
+  test("are validated and refused with the errors of the HTTP API", async () => {
     await using server = await startTestServer({ engine: memory.engine });
     await using stage = await StdioStage.open(memory.engine);
     const wrong: [string, Record<string, unknown>, string, RequestInit?][] = [
@@ -64,7 +64,7 @@ describe("requests", () => {
     }
   });
 
-  test("that are no requests get an answer each, with their id where they have one", async () => {
+  test("that are invalid get a response each, with their id if they have one", async () => {
     await using stage = await StdioStage.open(memory.engine, { limits: { lineBytes: 4_096 } });
     stage.sendWrong("{");
     expect(await stage.until((line) => line.id === null)).toMatchObject({
@@ -97,7 +97,7 @@ describe("requests", () => {
     expect(await stage.ask("models.list")).toHaveProperty("result");
   });
 
-  test("an answer that does not fit into a line is an error with what to do, not a longer line", async () => {
+  test("a response that exceeds the line limit is an error with a fix", async () => {
     for (let i = 0; i < 100; i += 1) memory.append(session, message("x".repeat(100)));
     await using stage = await StdioStage.open(memory.engine, { limits: { lineBytes: 8_192 } });
     expect(await stage.ask("sessions.events.list", { session_id: session, limit: 90 })).toMatchObject({
@@ -106,7 +106,7 @@ describe("requests", () => {
     expect(await stage.ask("sessions.events.list", { session_id: session, limit: 2 })).toHaveProperty("result");
   });
 
-  test("are bounded in number, each answered once; one that is cancelled says so", async () => {
+  test("are limited in number and answered once; a cancelled one is reported as cancelled", async () => {
     const gate = Promise.withResolvers<void>();
     memory.beforeSend = () => gate.promise;
     await using stage = await StdioStage.open(memory.engine, { limits: { requests: 3 } });
@@ -127,7 +127,7 @@ describe("requests", () => {
     expect(await stage.until(({ id }) => id === "c")).toHaveProperty("result");
   });
 
-  test("that are under way when the host closes its end are answered before Tandem leaves", async () => {
+  test("in progress when the host closes its end are answered before Tandem exits", async () => {
     const gate = Promise.withResolvers<void>();
     memory.beforeSend = () => gate.promise;
     await using stage = await StdioStage.open(memory.engine);
@@ -147,7 +147,7 @@ describe("requests", () => {
 });
 
 describe("streams", () => {
-  test("send what happens, with a cursor to go on after, and previews without one", async () => {
+  test("send events with a cursor to resume from, and previews without one", async () => {
     await using stage = await StdioStage.open(memory.engine);
     stage.send({
       id: "s",
@@ -172,7 +172,7 @@ describe("streams", () => {
     expect(stage.eventsOf("t")).toMatchObject([{ cursor: "2" }]);
   });
 
-  test("end when they are cancelled, and nothing comes of them after that", async () => {
+  test("end when cancelled, and send nothing afterwards", async () => {
     await using stage = await StdioStage.open(memory.engine);
     stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session, after: "0" } });
     memory.append(session, running);
@@ -194,7 +194,7 @@ describe("streams", () => {
     expect(stage.eventsOf("s").map(({ event }) => event.type)).toEqual(["session.deleted"]);
   });
 
-  test("of all sessions begin with a snapshot", async () => {
+  test("of all sessions start with a snapshot", async () => {
     await using stage = await StdioStage.open(memory.engine);
     stage.send({ id: "feed", method: "feed.stream" });
     expect(await stage.until((line) => "event" in line)).toEqual({
@@ -203,17 +203,17 @@ describe("streams", () => {
     });
   });
 
-  test("wait for a host that does not read, however much there is, and lose nothing", async () => {
+  test("wait for a host that does not read, and lose nothing", async () => {
     const total = 5_000;
     for (let i = 0; i < total; i += 1) memory.append(session, message(`${i} ${"x".repeat(4_000)}`));
     await using stage = await StdioStage.open(memory.engine, { reads: false });
     stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session, after: "0" } });
     await expect.poll(() => memory.read(session)).toBeGreaterThan(100);
-    // Twenty megabytes are there; of them, no more is taken than fits on the way.
+    // Twenty megabytes are available; only the buffers fill.
     let before = -1;
     await expect.poll(() => before === (before = memory.read(session)), { interval: 100 }).toBe(true);
     expect(before).toBeLessThan(500);
-    // What the host asks for meanwhile is not even read.
+    // Further requests are not even read.
     for (let i = 0; i < 500; i += 1) stage.send({ id: i, method: "models.list" });
     stage.read();
     await stage.until((line) => line["cursor"] === String(total));
@@ -223,7 +223,7 @@ describe("streams", () => {
     await stage.until(({ id }) => id === 499);
   });
 
-  test("that fell so far behind that the API let go of them are taken up where they were", async () => {
+  test("that the API disconnected because the host was slow are resumed", async () => {
     await using stage = await StdioStage.open(memory.engine, { reads: false });
     stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session } });
     await expect.poll(() => memory.listeners).toBe(1);
@@ -232,7 +232,7 @@ describe("streams", () => {
       memory.append(session, message(`${i} ${"x".repeat(4_000)}`));
       if (i % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    // More than four megabytes wait by now, and more is to come: it is told to come again.
+    // More than four megabytes are pending, so the API tells the stream to resync.
     await expect.poll(() => memory.read(session)).toBeGreaterThanOrEqual(total);
     memory.append(session, running);
     stage.read();
@@ -242,7 +242,7 @@ describe("streams", () => {
     );
   });
 
-  test("that break off go on after the last event; where there was none, the host is told", async () => {
+  test("that break resume after the last event; without a cursor, the host is told", async () => {
     const cut: (() => void)[] = [];
     const through = (wire: Wire): Wire => ({
       async send(request) {
@@ -269,7 +269,7 @@ describe("streams", () => {
 });
 
 describe("a host that reads nothing", () => {
-  /** Everything that may be on the way is, and there is more. */
+  /** Fills all buffers between Tandem and the host. */
   async function stuck(deadlines: { hurryMs?: number; answerMs?: number }): Promise<StdioStage> {
     memory.append(session, message("x".repeat(300_000)));
     const stage = await StdioStage.open(memory.engine, { reads: false, deadlines: { ...deadlines, flushMs: 50 } });
@@ -280,7 +280,7 @@ describe("a host that reads nothing", () => {
     return stage;
   }
 
-  test("and is gone, though another process holds its pipe, is not waited for", async () => {
+  test("and exits is not waited for, even if another process holds its pipe", async () => {
     await using stage = await stuck({ hurryMs: 50 });
     stage.stop.abort();
     await stage.served;

@@ -8,23 +8,23 @@ import { StdioHost } from "./stdio-host.ts";
 import type { Wire } from "./wire.ts";
 
 const DEADLINES = {
-  /** Requests that are under way when a host closes its end are answered for so long. */
+  /** Time to answer open requests after the host closed its end. */
   answerMs: 10_000,
-  /** When the process is to end, for whatever other reason. */
+  /** The same if the process must exit for another reason. */
   hurryMs: 2_000,
   flushMs: 2_000,
 };
 
 /**
- * Serves the API to one host, a line of JSON for each request, answer and event, until the host closes its end, is gone, or
- * the signal fires. Resolves when everything that was asked has been answered or cut off.
+ * Serves the API to one host, with one JSON line per request, response and event, until the host closes its end, exits,
+ * or the signal fires. Resolves when every request has been answered or aborted.
  */
 export async function serveStdio(parts: {
   wire: Wire;
   stdin: Readable;
   stdout: Writable;
   version: string;
-  /** Whose engine answers: that of this process, or a server's. */
+  /** Whether this process or a running server executes requests. */
   engine: "own" | "server";
   signal: AbortSignal;
   logger: Pick<Logger, "info">;
@@ -38,7 +38,7 @@ export async function serveStdio(parts: {
   const host = new StdioHost({ wire: parts.wire, writer, limits, onHello });
   const over = AbortSignal.any([parts.signal, writer.closed]);
   await writer.write(JSON.stringify(helloOf(parts, limits)));
-  // A host that is not there any more, or asks for nothing more, is not waited for until it reads: another may hold its pipe.
+  // Do not wait for a host that closed its end to read: another process may hold its pipe open.
   let leaving: NodeJS.Timeout | undefined;
   const leave = (): void => {
     leaving ??= setTimeout(() => writer.abandon(), (over.aborted ? hurryMs : answerMs) + flushMs);
@@ -48,11 +48,11 @@ export async function serveStdio(parts: {
   for (let next = lines.next(); ;) {
     const line = await next;
     if (line.done || over.aborted) break;
-    // One line ahead: so the end is seen also while a host that does not read holds up what is before it.
+    // Read one line ahead, to notice the end of input even while a host that does not read blocks earlier lines.
     next = lines.next();
     void next.then(({ done }) => done && leave());
     await host.receive(line.value);
-    // A host that does not read is not read from either: what it asks for would only pile up.
+    // Stop reading from a host that does not read, or its requests would pile up.
     await writer.ready();
   }
   await host.close(writer.closed.aborted ? 0 : parts.signal.aborted ? hurryMs : answerMs);

@@ -21,7 +21,7 @@ import { Subscription } from "./subscription.ts";
 import { toRequest } from "./to-request.ts";
 import type { Wire } from "./wire.ts";
 
-/** Nothing that is meant is nested deeper: the API's own limit, and what is around it in a line. */
+/** The API's own nesting limit, plus the levels of the line. */
 const DEEPEST = 210;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -32,7 +32,7 @@ interface Open {
   done: Promise<void>;
 }
 
-/** One host: what it asks for, what of that is open, and how it is answered. Every request gets exactly one answer. */
+/** One host with its open requests and streams. Every request gets exactly one response. */
 export class StdioHost {
   readonly #wire: Wire;
   readonly #writer: LineWriter;
@@ -53,7 +53,10 @@ export class StdioHost {
     this.#onHello = parts.onHello;
   }
 
-  /** Takes a line; `undefined` is one that was too long. Resolves when the next may come, not when it is answered. */
+  /**
+   * Handles a line; `undefined` is one over the limit. Resolves when the next line can be read, not when it is
+   * answered.
+   */
   async receive(line: Buffer | undefined): Promise<void> {
     if (line?.length === 0) return;
     let id: RequestId | null = null;
@@ -70,7 +73,7 @@ export class StdioHost {
     }
   }
 
-  /** Lets requests be answered until the deadline, then cuts off what is left; streams end at once. */
+  /** Waits for requests until the deadline, then aborts the rest; streams end at once. */
   async close(deadlineMs: number): Promise<void> {
     const all = (kind: Open["kind"]) => [...this.#open.values()].filter((open) => open.kind === kind);
     for (const { stop } of all("stream")) stop.abort();
@@ -117,14 +120,14 @@ export class StdioHost {
     await this.#writer.write(JSON.stringify({ id, result: { protocol } }));
   }
 
-  /** What is cancelled says so by itself, before this is answered. */
+  /** The cancelled request or stream reports its end before this is answered. */
   async #cancel(id: RequestId, what: RequestId): Promise<void> {
     const open = this.#open.get(what);
     open?.stop.abort();
     const done = (open?.done ?? Promise.resolve()).then(() =>
       this.#writer.write(JSON.stringify({ id, result: { cancelled: open !== undefined } })),
     );
-    // Not awaited: the host has to be heard while it is being told.
+    // Not awaited: the host must be read while the response is written.
     this.#open.set(id, { kind: "request", stop: new AbortController(), done });
     void done.finally(() => this.#open.delete(id));
   }
@@ -172,7 +175,7 @@ function parseLine(line: Buffer | undefined, { lineBytes }: StdioLimits): unknow
   }
 }
 
-/** So that even a request that is wrong otherwise gets its answer. */
+/** Lets even an invalid request get a response with its id. */
 function idOf(raw: unknown): RequestId | null {
   const parsed = z.object({ id: requestLine.shape.id }).safeParse(raw);
   return parsed.success ? parsed.data.id : null;

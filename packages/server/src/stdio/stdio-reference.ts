@@ -44,7 +44,7 @@ What stands in a path or a query over HTTP is a param like those of the body, by
 are base64 in \`content\`, so that one of ${Math.floor((defaultLimits.lineBytes * 3) / 4 / 1024 / 1024)} MiB fits into a line. Params with a question mark may be left out.
 `;
 
-/** The reference of every line and method. */
+/** Renders the reference of every line and method. */
 export function stdioReference(): string {
   const { $defs } = stdioSchema() as { $defs: Record<string, unknown> };
   const sections = Map.groupBy(methods.values(), ({ name }) => name.slice(0, name.lastIndexOf(".")));
@@ -74,5 +74,5 @@ function row(route: Route, definition: unknown): string {
   return `| \`${route.name}\` | ${shown} | ${kind}${summaryOf(route)}. |`;
 }
 
-/** In the words of this side of the API. */
+/** Translates HTTP terms to stdio. */
 const summaryOf = ({ summary }: Route): string => summary.replaceAll("`Last-Event-ID`", "`after`");

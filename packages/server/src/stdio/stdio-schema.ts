@@ -30,7 +30,7 @@ const afterParam: Json = {
     "Go on after the event with this cursor. Without it, the stream begins now; that of a job, with its first.",
 };
 
-/** Every line of the protocol as a JSON Schema: the root is any line, in either direction. */
+/** The JSON Schema of the protocol: the root matches any line, in either direction. */
 export function stdioSchema(): Json {
   const components = new Components("#/$defs/");
   const own: [string, Json, Json][] = [
@@ -107,14 +107,14 @@ function bodyOf(route: Route): z.ZodType | undefined {
   }
 }
 
-/** The schema itself, not a reference to it: there are fields to be put beside its own. */
+/** Inlines the schema instead of a reference, because fields are added beside its own. */
 function withoutId(body: z.ZodType, components: Components): ObjectSchema {
   const schema = components.of(body, "input");
   const name = typeof schema["$ref"] === "string" ? schema["$ref"].replace("#/$defs/", "") : undefined;
   return name === undefined ? schema : components.schemas[name]!;
 }
 
-/** Fields of the path and the query beside those of the body, in each of its forms. */
+/** Adds the fields of path and query to each variant of the body. */
 function merged(known: ObjectSchema, body: ObjectSchema): Json {
   for (const forms of ["anyOf", "oneOf"]) {
     const branches = body[forms];
@@ -127,7 +127,7 @@ function merged(known: ObjectSchema, body: ObjectSchema): Json {
   };
 }
 
-/** In an address everything is text. Here, a number may be one, and so may true and false. */
+/** In a URL everything is text. Here, numbers and booleans are accepted as such. */
 function relaxed(field: Json): Json {
   const { enum: values, description, default: usual } = field;
   if (!Array.isArray(values) || values.length !== 2 || !values.includes("true") || !values.includes("false"))

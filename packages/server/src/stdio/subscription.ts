@@ -7,11 +7,11 @@ import type { LineWriter } from "./line-writer.ts";
 import { readFrames } from "./read-frames.ts";
 import type { Wire, WireRequest } from "./wire.ts";
 
-/** A stream that breaks off is taken up again: so often in a row without a single frame, each time waiting longer. */
+/** A broken stream is resumed, at most this many times in a row without a frame, with backoff. */
 const TRIES = 5;
 const FIRST_WAIT_MS = 200;
 
-/** What a stream says when its listener did not keep up, and is to come again. */
+/** The event by which the API tells a slow listener to reconnect. */
 const RESYNC = "tandem.resync";
 
 interface Parts {
@@ -22,8 +22,8 @@ interface Parts {
 }
 
 /**
- * One stream of the API, as lines. A frame is read when the line before it has been taken: a host that does not read makes the
- * stream wait, and what waits too long is let go by the API and taken up again here, after the last event that the host has.
+ * One stream of the API, as lines. It reads a frame only after the previous line was accepted, so a host that does not
+ * read pauses the stream. If the API disconnects it for that, the stream resumes after the host's last event.
  */
 export class Subscription {
   readonly #id: RequestId;
@@ -43,7 +43,7 @@ export class Subscription {
     this.#cursor = request.headers["last-event-id"];
   }
 
-  /** Resolves when the stream has ended, for whatever reason; all of it has been told to the host. */
+  /** Resolves when the stream has ended and the host has been told. */
   async run(): Promise<void> {
     const { writer, signal } = this.#parts;
     const id = this.#id;
@@ -59,7 +59,7 @@ export class Subscription {
     await writer.write(JSON.stringify({ id, result: { stream: id } }));
     const error = await this.#follow(answer);
     const end = { ...(this.#cursor !== undefined && { cursor: this.#cursor }), ...(error && { error }) };
-    // Even to a host that has cancelled it: after this line, nothing of the stream comes.
+    // Sent even after a cancellation: no line of the stream follows this one.
     await writer.write(JSON.stringify({ stream: id, end }));
   }
 
@@ -73,7 +73,7 @@ export class Subscription {
     });
   }
 
-  /** What broke it, if it did not come to its end. */
+  /** Returns the error that broke the stream, if any. */
   async #follow(first: IncomingMessage): Promise<LineError | undefined> {
     const { signal } = this.#parts;
     let answer: IncomingMessage | undefined = first;
@@ -85,7 +85,7 @@ export class Subscription {
         if (outcome.type === "ended") return outcome.error;
       } catch {
         if (signal.aborted) return undefined;
-        // Without a cursor, what was missed meanwhile would stay so; what begins with a snapshot misses nothing.
+        // Without a cursor, events could be missed; a stream that starts with a snapshot misses nothing.
         const canGoOn = !this.#resumable || this.#cursor !== undefined;
         if (!canGoOn || tries >= TRIES) return toLineError(unreachable());
         await sleep(FIRST_WAIT_MS * 2 ** tries, undefined, { signal }).catch(() => undefined);

@@ -8,8 +8,8 @@ import type { WireRequest } from "./wire.ts";
 type Params = Readonly<Record<string, unknown>>;
 
 /**
- * The request that a method with its params is. What stands in the path and the query is found by name, all else is the body:
- * whether it may be there, and is right, the API says in the same words as always.
+ * Converts a method and its params to an HTTP request. Path and query params are found by name; the rest is the body,
+ * which the API validates.
  */
 export async function toRequest(route: Route, params: Params): Promise<Omit<WireRequest, "signal">> {
   const rest = new Map(Object.entries(params));
@@ -46,7 +46,7 @@ async function bodyOf(route: Route, fields: Params | undefined): Promise<Body | 
   return { bytes: Buffer.from(JSON.stringify(fields)), headers: { "content-type": "application/json" } };
 }
 
-/** A file comes as base64 beside the fields of its form. */
+/** A file is sent as base64 beside the form's fields. */
 async function formOf({ filename, mime_type, content, ...fields }: Params): Promise<Body> {
   const parsed = fileParams.safeParse({ filename, mime_type, content });
   if (!parsed.success) throw wrong(describeIssues(parsed.error.issues, { noun: "field", known: [] }));
@@ -67,7 +67,7 @@ async function formOf({ filename, mime_type, content, ...fields }: Params): Prom
 function pathSegment(name: string, value: unknown): string {
   if (value === undefined) throw wrong(`${name}: is missing`);
   if (typeof value !== "string" || value === "") throw wrong(`${name}: expected a string that is not empty`);
-  // A name of one or two dots would be taken for a way through the path.
+  // A segment of one or two dots would be resolved as a relative path.
   if (/^\.{1,2}$/.test(value)) throw new RequestError("not_found", `There is no such ${name.replace(/_id$/, "")}.`);
   return encodeURIComponent(value.toWellFormed());
 }

@@ -2,15 +2,15 @@ import type { IncomingMessage } from "node:http";
 
 export interface WireRequest {
   method: "GET" | "POST" | "DELETE";
-  /** With its query. */
+  /** Path and query. */
   path: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer | undefined;
   signal: AbortSignal;
 }
 
-/** Leads a host's requests to the HTTP API: that of a server that is up, or one in this process. */
+/** Sends a host's requests to the HTTP API, of a running server or in this process. */
 export interface Wire {
-  /** Resolves with whatever was answered, refusals too; rejects where nothing was. */
+  /** Resolves with any response, also an error; rejects if there was none. */
   send(request: WireRequest): Promise<IncomingMessage>;
 }
