@@ -2,17 +2,17 @@ import type { CatalogueReader, Context, ContextTool, JobRunner } from "@tandem/c
 import type { LlmRuntime } from "@tandem/runtime";
 import type { JobStore } from "@tandem/storage";
 
-/** A context as the server and its clients use it. */
+/** A context as the server uses it. */
 export interface ServedContext {
   context: Context;
   catalogue: CatalogueReader;
   tools: readonly ContextTool[];
   jobs: JobStore;
-  /** Does what is asked for in the background. */
+  /** Runs background jobs. */
   desk: Pick<JobRunner, "kinds" | "start" | "cancel">;
-  /** Opens a model for a single question; undefined where none is set up. Whoever has it opened closes it. */
+  /** Opens a model for a single call; undefined if none is configured. The caller closes it. */
   openModel?: () => Promise<LlmRuntime | undefined>;
-  /** What the project reads, as its config names it. */
+  /** The project's connections and sources, by their names in the config. */
   connections: readonly { name: string; driver: string }[];
   sources: readonly { name: string; type: string }[];
 }

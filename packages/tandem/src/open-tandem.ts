@@ -25,10 +25,10 @@ import { openProjectOrDefaults } from "./project/open-project.ts";
 import { LogFile, logFolder } from "./server/log-file.ts";
 import { observe } from "./server/observe.ts";
 import { findServer, writeServerFile, type ServerInfo } from "./server/server-file.ts";
-import { composeRealm } from "./tenants/compose-realm.ts";
-import { TenantRealms } from "./tenants/realms.ts";
+import { openTenantRuntime } from "./tenants/open-tenant-runtime.ts";
+import { LocalTenantRuntimes } from "./tenants/local-tenant-runtimes.ts";
 import { stopEveryone } from "./tenants/stop-everyone.ts";
-import { createTenantOffice } from "./tenants/tenant-office.ts";
+import { createTenantService } from "./tenants/create-tenant-service.ts";
 
 /** Time for the rest of a shutdown once the turns have ended. */
 const REST_MS = 5_000;
@@ -110,29 +110,29 @@ export async function openTandem({
   const logger = server.createLogger({ destination: { write } });
 
   const store = parts.use(await openStore(host, project));
-  const caretaker = createServerHealth(host, project, { demo: demo !== undefined });
+  const health = createServerHealth(host, project, { demo: demo !== undefined });
   const lent = demo && { credential: demo };
   const payer: Payer = demo ? "nobody" : sessionPayerOf(project.config.llm);
   const member = await openMembership(host, project, store, {
     options: fleet,
     payer,
     log: logger,
-    limitOf: (tenant) => realms.limitOf(tenant),
+    limitOf: (tenant) => runtimes.limitOf(tenant),
   });
   if (member) parts.use(member);
   const seen = parts.use(await observe(host, project, member?.holder ?? holderName("tandem up")));
   const own = parts.use(
-    await composeRealm(host, project, store, {
+    await openTenantRuntime(host, project, store, {
       tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT },
       logger,
-      caretaker,
+      health,
       observe: seen.watch,
       ...lent,
-      ...member?.realmOf(DEFAULT_TENANT, store),
+      ...member?.runtimeOptions(DEFAULT_TENANT, store),
     }),
   );
-  const realms = parts.use(
-    new TenantRealms({
+  const runtimes = parts.use(
+    new LocalTenantRuntimes({
       host,
       project,
       store,
@@ -140,10 +140,10 @@ export async function openTandem({
       own,
       observe: seen.watch,
       ...lent,
-      ...(member && { fleetOf: member.realmOf, ownPerson: member.owner, serves: member.tenants }),
+      ...(member && { fleetOf: member.runtimeOptions, ownPerson: member.owner, serves: member.tenants }),
     }),
   );
-  const engine = { ...own.engine, killSwitch: stopEveryone(own.engine.killSwitch, store, () => realms.open) };
+  const engine = { ...own.engine, killSwitch: stopEveryone(own.engine.killSwitch, store, () => runtimes.open) };
   const tokenFile = join(home, "token");
   const { warning } = await server.ensureToken(tokenFile, store.tokens);
   if (warning) logger.warn(warning);
@@ -151,31 +151,33 @@ export async function openTandem({
   const http = await startServer(project, {
     ...own,
     engine,
-    realms,
+    runtimes,
     logger,
     version: host.version,
     ...memberAddress(project, { options: fleet, port }),
     metrics: seen.metrics,
     tracing: seen.tracing,
-    office: createTenantOffice(host.env, store, (note) => own.engine.audit.note(note), realms),
+    tenantService: createTenantService(host.env, store, (note) => own.engine.audit.note(note), runtimes),
   });
   parts.defer(() => http.close(CLOSE_MS));
   let joined: Joined | undefined;
   parts.defer(() => joined?.leave(REST_MS));
-  parts.defer(async () => void (await Promise.all([own.stop(stopWithin), realms.stop(stopWithin)])));
+  parts.defer(async () => void (await Promise.all([own.stop(stopWithin), runtimes.stop(stopWithin)])));
   parts.defer(() => joined?.drain());
   parts.defer(() => http.drain());
   await own.start();
   const drained = new AbortController();
   joined = await member?.join({
     store,
-    realms,
+    runtimes,
     address: http.url,
     version: host.version,
     onDrainWish: () => drained.abort(),
     payer,
   });
-  const takenUp = realms.takeUp().catch((error: unknown) => logger.warn({ err: error }, "tenants were not looked at"));
+  const takenUp = runtimes
+    .takeUp()
+    .catch((error: unknown) => logger.warn({ err: error }, "tenants were not looked at"));
   parts.defer(() => takenUp);
 
   const { tls } = project.config.server;

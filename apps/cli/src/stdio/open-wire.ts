@@ -54,13 +54,13 @@ async function openOwn(context: Invocation, project: Project, logger: Logger): P
     });
   }
   const { openPrivateWire } = await loadServer();
-  const { maxJsonBytes, maxUploadBytes, patientTimeoutMs } = await serverSettings(project, undefined);
+  const { maxJsonBytes, maxUploadBytes, longTimeoutMs } = await serverSettings(project, undefined);
   const wire = parts.use(
     openPrivateWire({
       ...{ engine, store, logger, version: context.version, actor: localActor() },
       ...(knowledge && { context: knowledge }),
-      caretaker: createServerHealth(context, project, { demo: false }),
-      settings: { maxJsonBytes, maxUploadBytes, patientTimeoutMs },
+      health: createServerHealth(context, project, { demo: false }),
+      settings: { maxJsonBytes, maxUploadBytes, longTimeoutMs },
     }),
   );
   parts.defer(() => engine.stop(STOP_MS));

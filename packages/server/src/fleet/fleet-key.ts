@@ -1,5 +1,5 @@
-import { createToken } from "../http/create-token.ts";
-import type { FleetSeat } from "./fleet-seat.ts";
+import { createToken } from "../http/access/create-token.ts";
+import type { FleetProcess } from "./fleet-process.ts";
 import type { Roster } from "./roster.ts";
 
 const NAME = "fleet: ";
@@ -9,13 +9,13 @@ const NAME = "fleet: ";
  * process stops.
  */
 export class FleetKey implements AsyncDisposable {
-  readonly #seat: Pick<FleetSeat, "holder" | "store">;
+  readonly #self: Pick<FleetProcess, "holder" | "store">;
   readonly #roster: Roster;
   readonly #tenant: string;
   #made: ReturnType<typeof createToken> | undefined;
 
-  constructor(seat: Pick<FleetSeat, "holder" | "store">, roster: Roster, tenant: string) {
-    this.#seat = seat;
+  constructor(self: Pick<FleetProcess, "holder" | "store">, roster: Roster, tenant: string) {
+    this.#self = self;
     this.#roster = roster;
     this.#tenant = tenant;
   }
@@ -33,18 +33,18 @@ export class FleetKey implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const made = await this.#made?.catch(() => undefined);
-    if (made) await this.#seat.store.tokens.delete(made.token.id).catch(() => undefined);
+    if (made) await this.#self.store.tokens.delete(made.token.id).catch(() => undefined);
   }
 
   async #make(): ReturnType<typeof createToken> {
     await this.#tidy();
-    const { holder, store } = this.#seat;
+    const { holder, store } = this.#self;
     return createToken(store.tokens, { name: `${NAME}${holder}`, scopes: ["read"], tenant: this.#tenant });
   }
 
   /** Deletes tokens of processes that were killed. */
   async #tidy(): Promise<void> {
-    const { holder, store } = this.#seat;
+    const { holder, store } = this.#self;
     const living = new Set((await this.#roster.living(true)).map((row) => `${NAME}${row.holder}`)).add(
       `${NAME}${holder}`,
     );

@@ -2,16 +2,15 @@ import type { IncomingMessage } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
 import type { Logger } from "../http/create-logger.ts";
-import { hasBody, readBytes } from "../http/read-body.ts";
+import { hasBody, readBytes } from "../http/request/read-body.ts";
 import type { Route } from "../http/route.ts";
-import type { Arrival } from "../http/run-route.ts";
+import type { RoutedRequest } from "../http/request/routed-request.ts";
 import type { ServerSettings } from "../http/settings.ts";
-import type { FleetSeat } from "./fleet-seat.ts";
 import { mergeAnswers } from "./merge-answers.ts";
 import { passOn, PassOnFailed, relay, type PassedRequest } from "./pass-on.ts";
 import { passedOnAs } from "./passed-on.ts";
-import { isReachable, type Peer, type Roster } from "./roster.ts";
-import { Signpost } from "./signpost.ts";
+import { isReachable, type Peer } from "./roster.ts";
+import { Redirect, type RedirectDependencies } from "./redirect.ts";
 
 /** The other process times out by itself before that, with its own error message. */
 const GRACE_MS = 5_000;
@@ -22,69 +21,69 @@ const SMALL_ANSWER = 4 * 1024 * 1024;
 /** The error detail of a process that no longer writes the session. */
 const HELD = "session_held";
 
-type Limits = Pick<ServerSettings, "handlerTimeoutMs" | "patientTimeoutMs" | "maxJsonBytes">;
+type Limits = Pick<ServerSettings, "handlerTimeoutMs" | "longTimeoutMs" | "maxJsonBytes">;
+
+interface ForwarderDependencies extends RedirectDependencies {
+  limits: Limits;
+  logger: Logger;
+}
 
 /** Runs a request in this process, or forwards it unchanged to the process of the fleet that can handle it. */
 export class Forwarder {
-  readonly #seat: FleetSeat;
-  readonly #roster: Roster;
-  readonly #signpost: Signpost;
-  readonly #limits: Limits;
-  readonly #logger: Logger;
+  readonly #dependencies: ForwarderDependencies;
+  readonly #redirect: Redirect;
 
-  constructor(
-    seat: FleetSeat,
-    parts: { roster: Roster; tenant: string; hasContext: boolean; limits: Limits; logger: Logger },
-  ) {
-    this.#seat = seat;
-    this.#roster = parts.roster;
-    this.#signpost = new Signpost(seat, parts.roster, parts);
-    this.#limits = parts.limits;
-    this.#logger = parts.logger;
+  constructor(dependencies: ForwarderDependencies) {
+    this.#dependencies = dependencies;
+    this.#redirect = new Redirect(dependencies);
   }
 
-  async run(route: Route, arrival: Arrival, here: (arrival: Arrival) => Promise<Response>): Promise<Response> {
+  async run(
+    route: Route,
+    request: RoutedRequest,
+    here: (request: RoutedRequest) => Promise<Response>,
+  ): Promise<Response> {
     const { at } = route;
-    if (at === "here" || passedOnAs(arrival.incoming) !== undefined) return here(arrival);
-    const limit = route.kind === "json" && route.body ? this.#limits.maxJsonBytes : SMALL_BODY;
-    const body = hasBody(arrival.incoming) ? await readBytes(arrival.incoming, limit) : undefined;
-    const known: Arrival = { ...arrival, ...(body && { body }) };
+    if (at === "here" || passedOnAs(request.incoming) !== undefined) return here(request);
+    const limit = route.kind === "json" && route.body ? this.#dependencies.limits.maxJsonBytes : SMALL_BODY;
+    const body = hasBody(request.incoming) ? await readBytes(request.incoming, limit) : undefined;
+    const known: RoutedRequest = { ...request, ...(body && { body }) };
     if (at === "each") return this.#each(known, await here(known));
-    const wish = { at, params: arrival.params, search: arrival.search, body: parsed(body) };
+    const input = { at, params: request.params, search: request.search, body: parsed(body) };
     let tried: Peer | "here" | undefined;
     for (;;) {
-      const again = tried !== undefined;
-      const destination = await this.#signpost.where(wish, tried === "here" ? "nobody" : tried?.holder).catch(
+      const isRetry = tried !== undefined;
+      const destination = await this.#redirect.destination(input, tried === "here" ? "nobody" : tried?.holder).catch(
         // No other process can handle it, so report the one that could not be reached.
         (error: unknown) => Promise.reject(tried && tried !== "here" ? unreachable(tried) : error),
       );
       const answer =
         destination === "here"
           ? await this.#tryHere(known, here)
-          : await this.#tryThere(route, destination, known, again);
+          : await this.#tryThere(route, destination, known, isRetry);
       if (answer !== "moved" && answer !== "unreached") return answer;
-      if (again) throw unreachable(destination);
+      if (isRetry) throw unreachable(destination);
       // The process that released the session may acquire it again.
       tried = answer === "moved" ? "here" : destination;
     }
   }
 
   /** Sends the same query to all other processes with the caller's token, and returns their answers. */
-  async ask({ incoming, outgoing }: Arrival, url: string): Promise<Readonly<Record<string, unknown>>[]> {
+  async ask({ incoming, outgoing }: RoutedRequest, url: string): Promise<Readonly<Record<string, unknown>>[]> {
     const request = { ...requestOf({ incoming, outgoing }), method: "GET", url, body: undefined };
     return this.#askAll(await this.#others(() => true), request, ASK_MS);
   }
 
-  async #each(arrival: Arrival, own: Response): Promise<Response> {
+  async #each(request: RoutedRequest, own: Response): Promise<Response> {
     const others = await this.#others(({ role }) => role !== "server");
     if (others.length === 0 || !own.ok) return own;
-    const answers = await this.#askAll(others, requestOf(arrival), EACH_MS);
+    const answers = await this.#askAll(others, requestOf(request), EACH_MS);
     return Response.json(mergeAnswers([(await own.json()) as Record<string, unknown>, ...answers]));
   }
 
   async #others(fits: (peer: Peer) => boolean): Promise<Peer[]> {
-    const rows = await this.#roster.living();
-    return rows.filter(isReachable).filter((peer) => peer.holder !== this.#seat.holder && fits(peer));
+    const rows = await this.#dependencies.roster.living();
+    return rows.filter(isReachable).filter((peer) => peer.holder !== this.#dependencies.self.holder && fits(peer));
   }
 
   async #askAll(
@@ -100,7 +99,7 @@ export class Forwarder {
           const text = (await readBytes(answer, SMALL_ANSWER)).toString();
           return answer.statusCode === 200 ? [JSON.parse(text) as Record<string, unknown>] : [];
         } catch (error) {
-          this.#logger.warn(
+          this.#dependencies.logger.warn(
             { err: error, worker: peer.holder, path: request.url.split("?", 1)[0] },
             "a worker did not answer",
           );
@@ -111,9 +110,12 @@ export class Forwarder {
     return answers.flat();
   }
 
-  async #tryHere(arrival: Arrival, here: (arrival: Arrival) => Promise<Response>): Promise<Response | "moved"> {
+  async #tryHere(
+    request: RoutedRequest,
+    here: (request: RoutedRequest) => Promise<Response>,
+  ): Promise<Response | "moved"> {
     try {
-      return await here(arrival);
+      return await here(request);
     } catch (error) {
       if (error instanceof RequestError && error.detail === HELD) return this.#lost(error);
       throw error;
@@ -122,33 +124,36 @@ export class Forwarder {
 
   /** Another process acquired the session after the lookup. Retried; this error is returned if no holder is found. */
   #lost(error: RequestError): "moved" {
-    this.#logger.debug({ err: error }, "a session is held elsewhere by now");
+    this.#dependencies.logger.debug({ err: error }, "a session is held elsewhere by now");
     return "moved";
   }
 
   async #tryThere(
     route: Route,
     peer: Peer,
-    arrival: Arrival,
-    again: boolean,
+    request: RoutedRequest,
+    isRetry: boolean,
   ): Promise<Response | "moved" | "unreached"> {
-    const { outgoing } = arrival;
+    const { outgoing } = request;
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
-    const deadlineMs = this.#limits[route.patient ? "patientTimeoutMs" : "handlerTimeoutMs"] + GRACE_MS;
-    if (route.patient) arrival.incoming.setTimeout(deadlineMs + GRACE_MS);
+    const deadlineMs = this.#dependencies.limits[route.longRunning ? "longTimeoutMs" : "handlerTimeoutMs"] + GRACE_MS;
+    if (route.longRunning) request.incoming.setTimeout(deadlineMs + GRACE_MS);
     let answer: IncomingMessage;
     try {
-      answer = await passOn(peer, requestOf(arrival), { signal: gone.signal, deadlineMs });
+      answer = await passOn(peer, requestOf(request), { signal: gone.signal, deadlineMs });
     } catch (error) {
       if (!(error instanceof PassOnFailed)) throw error;
-      this.#logger.warn({ err: error.cause, worker: peer.holder, again }, "a worker did not answer");
+      this.#dependencies.logger.warn(
+        { err: error.cause, worker: peer.holder, again: isRetry },
+        "a worker did not answer",
+      );
       if (!error.mayHaveArrived || route.method === "GET") return "unreached";
       throw brokenOff(peer);
     }
     if (answer.statusCode === 409) {
       const bytes = await readBytes(answer, SMALL_ANSWER);
-      if (!again && bytes.includes(`"${HELD}"`)) return "moved";
+      if (!isRetry && bytes.includes(`"${HELD}"`)) return "moved";
       return new Response(bytes, {
         status: 409,
         headers: { "content-type": "application/json", "x-should-retry": "false" },
@@ -162,7 +167,7 @@ export class Forwarder {
 /** Enough for an empty object. */
 const SMALL_BODY = 1_024;
 
-function requestOf({ incoming, outgoing, body }: Pick<Arrival, "incoming" | "outgoing" | "body">): PassedRequest {
+function requestOf({ incoming, outgoing, body }: Pick<RoutedRequest, "incoming" | "outgoing" | "body">): PassedRequest {
   return {
     method: incoming.method ?? "GET",
     url: incoming.url ?? "/",

@@ -1,27 +1,27 @@
 import type { PreviewSource, PreviewWatch } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import { FleetKey } from "./fleet-key.ts";
-import type { FleetSeat } from "./fleet-seat.ts";
+import type { FleetProcess } from "./fleet-process.ts";
 import { Roster } from "./roster.ts";
 import { SessionPreviews } from "./session-previews.ts";
 
 /** Previews of sessions that other processes write. Opens one stream for each session with listeners here. */
 export class RemotePreviews implements PreviewSource, AsyncDisposable {
-  readonly #seat: FleetSeat;
+  readonly #self: FleetProcess;
   readonly #roster: Roster;
   readonly #key: FleetKey;
   readonly #logger: Pick<Logger, "warn">;
 
-  constructor(seat: FleetSeat, { tenant, logger }: { tenant: string; logger: Pick<Logger, "warn"> }) {
-    this.#seat = seat;
-    this.#roster = new Roster(seat.store.workers);
-    this.#key = new FleetKey(seat, this.#roster, tenant);
+  constructor(self: FleetProcess, { tenant, logger }: { tenant: string; logger: Pick<Logger, "warn"> }) {
+    this.#self = self;
+    this.#roster = new Roster(self.store.workers);
+    this.#key = new FleetKey(self, this.#roster, tenant);
     this.#logger = logger;
   }
 
-  watch(...[session, outlet]: Parameters<PreviewSource["watch"]>): PreviewWatch {
-    const parts = { seat: this.#seat, roster: this.#roster, key: this.#key, logger: this.#logger };
-    return new SessionPreviews(session, outlet, parts);
+  watch(...[session, sink]: Parameters<PreviewSource["watch"]>): PreviewWatch {
+    const parts = { self: this.#self, roster: this.#roster, key: this.#key, logger: this.#logger };
+    return new SessionPreviews(session, sink, parts);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

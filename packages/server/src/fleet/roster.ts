@@ -16,10 +16,10 @@ export class Roster {
     this.#workers = workers;
   }
 
-  /** `again` for who was led astray by what was known a moment ago. */
-  async living(again = false): Promise<WorkerRow[]> {
+  /** `bypassCache` re-reads the rows after a stale address failed. */
+  async living(bypassCache = false): Promise<WorkerRow[]> {
     const now = Date.now();
-    if (again || !this.#read || now - this.#read.at > FRESH_MS) {
+    if (bypassCache || !this.#read || now - this.#read.at > FRESH_MS) {
       const rows = this.#workers.list().then((all) => all.filter(({ alive }) => alive));
       this.#read = { at: now, rows };
       rows.catch(() => (this.#read = undefined));
@@ -27,8 +27,8 @@ export class Roster {
     return this.#read.rows;
   }
 
-  async find(holder: string, again = false): Promise<WorkerRow | undefined> {
-    return (await this.living(again)).find((row) => row.holder === holder);
+  async find(holder: string, bypassCache = false): Promise<WorkerRow | undefined> {
+    return (await this.living(bypassCache)).find((row) => row.holder === holder);
   }
 }
 

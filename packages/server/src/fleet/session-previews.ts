@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Logger } from "../http/create-logger.ts";
 import { readFrames } from "../stdio/read-frames.ts";
 import type { FleetKey } from "./fleet-key.ts";
-import type { FleetSeat } from "./fleet-seat.ts";
+import type { FleetProcess } from "./fleet-process.ts";
 import { passOn } from "./pass-on.ts";
 import { eventOf, PreviewGate } from "./preview-gate.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
@@ -25,8 +25,8 @@ const MAY_HAVE_MOVED = new Set(["session.status_running", "tandem.recovered"]);
 
 const batch = z.object({ after: z.int(), deltas: z.array(z.custom<LiveDelta>((value) => typeof value === "object")) });
 
-interface Parts {
-  seat: FleetSeat;
+interface PreviewDependencies {
+  self: FleetProcess;
   roster: Roster;
   key: FleetKey;
   logger: Pick<Logger, "warn">;
@@ -35,8 +35,8 @@ interface Parts {
 /** One session's previews from the process that writes it. Does nothing if that is this process. */
 export class SessionPreviews implements PreviewWatch {
   readonly #session: SessionId;
-  readonly #outlet: Parameters<PreviewSource["watch"]>[1];
-  readonly #parts: Parts;
+  readonly #sink: Parameters<PreviewSource["watch"]>[1];
+  readonly #dependencies: PreviewDependencies;
   readonly #stop = new AbortController();
   readonly #started: Promise<PreviewGate>;
   /** The process that sends the previews. */
@@ -50,17 +50,17 @@ export class SessionPreviews implements PreviewWatch {
   #retryMs = FIRST_RETRY_MS;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(session: SessionId, outlet: Parameters<PreviewSource["watch"]>[1], parts: Parts) {
+  constructor(session: SessionId, sink: Parameters<PreviewSource["watch"]>[1], dependencies: PreviewDependencies) {
     this.#session = session;
-    this.#outlet = outlet;
-    this.#parts = parts;
+    this.#sink = sink;
+    this.#dependencies = dependencies;
     this.#started = this.#start();
     this.#started.catch(() => undefined);
   }
 
   async caughtUp(): Promise<void> {
     const gate = await this.#started;
-    const seq = await this.#parts.seat.store.events.head(this.#session);
+    const seq = await this.#dependencies.self.store.events.head(this.#session);
     if (gate.seq >= seq) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ seq, resolve });
@@ -74,20 +74,23 @@ export class SessionPreviews implements PreviewWatch {
   }
 
   async #start(): Promise<PreviewGate> {
-    const gate = new PreviewGate(await this.#parts.seat.store.events.head(this.#session));
+    const gate = new PreviewGate(await this.#dependencies.self.store.events.head(this.#session));
     void this.#follow(gate);
     void this.#look(gate);
     return gate;
   }
 
   async #follow(gate: PreviewGate): Promise<void> {
-    const { events } = this.#parts.seat.store;
+    const { events } = this.#dependencies.self.store;
     for (let delayMs = FIRST_RETRY_MS; !this.#stop.signal.aborted; delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
       try {
         for await (const some of events.follow(this.#session, gate.seq, this.#stop.signal)) this.#seen(gate, some);
         return this.#leave();
       } catch (error) {
-        this.#parts.logger.warn({ err: error, session: this.#session }, "lost sight of a session's log; trying again");
+        this.#dependencies.logger.warn(
+          { err: error, session: this.#session },
+          "lost sight of a session's log; trying again",
+        );
         await sleep(delayMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       }
     }
@@ -95,7 +98,7 @@ export class SessionPreviews implements PreviewWatch {
 
   #seen(gate: PreviewGate, events: readonly LoggedEvent[]): void {
     gate.pass(events);
-    if (this.#source) this.#outlet.settle(events);
+    if (this.#source) this.#sink.settle(events);
     for (const { event } of events) {
       this.#shown.delete(event.id);
       this.#torn.delete(event.id);
@@ -120,7 +123,7 @@ export class SessionPreviews implements PreviewWatch {
     if (!this.#source) return;
     const whole = this.#torn.size === 0 ? deltas : deltas.filter((live) => !this.#torn.has(eventOf(live)));
     for (const live of whole) this.#shown.add(eventOf(live));
-    if (whole.length > 0) this.#outlet.show(whole);
+    if (whole.length > 0) this.#sink.show(whole);
   }
 
   /** Finds the process that writes the session and subscribes to it. */
@@ -128,16 +131,16 @@ export class SessionPreviews implements PreviewWatch {
     if (this.#looking || this.#stop.signal.aborted) return;
     this.#looking = true;
     try {
-      const { seat, roster } = this.#parts;
-      const held = await seat.store.leases.holder(this.#session);
-      const known = held && held.holder !== seat.holder ? await roster.find(held.holder) : undefined;
-      const row = held && held.holder !== seat.holder && !known ? await roster.find(held.holder, true) : known;
+      const { self, roster } = this.#dependencies;
+      const held = await self.store.leases.holder(this.#session);
+      const known = held && held.holder !== self.holder ? await roster.find(held.holder) : undefined;
+      const row = held && held.holder !== self.holder && !known ? await roster.find(held.holder, true) : known;
       if (row?.holder === this.#source?.peer.holder) return;
       this.#leave();
       if (isReachable(row) && !this.#stop.signal.aborted) void this.#listen(gate, row);
-      else if (held && held.holder !== seat.holder) this.#again(gate, new Error(`${held.holder} has no address.`));
+      else if (held && held.holder !== self.holder) this.#retryLater(gate, new Error(`${held.holder} has no address.`));
     } catch (error) {
-      this.#again(gate, error);
+      this.#retryLater(gate, error);
     } finally {
       this.#looking = false;
     }
@@ -160,12 +163,12 @@ export class SessionPreviews implements PreviewWatch {
       if (this.#source !== source) return;
       this.#leave();
       gate.clear();
-      this.#again(gate, error);
+      this.#retryLater(gate, error);
     }
   }
 
   async #open(peer: Peer, signal: AbortSignal) {
-    const { key } = this.#parts;
+    const { key } = this.#dependencies;
     const headers = { authorization: `Bearer ${await key.secret()}`, accept: "text/event-stream" };
     const answer = await passOn(
       peer,
@@ -190,13 +193,13 @@ export class SessionPreviews implements PreviewWatch {
     this.#source = undefined;
     for (const id of this.#shown) this.#torn.add(id);
     this.#shown.clear();
-    this.#outlet.forget();
+    this.#sink.forget();
   }
 
-  #again(gate: PreviewGate, error: unknown): void {
+  #retryLater(gate: PreviewGate, error: unknown): void {
     if (this.#stop.signal.aborted) return;
     if (this.#retryMs >= SLOWEST_RETRY_MS) {
-      this.#parts.logger.warn(
+      this.#dependencies.logger.warn(
         { err: error, session: this.#session },
         "previews of a session cannot be had; trying again",
       );

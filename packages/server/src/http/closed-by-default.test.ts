@@ -6,7 +6,7 @@ import { memoryTokens } from "../testing/memory-tokens.ts";
 import { rawRequest } from "../testing/raw-request.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { routeTable } from "./route-table.ts";
-import { refusedRoutes } from "./routes/refused.ts";
+import { refusedRoutes } from "./routes/server/refused-routes.ts";
 
 let server: TestServer;
 beforeAll(async () => {

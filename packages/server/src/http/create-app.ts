@@ -5,17 +5,17 @@ import type { TokenRow } from "@tandem/storage";
 import { Hono, type Context } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import { DEFAULT_TENANT } from "@tandem/storage";
-import type { RealmDesk } from "../tenants/realm-desk.ts";
-import type { RealmDesks } from "../tenants/realm-desks.ts";
-import { notValid, requireScope, type Authorizer } from "./authorize.ts";
+import type { TenantHandler } from "../tenants/tenant-handler.ts";
+import type { TenantHandlers } from "../tenants/tenant-handlers.ts";
+import { notValid, requireScope, type Authorizer } from "./access/authorize.ts";
 import type { Logger } from "./create-logger.ts";
 import { ACP_METHODS, ACP_PATH } from "../acp/net/acp-path.ts";
 import { passedOnAs } from "../fleet/passed-on.ts";
-import type { EntranceGuard } from "./entrance-guard.ts";
+import type { EntranceGuard } from "./access/entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "./request/exchange.ts";
 import { routeTable } from "./route-table.ts";
-import { refusedRoutes } from "./routes/refused.ts";
+import { refusedRoutes } from "./routes/server/refused-routes.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { METRICS_PATH, metricsResponse } from "../metrics/serve-metrics.ts";
 import type { PageFiles } from "./page/page-files.ts";
@@ -32,7 +32,7 @@ import { WireError } from "./wire-error.ts";
 
 interface Surroundings {
   Bindings: HttpBindings & { exchange: Exchange };
-  Variables: { token: TokenRow; desk: RealmDesk };
+  Variables: { token: TokenRow; handler: TenantHandler };
 }
 
 /** The server's state, as the app sees it. */
@@ -51,7 +51,7 @@ const MCP_METHODS = ["GET", "POST", "DELETE"] as const;
 export function createApp(parts: {
   guard: EntranceGuard;
   authorizer: Authorizer;
-  desks: RealmDesks;
+  handlers: TenantHandlers;
   readiness: Readiness;
   signIn: SignIn;
   /** Undefined if no page is served. */
@@ -60,8 +60,8 @@ export function createApp(parts: {
   metrics: Metrics | undefined;
   logger: Logger;
 }): Hono<Surroundings> {
-  const { guard, authorizer, desks, readiness, signIn, page, metrics, logger } = parts;
-  const hasAcp = desks.own.acp !== undefined;
+  const { guard, authorizer, handlers, readiness, signIn, page, metrics, logger } = parts;
+  const hasAcp = handlers.own.acp !== undefined;
   // Hono's default router is no faster here and delays the first request by about 15 ms while it is built.
   const app = new Hono<Surroundings>({ router: new TrieRouter() });
 
@@ -83,9 +83,9 @@ export function createApp(parts: {
       exchange.token = token.id;
       c.set("token", token);
       // From here on, a request reaches only the services of its own tenant.
-      const desk = token.tenant === DEFAULT_TENANT ? desks.own : await desks.of(token.tenant);
-      if (!desk) throw notValid();
-      c.set("desk", desk);
+      const handler = token.tenant === DEFAULT_TENANT ? handlers.own : await handlers.of(token.tenant);
+      if (!handler) throw notValid();
+      c.set("handler", handler);
       // Hono would answer HEAD by running GET, and so open a stream without a reader.
       if (c.req.method === "HEAD") throw notAllowed(allowedAt(c.req.path));
     }
@@ -112,7 +112,7 @@ export function createApp(parts: {
     const { tenant = token.tenant, name } = await readCodeParams(c.env.incoming);
     const isOwn = tenant === token.tenant;
     // Only the operator may create a link for another tenant.
-    if (!isOwn && (token.tenant !== DEFAULT_TENANT || !(await desks.of(tenant)))) {
+    if (!isOwn && (token.tenant !== DEFAULT_TENANT || !(await handlers.of(tenant)))) {
       throw new RequestError("not_found", `There is no tenant ${tenant}.`);
     }
     const { code, expiresAt } = await signIn.createCode({ tenant, ...(name !== undefined && { name }) });
@@ -138,7 +138,7 @@ export function createApp(parts: {
       }
       const { incoming, outgoing } = c.env;
       const { searchParams: search } = new URL(c.req.url);
-      return c.get("desk").runner.run(route, { incoming, outgoing, token, search, params: c.req.param() });
+      return c.get("handler").runner.run(route, { incoming, outgoing, token, search, params: c.req.param() });
     });
   }
   app.on([...MCP_METHODS], MCP_PATH, (c) => {
@@ -147,8 +147,8 @@ export function createApp(parts: {
     if (readiness.isStopping && c.req.method !== "DELETE") {
       throw new RequestError("unavailable", "The server is stopping.");
     }
-    const { mcp, lines } = c.get("desk");
-    if (lines.mcp && passedOnAs(c.env.incoming) === undefined) return lines.mcp.handle(c.env);
+    const { mcp, routers } = c.get("handler");
+    if (routers.mcp && passedOnAs(c.env.incoming) === undefined) return routers.mcp.handle(c.env);
     return mcp.handle(c.req.raw, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
   });
   if (hasAcp) {
@@ -158,9 +158,9 @@ export function createApp(parts: {
       if (readiness.isStopping && c.req.method !== "DELETE") {
         throw new RequestError("unavailable", "The server is stopping.");
       }
-      const { acp, lines } = c.get("desk");
+      const { acp, routers } = c.get("handler");
       if (!acp) throw nothingHere();
-      if (lines.acp && passedOnAs(c.env.incoming) === undefined) return lines.acp.handle(c.env);
+      if (routers.acp && passedOnAs(c.env.incoming) === undefined) return routers.acp.handle(c.env);
       return acp.handle(c.req.method, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
     });
   }

@@ -14,7 +14,7 @@ const errorBody = z
   })
   .meta({ id: "Error" });
 
-/** The table of routes as an OpenAPI 3.1 document. Schemas that have an id become components. */
+/** Renders the routes as an OpenAPI 3.1 document. Schemas with an id become components. */
 export function describeApi(routes: readonly Route[]): Json {
   const components = new Components("#/components/schemas/");
   const paths: Record<string, Json> = {};
@@ -93,7 +93,7 @@ function answer(route: Route, components: Components): Json {
     case "download":
       return { "application/octet-stream": { schema: {} } };
     case "stream":
-      // OpenAPI 3.1 has no words for streams: this is the schema of each frame's data.
+      // OpenAPI 3.1 cannot describe streams: this is the schema of each frame's data.
       return { "text/event-stream": { schema: components.of(route.frame, "output") } };
   }
 }

@@ -6,7 +6,7 @@ import { MemoryEngine } from "../testing/memory-engine.ts";
 import { rawRequest } from "../testing/raw-request.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { routeTable } from "./route-table.ts";
-import { refusedRoutes } from "./routes/refused.ts";
+import { refusedRoutes } from "./routes/server/refused-routes.ts";
 
 const LIMITS = { maxJsonBytes: 100_000, maxUploadBytes: 200_000, maxFileBytesAtOnce: 500_000, headersTimeoutMs: 300 };
 const uploads: Parameters<Engine["files"]["upload"]>[0][] = [];

@@ -16,68 +16,68 @@ import type { Engine } from "@tandem/sessions";
 import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
 import { z } from "zod";
 import type { ServedContext } from "../served-context.ts";
-import type { Caretaker } from "../caretaker.ts";
-import type { Realm } from "../tenants/realm.ts";
-import type { TenantOffice, TenantStanding } from "../tenants/tenant-office.ts";
+import type { ServerHealth } from "../server-health.ts";
+import type { TenantRuntime } from "../tenants/tenant-runtime.ts";
+import type { TenantService, ReadTenantUsage } from "../tenants/tenant-service.ts";
 import type { EventStream } from "./sse/event-stream.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 
-// Every route is one entry of a table. What answers requests, what checks them, the OpenAPI document, the reference in the
-// docs and the tests that walk all routes come from that table, so that none of them can say something else.
+// Every route is one entry of a table. Request handling, validation, the OpenAPI document, the reference in the docs
+// and the tests of all routes derive from that table, so that they cannot disagree.
 
 export interface Call<Params = Record<string, string>, Query = unknown, Body = unknown> {
   engine: Engine;
-  /** Undefined where the project has none. */
+  /** Undefined if the project has none. */
   context: ServedContext | undefined;
-  /** Undefined where nobody has looked after the server: in tests. */
-  caretaker: Caretaker | undefined;
-  /** Whose realm this is, and the token's. */
-  tenant: Realm["tenant"];
-  /** What the tenant takes and may; undefined where nothing is counted. */
-  standing: TenantStanding | undefined;
-  /** Undefined for all but the operator, and where there are no tenants. */
-  office: TenantOffice | undefined;
-  /** Those that the tenant may know of. */
+  /** Undefined in tests. */
+  health: ServerHealth | undefined;
+  /** The token's tenant. */
+  tenant: TenantRuntime["tenant"];
+  /** The tenant's usage and quotas; undefined if usage is not counted. */
+  readUsage: ReadTenantUsage | undefined;
+  /** Undefined except for the operator. */
+  tenantService: TenantService | undefined;
+  /** The tokens that the tenant may see. */
   tokens: TokenStore;
   token: TokenRow;
   params: Params;
   query: Query;
   body: Body;
   header: (name: string) => string | undefined;
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when the client disconnects. */
   signal: AbortSignal;
-  /** Asks all other processes of the fleet for what is at a path, in the same name; what those say that answer. */
+  /** Sends a GET to all other processes of the fleet with the same token, and returns their answers. */
   askOthers: (path: string) => Promise<Readonly<Record<string, unknown>>[]>;
 }
 
 /**
- * Where in a fleet a request is done; a process of its own does everything itself.
- * - `here`: where it arrives, for the store has all that it needs;
- * - `writer`: by who writes the session now, else where its folder is, else here;
- * - `folder`: the same, but never where the session's folder is not;
- * - `worker`: by a process that runs sessions and has what the request names: a folder, an environment's needs;
- * - `context`: by a process that has the project's context;
- * - `each`: by all that run sessions, and the answers are put together.
+ * Which process of a fleet handles a request; a single process handles all of them.
+ * - `here`: the process that received it, because the store has everything it needs;
+ * - `writer`: the process that writes the session, else one on its folder's machine, else the receiver;
+ * - `folder`: the same, but only on the machine of the session's folder;
+ * - `worker`: a process that runs sessions and has the folder or the environment that the request names;
+ * - `context`: a process that has the project's context;
+ * - `each`: all processes that run sessions; their answers are merged.
  */
 export type At = "here" | "writer" | "folder" | "worker" | "context" | "each";
 
 interface RouteBase {
-  /** `agents.create`: the operation's id; what stands before the dot is its section. */
+  /** The operation's id, such as `agents.create`; the part before the dot is its section. */
   name: string;
   method: "GET" | "POST" | "DELETE";
-  /** With `:name` for what varies. */
+  /** With `:name` for parameters. */
   path: `/${string}`;
-  /** What a token must be allowed to do. */
+  /** The scope that a token needs. */
   scope: Scope;
   at: At;
   /** One sentence without its full stop. */
   summary: string;
-  /** Ours, not Anthropic's. */
+  /** Tandem's own, not part of Anthropic's API. */
   extension: boolean;
-  /** About the machine itself: for other tenants than the default one, there is nothing at this address. */
+  /** Concerns the machine itself: not found for other tenants than the default one. */
   operator?: boolean;
-  /** It may take as long as making a worktree ready takes. */
-  patient: boolean;
+  /** May take as long as setting up a worktree. */
+  longRunning: boolean;
   query: z.ZodObject;
 }
 
@@ -90,7 +90,7 @@ export interface JsonRoute extends RouteBase {
 
 export interface UploadRoute extends RouteBase {
   kind: "upload";
-  /** Fields of the form, beside `file`. */
+  /** Fields of the form besides `file`. */
   body: z.ZodObject;
   response: z.ZodType;
   handle(call: Call & { upload: { filename: string; mimeType: string; content: Uint8Array } }): Promise<unknown>;
@@ -110,24 +110,24 @@ export interface DownloadRoute extends RouteBase {
 
 export interface StreamRoute extends RouteBase {
   kind: "stream";
-  /** What the data of each frame is. */
+  /** The schema of each frame's data. */
   frame: z.ZodType;
-  /** Everything that may be refused is to be refused before `open` is called. */
+  /** Must throw every error before it calls `open`, which sends the response headers. */
   handle(call: Call, streams: { hubs: SessionHubs; open: () => EventStream }): Promise<void>;
 }
 
-/** A part of Anthropic's API that Tandem does not have, with all that is below its path. */
+/** A part of Anthropic's API that Tandem does not support, with all paths below its own. */
 export interface RefusedRoute {
   kind: "refused";
   name: string;
   path: `/${string}`;
-  /** A sentence. */
+  /** One sentence. */
   reason: string;
 }
 
 export type Route = JsonRoute | UploadRoute | DownloadRoute | StreamRoute;
 
-/** Whether a stream goes on after the event whose id is given back to it as `Last-Event-ID`. */
+/** Whether a stream resumes after a `Last-Event-ID`. */
 export const isResumable = ({ kind, name }: Route): boolean => kind === "stream" && name.includes("events");
 
 const noQuery = z.strictObject({});
@@ -139,15 +139,15 @@ interface Definition {
   summary: string;
   extension?: boolean;
   operator?: boolean;
-  patient?: boolean;
+  longRunning?: boolean;
 }
 
-/** What name and definition have in common for every kind of route; the shapes come from the contract. */
+/** The fields that all kinds of routes share; the schemas come from the contract. */
 function base(name: EndpointName, definition: Definition): RouteBase {
   const [method, path] = ENDPOINTS[name].split(" ") as [RouteBase["method"], RouteBase["path"]];
   const shapes = CONTRACT[name];
   const query = "query" in shapes ? shapes.query : noQuery;
-  return { extension: false, patient: false, ...definition, name, method, path, query };
+  return { extension: false, longRunning: false, ...definition, name, method, path, query };
 }
 
 // The table holds handlers of any call. `RouteRunner` passes a handler only calls that were parsed by the schemas of the same

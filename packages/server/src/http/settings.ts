@@ -27,7 +27,7 @@ export interface ServerSettings {
   /** The time limit of a handler. */
   handlerTimeoutMs: number;
   /** The time limit of a handler that may have to set up a worktree first. */
-  patientTimeoutMs: number;
+  longTimeoutMs: number;
   /** Closes connections without any traffic. Must be longer than the time limit of most handlers. */
   silenceTimeoutMs: number;
 
@@ -66,7 +66,7 @@ export const defaultSettings: ServerSettings = {
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 300_000,
   handlerTimeoutMs: 120_000,
-  patientTimeoutMs: 780_000,
+  longTimeoutMs: 780_000,
   silenceTimeoutMs: 180_000,
   heartbeatMs: 15_000,
   batchMs: 5,

@@ -4,17 +4,17 @@ import { RequestError } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { TracesRequests } from "../telemetry/request-tracer.ts";
-import { RealmDesks } from "../tenants/realm-desks.ts";
-import type { Realm, Realms } from "../tenants/realm.ts";
-import type { TenantOffice } from "../tenants/tenant-office.ts";
-import { Authorizer } from "./authorize.ts";
+import { TenantHandlers } from "../tenants/tenant-handlers.ts";
+import type { TenantRuntime, TenantRuntimes } from "../tenants/tenant-runtime.ts";
+import type { TenantService } from "../tenants/tenant-service.ts";
+import { Authorizer } from "./access/authorize.ts";
 import { createApp } from "./create-app.ts";
 import type { Logger } from "./create-logger.ts";
-import { EntranceGuard } from "./entrance-guard.ts";
+import { EntranceGuard } from "./access/entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
-import { FileRoom } from "./file-room.ts";
-import { beginExchange, type Exchange } from "./exchange.ts";
-import { isAddress } from "./is-address.ts";
+import { FileMemoryLimit } from "./request/file-memory-limit.ts";
+import { beginExchange, type Exchange } from "./request/exchange.ts";
+import { isAddress } from "./request/is-address.ts";
 import { bind, closeServer, createNodeServer } from "./node-server.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { ownCodes, sharedCodes } from "./page/sign-in-codes.ts";
@@ -36,12 +36,12 @@ export interface RunningServer extends AsyncDisposable {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** The default tenant's realm, and what is around all of them. */
-export interface ServerParts extends Omit<Realm, "tenant"> {
+/** The default tenant's runtime, and what is around all of them. */
+export interface ServerParts extends Omit<TenantRuntime, "tenant"> {
   /** Those of the other tenants; without it, there are none. */
-  realms?: Realms;
+  runtimes?: TenantRuntimes;
   /** Without it, tenants can be neither made nor seen. */
-  office?: TenantOffice;
+  tenantService?: TenantService;
   /** The version that MCP clients see. */
   version?: string;
   /** With records, sign-in links are valid at every server on the store. */
@@ -93,18 +93,18 @@ export function createServer(
   };
   const guard = new EntranceGuard(settings);
   const isValid = (token: TokenRow): Promise<boolean> => authorizer.isStillValid(token);
-  const desks = new RealmDesks(
+  const handlers = new TenantHandlers(
     { ...parts, tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT } },
     {
       ...{ settings, streams, isValid, logger, version: parts.version ?? "0.0.0", metrics: parts.metrics },
-      room: new FileRoom(settings.maxFileBytesAtOnce),
+      fileMemory: new FileMemoryLimit(settings.maxFileBytesAtOnce),
     },
-    { tokens: store.tokens, realms: parts.realms, office: parts.office },
+    { tokens: store.tokens, runtimes: parts.runtimes, tenantService: parts.tenantService },
   );
   const codes = store.records ? sharedCodes(store.records) : ownCodes();
   const signIn = new SignIn(store.tokens, settings.tls !== undefined || settings.trustedProxy, codes);
   const page = parts.page === undefined ? undefined : new PageFiles(parts.page);
-  const app = createApp({ guard, authorizer, desks, readiness, signIn, page, logger, metrics: parts.metrics });
+  const app = createApp({ guard, authorizer, handlers, readiness, signIn, page, logger, metrics: parts.metrics });
   parts.metrics?.countStreams(() => streams.size);
 
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
@@ -128,17 +128,17 @@ export function createServer(
     outgoing.writeHead(status, headers).end(body);
   });
 
-  if (desks.own.acp) {
+  if (handlers.own.acp) {
     const { trustedProxy } = settings;
     server.on("upgrade", (incoming: IncomingMessage, socket, head) => {
-      void takeUpgrade({ incoming, socket, head }, { guard, authorizer, readiness, desks, logger, trustedProxy });
+      void takeUpgrade({ incoming, socket, head }, { guard, authorizer, readiness, handlers, logger, trustedProxy });
     });
   }
 
   const close = async (deadlineMs: number): Promise<void> => {
     isStopping = true;
     streams.closeAll("the server is stopping");
-    await desks.close();
+    await handlers.close();
     await closeServer(server, deadlineMs);
   };
   return { server, signIn, drain: () => void (isStopping = true), close };

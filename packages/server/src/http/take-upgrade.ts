@@ -3,15 +3,15 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { RequestError } from "@tandem/protocol";
 import { ACP_PATH } from "../acp/net/acp-path.ts";
-import { notValid, requireScope, type Authorizer } from "./authorize.ts";
+import { notValid, requireScope, type Authorizer } from "./access/authorize.ts";
 import { passedOnAs } from "../fleet/passed-on.ts";
-import type { RealmDesks } from "../tenants/realm-desks.ts";
+import type { TenantHandlers } from "../tenants/tenant-handlers.ts";
 import type { Logger } from "./create-logger.ts";
 import type { Readiness } from "./create-app.ts";
-import type { EntranceGuard } from "./entrance-guard.ts";
+import type { EntranceGuard } from "./access/entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
-import { beginExchange } from "./exchange.ts";
-import { isAddress } from "./is-address.ts";
+import { beginExchange } from "./request/exchange.ts";
+import { isAddress } from "./request/is-address.ts";
 
 /** Accepts a WebSocket after the same checks as every request, with the same errors and the same access log line. */
 export async function takeUpgrade(
@@ -20,12 +20,12 @@ export async function takeUpgrade(
     guard: EntranceGuard;
     authorizer: Authorizer;
     readiness: Readiness;
-    desks: RealmDesks;
+    handlers: TenantHandlers;
     trustedProxy: boolean;
     logger: Logger;
   },
 ): Promise<void> {
-  const { guard, authorizer, readiness, desks, logger, trustedProxy } = parts;
+  const { guard, authorizer, readiness, handlers, logger, trustedProxy } = parts;
   socket.on("error", () => socket.destroy());
   const outgoing = new ServerResponse(incoming);
   const exchange = beginExchange(incoming, outgoing, { logger, trustedProxy });
@@ -36,14 +36,14 @@ export async function takeUpgrade(
     // page (CSRF).
     const token = await authorizer.authenticate(incoming.headers, "POST");
     exchange.token = token.id;
-    const desk = await desks.of(token.tenant);
-    if (!desk) throw notValid();
+    const handler = await handlers.of(token.tenant);
+    if (!handler) throw notValid();
     requireScope(token, "run");
     if (readiness.isStopping) throw new RequestError("unavailable", "The server is stopping.");
-    if (!desk.acp) throw new RequestError("not_found", "There is nothing at this address.");
-    const elsewhere = passedOnAs(incoming) === undefined ? desk.lines.acp : undefined;
+    if (!handler.acp) throw new RequestError("not_found", "There is nothing at this address.");
+    const elsewhere = passedOnAs(incoming) === undefined ? handler.routers.acp : undefined;
     if (elsewhere) await elsewhere.upgrade(incoming, socket, head, exchange.id);
-    else desk.acp.upgrade(incoming, socket, head, token);
+    else handler.acp.upgrade(incoming, socket, head, token);
     const begun = performance.now();
     const line = { request_id: exchange.id, method: "GET", path: ACP_PATH, status: 101, token: token.id };
     socket.once("close", () => logger.info({ ...line, ms: Math.round(performance.now() - begun) }, "request"));

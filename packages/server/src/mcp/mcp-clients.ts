@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
-import { hasScope } from "../http/authorize.ts";
+import { hasScope } from "../http/access/authorize.ts";
 import { contextOf } from "../http/context-of.ts";
 import type { Logger } from "../http/create-logger.ts";
-import { readJson } from "../http/read-body.ts";
+import { readJson } from "../http/request/read-body.ts";
 import type { ServedContext } from "../served-context.ts";
 import { createMcpServer } from "./create-mcp-server.ts";
-import type { AuthenticatedRequest } from "../http/routed-request.ts";
+import type { AuthenticatedRequest } from "../http/request/routed-request.ts";
 
 /** A client without requests and streams for this long is dropped; if it is still alive, it initializes again. */
 const IDLE_MS = 30 * 60_000;

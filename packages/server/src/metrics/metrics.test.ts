@@ -1,6 +1,6 @@
 import type { EventId, LoggedEvent, SessionEventBody, SessionId } from "@tandem/protocol";
 import { expect, onTestFinished, test } from "vitest";
-import { createToken } from "../http/create-token.ts";
+import { createToken } from "../http/access/create-token.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { parseMetrics } from "../testing/parse-metrics.ts";
 import { startTestServer } from "../testing/start-test-server.ts";

@@ -1,7 +1,7 @@
 import { nearest, RequestError } from "@tandem/protocol";
 import { routeTable } from "../http/route-table.ts";
 import type { Route } from "../http/route.ts";
-import { refusedRoutes } from "../http/routes/refused.ts";
+import { refusedRoutes } from "../http/routes/server/refused-routes.ts";
 
 /** Every route is a method under its own name, so that there is no second list to maintain. */
 export const methods: ReadonlyMap<string, Route> = new Map(routeTable.map((route) => [route.name, route]));

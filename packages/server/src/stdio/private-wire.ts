@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { newId } from "@tandem/protocol";
 import { DEFAULT_TENANT, type TokenRow, type TokenStore } from "@tandem/storage";
 import { defaultSettings, type ServerSettings } from "../http/settings.ts";
-import { sha256 } from "../http/sha256.ts";
+import { sha256 } from "../http/access/sha256.ts";
 import { createServer, type ServerParts } from "../http/start-server.ts";
 import { memoryPipe } from "./memory-pipe.ts";
 import type { Wire } from "./wire.ts";

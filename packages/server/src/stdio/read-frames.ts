@@ -1,12 +1,12 @@
 /** One frame of a stream of server-sent events, as the API writes them. */
-export interface Frame {
+export interface SseFrame {
   name: string;
   id: string | undefined;
   data: string;
 }
 
 /** The frames that have data; comments, such as heartbeats, are passed over. A frame of more bytes breaks the stream. */
-export async function* readFrames(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Frame> {
+export async function* readFrames(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<SseFrame> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of chunks) {
@@ -20,7 +20,7 @@ export async function* readFrames(chunks: AsyncIterable<Uint8Array>, maxBytes: n
   }
 }
 
-function parse(text: string): Frame {
+function parse(text: string): SseFrame {
   const data: string[] = [];
   let name = "message";
   let id: string | undefined;

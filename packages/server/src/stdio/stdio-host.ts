@@ -1,7 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
-import { describeIssues } from "../http/describe-issues.ts";
-import { isNestedDeeper } from "../http/is-nested-deeper.ts";
+import { describeIssues } from "../http/request/describe-issues.ts";
+import { isNestedDeeper } from "../http/request/is-nested-deeper.ts";
 import { isResumable, type Route } from "../http/route.ts";
 import { WireError } from "../http/wire-error.ts";
 import { readAnswer } from "./answer.ts";
@@ -32,25 +32,21 @@ interface Open {
   done: Promise<void>;
 }
 
+interface HostDependencies {
+  wire: Wire;
+  writer: LineWriter;
+  limits: StdioLimits;
+  onHello: (client: string | undefined) => void;
+}
+
 /** One host with its open requests and streams. Every request gets exactly one response. */
 export class StdioHost {
-  readonly #wire: Wire;
-  readonly #writer: LineWriter;
-  readonly #limits: StdioLimits;
-  readonly #onHello: (client: string | undefined) => void;
+  readonly #dependencies: HostDependencies;
   readonly #open = new Map<RequestId, Open>();
   #isGreeted = false;
 
-  constructor(parts: {
-    wire: Wire;
-    writer: LineWriter;
-    limits: StdioLimits;
-    onHello: (client: string | undefined) => void;
-  }) {
-    this.#wire = parts.wire;
-    this.#writer = parts.writer;
-    this.#limits = parts.limits;
-    this.#onHello = parts.onHello;
+  constructor(dependencies: HostDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -61,7 +57,7 @@ export class StdioHost {
     if (line?.length === 0) return;
     let id: RequestId | null = null;
     try {
-      const raw = parseLine(line, this.#limits);
+      const raw = parseLine(line, this.#dependencies.limits);
       id = idOf(raw);
       const request = check(requestLine, raw, "The line");
       if (this.#open.has(request.id)) {
@@ -97,7 +93,7 @@ export class StdioHost {
     const kind = route.kind === "stream" ? "stream" : "request";
     this.#wantRoom(kind);
     const stop = new AbortController();
-    const signal = AbortSignal.any([stop.signal, this.#writer.closed]);
+    const signal = AbortSignal.any([stop.signal, this.#dependencies.writer.closed]);
     const work = kind === "stream" ? this.#stream(id, route, params, signal) : this.#ask(id, route, params, signal);
     const done = work
       .catch((error: unknown) => this.#refuse(id, toLineError(error)))
@@ -116,8 +112,8 @@ export class StdioHost {
       });
     }
     this.#isGreeted = true;
-    this.#onHello(client);
-    await this.#writer.write(JSON.stringify({ id, result: { protocol } }));
+    this.#dependencies.onHello(client);
+    await this.#dependencies.writer.write(JSON.stringify({ id, result: { protocol } }));
   }
 
   /** The cancelled request or stream reports its end before this is answered. */
@@ -125,7 +121,7 @@ export class StdioHost {
     const open = this.#open.get(what);
     open?.stop.abort();
     const done = (open?.done ?? Promise.resolve()).then(() =>
-      this.#writer.write(JSON.stringify({ id, result: { cancelled: open !== undefined } })),
+      this.#dependencies.writer.write(JSON.stringify({ id, result: { cancelled: open !== undefined } })),
     );
     // Not awaited: the host must be read while the response is written.
     this.#open.set(id, { kind: "request", stop: new AbortController(), done });
@@ -134,24 +130,31 @@ export class StdioHost {
 
   async #ask(id: RequestId, route: Route, params: Record<string, unknown>, signal: AbortSignal): Promise<void> {
     const request = await toRequest(route, params);
-    const line = await this.#wire
+    const line = await this.#dependencies.wire
       .send({ ...request, signal })
-      .then((answer) => readAnswer(answer, { id, limits: this.#limits, isFile: route.kind === "download" }))
+      .then((answer) =>
+        readAnswer(answer, { id, limits: this.#dependencies.limits, isFile: route.kind === "download" }),
+      )
       .catch((error: unknown) =>
         JSON.stringify({ id, error: signal.aborted ? cancelled() : toLineError(unreachable(error)) }),
       );
-    await this.#writer.write(line);
+    await this.#dependencies.writer.write(line);
   }
 
   async #stream(id: RequestId, route: Route, params: Record<string, unknown>, signal: AbortSignal): Promise<void> {
-    const parts = { wire: this.#wire, writer: this.#writer, limits: this.#limits, signal };
+    const parts = {
+      wire: this.#dependencies.wire,
+      writer: this.#dependencies.writer,
+      limits: this.#dependencies.limits,
+      signal,
+    };
     const request = await toRequest(route, params);
     await new Subscription(id, { ...parts, request, resumable: isResumable(route) }).run();
   }
 
   #wantRoom(kind: Open["kind"]): void {
     const count = [...this.#open.values()].filter((open) => open.kind === kind).length;
-    const most = this.#limits[kind === "stream" ? "streams" : "requests"];
+    const most = this.#dependencies.limits[kind === "stream" ? "streams" : "requests"];
     if (count < most) return;
     throw new WireError("too_many", `${count} ${kind}s are open, which is as many as there may be.`, {
       fix: kind === "stream" ? "Cancel some of them." : "Wait for an answer first.",
@@ -159,7 +162,7 @@ export class StdioHost {
   }
 
   #refuse(id: RequestId | null, error: LineError): Promise<void> {
-    return this.#writer.write(JSON.stringify({ id, error }));
+    return this.#dependencies.writer.write(JSON.stringify({ id, error }));
   }
 }
 

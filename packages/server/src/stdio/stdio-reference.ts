@@ -1,5 +1,5 @@
 import { isResumable, type Route } from "../http/route.ts";
-import { refusedRoutes } from "../http/routes/refused.ts";
+import { refusedRoutes } from "../http/routes/server/refused-routes.ts";
 import { defaultLimits, PROTOCOL } from "./lines.ts";
 import { methods } from "./methods.ts";
 import { stdioSchema } from "./stdio-schema.ts";

@@ -14,7 +14,7 @@ const FIRST_WAIT_MS = 200;
 /** The event by which the API tells a slow listener to reconnect. */
 const RESYNC = "tandem.resync";
 
-interface Parts {
+interface SubscriptionDependencies {
   wire: Wire;
   writer: LineWriter;
   limits: StdioLimits;
@@ -29,23 +29,27 @@ export class Subscription {
   readonly #id: RequestId;
   readonly #request: Omit<WireRequest, "signal">;
   readonly #resumable: boolean;
-  readonly #parts: Parts;
+  readonly #dependencies: SubscriptionDependencies;
   #cursor: string | undefined;
 
   constructor(
     id: RequestId,
-    { request, resumable, ...parts }: Parts & { request: Omit<WireRequest, "signal">; resumable: boolean },
+    {
+      request,
+      resumable,
+      ...dependencies
+    }: SubscriptionDependencies & { request: Omit<WireRequest, "signal">; resumable: boolean },
   ) {
     this.#id = id;
     this.#request = request;
     this.#resumable = resumable;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#cursor = request.headers["last-event-id"];
   }
 
   /** Resolves when the stream has ended and the host has been told. */
   async run(): Promise<void> {
-    const { writer, signal } = this.#parts;
+    const { writer, signal } = this.#dependencies;
     const id = this.#id;
     let answer: IncomingMessage;
     try {
@@ -64,7 +68,7 @@ export class Subscription {
   }
 
   #open(): Promise<IncomingMessage> {
-    const { wire, signal } = this.#parts;
+    const { wire, signal } = this.#dependencies;
     const { "last-event-id": _, ...headers } = this.#request.headers;
     return wire.send({
       ...this.#request,
@@ -75,7 +79,7 @@ export class Subscription {
 
   /** Returns the error that broke the stream, if any. */
   async #follow(first: IncomingMessage): Promise<LineError | undefined> {
-    const { signal } = this.#parts;
+    const { signal } = this.#dependencies;
     let answer: IncomingMessage | undefined = first;
     for (let tries = 0; !signal.aborted; tries += 1) {
       try {
@@ -99,7 +103,7 @@ export class Subscription {
     answer: IncomingMessage,
     onFrame: () => void,
   ): Promise<{ type: "ended"; error?: LineError } | { type: "behind" }> {
-    const { writer, limits } = this.#parts;
+    const { writer, limits } = this.#dependencies;
     for await (const { name, id, data } of readFrames(answer, limits.lineBytes)) {
       onFrame();
       if (name === RESYNC && this.#resumable) {

@@ -1,5 +1,5 @@
 import { RequestError } from "@tandem/protocol";
-import { describeIssues } from "../http/describe-issues.ts";
+import { describeIssues } from "../http/request/describe-issues.ts";
 import { isResumable, type Route } from "../http/route.ts";
 import { fileParams } from "./lines.ts";
 import { AFTER, pathNames, queryNames } from "./methods.ts";

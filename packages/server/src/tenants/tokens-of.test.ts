@@ -9,7 +9,7 @@ const row = (name: string, tenant: string): TokenRow => ({
   createdAt: new Date().toISOString(),
 });
 
-test("a tenant has its own tokens: others are neither seen nor revoked, and none is made for others", async () => {
+test("a tenant can list, revoke and create only its own tokens", async () => {
   const all = memoryTokens();
   const [theirs, own] = [row("theirs", "acme"), row("own", "zeta")];
   await all.create(theirs);

@@ -1,6 +1,6 @@
 import type { TokenStore } from "@tandem/storage";
 
-/** Tokens as a tenant sees them: its own. Others can neither be listed nor revoked, and none can be made for others. */
+/** Restricts a token store to one tenant: it can list, revoke and create only its own tokens. */
 export const tokensOf = (tokens: TokenStore, tenant: string): TokenStore => ({
   create: (row) => tokens.create({ ...row, tenant }),
   list: () => tokens.list(tenant),

@@ -10,7 +10,7 @@ import { openStore, type Store } from "@tandem/storage";
 import { startPostgres } from "@tandem/storage/testing";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
-import type { FleetSeat } from "../fleet/fleet-seat.ts";
+import type { FleetProcess } from "../fleet/fleet-process.ts";
 import { RemotePreviews } from "../fleet/remote-previews.ts";
 import { createLogger } from "../http/create-logger.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
@@ -57,7 +57,7 @@ export async function setFleetStage(): Promise<FleetStage> {
     await Promise.all([mkdir(folder, { recursive: true }), mkdir(stateFolder, { recursive: true })]);
     await using parts = new AsyncDisposableStack();
     const store = parts.use(await openStore(url));
-    const seat: FleetSeat = { holder, role, store };
+    const self: FleetProcess = { holder, role, store };
     const ledger = new ProcessLedger(join(stateFolder, "processes"));
     const worker = { id, machine, labels, tenants: null };
     const clientServers = new ClientServers();
@@ -80,7 +80,7 @@ export async function setFleetStage(): Promise<FleetStage> {
       sweep: () => ledger.sweep(),
       sessionServers: (session) => clientServers.of(session),
       fleet: { queue, role, tenant: "default", worker, maxSessions: 10 },
-      previews: parts.use(new RemotePreviews(seat, { tenant: "default", logger: log })),
+      previews: parts.use(new RemotePreviews(self, { tenant: "default", logger: log })),
       log,
     });
     const acp = connectAgents({
@@ -94,7 +94,7 @@ export async function setFleetStage(): Promise<FleetStage> {
     });
     const server = await startTestServer({
       acp,
-      ...{ engine, tokens: store.tokens, records: store.records, check: () => store.check(), fleet: seat },
+      ...{ engine, tokens: store.tokens, records: store.records, check: () => store.check(), fleet: self },
     });
     parts.use(server);
     await engine.start();

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import type { Engine } from "@tandem/sessions";
 import type { Scope, Store } from "@tandem/storage";
 import { createLogger } from "../http/create-logger.ts";
-import { createToken } from "../http/create-token.ts";
+import { createToken } from "../http/access/create-token.ts";
 import type { ServerSettings } from "../http/settings.ts";
 import { startServer, type RunningServer, type ServerParts } from "../http/start-server.ts";
 import type { ServedContext } from "../served-context.ts";

@@ -8,8 +8,8 @@ import { ensureTandemHome } from "../config/tandem-home.ts";
 import type { Host } from "../host.ts";
 import { leaseTtlOf } from "../engine/create-engine.ts";
 import { ownerOfLogin, type FleetRole } from "./login-rule.ts";
-import type { ComposedRealm, RealmOptions } from "../tenants/compose-realm.ts";
-import type { TenantRealms } from "../tenants/realms.ts";
+import type { OpenTenantRuntime, TenantRuntimeOptions } from "../tenants/open-tenant-runtime.ts";
+import type { LocalTenantRuntimes } from "../tenants/local-tenant-runtimes.ts";
 
 export interface FleetOptions {
   as?: FleetRole;
@@ -34,12 +34,12 @@ export interface Membership extends AsyncDisposable {
   readonly tenants: readonly string[] | null;
   /** The tenant that owns this machine's personal login: see `ownerOfLogin`. */
   readonly owner: string | undefined;
-  /** What the realm of a tenant is told. */
-  readonly realmOf: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet" | "runs">;
-  /** Keeps a row for others to see, and takes runs for all realms, from now on. */
+  /** What the runtime of a tenant is told. */
+  readonly runtimeOptions: (tenant: string, store: Store) => Pick<TenantRuntimeOptions, "engine" | "fleet" | "runs">;
+  /** Keeps a row for others to see, and takes runs for all runtimes, from now on. */
   join(parts: {
     store: Store;
-    realms: Pick<TenantRealms, "of" | "open">;
+    runtimes: Pick<LocalTenantRuntimes, "of" | "open">;
     address: string;
     version: string;
     payer: Payer | "nobody";
@@ -95,18 +95,18 @@ export async function openMembership(
   const worker = { id, machine, labels, tenants };
   return {
     ...{ id, role, machine, labels, holder, maxSessions, tenants, owner },
-    realmOf: (tenant, own) => ({
+    runtimeOptions: (tenant, own) => ({
       engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
       fleet: { holder, role, store: own },
       // The `server` role runs no turns and needs no Claude Code.
       ...(role === "server" && { runs: "later" }),
     }),
-    async join({ store: shared, realms, address, version, payer, onDrainWish }) {
+    async join({ store: shared, runtimes, address, version, payer, onDrainWish }) {
       const { FleetMember } = await loadSessions();
       const member = new FleetMember({
         ...{ store: shared, queue, log, onDrainWish },
-        open: () => realms.open.map(({ engine }) => engine.runs),
-        runsOf: async (tenant) => (await realmIn(realms, tenant)).engine.runs,
+        open: () => runtimes.open.map(({ engine }) => engine.runs),
+        runsOf: async (tenant) => (await runtimeIn(runtimes, tenant)).engine.runs,
         row: {
           ...{ ...worker, holder, role, maxSessions, roots: sessionRoots(project), version, payer },
           address: options.advertise ?? fleet.advertise ?? address,
@@ -133,9 +133,9 @@ async function startGuardian({ env }: Host, leaseTtl: number) {
   return new Guardian(await ensureTandemHome(env), leaseTtl / 2);
 }
 
-async function realmIn(realms: Pick<TenantRealms, "of">, tenant: string): Promise<ComposedRealm> {
-  const realm = await realms.of(tenant);
-  if (realm) return realm;
+async function runtimeIn(runtimes: Pick<LocalTenantRuntimes, "of">, tenant: string): Promise<OpenTenantRuntime> {
+  const runtime = await runtimes.of(tenant);
+  if (runtime) return runtime;
   throw new TandemError("unexpected", `There is no tenant ${tenant} any more.`);
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Caretaker, ServerStatus } from "@tandem/server";
+import type { ServerHealth, ServerStatus } from "@tandem/server";
 import { readCredentials, wireReport } from "./read-credentials.ts";
 import { checkAuth, withoutModels } from "../models/check-auth.ts";
 import { sessionRoots } from "../compose.ts";
@@ -12,7 +12,7 @@ import { readSessionsOverview } from "./sessions-overview.ts";
 const DEADLINE_MS = 15_000;
 
 /** The health of a running server, with the same results as `tandem status` and `tandem doctor`. */
-export function createServerHealth(host: Host, project: Project, { demo }: { demo: boolean }): Caretaker {
+export function createServerHealth(host: Host, project: Project, { demo }: { demo: boolean }): ServerHealth {
   const startedAt = new Date().toISOString();
   return {
     status: async (): Promise<ServerStatus> => {

@@ -13,7 +13,7 @@ export interface Observation extends AsyncDisposable {
   metrics: Metrics;
   tracing: Telemetry | undefined;
   /** Counts and traces a tenant's sessions. Returns a stop function. */
-  watch: (realm: { tenant: { id: string }; engine: Engine; store: Store }) => () => void;
+  watch: (runtime: { tenant: { id: string }; engine: Engine; store: Store }) => () => void;
 }
 
 /** `holder` is this process's name in its leases. */

@@ -25,7 +25,7 @@ export async function serverSettings(
     allowedOrigins: server.allowedOrigins,
     maxJsonBytes: server.maxBodyMb * MIB,
     maxUploadBytes: server.maxUploadMb * MIB,
-    patientTimeoutMs: worktrees.setupTimeout + CHECKOUT_MS,
+    longTimeoutMs: worktrees.setupTimeout + CHECKOUT_MS,
   };
 }
 

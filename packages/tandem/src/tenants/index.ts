@@ -1,6 +1,6 @@
-export { composeRealm } from "./compose-realm.ts";
+export { openTenantRuntime } from "./open-tenant-runtime.ts";
 export { findTenant } from "./find-tenant.ts";
-export { TenantRealms } from "./realms.ts";
+export { LocalTenantRuntimes } from "./local-tenant-runtimes.ts";
 export { OPERATOR, stopEveryone } from "./stop-everyone.ts";
-export { createTenantOffice } from "./tenant-office.ts";
+export { createTenantService } from "./create-tenant-service.ts";
 export { openTenantProject } from "./tenant-project.ts";

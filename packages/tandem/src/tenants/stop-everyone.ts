@@ -2,18 +2,18 @@ import { RequestError } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { loadSessions } from "../compose.ts";
-import type { ComposedRealm } from "./compose-realm.ts";
+import type { OpenTenantRuntime } from "./open-tenant-runtime.ts";
 
-/** In whose name something is done to tenants: no token's or user's, as it would be seen in the tenants' logs. */
+/** The actor for the operator's actions, as tenants see it in their logs. */
 export const OPERATOR = "the operator";
 
 type Switch = Engine["killSwitch"];
 
-/** The operator's switch: it stops all tenants, and lets those go on again that have not stopped themselves. */
+/** The operator's kill switch: stops all tenants, and resumes those that did not stop themselves. */
 export function stopEveryone(
   own: Switch,
   store: Pick<Store, "tenants" | "tenant">,
-  open: () => readonly ComposedRealm[],
+  open: () => readonly OpenTenantRuntime[],
 ): Switch {
   const tenants = async (work: (id: string) => Promise<void>): Promise<void> => {
     const rows = await store.tenants.list();
@@ -32,7 +32,7 @@ export function stopEveryone(
         const one = here(id);
         if ((await (one ?? (await kept(id))).state()) !== undefined) return;
         if (one) interrupted += (await one.stop(OPERATOR, reason)).interrupted;
-        // Whoever has it open elsewhere hears of it by the store.
+        // Processes that have the tenant open read the switch from the store.
         else await (await kept(id)).engage(OPERATOR, reason);
       });
       return { ...halt, interrupted };
@@ -55,8 +55,8 @@ export function stopEveryone(
   };
 }
 
-/** A tenant's switch: what the operator has stopped, the tenant cannot let go on. */
-export const heedOperator = (own: Switch, operators: Switch): Switch => ({
+/** A tenant's kill switch: the tenant cannot resume what the operator stopped. */
+export const withOperatorStop = (own: Switch, operators: Switch): Switch => ({
   ...own,
   async resume(by) {
     if (by !== OPERATOR && (await operators.state())) {

@@ -6,7 +6,7 @@ import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults, bytes } from "@tandem/tandem/project";
 import { ago } from "../../human-units.ts";
-import { openTenantOffice } from "../../tenants/open-tenant-office.ts";
+import { openTenantService } from "../../tenants/open-tenant-service.ts";
 import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
@@ -96,11 +96,11 @@ export interface TenantFlags {
   credential?: boolean;
 }
 
-const open = async (context: Invocation) => openTenantOffice(context, await openProjectOrDefaults(context));
+const open = async (context: Invocation) => openTenantService(context, await openProjectOrDefaults(context));
 
 export async function list(context: Invocation): Promise<void> {
-  await using office = await open(context);
-  const tenants = await office.list();
+  await using tenantService = await open(context);
+  const tenants = await tenantService.list();
   const style = styleFor(context.stdout);
   const { dim, bold, warn } = style;
   const rows = tenants.map((tenant) => [
@@ -114,8 +114,8 @@ export async function list(context: Invocation): Promise<void> {
 }
 
 export async function show(context: Invocation, id: string): Promise<void> {
-  await using office = await open(context);
-  const tenant = await office.get(id);
+  await using tenantService = await open(context);
+  const tenant = await tenantService.get(id);
   await print(context, tenant, describe(tenant, styleFor(context.stdout), tenant.use));
 }
 
@@ -130,8 +130,8 @@ export async function create(context: Invocation, id: string, flags: TenantFlags
   const settings = readSettings(flags);
   const project = flags.folder === undefined ? undefined : resolve(context.cwd, flags.folder);
   if (project !== undefined) await mkdir(project, { recursive: true, mode: 0o700 });
-  await using office = await open(context);
-  const made = await office.create({ ...settings, id, ...(project && { project }) }, localActor());
+  await using tenantService = await open(context);
+  const made = await tenantService.create({ ...settings, id, ...(project && { project }) }, localActor());
   const style = styleFor(context.stdout);
   const next = style.dim(`Let somebody in: tandem token create NAME --tenant ${id} --scope admin`);
   await print(context, made, [...describe(made, style), "", next]);
@@ -144,14 +144,14 @@ export async function set(context: Invocation, id: string, flags: TenantFlags): 
       fix: "Give at least one option: `tandem tenants set --help`.",
     });
   }
-  await using office = await open(context);
-  const changed = await office.update(id, settings, localActor());
+  await using tenantService = await open(context);
+  const changed = await tenantService.update(id, settings, localActor());
   await print(context, changed, describe(changed, styleFor(context.stdout)));
 }
 
 export async function archive(context: Invocation, id: string, { undo = false }: { undo?: boolean }): Promise<void> {
-  await using office = await open(context);
-  const tenant = await (undo ? office.restore(id, localActor()) : office.archive(id, localActor()));
+  await using tenantService = await open(context);
+  const tenant = await (undo ? tenantService.restore(id, localActor()) : tenantService.archive(id, localActor()));
   const { dim } = styleFor(context.stdout);
   const done = undo
     ? [`${id} is served again.`]
@@ -163,11 +163,11 @@ export async function archive(context: Invocation, id: string, { undo = false }:
 }
 
 export async function remove(context: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
-  await using office = await open(context);
-  const { name, home } = await office.get(id);
+  await using tenantService = await open(context);
+  const { name, home } = await tenantService.get(id);
   const what = `Sessions, files, context, audit and tokens of ${id} (${printable(name)}) go, and ${home}.\n`;
   if (!yes) await confirm(context, what, "For good?");
-  await office.delete(id, localActor());
+  await tenantService.delete(id, localActor());
   await print(context, { deleted: id }, [`${id} is gone.`]);
 }
 

@@ -8,7 +8,7 @@ import type { TokenRow } from "@tandem/storage";
 import { WebSocketServer } from "ws";
 import { z } from "zod";
 import type { Logger } from "../../http/create-logger.ts";
-import { readJson } from "../../http/read-body.ts";
+import { readJson } from "../../http/request/read-body.ts";
 import type { OpenStreams } from "../../http/sse/open-streams.ts";
 import { WireError } from "../../http/wire-error.ts";
 import type { AcpLimits } from "./acp-limits.ts";
@@ -17,7 +17,7 @@ import { readLastEventId } from "./replay-stream.ts";
 import { readMessage, rpcError } from "./rpc-message.ts";
 import { SocketConnection } from "./socket-connection.ts";
 import { within } from "./within.ts";
-import type { AuthenticatedRequest } from "../../http/routed-request.ts";
+import type { AuthenticatedRequest } from "../../http/request/routed-request.ts";
 
 /** Limits how long a stopping server waits for an agent to close. */
 const CLOSE_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { AgentConnectionLifecycle } from "@agentclientprotocol/sdk";
 import type { Engine } from "@tandem/sessions";
-import { hasScope } from "../../http/authorize.ts";
+import { hasScope } from "../../http/access/authorize.ts";
 import type { Logger } from "../../http/create-logger.ts";
 import type { ClientServers } from "../client-servers.ts";
 import type { AcpAgentOptions } from "../acp-agent-options.ts";

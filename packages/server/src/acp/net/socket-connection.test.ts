@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createToken } from "../../http/create-token.ts";
+import { createToken } from "../../http/access/create-token.ts";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { startTestServer } from "../../testing/start-test-server.ts";
 import { thinAcpAgents } from "../../testing/thin-acp-agent.ts";

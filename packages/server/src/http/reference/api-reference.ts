@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { routeTable } from "../route-table.ts";
 import type { Route } from "../route.ts";
-import { refusedRoutes } from "../routes/refused.ts";
+import { refusedRoutes } from "../routes/server/refused-routes.ts";
 import { refusedResources, sdkMethods, type SdkMethod } from "./sdk-methods.ts";
 
 const INTRODUCTION = `# The HTTP API

@@ -2,12 +2,12 @@ import { z } from "zod";
 
 export type Json = Record<string, unknown>;
 
-/** Schemas with an id stand once, wherever they are used. */
+/** Collects schemas with an id, so that each is written once. */
 export class Components {
   readonly schemas: Record<string, Json> = {};
   readonly #place: string;
 
-  /** With where they stand in their document: `#/components/schemas/`. */
+  /** `place`: their path in the document, such as `#/components/schemas/`. */
   constructor(place: string) {
     this.#place = place;
   }
@@ -19,7 +19,7 @@ export class Components {
       ...own
     } = z.toJSONSchema(schema, { io, override: shorten }) as Json & { $defs?: Record<string, Json> };
     const { id } = schema.meta() ?? {};
-    // Where a schema is used within itself, or described once more, what it is stands among the definitions.
+    // A schema that is recursive or described again refers to the definitions.
     const named = { ...(id !== undefined && { [id]: own }), ...$defs };
     for (const [name, definition] of Object.entries(named)) {
       const { id: _id, ...rest } = this.#relink(definition);
@@ -33,7 +33,7 @@ export class Components {
   }
 }
 
-/** Zod's pattern for times is a page long and says no more than the format. */
+/** Zod's pattern for times is very long and says no more than the format. */
 function shorten({ jsonSchema }: { jsonSchema: Json }): void {
   if (jsonSchema["format"] === "date-time") delete jsonSchema["pattern"];
 }

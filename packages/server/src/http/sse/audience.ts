@@ -1,5 +1,5 @@
 import { isOnPrimary, PREVIEWS, type Delta, type ThreadId } from "@tandem/protocol";
-import { isAbout } from "../read-thread.ts";
+import { isAbout } from "../events/read-thread.ts";
 import type { StreamItem } from "./stream-item.ts";
 
 type Preview = (typeof PREVIEWS)[number];

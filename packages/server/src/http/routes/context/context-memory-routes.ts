@@ -1,0 +1,94 @@
+import { contradictionsOf, forget, isExpired, keep, Memories, type MemoryFile, remember } from "@tandem/context";
+import type { ContextMemory, Evidence } from "@tandem/protocol";
+import { contextOf } from "../../context-of.ts";
+import { pageThrough } from "../../request/page-through.ts";
+import { jsonRoute, type Route } from "../../route.ts";
+
+/** The context's memories, with their provenance. Memory stores offer the same to programs. */
+export const contextMemoryRoutes: Route[] = [
+  jsonRoute("context.memories.list", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "List what is remembered, the newest first, with what each memory rests on",
+    handle: async (call) => {
+      const { session } = call.query;
+      const all = await new Memories(contextOf(call).context.folder).own();
+      const wanted = all
+        .filter(({ sources }) => session === undefined || sources.some((item) => isOf(item, session)))
+        .toReversed();
+      const { data, next_page } = pageThrough(wanted, call.query);
+      return { data: data.map((each) => describe(each, all)), next_page };
+    },
+  }),
+  jsonRoute("context.memories.create", {
+    scope: "run",
+    at: "context",
+    extension: true,
+    summary: "Remember something in one's own words, at once; the same said again is not stored twice",
+    handle: async (call) => {
+      const { context, openModel } = contextOf(call);
+      const { expires_at, ...words } = call.body;
+      await using models = new AsyncDisposableStack();
+      const llm = async () => {
+        const model = await openModel?.();
+        if (model) models.defer(() => model.close());
+        return model;
+      };
+      const said = await remember(
+        context,
+        {
+          ...words,
+          expiresAt: expires_at,
+          by: call.token.name,
+          ...(context.user !== undefined && { user: context.user }),
+        },
+        { llm, signal: call.signal },
+      );
+      const all = await new Memories(context.folder).own();
+      return {
+        memory: describe(said.memory, all),
+        proposal: said.proposal?.id ?? null,
+        unchecked: said.unchecked ?? null,
+      };
+    },
+  }),
+  jsonRoute("context.memories.keep", {
+    scope: "run",
+    at: "context",
+    extension: true,
+    summary: "Say how long a memory holds: until then, or, with null, for good",
+    handle: async (call) => {
+      const { expires_at } = call.body;
+      const by = call.token.name;
+      const proposal = await keep(contextOf(call).context, call.params.memory_id, { by, expiresAt: expires_at });
+      return { proposal: proposal?.id ?? null };
+    },
+  }),
+  jsonRoute("context.memories.forget", {
+    scope: "run",
+    at: "context",
+    extension: true,
+    summary: "Forget a memory; the proposal that it is done by can be undone",
+    handle: async (call) => {
+      const { id } = await forget(contextOf(call).context, call.params.memory_id, call.token.name);
+      return { proposal: id };
+    },
+  }),
+];
+
+const isOf = (item: Evidence, session: string): boolean => item.type === "event" && item.session === session;
+
+function describe(file: MemoryFile, all: readonly MemoryFile[]): ContextMemory {
+  const { id, text, scope, tags, sources } = file;
+  return {
+    ...{ id, text, scope, tags: [...tags], sources: [...sources] },
+    agent: file.agent ?? null,
+    user: file.user ?? null,
+    created_at: file.createdAt,
+    updated_at: file.updatedAt ?? null,
+    expires_at: file.expiresAt,
+    is_expired: isExpired(file, new Date()),
+    contradicts: contradictionsOf(file, all).map((other) => other.id),
+  };
+}

@@ -1,0 +1,81 @@
+import { type Chunk, pageKeyOf, pagePath, parsePage } from "@tandem/context";
+import { type Passage, RequestError, type WikiPageSummary } from "@tandem/protocol";
+import { contextOf } from "../../context-of.ts";
+import { pageThrough } from "../../request/page-through.ts";
+import { jsonRoute, type Route } from "../../route.ts";
+
+/** The wiki, and the passages of documents that it cites. */
+export const contextPageRoutes: Route[] = [
+  jsonRoute("context.pages.list", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "List the pages of the wiki, by their keys",
+    handle: async (call) => {
+      const { folder } = contextOf(call).context;
+      const keys = (await folder.list("wiki/")).map(pageKeyOf).filter((key) => key !== undefined);
+      const { data, next_page } = pageThrough(
+        keys.map((id) => ({ id })),
+        call.query,
+      );
+      const pages = await Promise.all(data.map(async ({ id }) => ({ id, text: await folder.read(pagePath(id)) })));
+      // A page may have been deleted since it was listed.
+      return { data: pages.flatMap(({ id, text }) => (text === undefined ? [] : [summarise(id, text)])), next_page };
+    },
+  }),
+  jsonRoute("context.pages.retrieve", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Read a page of the wiki, with the passages that it rests on",
+    handle: async (call) => {
+      const { key } = call.query;
+      const { context } = contextOf(call);
+      const path = pagePath(key);
+      const text = await context.folder.read(path);
+      if (text === undefined) throw new RequestError("not_found", `There is no page ${key}.`);
+      const parsed = parsePage(key, text);
+      const cited = parsed.success ? parsed.page.sources : [];
+      const sources = await Promise.all(
+        cited.map(async ({ citation, path: file, sha256 }) => {
+          const [found] = await context.passages(citation, 0);
+          return {
+            citation,
+            path: file,
+            passage: found ? shown(found) : null,
+            is_changed: found?.hash !== sha256 && found?.sha256 !== sha256,
+          };
+        }),
+      );
+      return { ...summarise(key, text), path, body: parsed.success ? parsed.page.body : text, sources };
+    },
+  }),
+  jsonRoute("context.passages.list", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Read a passage of a document by its citation, and what stands around it",
+    handle: async (call) => {
+      const { citation, around } = call.query;
+      const found = await contextOf(call).context.passages(citation, around);
+      if (found.length > 0) return { data: found.map(shown) };
+      throw new RequestError("not_found", `There is no passage ${citation} (any more).`, {
+        fix: "Its document has changed or gone since it was read.",
+      });
+    },
+  }),
+];
+
+function summarise(key: string, text: string): WikiPageSummary {
+  const parsed = parsePage(key, text);
+  if (!parsed.success) {
+    const problem = parsed.problems.map(({ message }) => message).join(" ");
+    return { key, title: key, summary: "", tags: [], refs: [], citations: [], problem };
+  }
+  const { title, summary, tags, refs, sources } = parsed.page;
+  const citations = sources.map(({ citation }) => citation);
+  return { key, title, summary, tags, refs, citations, problem: null };
+}
+
+/** Omits fields that only the store needs. */
+const shown = ({ hash: _hash, ...rest }: Chunk): Passage => rest;

@@ -1,0 +1,149 @@
+import {
+  BOX,
+  described,
+  foundPath,
+  queryAnswer,
+  tableDescription,
+  tableGraph,
+  type TableOutline,
+} from "@tandem/context";
+import { type ContextHit, RequestError, type TableSummary } from "@tandem/protocol";
+import { askTool, contextOf } from "../../context-of.ts";
+import { pageThrough } from "../../request/page-through.ts";
+import { jsonRoute, type Route } from "../../route.ts";
+import { wireEncoder } from "../../wire-encoder.ts";
+
+const encodeTable = wireEncoder(tableDescription);
+const encodeJoinPath = wireEncoder(foundPath);
+const encodeAnswer = wireEncoder(queryAnswer);
+
+/** The context, and queries of its databases. */
+export const contextRoutes: Route[] = [
+  jsonRoute("context.retrieve", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "What is known here: counts, connections, sources, and files that cannot be read",
+    handle: async (call) => {
+      const { context, connections, sources, desk } = contextOf(call);
+      const [paths, { problems }] = await Promise.all([context.folder.list(), context.search.sync()]);
+      const count = (prefix: string) => paths.filter((path) => path.startsWith(prefix)).length;
+      return {
+        id: context.id,
+        folder: context.folder.path,
+        counts: { table: count("catalogue/"), page: count("wiki/"), memory: count("memory/") },
+        connections: connections.map((each) => ({ ...each, tables: count(`catalogue/${each.name}/`) })),
+        sources: [...sources],
+        job_kinds: desk.kinds,
+        problems: [...problems],
+      };
+    },
+  }),
+  jsonRoute("context.search", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Search pages, memories, tables, columns and sampled values, the best first",
+    handle: async (call) => {
+      // A search over everything, as in the page's palette, must not fail because the server has no context.
+      if (!call.context) return { data: [], degraded: "This server's project has no context." };
+      const { hits, degraded } = await askTool(call, "context_search", call.query);
+      return {
+        data: hits as ContextHit[],
+        ...(typeof degraded === "string" && { degraded }),
+      };
+    },
+  }),
+  jsonRoute("context.files.list", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "List the files of the context, by their paths",
+    handle: async (call) => {
+      const paths = await contextOf(call).context.folder.list(call.query.prefix);
+      const { data, next_page } = pageThrough(
+        paths.map((id) => ({ id })),
+        call.query,
+      );
+      return { data: data.map(({ id }) => ({ path: id })), next_page };
+    },
+  }),
+  jsonRoute("context.files.retrieve", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Read a file of the context",
+    handle: async (call) => {
+      const { path } = call.query;
+      const text = await contextOf(call).context.folder.read(path);
+      if (text === undefined) throw new RequestError("not_found", `There is no file ${path} in the context.`);
+      return { path, text };
+    },
+  }),
+  jsonRoute("context.tables.list", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "List the tables of the catalogue",
+    handle: async (call) => {
+      const { catalogue } = contextOf(call);
+      const names = call.query.connection === undefined ? await catalogue.connections() : [call.query.connection];
+      const files = (await Promise.all(names.map((each) => catalogue.outlines(each)))).flat();
+      return pageThrough(files.map(summarise), call.query);
+    },
+  }),
+  jsonRoute("context.tables.retrieve", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Describe a table: columns, keys, and joins to and from it",
+    handle: async (call) => {
+      const { name: table, connection } = call.query;
+      return encodeTable(await askTool(call, "table_describe", { table, connection }));
+    },
+  }),
+  jsonRoute("context.joins.retrieve", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Find how two tables join: each step with its condition, and warnings where rows are multiplied",
+    handle: async (call) => encodeJoinPath(await askTool(call, "join_path", call.query)),
+  }),
+  jsonRoute("context.graph.retrieve", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "The tables around one, or those of a connection, and the joins between them",
+    handle: async (call) => {
+      const { nodes, edges, truncated } = await tableGraph(contextOf(call).catalogue, call.query);
+      return {
+        nodes,
+        edges: edges.map(({ toColumns, ...edge }) => ({ ...edge, to_columns: toColumns })),
+        truncated,
+        box: BOX,
+      };
+    },
+  }),
+  jsonRoute("context.sql", {
+    // Read-only in spite of POST: a query may be too long for a URL.
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Ask a database with one statement that only reads",
+    handle: async (call) => {
+      const { connection, sql, max_rows: maxRows, estimate_only: estimateOnly } = call.body;
+      return encodeAnswer(await askTool(call, "sql_query", { connection, sql, maxRows, estimateOnly }));
+    },
+  }),
+];
+
+function summarise(file: TableOutline): TableSummary {
+  const { connection, schema, table, type, rows = null, columnCount, joins = [] } = file;
+  return {
+    id: `${connection}/${schema}.${table}`,
+    ...{ connection, schema, table, type, rows },
+    description: described(file.descriptions),
+    columns: columnCount,
+    joins: joins.length,
+  };
+}

@@ -1,0 +1,93 @@
+import { type Job, RequestError } from "@tandem/protocol";
+import { type JobEvent, type JobRow } from "@tandem/storage";
+import { contextOf } from "../../context-of.ts";
+import { jsonRoute, streamRoute, type Call, type Route } from "../../route.ts";
+import { writeJobEvents } from "../../sse/job-stream.ts";
+
+/** Scans and other background jobs. */
+export const jobRoutes: Route[] = [
+  jsonRoute("jobs.list", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "List jobs, the newest first",
+    handle: async (call) => {
+      const { context, jobs } = contextOf(call);
+      const { limit, page: cursor, kind, states } = call.query;
+      const { data, next } = await jobs.list({ space: context.id, limit, cursor, kind, states });
+      return { data: data.map(describe), next_page: next };
+    },
+  }),
+  jsonRoute("jobs.create", {
+    scope: "run",
+    at: "worker",
+    extension: true,
+    summary: "Start a job; it goes on by itself",
+    handle: async (call) => describe(await contextOf(call).desk.start(call.body.kind, call.body.params)),
+  }),
+  jsonRoute("jobs.retrieve", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Retrieve a job",
+    handle: async (call) => describe(await find(call)),
+  }),
+  jsonRoute("jobs.cancel", {
+    scope: "run",
+    at: "context",
+    extension: true,
+    summary:
+      "Cancel a job; whoever works on it stops within a second or so, and one whose holder has died ends with its lease",
+    handle: async (call) => describe(await contextOf(call).desk.cancel((await find(call)).id)),
+  }),
+  jsonRoute("jobs.events.list", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "List what a job has said, oldest first",
+    handle: async (call) => {
+      const { id } = await find(call);
+      const { limit, page = "0" } = call.query;
+      const found = await contextOf(call).jobs.events(id, { after: Number(page), limit: limit + 1 });
+      const data: JobEvent[] = found.slice(0, limit);
+      return { data, next_page: found.length > limit ? String(data.at(-1)!.seq) : null };
+    },
+  }),
+  streamRoute("jobs.events.stream", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Stream what a job says, from its beginning or after `Last-Event-ID`, until it has ended",
+    handle: async (call, { open }) => {
+      const { id } = await find(call);
+      const after = readLastEventId(call.header("last-event-id"));
+      const stream = open();
+      await writeJobEvents(contextOf(call).jobs.follow(id, after, stream.closed), stream);
+    },
+  }),
+];
+
+/** Jobs of other contexts are not found. */
+async function find(call: Pick<Call<{ job_id: string }>, "context" | "params">): Promise<JobRow> {
+  const { context, jobs } = contextOf(call);
+  const row = await jobs.get(call.params.job_id);
+  if (row?.space === context.id) return row;
+  throw new RequestError("not_found", `There is no job ${call.params.job_id}.`);
+}
+
+function describe(row: JobRow): Job {
+  const { id, kind, params, state, progress, result, error } = row;
+  return {
+    ...{ id, kind, params, state, progress, result, error },
+    cancel_requested: row.cancelRequested,
+    created_at: row.createdAt,
+    started_at: row.startedAt,
+    ended_at: row.endedAt,
+  };
+}
+
+function readLastEventId(text: string | undefined): number {
+  if (text === undefined || text === "") return 0;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new RequestError("invalid_request", "Last-Event-ID: this is not the id of an event of this stream.");
+}

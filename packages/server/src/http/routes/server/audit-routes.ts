@@ -1,0 +1,44 @@
+import { writeAuditFile } from "@tandem/storage";
+import { downloadRoute, jsonRoute, type Route } from "../../route.ts";
+import { nextPage, toPageQuery, toSpan } from "../../request/page-query.ts";
+
+/** The audit log. It covers all users, so it needs `admin`. */
+export const auditRoutes: Route[] = [
+  jsonRoute("audit.list", {
+    scope: "admin",
+    at: "here",
+    extension: true,
+    summary: "List who did what, newest first",
+    handle: async ({ engine, query }) => {
+      const { session_id: session, actor, kinds } = query;
+      return nextPage(
+        await engine.audit.list({ ...toPageQuery(query), created: toSpan(query), session, actor, kinds }),
+      );
+    },
+  }),
+  downloadRoute("audit.export", {
+    scope: "admin",
+    at: "here",
+    extension: true,
+    summary: "Download the whole audit as lines of JSON, with its head at the end",
+    handle: async ({ engine }) => {
+      const { head, entries } = await engine.audit.export();
+      const lines: string[] = [];
+      for await (const line of writeAuditFile(head, entries)) lines.push(line);
+      const content = Buffer.from(`${lines.join("\n")}\n`);
+      return {
+        filename: `tandem-audit-${head.seq}.jsonl`,
+        mimeType: "application/x-ndjson",
+        size: content.length,
+        read: async () => content,
+      };
+    },
+  }),
+  jsonRoute("audit.verify", {
+    scope: "admin",
+    at: "here",
+    extension: true,
+    summary: "Go through the audit's hashes, and say which entry is the first that is not as it was",
+    handle: ({ engine, body }) => engine.audit.verify(body.noted),
+  }),
+];

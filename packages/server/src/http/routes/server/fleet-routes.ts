@@ -1,0 +1,40 @@
+import { jsonRoute, type Route } from "../../route.ts";
+
+/** All processes on the store, listed by any of them. */
+export const fleetRoutes: Route[] = [
+  jsonRoute("fleet.retrieve", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    operator: true,
+    summary: "Say which processes there are, what waits for them, what they hold, and which quotas are used up",
+    handle: async ({ engine }) => engine.fleet.status(),
+  }),
+  jsonRoute("fleet.dead.list", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    operator: true,
+    summary: "List runs that were given up after their last attempt, newest first",
+    handle: async ({ engine }) => ({ data: await engine.fleet.dead() }),
+  }),
+  jsonRoute("fleet.dead.requeue", {
+    scope: "admin",
+    at: "here",
+    extension: true,
+    operator: true,
+    summary: "Send a run that was given up again, with all its attempts",
+    handle: async ({ engine, params, token }) => {
+      await engine.fleet.requeue(params.key, token.name);
+      return { type: "run_requeued" as const, key: params.key };
+    },
+  }),
+  jsonRoute("fleet.workers.drain", {
+    scope: "admin",
+    at: "here",
+    extension: true,
+    operator: true,
+    summary: "Have a worker take nothing more and hand over what it has",
+    handle: async ({ engine, params, token }) => engine.fleet.drain(params.worker_id, token.name),
+  }),
+];

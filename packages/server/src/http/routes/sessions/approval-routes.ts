@@ -1,0 +1,37 @@
+import { hasScope } from "../../access/authorize.ts";
+import { jsonRoute, type Route } from "../../route.ts";
+
+/** Pending approvals of all sessions, and answers under the token's name. */
+export const approvalRoutes: Route[] = [
+  jsonRoute("approvals.list", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    summary: "List what waits for a person, over all sessions, or what has; the newest first",
+    handle: async ({ engine, query }) => {
+      const { limit, page, status, session_id: session } = query;
+      const { data, next } = await engine.approvals.list({
+        ...{ status, limit },
+        ...(page !== undefined && { cursor: page }),
+        ...(session !== undefined && { session }),
+      });
+      return { data, next_page: next };
+    },
+  }),
+  jsonRoute("approvals.retrieve", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    summary: "Retrieve an approval, a plan or a question by the id of its call's event",
+    handle: ({ engine, params }) => engine.approvals.get(params.approval_id),
+  }),
+  jsonRoute("approvals.answer", {
+    scope: "run",
+    at: "here",
+    extension: true,
+    summary:
+      "Answer it: once, for the session or always, with another input, with the mode after a plan; the first one counts",
+    handle: ({ engine, params, body, token }) =>
+      engine.approvals.answer(params.approval_id, body, token.name, hasScope(token, "admin")),
+  }),
+];

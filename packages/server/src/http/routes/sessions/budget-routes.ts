@@ -1,0 +1,61 @@
+import { PASSED_ON } from "../../../fleet/passed-on.ts";
+import { jsonRoute, type Route } from "../../route.ts";
+
+/** Budgets and the kill switch. */
+export const budgetRoutes: Route[] = [
+  jsonRoute("budgets.list", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    summary: "List what the day, the project and the agents have spent, have reserved and may spend",
+    handle: async ({ engine }) => ({ data: await engine.budgets.list() }),
+  }),
+  jsonRoute("budgets.set", {
+    scope: "admin",
+    at: "here",
+    extension: true,
+    summary:
+      "Limit an agent, a project, a day or one session, in place of what the config says; without `of`, all of them",
+    handle: async ({ engine, token, body: { scope, of, limits } }) => ({
+      data: await engine.budgets.set(scope, of, limits, token.name),
+    }),
+  }),
+  jsonRoute("budgets.session", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    summary: "List what a session has spent, has reserved and may spend, and what it shares with others",
+    handle: async ({ engine, params }) => ({ data: await engine.budgets.session(params.session_id) }),
+  }),
+  jsonRoute("emergency.state", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    summary: "Say whether everything is stopped",
+    handle: async ({ engine }) => ({ stopped: (await engine.killSwitch.state()) ?? null }),
+  }),
+  jsonRoute("emergency.stop", {
+    scope: "run",
+    at: "each",
+    extension: true,
+    summary: "Stop everything: interrupt every turn, end every process, begin nothing until `/v1/resume`",
+    handle: async ({ engine, token, body, header }) => {
+      // For a forwarded request, the first server has stored the change; this process only applies it.
+      const known = header(PASSED_ON) === undefined ? undefined : await engine.killSwitch.state();
+      if (known) return { stopped: known, interrupted: await engine.killSwitch.heed() };
+      const { interrupted, ...halt } = await engine.killSwitch.stop(token.name, body.reason ?? null);
+      return { stopped: halt, interrupted };
+    },
+  }),
+  jsonRoute("emergency.resume", {
+    scope: "admin",
+    at: "each",
+    extension: true,
+    summary: "Let everything go on that was stopped: messages that wait begin their turns",
+    handle: async ({ engine, token, header }) => {
+      if (header(PASSED_ON) === undefined) await engine.killSwitch.resume(token.name);
+      else await engine.killSwitch.heed();
+      return { stopped: null };
+    },
+  }),
+];

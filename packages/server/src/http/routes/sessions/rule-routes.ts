@@ -1,0 +1,40 @@
+import { jsonRoute, type Route } from "../../route.ts";
+
+/** Rules for tool calls: allow, ask or deny. */
+export const ruleRoutes: Route[] = [
+  jsonRoute("rules.list", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    summary: "List rules: those of the project's file, then the others by age",
+    handle: async ({ engine, query: { scope, of = null } }) => ({
+      data: await engine.rules.list(scope && { scope, of }),
+    }),
+  }),
+  jsonRoute("rules.create", {
+    scope: "admin",
+    at: "here",
+    extension: true,
+    summary: "Add a rule; it counts for the next call of every session that it is about",
+    handle: ({ engine, token, body: { scope, of = null, ...given } }) =>
+      engine.rules.add(given, { scope, of, by: token.name }),
+  }),
+  jsonRoute("rules.test", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    summary: "Say what would become of a call, and why; nothing is run",
+    handle: ({ engine, body: { call, session_id: sessionId, agent_id: agentId, folder, mode } }) =>
+      engine.rules.test(call, { sessionId, agentId, folder, mode }),
+  }),
+  jsonRoute("rules.delete", {
+    scope: "admin",
+    at: "here",
+    extension: true,
+    summary: "Remove a rule",
+    handle: async ({ engine, params, token }) => {
+      await engine.rules.remove(params.rule_id, token.name);
+      return { type: "rule_deleted" as const, id: params.rule_id };
+    },
+  }),
+];

@@ -1,0 +1,89 @@
+import { type BodyOutput, type ClientEvent, REFUSED_CLIENT_EVENTS, RequestError } from "@tandem/protocol";
+import { listEvents } from "../../events/list-events.ts";
+import { openSessionStream } from "../../events/open-session-stream.ts";
+import { findEarlierTry, repeatWindowMs, SendsUnderWay } from "../../events/repeated-send.ts";
+import { jsonRoute, streamRoute, type Route } from "../../route.ts";
+import { toSpan } from "../../request/page-query.ts";
+
+/** Shared by all sessions of this process. */
+export const underWay = new SendsUnderWay();
+
+const begunAt = ({ begun }: Readonly<Record<string, unknown>>): number =>
+  typeof begun === "number" ? begun : Infinity;
+
+export const sessionEventRoutes: Route[] = [
+  jsonRoute("sessions.events.list", {
+    scope: "read",
+    at: "here",
+    summary: "List the events of a session, oldest first; what waits for its turn comes last",
+    handle: ({ engine, params, query }) =>
+      listEvents(engine.sessions, {
+        session: params.session_id,
+        thread: null,
+        order: query.order ?? "asc",
+        limit: query.limit,
+        page: query.page,
+        types: query.types,
+        since: toSpan(query),
+      }),
+  }),
+  jsonRoute("sessions.events.send", {
+    scope: "run",
+    at: "here",
+    summary: "Send events into a session; they are durable when this answers",
+    handle: async ({ engine, params, body, header, token, askOthers }) => {
+      const events = body.events.map(accepted);
+      const tryNumber = Number(header("x-stainless-retry-count") ?? 0);
+      if (tryNumber > 0) {
+        const arrived = Date.now();
+        // The first try may be in progress at another server.
+        const others = askOthers(`/v1/fleet/sends/${params.session_id}`);
+        const begun = Math.min(await underWay.settled(params.session_id), ...(await others).map(begunAt));
+        const since = Math.min(begun, arrived - repeatWindowMs(tryNumber));
+        const earlier = await findEarlierTry(engine.sessions, params.session_id, events, since);
+        if (earlier) return { data: earlier };
+      }
+      const traced = events.map((event) => ofTrace(event, header("traceparent")));
+      const send = () => engine.sessions.send(params.session_id, traced, token.name);
+      return { data: await underWay.run(params.session_id, send) };
+    },
+  }),
+  jsonRoute("sessions.events.take_back", {
+    scope: "run",
+    at: "writer",
+    extension: true,
+    summary: "Take back a message that waits for its turn; a conflict if the agent has it already",
+    handle: async ({ engine, params, token }) => {
+      await engine.sessions.takeBack(params.session_id, params.event_id, token.name);
+      return { type: "event_taken_back" as const, id: params.event_id };
+    },
+  }),
+  streamRoute("sessions.events.stream", {
+    scope: "read",
+    at: "here",
+    summary: "Stream the events of a session from now on, or after `Last-Event-ID`",
+    handle: async ({ engine, params, query, header }, streams) => {
+      const { id } = await engine.sessions.get(params.session_id);
+      await openSessionStream(engine.sessions, { session: id, thread: null, query, header }, streams);
+    },
+  }),
+];
+
+/** A turn belongs to the trace of the request that started it, in whichever process it runs. */
+function ofTrace(event: ClientEvent, traceparent: string | undefined): ClientEvent {
+  if (event.type !== "user.message" || !traceparent || !TRACEPARENT.test(traceparent)) return event;
+  return { ...event, tandem: { ...event.tandem, traceparent } };
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+type SentEvent = BodyOutput<"sessions.events.send">["events"][number];
+type RefusedEvent = Extract<SentEvent, { type: keyof typeof REFUSED_CLIENT_EVENTS }>;
+
+const isRefused = (event: SentEvent): event is RefusedEvent => event.type in REFUSED_CLIENT_EVENTS;
+
+function accepted(event: SentEvent, index: number): ClientEvent {
+  if (!isRefused(event)) return event;
+  const reason = REFUSED_CLIENT_EVENTS[event.type];
+  throw new RequestError("invalid_request", `events[${index}].type: ${event.type} is refused: ${reason}.`);
+}

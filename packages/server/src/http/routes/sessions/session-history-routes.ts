@@ -1,0 +1,51 @@
+import { jsonRoute, type Route } from "../../route.ts";
+
+export const sessionHistoryRoutes: Route[] = [
+  jsonRoute("sessions.checkpoints", {
+    scope: "read",
+    at: "folder",
+    extension: true,
+    summary: "List a session's turns, and the checkpoints of its folder",
+    handle: ({ engine, params }) => engine.history.checkpoints(params.session_id),
+  }),
+  jsonRoute("sessions.diff", {
+    scope: "read",
+    at: "folder",
+    extension: true,
+    summary: "How a session's files changed: in a turn, in all, or between two checkpoints (`now` is one, too)",
+    handle: ({ engine, params, query }) =>
+      engine.history.diff(params.session_id, { ...query, patch: query.patch === "true" }),
+  }),
+  jsonRoute("sessions.rewind", {
+    scope: "run",
+    at: "folder",
+    extension: true,
+    summary: "Put files, conversation or both where they stood before a turn; or say what that would change",
+    handle: ({ engine, params, body, token }) => engine.history.rewind(params.session_id, body, token.name),
+  }),
+  jsonRoute("sessions.undoRewind", {
+    scope: "run",
+    at: "folder",
+    extension: true,
+    summary: "Take the last rewind back",
+    handle: ({ engine, params, body, token }) => engine.history.undoRewind(params.session_id, body, token.name),
+  }),
+  jsonRoute("sessions.fork", {
+    scope: "run",
+    at: "folder",
+    extension: true,
+    summary: "Begin a new session with the past of this one, up to a message",
+    longRunning: true,
+    handle: ({ engine, params, body, token }) => engine.history.fork(params.session_id, body, token.name),
+  }),
+  jsonRoute("sessions.compact", {
+    scope: "run",
+    at: "here",
+    extension: true,
+    summary: "Replace the conversation so far by a summary of it, in a turn of its own",
+    handle: async ({ engine, params, token }) => {
+      await engine.history.compact(params.session_id, token.name);
+      return { type: "session_compacting" as const, id: params.session_id };
+    },
+  }),
+];

@@ -1,0 +1,60 @@
+import { RequestError } from "@tandem/protocol";
+import { jsonRoute, type Route } from "../../route.ts";
+import { nextPage, toPageQuery, toSpan } from "../../request/page-query.ts";
+
+export const sessionRoutes: Route[] = [
+  jsonRoute("sessions.create", {
+    scope: "run",
+    at: "worker",
+    summary: "Create a session of an agent in an environment",
+    longRunning: true,
+    handle: ({ engine, body, token }) => engine.sessions.create(body, token.name),
+  }),
+  jsonRoute("sessions.list", {
+    scope: "read",
+    at: "here",
+    summary: "List sessions, newest first",
+    handle: async ({ engine, query }) => {
+      if (query.deployment_id !== undefined) throw notThere("deployment_id", "deployments");
+      if (query.memory_store_id !== undefined) throw notThere("memory_store_id", "sessions with memory stores");
+      const page = await engine.sessions.list({
+        ...toPageQuery(query),
+        created: toSpan(query),
+        agentId: query.agent_id,
+        agentVersion: query.agent_version,
+        statuses: query.statuses,
+      });
+      return { ...nextPage(page), prev_page: page.previous };
+    },
+  }),
+  jsonRoute("sessions.retrieve", {
+    scope: "read",
+    at: "here",
+    summary: "Retrieve a session",
+    handle: ({ engine, params }) => engine.sessions.get(params.session_id),
+  }),
+  jsonRoute("sessions.update", {
+    scope: "run",
+    at: "writer",
+    summary: "Change a session's title, metadata, budget or tools",
+    handle: ({ engine, params, body, token }) => engine.sessions.update(params.session_id, body, token.name),
+  }),
+  jsonRoute("sessions.archive", {
+    scope: "run",
+    at: "writer",
+    summary: "Archive a session: it ends and stays readable",
+    handle: ({ engine, params, token }) => engine.sessions.archive(params.session_id, token.name),
+  }),
+  jsonRoute("sessions.delete", {
+    scope: "run",
+    at: "writer",
+    summary: "Delete a session and all that is its own, for good",
+    handle: async ({ engine, params, token }) => {
+      await engine.sessions.delete(params.session_id, token.name);
+      return { type: "session_deleted" as const, id: params.session_id };
+    },
+  }),
+];
+
+const notThere = (field: string, what: string): RequestError =>
+  new RequestError("invalid_request", `${field}: Tandem has no ${what}.`);

@@ -1,0 +1,65 @@
+import { downloadRoute, jsonRoute, type Route } from "../../route.ts";
+
+/** Worktrees of sessions, and how their changes return. */
+export const worktreeRoutes: Route[] = [
+  jsonRoute("worktrees.list", {
+    scope: "read",
+    at: "each",
+    extension: true,
+    summary: "List the worktrees of sessions on this machine, newest first",
+    handle: async ({ engine }) => ({ data: await engine.worktrees.list() }),
+  }),
+  jsonRoute("worktrees.prune", {
+    scope: "run",
+    at: "each",
+    extension: true,
+    summary: "Remove worktrees of archived and deleted sessions that have no work which is nowhere else",
+    handle: ({ engine, body, token }) => engine.worktrees.prune(body.dry_run, token.name),
+  }),
+  jsonRoute("sessions.worktree.retrieve", {
+    scope: "read",
+    at: "folder",
+    extension: true,
+    summary: "Retrieve a session's worktree, with what was changed in it and what is nowhere else",
+    handle: ({ engine, params }) => engine.worktrees.status(params.session_id),
+  }),
+  downloadRoute("sessions.worktree.patch", {
+    scope: "read",
+    at: "folder",
+    extension: true,
+    summary: "Download all that was done in a session's worktree, committed or not, as a patch for git apply",
+    handle: async ({ engine, params }) => {
+      const content = Buffer.from(await engine.worktrees.patch(params.session_id));
+      return {
+        filename: `${params.session_id}.patch`,
+        mimeType: "text/x-patch",
+        size: content.length,
+        read: async () => content,
+      };
+    },
+  }),
+  jsonRoute("sessions.worktree.merge", {
+    scope: "run",
+    at: "folder",
+    extension: true,
+    summary: "Merge the commits of a session's worktree into the branch that it came from, or take that back",
+    handle: ({ engine, params, body, token }) => engine.worktrees.merge(params.session_id, body, token.name),
+  }),
+  jsonRoute("sessions.worktree.apply", {
+    scope: "run",
+    at: "folder",
+    extension: true,
+    summary: "Apply the patch of a session's worktree to the files of the folder that it came from, or take that back",
+    handle: ({ engine, params, body, token }) => engine.worktrees.apply(params.session_id, body, token.name),
+  }),
+  jsonRoute("sessions.worktree.remove", {
+    scope: "run",
+    at: "folder",
+    extension: true,
+    summary: "Remove a session's worktree, unless work would be lost; the session is archived",
+    handle: async ({ engine, params, body, token }) => {
+      await engine.worktrees.remove(params.session_id, body, token.name);
+      return { type: "worktree_removed" as const, session_id: params.session_id };
+    },
+  }),
+];

@@ -1,0 +1,130 @@
+import { DEFAULT_TENANT, type Store, type TenantRow } from "@tandem/storage";
+import { RequestError, type AuditNote } from "@tandem/protocol";
+import type { TenantService, TenantView } from "@tandem/server";
+import { realpath, rm, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { tandemHome, type Variables } from "../config/tandem-home.ts";
+import { ensureTenantPlace, isWithin, placeOfTenant, tenantSettings } from "./tenant-place.ts";
+import { toLimits, toQuotas, useOf } from "./tenant-usage.ts";
+
+/** Applies changes to the open runtimes of this process. */
+export interface Refreshable {
+  refresh(): Promise<void>;
+}
+
+/** Manages the tenants of a store, for the operator. */
+export function createTenantService(
+  env: Variables,
+  store: Store,
+  note: (note: AuditNote) => Promise<unknown>,
+  runtimes?: Refreshable,
+): TenantService {
+  const row = async (id: string): Promise<TenantRow> => {
+    const found = id === DEFAULT_TENANT ? undefined : await store.tenants.get(id);
+    if (!found) throw new RequestError("not_found", `There is no tenant ${id}.`);
+    return found;
+  };
+  const view = async (of: TenantRow): Promise<TenantView> => ({
+    ...describe(env, of),
+    tokens: (await store.tokens.list(of.id)).length,
+  });
+  const change = async (
+    id: string,
+    given: Parameters<Store["tenants"]["update"]>[1],
+    { kind, by, details }: { kind: AuditNote["kind"]; by: string; details?: Record<string, unknown> },
+  ): Promise<TenantView> => {
+    const changed = await store.tenants.update(id, given);
+    await runtimes?.refresh();
+    await note({ kind, actor: by, details: { id, ...details } });
+    return view(changed);
+  };
+  return {
+    async list() {
+      const rows = await store.tenants.list();
+      return Promise.all(rows.filter(({ id }) => id !== DEFAULT_TENANT).map(view));
+    },
+    async get(id) {
+      const found = await row(id);
+      return { ...(await view(found)), use: await useOf(await store.tenant(id)) };
+    },
+    async create(params, by) {
+      const { id, name = id, credential = null, quotas = {} } = params;
+      const others = await store.tenants.list();
+      if (others.some((other) => other.id === id)) {
+        throw new RequestError("conflict", `There is a tenant ${id} already.`, {
+          fix: "Choose another id: `tandem tenants list` shows those that are taken.",
+        });
+      }
+      const project = params.project === undefined ? undefined : await projectFolder(env, params.project, others);
+      const made: TenantRow = {
+        ...{ id, name, createdAt: new Date().toISOString(), archivedAt: null, limits: toLimits({}, quotas) },
+        settings: { credential, ...(project !== undefined && { project }) },
+      };
+      await ensureTenantPlace(env, placeOfTenant(env, made));
+      await store.tenants.create(made);
+      await note({ kind: "tenant.created", actor: by, details: { id, name, ...(project && { project }) } });
+      return view(made);
+    },
+    async update(id, { name, credential, quotas }, by) {
+      const found = await row(id);
+      const settings = tenantSettings.parse(found.settings);
+      const given = {
+        ...(name !== undefined && { name }),
+        ...(quotas && { limits: toLimits(found.limits, quotas) }),
+        ...(credential !== undefined && { settings: { ...settings, credential } }),
+      };
+      return change(id, given, { kind: "tenant.changed", by, details: { name, quotas, credential } });
+    },
+    async archive(id, by) {
+      await row(id);
+      return change(id, { archivedAt: new Date().toISOString() }, { kind: "tenant.archived", by });
+    },
+    async restore(id, by) {
+      await row(id);
+      return change(id, { archivedAt: null }, { kind: "tenant.restored", by });
+    },
+    async delete(id, by) {
+      const found = await row(id);
+      if (found.archivedAt === null) {
+        throw new RequestError("conflict", `${id} is being served.`, {
+          fix: `Archive it first: \`tandem tenants archive ${id}\`, or POST /v1/tenants/${id}/archive.`,
+        });
+      }
+      await runtimes?.refresh();
+      await store.tenants.delete(id);
+      await rm(placeOfTenant(env, found).home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      await note({ kind: "tenant.deleted", actor: by, details: { id, name: found.name } });
+    },
+  };
+}
+
+function describe(env: Variables, row: TenantRow): Omit<TenantView, "tokens"> {
+  const { id, name, createdAt, archivedAt, limits, settings } = row;
+  const { home, project } = placeOfTenant(env, row);
+  const { credential } = tenantSettings.parse(settings);
+  return {
+    ...{ id, name, created_at: createdAt, archived_at: archivedAt, project, home },
+    ...{ credential, quotas: toQuotas(limits) },
+  };
+}
+
+/** Refuses a folder that overlaps with another tenant's, or contains Tandem's own files. */
+async function projectFolder(env: Variables, path: string, others: readonly TenantRow[]): Promise<string> {
+  const refused = (why: string, fix: string) =>
+    new RequestError("invalid_request", `project: ${path} ${why}.`, { fix });
+  if (!isAbsolute(path)) throw refused("is not absolute", "Give the whole path.");
+  const folder = await realpath(path).catch(() => undefined);
+  if (folder === undefined || !(await stat(folder)).isDirectory()) {
+    throw refused("is no folder of this machine", "Make it first, or leave it out for one of the tenant's own.");
+  }
+  const home = await realpath(tandemHome(env)).catch(() => tandemHome(env));
+  if (isWithin(home, folder) || isWithin(folder, home)) {
+    throw refused("is where Tandem keeps its state", "Choose a folder elsewhere, or leave it out.");
+  }
+  for (const other of others.filter(({ id }) => id !== DEFAULT_TENANT)) {
+    const { project } = placeOfTenant(env, other);
+    if (!isWithin(project, folder) && !isWithin(folder, project)) continue;
+    throw refused(`shares files with the project of ${other.id}`, "Choose a folder that no other tenant has.");
+  }
+  return folder;
+}

@@ -1,0 +1,91 @@
+import type { Credential } from "@tandem/claude-code";
+import type { ServerHealth, Logger, TenantRuntime } from "@tandem/server";
+import type { EngineSettings } from "@tandem/sessions";
+import type { Store } from "@tandem/storage";
+import { checkLogin } from "../engine/check-login.ts";
+import { beginIn } from "../engine/open-acp-engine.ts";
+import { hasContext, loadServer } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Host } from "../host.ts";
+import type { Observation } from "../server/observe.ts";
+import { resumeJobs } from "../fleet/resume-jobs.ts";
+import { contextServers, serveContext, startMemoryCapture } from "../context/serve-context.ts";
+import { createEngine } from "../engine/create-engine.ts";
+
+const PROBE_MS = 10_000;
+
+export interface TenantRuntimeOptions {
+  tenant: TenantRuntime["tenant"];
+  logger: Logger;
+  /** Replaces the credential of the config, for the demo. */
+  credential?: Credential;
+  /** Engine settings besides those of the config. */
+  engine?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords">>;
+  /** Whether it runs turns, and so needs Claude Code: see `EngineOptions`. */
+  runs?: boolean | "later";
+  health?: ServerHealth;
+  readUsage?: TenantRuntime["readUsage"];
+  fleet?: TenantRuntime["fleet"];
+  /** Counts and traces sessions. Returns a function that stops it. */
+  observe?: Observation["watch"];
+}
+
+/** A tenant's services in this process. Dispose it when it has no more requests. */
+export interface OpenTenantRuntime extends TenantRuntime, AsyncDisposable {
+  store: Store;
+  project: Project;
+  /** Recovers unfinished work and starts to run turns and jobs. */
+  start(): Promise<void>;
+  /** Lets turns finish until the deadline; requests are still answered. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** The runtime of a tenant, the default one and any other, on its store. Nothing runs in it before it is started. */
+export async function openTenantRuntime(
+  host: Host,
+  project: Project,
+  store: Store,
+  { tenant, logger, credential, engine: more, health, readUsage, fleet, observe, runs = true }: TenantRuntimeOptions,
+): Promise<OpenTenantRuntime> {
+  const room = await loadServer();
+  await using parts = new AsyncDisposableStack();
+  const serving = { command: "tandem up", log: logger };
+  const shared = more?.sharedRecords && { sharedRecords: more.sharedRecords };
+  const knowledge = hasContext(project)
+    ? parts.use(await serveContext(host, project, store, { ...serving, ...shared }))
+    : undefined;
+  const clientServers = new room.ClientServers();
+  const previews = fleet && parts.use(new room.RemotePreviews(fleet, { tenant: tenant.id, logger }));
+  const engine = await createEngine(host, project, store, {
+    ...{ ...serving, runs },
+    sessionServers: (session) => clientServers.of(session),
+    ...(knowledge &&
+      project.config.sessions.context && {
+        hostServers: await contextServers(project, knowledge, store.sessions, logger),
+      }),
+    ...(credential && { credential }),
+    more: { ...more, ...(previews && { previews }) },
+  });
+  const acp = room.connectAgents({
+    ...{ engine, clientServers, logger, version: host.version },
+    begin: (folder, agent) => beginIn(engine, project, folder, agent),
+    ...(!credential && { checkLogin: () => checkLogin(host, project, PROBE_MS) }),
+  });
+  if (observe) parts.defer(observe({ tenant, engine, store }));
+  const running = parts.use(new AsyncDisposableStack());
+  const owned = parts.move();
+  let stopping: Promise<void> | undefined;
+  return {
+    ...{ tenant, engine, context: knowledge, health, readUsage, acp, fleet, store, project },
+    async start() {
+      await engine.start();
+      // Like turns, jobs run on workers only.
+      if (!knowledge || fleet?.role === "server") return;
+      await knowledge.desk.resume();
+      if (fleet) running.use(resumeJobs(knowledge.desk, logger));
+      running.use(await startMemoryCapture(project, knowledge, store, logger));
+    },
+    stop: (deadlineMs) => (stopping ??= running.disposeAsync().then(() => engine.stop(deadlineMs))),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
