@@ -32,8 +32,9 @@ export type GraphEdge = Graph["edges"][number];
 
 type Options<T> = Omit<UseQueryOptions<T>, "queryKey" | "queryFn">;
 
-/** `api.call` for a name that is only known to the caller; `useAnswer` has checked the input already. */
-const send = api.call as unknown as (name: JsonName, input: object) => Promise<never>;
+/** `api.call` for a name that only the caller knows. The signature of `useContextQuery` has checked the input. */
+const send = (name: JsonName, input: object): Promise<never> =>
+  (api as unknown as { call: (name: JsonName, input: object) => Promise<never> }).call(name, input);
 
 /** One answer of the server, cached under its path and query. */
 export function useContextQuery<Name extends JsonName>(

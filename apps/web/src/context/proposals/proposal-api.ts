@@ -27,8 +27,7 @@ export type Verdict =
 function decide(id: string, { action, ...body }: Verdict): Promise<Proposal> {
   const params = { proposal_id: id };
   if (action === "undo") return api.call("proposals.undo", { params });
-  // The action tells which body it is; destructuring has separated them.
-  return api.call(`proposals.${action}`, { params, body: body as never });
+  return api.call(`proposals.${action}`, { params, body });
 }
 
 /** Sends a verdict and refetches everything it may change. */
