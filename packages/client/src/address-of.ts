@@ -12,7 +12,7 @@ export function addressOf(
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (Array.isArray(value)) for (const item of value) search.append(`${key}[]`, String(item));
-    else if (value !== undefined) search.append(key, String(value));
+    else if (value !== undefined) search.append(key, typeof value === "string" ? value : JSON.stringify(value));
   }
   const text = search.toString();
   return { method, path: text === "" ? path : `${path}?${text}` };

@@ -88,12 +88,10 @@ export function createClient({
   const open = async (name: EndpointName, input: OpenInput): Promise<Response> => {
     const { method, path } = addressOf(name, input);
     const { body, signal, lastEventId } = input;
-    const { headers, ...rest } = json(body);
-    return request(method, path, {
-      ...rest,
-      headers: { ...headers, ...(lastEventId !== undefined && { "last-event-id": lastEventId }) },
-      ...(signal && { signal }),
-    });
+    const init = json(body);
+    const headers = new Headers(init.headers);
+    if (lastEventId !== undefined) headers.set("last-event-id", lastEventId);
+    return request(method, path, { ...init, headers, ...(signal && { signal }) });
   };
   const frames = async (name: StreamName, input: OpenInput, onBytes?: () => void) => {
     const { body } = await open(name, input);
@@ -136,8 +134,9 @@ interface OpenInput {
 /** The input of any route, after the types of `Client` have checked that of this one. */
 const plain = (input: unknown): OpenInput => (input ?? {}) as OpenInput;
 
-async function* parsed<Data>(
+/** The types of `Client` say what the data of each frame is. */
+async function* parsed(
   frames: AsyncIterable<{ id: string | undefined; data: string }>,
-): AsyncGenerator<{ id: string | undefined; data: Data }> {
-  for await (const { id, data } of frames) yield { id, data: JSON.parse(data) as Data };
+): AsyncGenerator<{ id: string | undefined; data: never }> {
+  for await (const { id, data } of frames) yield { id, data: JSON.parse(data) as never };
 }

@@ -5,7 +5,6 @@ import type {
   ContextOverview,
   Evidence,
   JsonName,
-  Passage,
   ResponseOf,
   TableDescription,
   TableGraph,
@@ -16,7 +15,7 @@ import type {
 import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 
-export type { Evidence, Passage, TableSummary, WikiPage };
+export type { Evidence, TableSummary, WikiPage };
 export type Overview = ContextOverview;
 export type Hit = ContextHit;
 export type PageSummary = WikiPageSummary;

@@ -4,10 +4,6 @@ import { api } from "../api/client.ts";
 import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 
-export interface Stopped {
-  stopped: { at: string; by: string; reason: string | null } | null;
-}
-
 export const STOP_KEY = ["/v1/stop"] as const;
 const LOOK_MS = 15_000;
 

@@ -150,8 +150,8 @@ function base(name: EndpointName, definition: Definition): RouteBase {
   return { extension: false, longRunning: false, ...definition, name, method, path, query };
 }
 
-// The table holds handlers of any call. `RouteRunner` passes a handler only calls that were parsed by the schemas of the same
-// entry of the contract, so the types that the casts below erase hold at run time.
+// The table holds handlers of any call: methods are bivariant in their parameters. `RouteRunner` passes a handler only calls
+// that were parsed by the schemas of the same entry of the contract.
 
 export function jsonRoute<Name extends JsonName>(
   name: Name,
@@ -160,7 +160,7 @@ export function jsonRoute<Name extends JsonName>(
   },
 ): JsonRoute {
   const { body, response }: { body?: z.ZodType; response: z.ZodType } = CONTRACT[name];
-  return { ...base(name, definition), kind: "json", body, response, handle: definition.handle as JsonRoute["handle"] };
+  return { ...base(name, definition), kind: "json", body, response, handle: definition.handle };
 }
 
 export function streamRoute<Name extends StreamName>(
@@ -176,7 +176,7 @@ export function streamRoute<Name extends StreamName>(
     ...base(name, definition),
     kind: "stream",
     frame: CONTRACT[name].frame,
-    handle: definition.handle as StreamRoute["handle"],
+    handle: definition.handle,
   };
 }
 
@@ -194,7 +194,7 @@ export function uploadRoute<Name extends UploadName>(
     kind: "upload",
     body,
     response,
-    handle: definition.handle as UploadRoute["handle"],
+    handle: definition.handle,
   };
 }
 
@@ -202,5 +202,5 @@ export function downloadRoute<Name extends DownloadName>(
   name: Name,
   definition: Definition & { handle: (call: Call<ParamsOf<Name>>) => Promise<Download> },
 ): DownloadRoute {
-  return { ...base(name, definition), kind: "download", handle: definition.handle as DownloadRoute["handle"] };
+  return { ...base(name, definition), kind: "download", handle: definition.handle };
 }
