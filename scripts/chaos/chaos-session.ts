@@ -1,10 +1,7 @@
 import { APIError, type Anthropic } from "@anthropic-ai/sdk";
 import { setTimeout as sleep } from "node:timers/promises";
 import { answerTo, orderOf, type Kind } from "./chaos-model.ts";
-import { follow, type Follower, type Seen } from "./follow.ts";
-
-/** A client of any server that happens to be up; a new one for each request. Rejects when none is for too long. */
-export type AnyServer = () => Promise<Anthropic>;
+import { follow, type AnyServer, type Follower, type Seen } from "./follow.ts";
 
 export interface ChaosSettings {
   agents: Record<Kind, string>;
@@ -58,7 +55,9 @@ export class ChaosSession {
       for await (const { id, title } of client.beta.sessions.list({ limit: 1_000 })) if (title === this.name) return id;
       const agent = this.#settings.agents[this.kind];
       const made = await client.beta.sessions.create({
-        ...{ agent, environment_id: this.#settings.environment, title: this.name },
+        agent,
+        environment_id: this.#settings.environment,
+        title: this.name,
       });
       return made.id;
     });

@@ -13,7 +13,7 @@ export const EXIT_CODES = {
   interrupted: { code: 130, meaning: "Ctrl-C (143 after SIGTERM, 129 after SIGHUP)" },
 } as const;
 
-export type ExitName = keyof typeof EXIT_CODES;
+type ExitName = keyof typeof EXIT_CODES;
 
 /** Maps error codes to exits. Any other code is a plain failure. */
 const BY_ERROR_CODE: Record<string, ExitName> = {

@@ -132,7 +132,7 @@ interface OpenInput {
 }
 
 /** The input of any route, after the types of `Client` have checked that of this one. */
-const plain = (input: unknown): OpenInput => (input ?? {}) as OpenInput;
+const plain = (input: unknown): OpenInput => input ?? {};
 
 /** The types of `Client` say what the data of each frame is. */
 async function* parsed(

@@ -9,18 +9,7 @@ import {
   type RunQueue,
 } from "../run-queue.ts";
 import { EmbeddedWorker } from "./embedded-worker.ts";
-
-export interface WaitingRun {
-  run: Run;
-  sentAt: number;
-  /** Earliest start, after a backoff. */
-  from: number;
-  failures: number;
-}
-
-export interface RunUnderWay extends WaitingRun {
-  abort: AbortController;
-}
+import type { RunSource, RunUnderWay, WaitingRun } from "./run-source.ts";
 
 /**
  * An in-process queue. It is not durable and need not be: inbox and leases are, and the next process that opens the
@@ -45,7 +34,7 @@ export function createEmbeddedQueue(options: QueueOptions = {}): RunQueue {
 }
 
 /** Waiting, running and dead runs, and the workers. */
-export class EmbeddedQueue {
+class EmbeddedQueue implements RunSource {
   readonly workers = new Set<EmbeddedWorker>();
   readonly deadRuns = new Map<string, DeadRun>();
   readonly #waiting = new Map<string, WaitingRun>();

@@ -1,8 +1,8 @@
 import type { Working, WorkOptions } from "../run-queue.ts";
-import type { EmbeddedQueue, RunUnderWay } from "./create-embedded-queue.ts";
+import type { RunSource, RunUnderWay } from "./run-source.ts";
 
 export class EmbeddedWorker implements Working {
-  readonly #queue: EmbeddedQueue;
+  readonly #queue: RunSource;
   readonly #places: Set<string>;
   readonly #options: WorkOptions;
   readonly #underWay = new Set<RunUnderWay>();
@@ -10,7 +10,7 @@ export class EmbeddedWorker implements Working {
   #paused = false;
   #onIdle = (): void => {};
 
-  constructor(queue: EmbeddedQueue, options: WorkOptions) {
+  constructor(queue: RunSource, options: WorkOptions) {
     this.#queue = queue;
     this.#places = new Set(options.places);
     this.#options = options;
