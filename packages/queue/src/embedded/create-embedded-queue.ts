@@ -55,13 +55,15 @@ class EmbeddedQueue implements RunSource {
   /** Workers take one run each in turn, so that one worker does not take all. */
   look(): void {
     clearTimeout(this.#alarm);
+    // Read before the runs are checked: a run whose backoff ends in between would otherwise be neither taken nor timed.
+    const now = Date.now();
     let taken = true;
     while (taken) {
       taken = false;
       for (const worker of this.workers) taken = worker.takeOne() || taken;
     }
-    const pauses = [...this.#waiting.values()].map(({ from }) => from - Date.now()).filter((ms) => ms > 0);
-    if (pauses.length > 0) this.#alarm = setTimeout(() => this.look(), Math.min(...pauses)).unref();
+    const due = [...this.#waiting.values()].map(({ from }) => from).filter((from) => from > now);
+    if (due.length > 0) this.#alarm = setTimeout(() => this.look(), Math.max(0, Math.min(...due) - Date.now())).unref();
   }
 
   /** Takes the next run for a worker and marks it as running. */
