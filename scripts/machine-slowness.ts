@@ -21,5 +21,6 @@ export function measureSlowness(): number {
   // The shortest sample shows the core's speed, the load shows how many processes share it.
   const core = Math.min(...times) / SAMPLE_MS;
   const queue = (loadavg()[0] ?? 0) / availableParallelism();
-  return Math.min(Math.max(1, core) * Math.max(1, queue), HIGHEST);
+  // Rounded up to halves: tests multiply leases by it, which the store keeps as whole milliseconds.
+  return Math.min(Math.ceil(2 * Math.max(1, core) * Math.max(1, queue)) / 2, HIGHEST);
 }
