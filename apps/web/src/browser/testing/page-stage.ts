@@ -92,7 +92,8 @@ export async function startPageStage({ context = false, settings: own = "", demo
 
   if (context) {
     await finish(["demo", "context", project, "--json"], home);
-    // The server refuses sessions whose folder contains its own state.
+    // The server refuses sessions whose folder contains its own state. The command has left its compile cache there.
+    await rm(state, { recursive: true, force: true });
     await rename(join(project, ".tandem"), state);
   } else await mkdir(project);
   await writeFile(join(project, "notes.md"), "# Notes\n\nOne, two, three.\n");
