@@ -29,7 +29,7 @@ describe("module loading", () => {
 
   it("loads no engine if none is used", async () => {
     const loaded = await packagesLoadedFor("none");
-    expect(loaded).toContain("./backends/none.ts");
+    expect(loaded).toContain("./create-backend.ts");
     expect(loaded.filter((name) => /@ai-sdk|agent-sdk|claude-code/.test(name))).toEqual([]);
   });
 

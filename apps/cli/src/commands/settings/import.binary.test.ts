@@ -69,7 +69,7 @@ test("imports the settings of Claude Code and opencode, and lists the rest", asy
   expect(tried.stdout).not.toContain("sesame");
 
   expect(await machine.run(["import", "--yes"])).toMatchObject({ code: 0 });
-  expect(await config()).toContain("  - {tool: Read, pattern: .env, action: deny}\n");
+  expect(await config()).toContain("  - tool: Read\n    pattern: .env\n    action: deny\n");
   expect(await readFile(machine.folder.join("project", ".tandem", "commands", "tidy.md"), "utf8")).toContain(
     "Tidy $ARGUMENTS",
   );
