@@ -135,9 +135,9 @@ export class TurnOutput {
     const { writer, onStep } = this.#dependencies;
     const { machine } = this.#parts;
     const isResult = type === "agent.tool_result" || type === "agent.mcp_tool_result";
-    const isStep = isResult && writer.open.size === 0 && machine.state.requests === 0;
-    machine.apply({ type: "agentEvent", isStep });
-    if (isStep) onStep();
+    // Claude Code may report the next request before this result, so an open request alone does not mean an answer.
+    machine.apply({ type: "agentEvent", isLastResult: isResult && writer.open.size === 0 });
+    if (machine.state.isBetweenSteps) onStep();
   }
 
   /** A subagent's call ends with its process, so its transcript need not be saved first. */

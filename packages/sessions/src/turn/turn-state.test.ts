@@ -57,6 +57,20 @@ describe("the state of a turn", () => {
     expect(() => after(begin(), { type: "end" }, { type: "claudeEnded" })).toThrow("cannot take");
   });
 
+  it("is between two steps after the last result, even if the next request was reported first", () => {
+    const started: TurnEvent = { type: "requestStarted" };
+    const ended: TurnEvent = { type: "requestEnded" };
+    const called: TurnEvent = { type: "agentEvent", isLastResult: false };
+    const result: TurnEvent = { type: "agentEvent", isLastResult: true };
+    const isBetweenSteps = (...events: TurnEvent[]): boolean =>
+      after(begin(), { type: "prompted" }, ...events).isBetweenSteps;
+    expect(isBetweenSteps(started, called, ended, result)).toBe(true);
+    expect(isBetweenSteps(started, called, ended, started, result)).toBe(true);
+    expect(isBetweenSteps(started, called, ended, result, started, called)).toBe(false);
+    // The model may still add calls to the answer that it is writing.
+    expect(isBetweenSteps(started, called, result)).toBe(false);
+  });
+
   it("can be steered only while Claude has its prompt and no call waits", () => {
     expect(canSteer(after(begin()))).toBe(false);
     expect(canSteer(after(begin(), { type: "prompted" }))).toBe(true);

@@ -37,6 +37,8 @@ interface Progress {
   readonly calls: PendingCalls;
   /** Model requests of the primary thread in flight. While there is one, the model may still add calls. */
   readonly requests: number;
+  /** The model has begun the answer to its newest request and not finished it. */
+  readonly isAnswering: boolean;
   /** Every call has its result and the model has not answered since: the turn can be handed over without loss. */
   readonly isBetweenSteps: boolean;
 }
@@ -88,10 +90,11 @@ export type TurnEvent =
   | { type: "abandon" }
   | { type: "requestStarted" }
   | { type: "requestEnded" }
-  | { type: "agentEvent"; isStep: boolean }
+  /** An event of the agent: the result of its last open call, or anything else. */
+  | { type: "agentEvent"; isLastResult: boolean }
   | CallEvent;
 
-export const NO_TURN: TurnState = { type: "idle", calls: NO_CALLS, requests: 0, isBetweenSteps: false };
+export const NO_TURN: TurnState = { type: "idle", calls: NO_CALLS, requests: 0, isAnswering: false, isBetweenSteps: false };
 
 const OPEN: readonly Type[] = ["starting", "running", "waiting", "quotaWait", "settling", "background"];
 const ACTIVE: readonly Type[] = [...OPEN, "ending"];
@@ -136,9 +139,11 @@ export function transition(state: TurnState, event: TurnEvent): TurnState {
     case "requestStarted":
       return { ...state, requests: state.requests + 1 };
     case "requestEnded":
-      return { ...state, requests: Math.max(0, state.requests - 1) };
+      return { ...state, requests: Math.max(0, state.requests - 1), isAnswering: false };
     case "agentEvent":
-      return { ...state, isBetweenSteps: event.isStep };
+      return event.isLastResult
+        ? { ...state, isBetweenSteps: !state.isAnswering }
+        : { ...state, isBetweenSteps: false, isAnswering: state.requests > 0 };
     case "abandon":
       return NO_TURN;
     case "ended":
@@ -189,7 +194,12 @@ function within(state: ActiveState, event: InnerEvent): TurnState {
   }
 }
 
-const progress = ({ calls, requests, isBetweenSteps }: TurnState): Progress => ({ calls, requests, isBetweenSteps });
+const progress = ({ calls, requests, isAnswering, isBetweenSteps }: TurnState): Progress => ({
+  calls,
+  requests,
+  isAnswering,
+  isBetweenSteps,
+});
 
 let lastId = 0;
 
