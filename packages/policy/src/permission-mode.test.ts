@@ -5,7 +5,7 @@ const root = { uid: 0, isDisposable: false };
 const person = { uid: 1000, isDisposable: false };
 
 describe("bypassPermissions", () => {
-  test("is refused to root, with the reason and the way out", () => {
+  test("is refused to root, with a reason and a fix", () => {
     expect(() => checkMode("bypassPermissions", root, "mode")).toThrow(
       expect.objectContaining({
         code: "forbidden",
@@ -15,7 +15,7 @@ describe("bypassPermissions", () => {
     );
   });
 
-  test("is for other users, and for root in a container that may be thrown away", () => {
+  test("is allowed for other users, and for root in a disposable container", () => {
     expect(checkMode("bypassPermissions", person, "mode")).toBe("bypassPermissions");
     expect(checkMode("bypassPermissions", { ...root, isDisposable: true }, "mode")).toBe("bypassPermissions");
     expect(hostAccount({ IS_SANDBOX: "1" })).toMatchObject({ isDisposable: true });
@@ -23,7 +23,7 @@ describe("bypassPermissions", () => {
   });
 });
 
-test("root may have every other mode, and nobody one that there is not", () => {
+test("root may use every other mode; unknown modes are rejected", () => {
   for (const mode of ["default", "acceptEdits", "plan"]) expect(checkMode(mode, root, "mode")).toBe(mode);
   expect(() => checkMode("yolo", person, "mode")).toThrow(expect.objectContaining({ code: "invalid_request" }));
 });

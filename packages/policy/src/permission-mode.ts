@@ -1,9 +1,9 @@
 import { PERMISSION_MODES, RequestError, SESSION_METADATA, type PermissionMode } from "@tandem/protocol";
 
-/** Who runs the server, and whether it says that nothing but this machine is at stake. */
+/** The account that runs the server, and whether its machine is disposable. */
 export interface HostAccount {
   uid: number | undefined;
-  /** `IS_SANDBOX`, which Claude Code knows too: a container that may be thrown away. */
+  /** `IS_SANDBOX=1`, which Claude Code reads too: the server runs in a disposable container. */
   isDisposable: boolean;
 }
 
@@ -12,7 +12,7 @@ export const hostAccount = (variables: Readonly<Record<string, string | undefine
   isDisposable: variables["IS_SANDBOX"] === "1",
 });
 
-/** A mode that there is, and that whoever runs the server may have. Refused otherwise, with the way out. */
+/** Returns a known mode that this account may use; throws a `RequestError` otherwise. */
 export function checkMode(mode: string, standing: HostAccount, place: string): PermissionMode {
   const known = PERMISSION_MODES.find((each) => each === mode);
   if (!known) throw new RequestError("invalid_request", `${place}: expected ${PERMISSION_MODES.join(", ")}.`);
@@ -28,13 +28,13 @@ export function checkMode(mode: string, standing: HostAccount, place: string): P
   );
 }
 
-/** The same of a session's metadata. */
+/** Checks the mode in a session's metadata. */
 export function checkModeOf(metadata: Record<string, string>, standing: HostAccount): void {
   const mode = metadata[SESSION_METADATA.permissionMode];
   if (mode !== undefined) checkMode(mode, standing, `metadata.${SESSION_METADATA.permissionMode}`);
 }
 
-/** What a conversation under another agent must not inherit: nobody has let that agent do it. */
+/** Drops the mode: a session that moves to another agent must not inherit permissions given to the first one. */
 export function withoutMode(metadata: Record<string, string>): Record<string, string> {
   const { [SESSION_METADATA.permissionMode]: _, ...rest } = metadata;
   return rest;

@@ -7,15 +7,12 @@ const toolset = (params: Omit<Extract<ToolParams, { type: "agent_toolset_2026040
   resolveTools([{ type: "agent_toolset_20260401", ...params }], []);
 const permission = (tools: Tool[], name: string) => decide(tools, { name }).permission;
 
-describe("a toolset that states nothing", () => {
+describe("a toolset without policies", () => {
   const tools = toolset();
 
-  test.each(["Read", "Glob", "Grep", "TodoWrite", "Agent"])(
-    "lets the agent look and keep its own books: %s",
-    (name) => {
-      expect(permission(tools, name)).toBe("allow");
-    },
-  );
+  test.each(["Read", "Glob", "Grep", "TodoWrite", "Agent"])("allows reading and bookkeeping: %s", (name) => {
+    expect(permission(tools, name)).toBe("allow");
+  });
 
   test.each(["Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "SomethingNew"])(
     "asks for %s",
@@ -24,7 +21,7 @@ describe("a toolset that states nothing", () => {
     },
   );
 
-  test("says so in what it came to", () => {
+  test("is returned with its defaults filled in", () => {
     expect(tools).toEqual([
       {
         type: "agent_toolset_20260401",
@@ -40,8 +37,8 @@ describe("a toolset that states nothing", () => {
   });
 });
 
-describe("a toolset that states policies", () => {
-  test("a default holds for every tool that is not named, reading included", () => {
+describe("a toolset with policies", () => {
+  test("a default applies to every unnamed tool, including reads", () => {
     const tools = toolset({ default_config: { permission_policy: { type: "always_ask" } } });
     expect(permission(tools, "Read")).toBe("ask");
     expect(permission(toolset({ default_config: { permission_policy: { type: "always_allow" } } }), "Bash")).toBe(
@@ -49,7 +46,7 @@ describe("a toolset that states policies", () => {
     );
   });
 
-  test("a tool's own policy goes before the default", () => {
+  test("a tool's own policy overrides the default", () => {
     const tools = toolset({
       default_config: { permission_policy: { type: "always_allow" } },
       configs: [{ name: "bash", permission_policy: { type: "always_ask" } }],
@@ -59,12 +56,12 @@ describe("a toolset that states policies", () => {
     expect(permission(tools, "Write")).toBe("allow");
   });
 
-  test("`auto` is asked for: nobody here judges by itself", () => {
+  test("`auto` asks: no classifier decides here", () => {
     const tools = toolset({ default_config: { permission_policy: { type: "auto" } } });
     expect(permission(tools, "Read")).toBe("ask");
   });
 
-  test("a tool that is turned off is neither offered nor allowed", () => {
+  test("a disabled tool is neither offered nor allowed", () => {
     const tools = toolset({ configs: [{ name: "bash", enabled: false }] });
     expect(offeredTools(tools, false)).not.toContain("Bash");
     expect(permission(tools, "Bash")).toBe("deny");
@@ -94,19 +91,19 @@ describe("MCP toolsets", () => {
     [server],
   );
 
-  test("ask unless the agent says otherwise", () => {
+  test("ask by default", () => {
     expect(decide(tools, { name: "read", mcpServer: "docs" }).permission).toBe("ask");
     expect(decide(tools, { name: "search", mcpServer: "docs" }).permission).toBe("allow");
     expect(decide(tools, { name: "drop", mcpServer: "docs" }).permission).toBe("deny");
     expect(decide(tools, { name: "search", mcpServer: "other" }).permission).toBe("ask");
   });
 
-  test("name a server that the agent has", () => {
+  test("must name one of the agent's servers", () => {
     expect(() => resolveTools([{ type: "mcp_toolset", mcp_server_name: "nope" }], [server])).toThrow(RequestError);
   });
 });
 
-test("no tool is there twice", () => {
+test("duplicate tools are rejected", () => {
   const custom = { type: "custom" as const, name: "ask", description: "", input_schema: { type: "object" as const } };
   expect(() => resolveTools([custom, custom], [])).toThrow(/custom tool "ask" is there twice/);
   expect(() => toolset({ configs: [{ name: "bash" }, { name: "bash" }] })).toThrow(/twice/);

@@ -15,10 +15,10 @@ type PolicyParams = { enabled?: boolean | null; permission_policy?: PermissionPo
 const ALLOW: PermissionPolicy = { type: "always_allow" };
 const ASK: PermissionPolicy = { type: "always_ask" };
 
-/** This is the user's own machine: where an agent does not say, it may look, and must ask before it does anything. */
+/** Agents run on the user's own machine, so reading is allowed by default and every effect needs approval. */
 const LOOKING: ReadonlySet<ToolsetTool> = new Set(["read", "glob", "grep"]);
 
-/** The tools of an agent with every default filled in, so that nobody who reads them has to know the defaults. */
+/** Fills in every default, so that readers of an agent's tools need not know the defaults. */
 export function resolveTools(params: readonly ToolParams[], servers: readonly McpServer[]): Tool[] {
   const seen = new Set<string>();
   return params.map((tool, index) => {
@@ -51,7 +51,7 @@ function resolveToolset(tool: Extract<ToolParams, { type: "agent_toolset_2026040
   const enabled = tool.default_config?.enabled ?? true;
   const named = new Map((tool.configs ?? []).map((config) => [config.name, config]));
   if (named.size !== (tool.configs ?? []).length) throw invalid(`tools[${index}].configs: a tool is there twice`);
-  // Named where it differs from the default, or was named by the client.
+  // List a tool if it differs from the default or if the client named it.
   const configs = TOOLSET_TOOLS.filter((name) => named.has(name) || (!stated && LOOKING.has(name))).map((name) => {
     const fallback = { enabled, permission_policy: stated ?? (LOOKING.has(name) ? ALLOW : ASK) };
     const config = { type: name, name, ...resolvePolicy(named.get(name), fallback) };

@@ -1,4 +1,4 @@
-/** What an id says it is an id of. Prefixes are Anthropic's where they have one. */
+/** Id kinds and their prefixes: Anthropic's where there is one. */
 const ID_PREFIXES = {
   agent: "agent",
   environment: "env",
@@ -41,7 +41,7 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;
 const RANDOM_LENGTH = 16;
 
-/** A new id: ids of one kind sort by the time that they were made, to the millisecond; the rest is random. */
+/** Creates an id. Ids of one kind sort by creation time, to the millisecond; the rest is random. */
 export function newId<K extends IdKind>(of: K, now = Date.now()): Id<K> {
   let time = "";
   for (let rest = now, i = 0; i < TIME_LENGTH; i += 1) {
@@ -52,7 +52,7 @@ export function newId<K extends IdKind>(of: K, now = Date.now()): Id<K> {
   return `${ID_PREFIXES[of]}_${time}${random.join("")}` as Id<K>;
 }
 
-/** Whether a string from outside has the form of an id of that kind; ids that were not made here may be shorter. */
+/** Whether external text has the form of an id of that kind. Ids created elsewhere may be shorter. */
 export function isId<K extends IdKind>(of: K, text: string): text is Id<K> {
   return new RegExp(`^${ID_PREFIXES[of]}_[0-9A-Za-z_-]{1,64}$`).test(text);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { inParallel } from "./in-parallel.ts";
 
-test("runs at most so many at once, and returns results in the order of the items", async () => {
+test("limits concurrency and keeps the order of the items", async () => {
   const running = new Set<number>();
   let most = 0;
   const results = await inParallel([5, 1, 4, 2, 3], 2, async (item, index) => {

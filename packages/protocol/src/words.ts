@@ -1,14 +1,14 @@
-// Words that a page needs too, apart from the shapes: who imports these brings no checker of shapes along.
+// Constants that the page also imports. Kept apart from the schemas so that zod stays out of its bundle.
 
 export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
-/** The name under which a question of the agent's arrives, as a call that takes a `user.custom_tool_result`. */
+/** The tool name of an agent's question, answered by a `user.custom_tool_result`. */
 export const QUESTION_TOOL = "ask_user_question";
 
-/** There from the start and not to be changed: the folder where the server was started. */
+/** The built-in, unchangeable environment: the folder where the server was started. */
 export const LOCAL_ENVIRONMENT = "env_local";
 
-/** Where an environment says what Anthropic's shapes have no place for, in its `metadata`. */
+/** Keys in an environment's `metadata` for settings that Anthropic's shapes lack. */
 export const ENVIRONMENT_METADATA = {
   /** A folder on this machine, absolute. */
   path: "tandem.path",
@@ -24,7 +24,7 @@ export const ENVIRONMENT_METADATA = {
   git: "tandem.git",
 } as const;
 
-/** What a token may do, from the least to the most. */
+/** Token scopes, from least to most powerful. */
 export const SCOPES = ["read", "run", "admin"] as const;
 
 /**
@@ -35,15 +35,15 @@ export const JOB_STATES = ["queued", "running", "interrupted", "done", "partly",
 
 export const BUDGET_UNITS = ["usd", "tokens", "seconds", "turns", "requests"] as const;
 
-/** How much a session may do where no rule says anything. The words are Claude Code's. */
+/** Permissions of a session when no rule matches. The names are Claude Code's. */
 export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
 
 export const RULE_ACTIONS = ["allow", "ask", "deny"] as const;
 
-/** From the least specific to the most. */
+/** From least to most specific. */
 export const RULE_SCOPES = ["user", "project", "agent", "session"] as const;
 
-/** What an entry is about. What stands before the dot is its subject. */
+/** Kinds of audit entries; the part before the dot is the subject. */
 export const AUDIT_KINDS = [
   // Sessions
   "session.created",
@@ -53,7 +53,7 @@ export const AUDIT_KINDS = [
   "session.forked",
   "session.rewound",
   "session.recovered",
-  // What people and clients ask
+  // People and clients
   "message.sent",
   "message.dropped",
   "turn.interrupted",
@@ -61,7 +61,7 @@ export const AUDIT_KINDS = [
   "turn.failed",
   "command.used",
   "shell.run",
-  // What agents do
+  // Agents
   "call.requested",
   "call.answered",
   "call.resolved",
@@ -69,12 +69,12 @@ export const AUDIT_KINDS = [
   "call.denied",
   "hook.asked",
   "files.changed",
-  // What is spent
+  // Spending
   "cost.counted",
   "budget.reached",
   "budget.changed",
   "quota.parked",
-  // What may be done
+  // Permissions
   "mode.changed",
   "model.changed",
   "rule.added",
@@ -101,31 +101,31 @@ export const AUDIT_KINDS = [
   "fleet.drained",
 ] as const;
 
-/** Where a session says what Anthropic's shapes have no place for, in its `metadata`. */
+/** Keys in a session's `metadata` for settings that Anthropic's shapes lack. */
 export const SESSION_METADATA = {
-  /** JSON Schema of the object that every turn ends with. */
+  /** JSON Schema of the object that every turn returns. */
   outputSchema: "tandem.output_schema",
   /** At most this many model requests in a turn. */
   maxTurns: "tandem.max_turns",
-  /** `replace` puts the agent's system prompt in the place of Claude Code's own. */
+  /** `replace` replaces Claude Code's system prompt with the agent's. */
   system: "tandem.system",
-  /** How much it may do where no rule says anything: see `PERMISSION_MODES`. */
+  /** Permissions when no rule matches: see `PERMISSION_MODES`. */
   permissionMode: "tandem.permission_mode",
-  /** The model and the effort of the next turns, in place of the agent's. */
+  /** Overrides the agent's model and effort for the next turns. */
   model: "tandem.model",
   effort: "tandem.effort",
-  /** JSON: `{"turn": Limits, "session": Limits}`, beside the budget in money. */
+  /** JSON: `{"turn": Limits, "session": Limits}`, in addition to the budget in money. */
   limits: "tandem.limits",
-  /** `wait`: a turn that meets a quota with a reset time goes on by itself then. */
+  /** `wait`: a turn that hits a quota with a reset time continues by itself then. */
   onQuota: "tandem.on_quota",
-  /** How long an approval waits before it is denied, such as `8h`; without it, for ever. */
+  /** The expiry of an approval, such as `8h`; by default none. */
   approvalExpiry: "tandem.approval_expiry",
-  /** `off`: the agent cannot ask questions, for work that nobody watches. */
+  /** `off`: the agent cannot ask questions, for unattended work. */
   questions: "tandem.questions",
-  /** The name of its worktree's branch, after `tandem/`; without it, the session's id. */
+  /** The name of its worktree's branch after `tandem/`; by default the session's id. */
   worktree: "tandem.worktree",
-  /** The session that it was forked from; set by the engine. */
+  /** The source session of a fork; set by the engine. */
   forkedFrom: "tandem.forked_from",
-  /** The conversation of Claude Code's that it was read from; set by the import. */
+  /** The imported conversation of Claude Code; set by the import. */
   importedFrom: "tandem.imported_from",
 } as const;

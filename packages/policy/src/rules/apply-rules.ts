@@ -9,11 +9,11 @@ import { absolute, realPath, type Place } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
 import { ACCESS, kindOf, NAME_FIELDS } from "./tool-kinds.ts";
 
-/** A call's name as rules know it. */
+/** The tool name that rules match, with the MCP server's prefix. */
 export const fullName = ({ name, mcpServer }: Pick<JudgedCall, "name" | "mcpServer">): string =>
   mcpServer === undefined ? name : `mcp__${mcpServer}__${name}`;
 
-/** What rules say of a call, part by part. Without a verdict where they say nothing. */
+/** Applies rules to a call, part by part. There is no verdict if no rule matches. */
 export function applyRules(rules: readonly CompiledRule[], call: JudgedCall, place: Place): Judgement {
   const tool = fullName(call);
   const text = (field: string): string | undefined => {
@@ -47,7 +47,7 @@ const OTHER_SHELL: Caution = { why: "what it runs cannot be read, and rules deny
 
 function fileOf(tool: string, text: (field: string) => string | undefined, { folder }: Place): FileCall | undefined {
   if (tool === "Glob" || tool === "Grep") {
-    // A pattern may begin with the folder that it is looked for in.
+    // A Glob pattern may start with the folder to search.
     const pattern = tool === "Glob" ? text("pattern") : undefined;
     const within =
       pattern?.startsWith("/") || pattern?.startsWith("~") ? pattern.replace(/\/[^/]*[*?[{].*$/, "") : undefined;
@@ -69,7 +69,7 @@ function judgeWeb(tool: string, input: Record<string, unknown>, rules: readonly 
   const address = typeof input["url"] === "string" ? input["url"] : undefined;
   const host = address === undefined ? undefined : hostOf(/^[a-z]+:/i.test(address) ? address : `https://${address}`);
   const considered = rules.flatMap(({ rule, pattern, restricts }): Considered[] => {
-    // A domain that is denied is denied by whatever tool of the web.
+    // A denied domain applies to every web tool.
     if (!namesTool(rule.tool, tool) && !(restricts && pattern.type === "domain")) return [];
     if (pattern.type === "any") return [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }];
     if (pattern.type !== "domain") return [];
@@ -92,7 +92,7 @@ function judgeWeb(tool: string, input: Record<string, unknown>, rules: readonly 
 
 const FITS: Record<Fit, string> = { yes: "is meant by it", maybe: "may be meant by it", no: "is not meant by it" };
 
-/** Tools of MCP servers: by their names, and by paths that their input names. */
+/** MCP tools match by name and by paths in their input. */
 function judgeOther(tool: string, call: JudgedCall, rules: readonly CompiledRule[], place: Place): Judgement {
   const considered = byName(tool, rules);
   const paths = [...stringsIn(call.input)].filter(

@@ -2,17 +2,17 @@ import type { ShellUnit } from "../shell/expand-line.ts";
 import { programName } from "../shell/programs.ts";
 import { readShellLine, type ShellWord } from "../shell/shell-line.ts";
 
-/** Whether a rule is about a call: `maybe` where that cannot be known before it runs. */
+/** Whether a rule matches a call; `maybe` if that is unknown before the call runs. */
 export type Fit = "yes" | "maybe" | "no";
 
-/** Words of a command; `*` stands for anything in a word, and as the last word for any further ones. */
+/** Words of a command. `*` matches any text in a word; as the last word it matches any further words. */
 export interface CommandPattern {
   words: readonly string[];
-  /** It ends with `*`. */
+  /** True if the pattern ends with `*`. */
   open: boolean;
 }
 
-/** Returns a sentence where it is not a pattern. */
+/** Returns an error text if the pattern is invalid. */
 export function readCommandPattern(text: string): CommandPattern | string {
   if (text.trim() === "*") return { words: [], open: true };
   const { commands, doubt } = readShellLine(text);
@@ -31,7 +31,7 @@ export function readCommandPattern(text: string): CommandPattern | string {
   return { words: fixed, open };
 }
 
-/** Word by word, in their order; words that make a program run other code have to be spelled out. */
+/** Matches word by word. Words that make a program run other code must be spelled out in the pattern. */
 export function isCovered({ words: wanted, open }: CommandPattern, unit: ShellUnit): boolean {
   const { words } = unit.command;
   if (wanted.length === 0) return true;
@@ -45,10 +45,10 @@ export function isCovered({ words: wanted, open }: CommandPattern, unit: ShellUn
   });
 }
 
-/** What a `*` may stand for: a known word, or names of files that cannot be taken for options. */
+/** `*` matches a known word, or file names that cannot be parsed as options. */
 const isPlain = ({ text, glob }: ShellWord): boolean => text !== undefined && (!glob || /^[\w./]/.test(text));
 
-/** Whether a command that is to be denied or asked for begins with these words, options in between left aside. */
+/** Matches a deny or ask pattern as a prefix, ignoring options in between. */
 export function isMeant({ words: wanted }: CommandPattern, unit: ShellUnit): Fit {
   const [program, ...rest] = wanted;
   if (program === undefined) return "yes";
@@ -76,7 +76,7 @@ function namedWords(wanted: readonly string[], words: readonly ShellWord[]): Fit
       if (word.text === undefined || word.glob) return "maybe";
       if (fits(pattern, word.text)) break;
       const option = word.text.startsWith("-");
-      // What follows an option may be its value.
+      // The word after an option may be its value.
       if (!option && !afterOption) return "no";
       afterOption = option;
     }
@@ -90,7 +90,7 @@ function hasOption(option: string, words: readonly ShellWord[]): Fit {
   const long = texts.filter((text) => text.startsWith("--") && text.length > 2);
   const unknown: Fit = texts.length < words.length ? "maybe" : "no";
   if (option.startsWith("--")) {
-    // Programs take the beginning of an option for the whole of it.
+    // Programs accept abbreviated long options.
     const found = long.some((text) => text.startsWith(option) || (text.length > 3 && option.startsWith(text)));
     return found ? "yes" : unknown;
   }
@@ -105,7 +105,7 @@ function hasOption(option: string, words: readonly ShellWord[]): Fit {
   return long.length > 0 ? "maybe" : unknown;
 }
 
-/** Whether text that nobody can read with certainty names the program of a pattern. */
+/** Whether text that cannot be parsed with certainty names the pattern's program. */
 export function isMentioned({ words: [program] }: CommandPattern, source: string): boolean {
   if (program === undefined) return true;
   const name = programName(program).replace(/[^\w]/g, "\\$&");

@@ -4,7 +4,7 @@ import { checkDomainPattern } from "./domain-pattern.ts";
 import { checkPathPattern, PathPattern, type Place } from "./path-pattern.ts";
 import { KNOWN_TOOLS, kindOf, subjectOf, TOOL_KINDS } from "./tool-kinds.ts";
 
-/** What a rule says of the calls of its tool. */
+/** The pattern of a rule, parsed. */
 type RulePattern =
   | { type: "any" }
   | { type: "command"; command: CommandPattern }
@@ -15,11 +15,11 @@ type RulePattern =
 export interface CompiledRule {
   rule: KeptRule;
   pattern: RulePattern;
-  /** `deny` and `ask`: they are about more than what they name, to be certain. */
+  /** True for `deny` and `ask`, which match more broadly than they are written, to be safe. */
   restricts: boolean;
 }
 
-/** Throws a `RequestError` with a sentence where a rule says nothing that could be held. */
+/** Throws a `RequestError` if the rule cannot be enforced. */
 export function checkRule({ tool, pattern, action }: Rule): void {
   const known = tool === "*" || Object.hasOwn(TOOL_KINDS, tool) || KNOWN_TOOLS.includes(tool) || isMcp(tool);
   if (!known) throw invalid(`There is no tool ${tool}.`, toolFix(tool));
@@ -38,7 +38,7 @@ function patternProblem(subject: string, pattern: string, action: Rule["action"]
   if (subject !== "command") return undefined;
   const command = readCommandPattern(pattern);
   if (typeof command === "string") return command;
-  // `sh *` and `sudo *` allow everything there is.
+  // `sh *` and `sudo *` would allow everything.
   const program = command.words[0];
   if (action === "allow" && command.open && command.words.length === 1 && program && RUNS_ANYTHING.has(program)) {
     return `it allows everything, since \`${program}\` runs any other command; allow \`Bash\` if that is meant`;
@@ -88,13 +88,13 @@ function compilePattern({ tool, pattern }: KeptRule, place: Place, restricts: bo
   }
 }
 
-/** `mcp__SERVER__TOOL`, `mcp__SERVER`, with `*` for any part of a name. */
+/** Matches `mcp__SERVER__TOOL` and `mcp__SERVER`, with `*` for any part of a name. */
 const isMcp = (tool: string): boolean => /^mcp__[\w.*-]+$/.test(tool);
 
-/** Whether a rule names this tool: by its name, its kind, its server, or `*`. */
+/** Whether a rule names this tool: by name, kind, MCP server or `*`. */
 export function namesTool(rule: string, tool: string): boolean {
   if (rule === "*" || rule === tool) return true;
-  // One tool, two names.
+  // Agent and Task are two names of one tool.
   if ((rule === "Agent" && tool === "Task") || (rule === "Task" && tool === "Agent")) return true;
   if (Object.hasOwn(TOOL_KINDS, rule)) return kindOf(tool) === rule;
   if (!isMcp(rule) || !tool.startsWith("mcp__")) return false;

@@ -8,8 +8,8 @@ import { expandLine } from "../shell/expand-line.ts";
 import { kindOf } from "./tool-kinds.ts";
 
 /**
- * What becomes of a call: what the agent does not have is denied; then rules that deny; then, while planning, everything that
- * changes something; then the other rules; then the agent's policy, and what the mode makes of a policy that asks.
+ * Decides a call, in this order: tools that the agent lacks are denied; deny rules; in plan mode, every change is denied; the
+ * other rules; the agent's policy, which the mode may override where it asks.
  */
 export function decideCall(
   call: JudgedCall,
@@ -46,7 +46,7 @@ export function decideCall(
   return say("ask", "policy", `The agent's policy asks for ${tool}.`);
 }
 
-/** Whether a call changes something outside of the conversation, as far as can be known. */
+/** Whether a call has an effect outside the conversation, as far as that is known. */
 function changes(call: JudgedCall): "yes" | "maybe" | "no" {
   const tool = fullName(call);
   if (tool.startsWith("mcp__")) return "maybe";
@@ -62,7 +62,7 @@ function changes(call: JudgedCall): "yes" | "maybe" | "no" {
   }
 }
 
-/** Whether every command of a line is one that only shows. */
+/** Whether every command of a shell line only reads. */
 function isLooking(command: unknown): boolean {
   if (typeof command !== "string") return false;
   const { units, doubts } = expandLine(command);

@@ -1,6 +1,6 @@
 import type { Fit } from "./command-pattern.ts";
 
-/** Returns a sentence where it is not a pattern. */
+/** Returns an error text if the pattern is invalid. */
 export function checkDomainPattern(pattern: string): string | undefined {
   if (pattern === "*") return undefined;
   const name = pattern.replace(/^\*\./, "");
@@ -10,7 +10,7 @@ export function checkDomainPattern(pattern: string): string | undefined {
   return undefined;
 }
 
-/** `*.example.com` is all below it. What is denied or asked for (`below`) is meant with all below it. */
+/** `*.example.com` matches subdomains. Deny and ask rules (`below`) always include subdomains. */
 export function isDomain(pattern: string, host: string, below: boolean): boolean {
   if (pattern === "*") return true;
   const name = hostOf(`http://${pattern.replace(/^\*\./, "")}/`) ?? "";
@@ -18,7 +18,7 @@ export function isDomain(pattern: string, host: string, below: boolean): boolean
   return host === name && (below || !pattern.startsWith("*."));
 }
 
-/** The host that would be asked, written as everybody writes it; undefined for what is no address of the web. */
+/** The normalised host of a URL; undefined if the text is no http(s) URL. */
 export function hostOf(address: string): string | undefined {
   try {
     const { hostname, protocol } = new URL(address);
@@ -30,7 +30,7 @@ export function hostOf(address: string): string | undefined {
   }
 }
 
-/** Hosts that a word of a command names, in an address or by themselves. */
+/** Hosts that a word of a command names, as part of a URL or alone. */
 export function hostsIn(text: string): string[] {
   const found = text.match(/[a-z][a-z0-9+.-]*:\/\/[^\s'"]+|(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]+\.?/giu) ?? [];
   return found.flatMap((part) => {
@@ -39,7 +39,7 @@ export function hostsIn(text: string): string[] {
   });
 }
 
-/** A search: it stays inside of `allowed_domains`, or goes everywhere but to `blocked_domains`. */
+/** A web search stays inside `allowed_domains`, or may reach every domain except `blocked_domains`. */
 export function searchFit(pattern: string, input: Record<string, unknown>, restricts: boolean): Fit {
   const list = (key: string): string[] => {
     const value = input[key];

@@ -25,7 +25,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const rules = compiled(place, "allow Bash(git status)", "deny Bash(rm)", "deny edit(protected.txt)");
 
-/** What becomes of a command in a session that asks for nothing by itself. */
+/** Decides a command in a session that bypasses permissions. */
 const verdictOn = (command: string) => {
   const call = { name: "Bash", input: { command }, thread: null };
   const { verdict } = applyRules(rules, call, place);
@@ -48,11 +48,11 @@ test.each([
   "mkdir -p sub/x && touch sub/x/y",
   "cp victim.txt copy.txt",
   "grep -rn x sub | head -5",
-])("%j goes through", (command) => {
+])("%j is allowed", (command) => {
   const { action, why } = verdictOn(command);
   expect(action, why).toBe("allow");
 });
 
-test("there are enough of them", () => {
+test("the list keeps at least 120 evasions", () => {
   expect(new Set(EVASIONS).size).toBeGreaterThanOrEqual(120);
 });

@@ -7,7 +7,7 @@ import { NAMES_ONLY } from "../shell/programs.ts";
 import { searchOf } from "../shell/searches.ts";
 import type { ShellWord } from "../shell/shell-line.ts";
 
-/** What of a word may be a path: `of=x`, `--file=x`, `-fx`, `host:x`, `@x`, `a,b`. */
+/** Parts of a word that may be a path: `of=x`, `--file=x`, `-fx`, `host:x`, `@x`, `a,b`. */
 export function candidates(text: string): Set<string> {
   const found = new Set([text]);
   for (const piece of text.split(/[=:@,]/)) if (piece !== "") found.add(piece);
@@ -20,7 +20,7 @@ export function candidates(text: string): Set<string> {
   return found;
 }
 
-/** Why a command is asked for whatever the rules say, unless one allows just this. `from`: where its paths may begin. */
+/** The reason to ask about a command unless a rule allows exactly it. `from`: base folders of its relative paths. */
 export function guardWords(unit: ShellUnit, line: string, place: Place, from: readonly string[]): Caution | undefined {
   return guardOfTandem(unit) ?? guardOfSecrets(unit, line, place, from) ?? guardOfWrites(unit, place, from);
 }
@@ -40,7 +40,7 @@ function guardOfTandem({ program, command, hatches }: ShellUnit): Caution | unde
   return word && { why, spelled: word.text ?? word.source };
 }
 
-/** They tell names, sizes and kinds of what is there, and nothing of what is in it. */
+/** These programs show names, sizes and types of files, never contents. */
 const isLooking = ({ program = "", reach, hatches }: ShellUnit): boolean =>
   (NAMES_ONLY.has(program) || /^(?:du|df|tree|file|basename|dirname|which|type)$/.test(program)) &&
   reach === "reads" &&
@@ -58,7 +58,7 @@ function guardOfSecrets(unit: ShellUnit, line: string, place: Place, from: reado
   for (const [index, word] of named.entries()) {
     if (isSecretWord(word, place, from, below && !goes && index > 0)) return SECRET(word.text ?? word.source);
   }
-  // Where a word is not known, or is code, the text is what there is.
+  // If a word is unknown or is code, only its source text can be checked.
   const unclear = named.some(({ text }) => text === undefined);
   const told = unclear ? [line] : hatches.length > 0 ? words.map(({ text, source }) => text ?? source) : [];
   return told.some((text) => mentionsSecret(text, place)) ? SECRET(line) : undefined;
@@ -72,7 +72,7 @@ export const SECRET = (spelled: string): Caution => ({
 function isSecretWord(word: ShellWord, place: Place, from: readonly string[], below: boolean): boolean {
   if (word.text === undefined) return false;
   for (const candidate of candidates(word.text)) {
-    // A link to the open files of whoever looks.
+    // `/dev/fd` resolves to the open files of the process that reads it.
     if (/^\/dev\/fd\/+\.\./.test(candidate)) return true;
     for (const folder of from) {
       const path = absolute(candidate, folder, place.home);
@@ -90,7 +90,7 @@ function guardOfWrites(
   if (reach === "reads") return undefined;
   for (const [index, { text, glob }] of command.words.entries()) {
     if (text === undefined || index === 0) continue;
-    // What a commit says is no path.
+    // A commit message is not a path.
     if (program === "git" && /^(?:-[a-z]*m|--message)$/.test(command.words[index - 1]?.text ?? "")) continue;
     for (const candidate of candidates(text)) {
       for (const folder of from) {

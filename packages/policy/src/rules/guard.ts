@@ -4,22 +4,22 @@ import type { Caution } from "./judge-parts.ts";
 import { realPath, type Place } from "./path-pattern.ts";
 import { isInside, isSecret } from "./secrets.ts";
 
-/** Files and folders that decide what other programs run, or what Tandem lets this session do. */
+/** Files and folders that control which programs run, or what Tandem allows this session. */
 const DECIDING: readonly string[] = [
   ...[".git", ".claude", ".husky", ".tandem", ".opencode"],
   ...["tandem.yaml", ".mcp.json", ".envrc", "opencode.json", "opencode.jsonc"],
 ];
 
 /**
- * Places that nobody writes to by the way: asked for in every mode unless a rule allows it. Who may write to `.git/config`
- * decides what `git status` runs, and who may write to Tandem's own state decides what this session may do.
+ * Guarded paths ask in every mode unless a rule allows them. Writing `.git/config` controls what `git status` runs; writing
+ * Tandem's state controls what this session may do.
  */
 export function guardOf(path: string, access: "read" | "write", place: Place, below = false): Caution | undefined {
   const real = realPath(path);
   if (isSecret(path, place, below)) return { why: "it is in Tandem's own folder, or holds credentials", spelled: path };
   if (real === undefined) return { why: "where the path leads cannot be found out" };
   if (access === "read") return undefined;
-  // What Claude Code keeps there is its own to read, and nobody else's to write.
+  // Claude Code may read its own files there; no session may write them.
   if (place.state !== undefined && isInside(place.state, real) && !isInside(place.folder, real)) {
     return { why: "it is in Tandem's own folder" };
   }
@@ -29,7 +29,7 @@ export function guardOf(path: string, access: "read" | "write", place: Place, be
 function guardOfWriting(real: string, { folder, hookFiles = [] }: Place): Caution | undefined {
   if (hookFiles.some((file) => fold(file) === fold(real))) return { why: "a hook of the host's runs it" };
   for (let at = withinFolder(real, folder); at !== dirname(at); at = dirname(at)) {
-    // Whether case matters depends on the file system of each folder, so it never does here.
+    // Each folder may be on another file system, so names are always compared without case.
     if (DECIDING.includes(fold(basename(at)))) {
       return { why: `what is in ${basename(at)} decides what other programs run` };
     }
@@ -37,7 +37,7 @@ function guardOfWriting(real: string, { folder, hookFiles = [] }: Place): Cautio
   return undefined;
 }
 
-/** Names that a shell's pattern may become, and that decide what other programs run. */
+/** Checks whether a shell glob may expand to a guarded name. */
 export function guardOfGlob(glob: string, { folder }: Place): Caution | undefined {
   const parts = glob.split(sep);
   for (const [index, part] of parts.entries()) {
@@ -53,7 +53,7 @@ export function guardOfGlob(glob: string, { folder }: Place): Caution | undefine
 }
 
 const isGlobFor = (part: string, name: string): boolean =>
-  // A star does not stand for the dot at the beginning of a name.
+  // In shells, `*` does not match a leading dot.
   /[*?[]/.test(part) && (part.startsWith(".") || !name.startsWith(".")) && matchesGlob(name, fold(part));
 
 const withinFolder = (real: string, folder: string): string =>

@@ -9,11 +9,11 @@ export interface FileCall {
   /** `Edit`, `Read`, … */
   tool: string;
   path: string;
-  /** It looks through all that is below the path; at names alone where `names` says so. */
+  /** The call searches everything below the path; if `names` is set, only file names. */
   search?: { names: boolean; glob: string | undefined };
 }
 
-/** What rules say of a file that is read or written. */
+/** Matches rules against a file that a call reads or writes. */
 export function considerFile(rules: readonly CompiledRule[], call: FileCall, place: Place): Considered[] {
   const access = ACCESS[call.tool] ?? ["read", "write"];
   const lexical = absolute(call.path, place.folder, place.home);
@@ -29,7 +29,7 @@ export function considerFile(rules: readonly CompiledRule[], call: FileCall, pla
       const fit = real !== undefined && pattern.path.covers(real) ? "yes" : "no";
       return [{ rule, fit, why: told(fit, real) }];
     }
-    // Whoever denies `Edit(x)` does not want it to be written either.
+    // Denying `Edit(x)` also denies `Write(x)`.
     if (!access.includes(pattern.access)) return [];
     const fit = restrictingFit(compiled, call, lexical, real);
     return [{ rule, fit, why: told(fit, real) }];
@@ -42,7 +42,7 @@ function restrictingFit({ pattern }: CompiledRule, call: FileCall, lexical: stri
   if (path.covers(lexical) || (real !== undefined && path.covers(real))) return "yes";
   if (real === undefined) return "maybe";
   if (!call.search || call.search.names) return "no";
-  // What is searched is read. A filter that leaves the name out leaves it unread.
+  // A search reads the files below it, except those that its filter excludes by name.
   if (call.search.glob !== undefined && path.name !== undefined && !couldName(call.search.glob, path.name)) return "no";
   return path.reachesInto(real) ? "maybe" : "no";
 }

@@ -3,20 +3,20 @@ import { readCommandPattern, type Fit } from "./command-pattern.ts";
 import type { CompiledRule } from "./compile-rule.ts";
 import { subjectOf } from "./tool-kinds.ts";
 
-/** What one rule says of one part of a call. */
+/** How one rule matches one part of a call. */
 export interface Considered {
   rule: KeptRule;
   fit: Fit;
-  /** A sentence without its full stop. */
+  /** The reason, without a full stop. */
   why: string;
 }
 
-/** One thing that a call does: a command of its line, a file that it writes to, or the whole call. */
+/** One effect of a call: a command of its line, a file that it writes, or the whole call. */
 export interface JudgedPart {
   what: string;
   verdict: Verdict | undefined;
   considered: Considered[];
-  /** It does nothing by itself: without a rule against it, it is no reason to ask. */
+  /** The part has no effect of its own, so it needs no approval unless a rule matches it. */
   neutral: boolean;
 }
 
@@ -25,16 +25,16 @@ export interface Judgement {
   parts: JudgedPart[];
 }
 
-/** Something that is not certain, and what it is asked for without a rule. */
+/** An uncertain effect, and the reason to ask about it when no rule matches. */
 export interface Caution {
   why: string;
-  /** Only a rule that spells this out lifts it: not one for the whole tool, nor one with a star in its place. */
+  /** Only a rule that spells this out lifts the caution; a rule for the whole tool or with `*` here does not. */
   spelled?: string;
 }
 
 /**
- * The verdict on one part: a deny, whoever has made it; then the most specific scope that says anything, where `ask` goes
- * before `allow`; then caution.
+ * The verdict on one part: any deny wins; then the most specific scope with a match, where `ask` precedes `allow`; then
+ * caution.
  */
 export function resolvePart(what: string, considered: Considered[], caution?: Caution, neutral = false): JudgedPart {
   const verdict = verdictOn(what, considered, caution);
@@ -67,7 +67,7 @@ function lifts({ tool, pattern }: KeptRule, caution: Caution | undefined): boole
   return typeof command !== "string" && command.words.includes(caution.spelled);
 }
 
-/** All parts have to be allowed for the whole to be; one that is denied denies it, one that is asked for asks for it. */
+/** A call is allowed only if all its parts are. One denied part denies it; otherwise one asking part asks. */
 export function combine(parts: JudgedPart[]): Judgement {
   const telling = parts.filter(({ verdict, neutral }) => verdict !== undefined || !neutral);
   for (const action of ["deny", "ask"] as const) {
@@ -103,6 +103,6 @@ const whose = ({ scope, source }: KeptRule): string =>
     ? "a rule of the user's"
     : `a rule of the ${scope}${source === "tandem.yaml" ? " in tandem.yaml" : ""}`;
 
-/** Whether rules deny something by a pattern: then what cannot be seen is not taken on trust. */
+/** If any rule denies by pattern, effects that cannot be checked need approval. */
 export const deniesByPattern = (rules: readonly CompiledRule[]): boolean =>
   rules.some(({ rule, pattern }) => rule.action === "deny" && (pattern.type === "command" || pattern.type === "path"));

@@ -22,14 +22,14 @@ import { searchOf } from "../shell/searches.ts";
 import type { Redirect, ShellWord } from "../shell/shell-line.ts";
 import { ACCESS } from "./tool-kinds.ts";
 
-/** Where a command's relative paths begin, as far as the line says. */
+/** The working folders that a command may have, as far as the line shows. */
 interface Folders {
   known: string[];
-  /** It went somewhere that nobody knows before. */
+  /** The command changed to a folder that is unknown before it runs. */
   lost: boolean;
 }
 
-/** What rules say of a line of the shell: of each of its commands, of each file that it writes to, and of what is in doubt. */
+/** Applies rules to a shell line: to each command, each file that it writes, and each doubt. */
 export function judgeShell(tool: string, line: string, rules: readonly CompiledRule[], place: Place): Judgement {
   const { units, doubts } = expandLine(line);
   const folders: Folders = { known: [place.folder], lost: false };
@@ -39,7 +39,7 @@ export function judgeShell(tool: string, line: string, rules: readonly CompiledR
     move(unit, folders, place);
     return found;
   });
-  // What a rule allows, it allows in the session's folder: elsewhere, the same words may run other things.
+  // Allow rules apply in the session's folder only: elsewhere, the same words may run other programs.
   if (folders.lost || folders.known.some((folder) => !isInside(place.folder, realPath(folder) ?? ""))) {
     doubts.push("it leaves the session's folder");
   }
@@ -82,7 +82,7 @@ function considerCommand(compiled: CompiledRule, unit: ShellUnit, line: string):
   return [mentioned(rule, isMentioned(pattern.command, line), "what it runs cannot be known")];
 }
 
-/** Paths and domains that the words of a command name. Only rules that deny or ask are held against them. */
+/** Matches deny and ask rules against paths and domains that the words of a command name. */
 function considerWords(
   { rule, pattern, restricts }: CompiledRule,
   unit: ShellUnit,
@@ -113,7 +113,7 @@ function considerWords(
   return [{ rule, fit, why: fit === "maybe" ? "one of its words may lead there" : "no word of it names that path" }];
 }
 
-/** Whether a program of the network is told where to go by a variable, another command, or a file. */
+/** Whether a network program gets its target from a variable, another command or a file. */
 const goesUnknown = ({ program, command }: ShellUnit): boolean =>
   connects(program, command.words) &&
   command.words.some(({ text, glob }, index) => {
@@ -123,7 +123,7 @@ const goesUnknown = ({ program, command }: ShellUnit): boolean =>
     return program === "curl" && /^-[a-zA-Z]*[Kx]|^--(?:conf|connect-to|prox|prep|sock|res)/.test(text);
   });
 
-/** Whoever denies every edit means programs that write, too; whatever may write is in doubt. */
+/** A rule that denies every edit also covers programs that write; programs that may write are uncertain. */
 function considerWriting(rule: CompiledRule["rule"], { reach, hatches, transparent }: ShellUnit): Considered[] {
   if (rule.tool === "*" || !namesTool(rule.tool, "Write") || transparent) return [];
   if (reach === "writes") return [{ rule, fit: "yes", why: "it writes" }];
@@ -131,7 +131,7 @@ function considerWriting(rule: CompiledRule["rule"], { reach, hatches, transpare
   return [{ rule, fit, why: fit === "maybe" ? "whether it writes cannot be known" : "it only reads" }];
 }
 
-/** What is read without that a word names it: below the folder that a search begins in, or out of a repository. */
+/** Matches files that are read without being named: below a search's start folder, or from a repository. */
 function searchFit(path: PathPattern, unit: ShellUnit, place: Place, folders: Folders): Fit {
   if (showsContents(unit.program, unit.command.words)) return "maybe";
   if (unit.program === "find" || searchOf(unit.program, unit.command.words) !== "here") return "no";
@@ -153,21 +153,21 @@ function wordFit(word: ShellWord, path: PathPattern, unit: ShellUnit, place: Pla
       }
       const real = realPath(lexical);
       const isThere = kindOf(lexical);
-      // A plain word that is the name of nothing is no path, unless a rule names it or the program makes files.
+      // A plain word that names no existing file is no path, unless a rule names it or the program creates files.
       const makes = unit.reach === "writes" && unit.program !== "git";
       if (path.isLoose && isThere === undefined && !makes && !/[/.~]/.test(candidate)) continue;
       if (path.covers(lexical) || (real !== undefined && path.covers(real))) return "yes";
       if (real === undefined) fit = "maybe";
       else if (isThere === "folder" && !looksOnly && path.reachesInto(real)) fit = "maybe";
     }
-    // Somewhere that is not known, the name alone is what there is.
+    // In an unknown folder, only the file name can be compared.
     const name = candidate.split("/").findLast((part) => part !== "");
     if (folders.lost && (path.name === undefined || path.name === name)) fit = "maybe";
   }
   return fit;
 }
 
-/** Folders that a command goes to by an option: `git -C x`, `tar -C x`, `npm --prefix x`. */
+/** Folders that an option sets: `git -C x`, `tar -C x`, `npm --prefix x`. */
 function ownFolders({ command }: ShellUnit, place: Place, folders: Folders): string[] {
   return command.words.flatMap(({ text }, index) => {
     const next = command.words[index + 1]?.text;
@@ -222,11 +222,11 @@ function judgeRedirect(
   });
 }
 
-/** Reading from a path that nobody can follow is asked for only where it may be another's. */
+/** An unresolvable path asks for reads only if it may belong to another process. */
 const guardOfRedirect = (path: string, writes: boolean, place: Place): Caution | undefined =>
   writes ? guardOf(path, "write", place) : isSecret(path, place) ? SECRET(path) : undefined;
 
-/** A line that is not understood as a whole: a rule that could be about it is. */
+/** Judges a line that could not be parsed completely: every rule that may match it counts. */
 function judgeDoubt(
   doubt: string,
   line: string,
@@ -260,7 +260,7 @@ const mentioned = (rule: CompiledRule["rule"], named: boolean, doubt: string): C
   why: named ? `${doubt}, and it names what the rule is about` : doubt,
 });
 
-/** Why a command that no rule is about is asked for all the same. */
+/** The reason to ask about a command that no rule matches. */
 function cautionOf(
   unit: ShellUnit,
   line: string,

@@ -26,13 +26,13 @@ describe("which rule decides", () => {
     ["a doubt about a deny before any allow", "ask", ["user deny Edit(secrets/**)", "session allow Bash(ls *)"]],
   ])("%s", (_, expected, rules) => {
     const call = rules[0]!.includes("Edit") ? "Bash(ls $X | xargs ls)" : "Bash(ls -l)";
-    // Exact ones are made to fit.
+    // Adjust the exact rules to the call.
     const verdict = say(call, ...rules.map((rule) => rule.replace("allow Bash(ls)", "allow Bash(ls *)")));
     expect(verdict?.action).toBe(expected);
     expect(verdict?.why).toMatch(/\.$/);
   });
 
-  test("each part of a line is judged for itself", () => {
+  test("each part of a line is judged separately", () => {
     expect(say("Bash(ls && cat x)", "user allow Bash(ls)", "session allow Bash(cat *)")?.action).toBe("allow");
     expect(say("Bash(ls && cat x)", "user allow Bash(ls)")).toBeUndefined();
     expect(say("Bash(ls && cat x)", "session allow Bash(ls)", "user ask Bash(cat)")?.action).toBe("ask");
@@ -61,7 +61,7 @@ describe("rules, policy and mode", () => {
     decideCall(readCall(call), { policy: { permission: policy }, verdict: say(call, ...rules), mode, place });
 
   test.each<[string, "allow" | "ask" | "deny", PermissionMode, string[], RuleAction]>([
-    // Where no rule speaks
+    // No rule matches
     ["Bash(ls)", "ask", "default", [], "ask"],
     ["Bash(ls)", "allow", "default", [], "allow"],
     ["Bash(ls)", "deny", "bypassPermissions", ["allow Bash"], "deny"],
@@ -75,12 +75,12 @@ describe("rules, policy and mode", () => {
     ["Edit(sub/.GIT/config)", "ask", "acceptEdits", [], "ask"],
     ["Write(tandem.yaml)", "allow", "bypassPermissions", [], "ask"],
     ["Bash(touch x)", "ask", "acceptEdits", [], "ask"],
-    // Rules bind in every mode
+    // Rules apply in every mode
     ["Bash(rm x)", "allow", "bypassPermissions", ["deny Bash(rm)"], "deny"],
     ["Bash(rm x)", "allow", "bypassPermissions", ["ask Bash(rm)"], "ask"],
     ["Bash(rm x)", "ask", "default", ["allow Bash(rm *)"], "allow"],
     ["Edit(a.ts)", "ask", "acceptEdits", ["ask edit"], "ask"],
-    // While planning, nothing is changed
+    // Plan mode denies changes
     ["Edit(a.ts)", "allow", "plan", [], "deny"],
     ["Edit(a.ts)", "allow", "plan", ["allow edit"], "deny"],
     ["Bash(rm x)", "allow", "plan", ["allow Bash"], "deny"],

@@ -1,24 +1,24 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 
-/** Where a session works, and how its file system names things. */
+/** The folders and files that path rules of a session refer to. */
 export interface Place {
-  /** Its real path. */
+  /** The session's folder, with symlinks resolved. */
   folder: string;
   home: string;
-  /** Whether `A` and `a` are the same file. */
+  /** True if the file system ignores case. */
   foldsCase: boolean;
-  /** Tandem's own folder, which agents have no business in. */
+  /** TANDEM_HOME, which agents must not touch. */
   state?: string;
-  /** Files that hold credentials of the user's. */
+  /** Files that hold the user's credentials. */
   secrets?: readonly string[];
-  /** What the host's own hooks run, as far as it is named by their commands. */
+  /** Files that the host's hooks run, as far as their commands name them. */
   hookFiles?: readonly string[];
 }
 
 export const usualFolding: boolean = process.platform === "darwin" || process.platform === "win32";
 
-/** Returns a sentence where it is not a pattern. */
+/** Returns an error text if the pattern is invalid. */
 export function checkPathPattern(pattern: string): string | undefined {
   if (/[\0\n\r]/.test(pattern)) return "it has characters that are in no path";
   if (pattern.split("/").includes("..")) return "it must not have `..`; name the folder itself";
@@ -29,14 +29,16 @@ export function checkPathPattern(pattern: string): string | undefined {
   return undefined;
 }
 
-/** A pattern in one place. `anywhere`: a name without a folder is meant wherever it is, else only inside of the session's. */
+/**
+ * A path pattern, resolved for one session. `anywhere`: a bare name matches in every folder, else only inside the session's.
+ */
 export class PathPattern {
-  /** As it was written, and with the links in it resolved. */
+  /** The pattern as written, and with its symlinks resolved. */
   readonly #ways: readonly (readonly string[])[];
   readonly #foldsCase: boolean;
-  /** Its last part names nothing in particular. */
+  /** True if the last part is a wildcard. */
   readonly isLoose: boolean;
-  /** The last part of it, if that is a plain name: what would be found in text. */
+  /** The last part, if it is a plain name. Used to search unparsed text. */
   readonly name: string | undefined;
 
   constructor(pattern: string, { folder, home, foldsCase }: Place, anywhere: boolean) {
@@ -49,7 +51,7 @@ export class PathPattern {
           : join(folder, pattern.includes("/") ? pattern : `**/${pattern}`);
     this.#foldsCase = foldsCase;
     const segments = whole.split(/[/\\]+/).filter((part) => part !== "" && part !== ".");
-    // What is named as a folder is meant with all that is in it.
+    // A trailing slash includes everything in the folder.
     if (pattern.endsWith("/")) segments.push("**");
     this.#ways = [segments, throughLinks(segments)].map((way) => way.map((part) => this.#fold(part)));
     const last = segments.findLast((part) => part !== "**") ?? "*";
@@ -61,12 +63,12 @@ export class PathPattern {
     return this.#someWay(this.#split(path), false, isSegment);
   }
 
-  /** Whether something at or below this path could be covered. */
+  /** Whether the pattern could match this path or something below it. */
   reachesInto(path: string): boolean {
     return this.#someWay(this.#split(path), true, isSegment);
   }
 
-  /** Whether one of the names that a shell's pattern becomes could be covered, or (`below`) what is in one that may be a folder. */
+  /** Whether the pattern could match an expansion of this shell glob or, with `below`, something inside it. */
   meets(glob: string, below = true): boolean {
     const parts = this.#split(glob);
     const end = parts.findIndex((part) => part.includes("**"));
@@ -90,12 +92,12 @@ export class PathPattern {
   }
 }
 
-/** `open`: whether what is below the path may do, too. */
+/** `open`: a match below the path counts too. */
 function isFitting(way: readonly string[], parts: readonly string[], open: boolean, same: typeof isSegment): boolean {
   const [segment, ...rest] = way;
   if (segment === undefined) return parts.length === 0;
   if (segment === "**") {
-    // The last `**` takes everything.
+    // A trailing `**` matches everything.
     if (rest.length === 0) return true;
     return parts.some((_, from) => isFitting(rest, parts.slice(from), open, same)) || open;
   }
@@ -121,7 +123,7 @@ const isSegment = (pattern: string, part: string): boolean =>
         .replaceAll("?", "[^]")}$`,
     ).test(part));
 
-/** Whether two patterns of one name have a name in common; where that is hard to say, they do. */
+/** Whether two name patterns can match the same name. Returns true if uncertain. */
 function overlaps(pattern: string, glob: string): boolean {
   if (!/[*?[\]]/.test(glob)) return isSegment(pattern, glob);
   if (/[[\]]/.test(glob)) return true;
@@ -132,16 +134,16 @@ function overlaps(pattern: string, glob: string): boolean {
   return (begin.startsWith(first) || first.startsWith(begin)) && (end.endsWith(last) || last.endsWith(end));
 }
 
-/** An absolute path for what a person or a model has written. */
+/** Resolves a path that a person or a model wrote. */
 export const absolute = (path: string, from: string, home: string): string =>
   path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : resolve(from, path);
 
 const MAX_LINKS = 40;
 
-/** What is there depends on who looks: `/proc/self/cwd` is our folder here, and the command's when it runs. */
+/** These paths depend on the process that reads them: `/proc/self/cwd` is our folder here and the command's folder later. */
 const OTHERS_VIEW = /^\/(?:proc|dev\/fd)(?:\/|$)/;
 
-/** Where a path leads, links resolved, also if the file is not there yet. Undefined where that cannot be found out. */
+/** Resolves symlinks, also for a file that does not exist yet. Undefined if the path cannot be resolved. */
 export function realPath(path: string, links = 0): string | undefined {
   if (links > MAX_LINKS || OTHERS_VIEW.test(path)) return undefined;
   try {
@@ -156,10 +158,10 @@ export function realPath(path: string, links = 0): string | undefined {
   if (folder === undefined) return undefined;
   const whole = folder.endsWith(sep) ? folder + basename(path) : folder + sep + basename(path);
   try {
-    // A link to what is not there: whoever writes to it makes that.
+    // Writing to a dangling symlink creates its target.
     if (lstatSync(whole).isSymbolicLink()) return realPath(resolve(folder, readlinkSync(whole)), links + 1);
   } catch {
-    // Nothing is there.
+    // The file does not exist.
   }
   return whole;
 }

@@ -38,13 +38,13 @@ symlinkSync("secrets/not-there-yet", join(place.folder, "dangling"));
 symlinkSync("loop", join(place.folder, "loop"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** What rules say of a call; `-` where they say nothing. */
+/** The action that rules give for a call; `-` if none matches. */
 const say = (call: string, ...rules: string[]): string =>
   applyRules(compiled(place, ...rules), readCall(call), place).verdict?.action ?? "-";
 
 describe("commands", () => {
   test.each<[string, string, RuleAction | "-"]>([
-    // An allow covers exactly its words.
+    // An allow rule covers exactly its words.
     ["allow Bash(npm run test)", "npm run test", "allow"],
     ["allow Bash(npm run test)", "npm run test -- -u", "-"],
     ["allow Bash(npm run test)", "npm run test2", "-"],
@@ -68,7 +68,7 @@ describe("commands", () => {
     ["allow Bash(git *)", "git status | cat", "-"],
     ["allow Bash", "anything $X | sh", "allow"],
     ["allow shell", "make", "allow"],
-    // What runs other code has to be spelled out.
+    // Words that run other code must be spelled out.
     ["allow Bash(git *)", "git -c core.pager=x log", "-"],
     ["allow Bash(git *)", "git config alias.x '!rm'", "-"],
     ["allow Bash(git config *)", "git config user.name x", "allow"],
@@ -88,7 +88,7 @@ describe("commands", () => {
     ["allow Bash(npm *)", "npm exec x", "-"],
     ["allow Bash(docker *)", "docker run -v ./x:/x y", "-"],
     ["allow Bash(docker *)", "docker run -v /:/x y", "ask"],
-    // What is denied or asked for is meant with all that begins so, options aside.
+    // Deny and ask rules match as prefixes and ignore options.
     ["deny Bash(git push)", "git push", "deny"],
     ["deny Bash(git push)", "git push origin main", "deny"],
     ["deny Bash(git push *)", "git push", "deny"],
@@ -107,7 +107,7 @@ describe("commands", () => {
     ["deny Bash(rm)", "RM x", "deny"],
     ["deny Bash", "ls", "deny"],
     ["deny *", "ls", "deny"],
-    // Rules about paths and domains bind words, too.
+    // Path and domain rules apply to words of a command, too.
     ["deny Read(.env)", "cat .env", "deny"],
     ["deny Read(.env)", "cat ./src/../.env", "deny"],
     ["deny Read(.env)", "cat < .env", "deny"],
@@ -134,7 +134,7 @@ describe("commands", () => {
     ["deny WebFetch(example.com)", "curl https://me@www.example.com:8080/x", "deny"],
     ["deny WebFetch(example.com)", "curl https://example.org", "-"],
     ["deny Bash(rm)", "tandem rules list", "ask"],
-    // What is read without being named.
+    // Files that a command reads without naming them.
     ["deny Read(secrets/key)", "grep -r KEY", "ask"],
     ["deny Read(secrets/key)", "grep -r -A 3 KEY", "ask"],
     ["deny Read(secrets/key)", "grep --recurs KEY", "ask"],
@@ -156,7 +156,7 @@ describe("commands", () => {
     ["deny Read(.env)", "git cat-file --batch-all-objects --batch", "ask"],
     ["deny Read(.env)", "git status", "-"],
     ["deny edit(.env)", "git diff", "-"],
-    // Where it goes is not known.
+    // The target is unknown.
     ["deny WebFetch(evil.com)", "h=evil; curl $h.com", "ask"],
     ["deny WebFetch(evil.com)", 'curl "$(printf evil).com"', "ask"],
     ["deny WebFetch(evil.com)", "wget -i list", "ask"],
@@ -166,7 +166,7 @@ describe("commands", () => {
     ["deny WebFetch(evil.com)", "git clone https://$h.com/x", "ask"],
     ["deny WebFetch(evil.com)", 'git commit -m "$m"', "-"],
     ["deny WebFetch(evil.com)", "cat $X", "-"],
-    // Every edit is denied, and so is whatever writes.
+    // Denying every edit covers commands that write.
     ["deny edit", "echo x > a", "deny"],
     ["deny edit", "tee a", "deny"],
     ["deny edit", "cp a b", "deny"],
@@ -180,7 +180,7 @@ describe("commands", () => {
     expect(say(`Bash(${command})`, rule)).toBe(expected);
   });
 
-  test("what is allowed is allowed in the session's folder", () => {
+  test("allow rules apply in the session's folder only", () => {
     const rules = ["allow Bash(cd *)", "allow Bash(git status)"];
     expect(say("Bash(cd src && git status)", ...rules)).toBe("allow");
     expect(say(`Bash(cd ${place.folder}/src && git status)`, ...rules)).toBe("allow");
@@ -189,7 +189,7 @@ describe("commands", () => {
     expect(say("Bash(cd && git status)", ...rules)).toBe("-");
   });
 
-  test("Tandem's own command and what decides about git are asked for without any rule", () => {
+  test("Tandem's own command and git's settings ask without any rule", () => {
     expect(say("Bash(tandem approvals allow x)")).toBe("ask");
     expect(say("Bash(echo x >> .git/config)")).toBe("ask");
     expect(say("Edit(.git/hooks/pre-commit)")).toBe("ask");
@@ -200,7 +200,7 @@ describe("commands", () => {
   test.each([
     ...["sub/.GIT/config", "tandem.yaml", "sub/Tandem.YAML", ".tandem/commands/x.md", ".opencode/x", ".mcp.json"],
     ...[".envrc", "opencode.json", "opencode.jsonc", ".claude/settings.json", ".husky/pre-commit", "check/hook.mjs"],
-  ])("%s is not written by the way", (path) => {
+  ])("writing %s asks", (path) => {
     for (const call of [`Write(${path})`, `Edit(${path})`, `Bash(echo x > ${path})`, `Bash(tee ${path})`]) {
       expect(say(call), call).toBe("ask");
     }
@@ -255,7 +255,7 @@ describe("commands", () => {
     "cat ~/.claude/.credentials.json",
     "cat ~/.claude.json",
     "jq . ~/.claude/.cred*",
-  ])("%s is asked for, whatever is allowed", (command) => {
+  ])("%s asks even if everything is allowed", (command) => {
     const program = command.split(" ")[0]!;
     for (const rules of [[], ["allow Bash"], ["allow shell", "allow read"], [`allow Bash(${program} *)`]]) {
       if (/[=$]|^(?:for|cd)|tandem/.test(program) && rules.some((rule) => rule.endsWith("*)"))) continue;
@@ -277,11 +277,11 @@ describe("commands", () => {
     ...["git commit -m 'tandem: explain ~/.tandem/token'", "cat .tandem/commands/x.md", "cat apps/cli/src/main.ts"],
     ...["cp -r src ~/code", "cat /proc/self/status", "grep -r token .", "rg x", "node tandem-test.js", "npm test"],
     ...["python3 -c 'import os; print(os.environ)'", "cd ~/code && grep -r x ."],
-  ])("%s is left to policy and mode", (command) => {
+  ])("%s is decided by policy and mode", (command) => {
     expect(say(`Bash(${command})`)).toBe("-");
   });
 
-  test("only a rule that spells it out lets a secret be read", () => {
+  test("only a rule that names a secret allows reading it", () => {
     expect(say("Bash(cat ~/.tandem/token)", "allow Bash(cat ~/.tandem/token)")).toBe("allow");
     expect(say("Bash(tandem rules list)", "allow Bash(tandem *)")).toBe("allow");
     for (const path of ["~/.tandem/token", "~/.claude/.credentials.json", "~/.claude.json", "/proc/1/environ"]) {
@@ -296,7 +296,7 @@ describe("commands", () => {
     expect(say("Write(~/.tandem/claude-code/x)")).toBe("ask");
   });
 
-  test("Tandem's folder is guarded where the session's is above it or in it", () => {
+  test("Tandem's folder is guarded if the session's folder contains it or is inside it", () => {
     const above = { ...place, folder: place.home };
     const within = { ...place, folder: join(place.state!, "scratch/s1") };
     const saying = (at: Place, call: string) => applyRules([], readCall(call), at).verdict?.action ?? "-";
@@ -309,7 +309,7 @@ describe("commands", () => {
     expect(saying(within, "Bash(cat ../../token)")).toBe("ask");
   });
 
-  test("a pattern of the shell is asked for where it becomes such a name", () => {
+  test("a shell glob that may match a guarded name asks", () => {
     expect(say("Bash(tee .gi?/config)")).toBe("ask");
     expect(say("Bash(rm -rf .*)")).toBe("ask");
     expect(say("Bash(rm -rf src/*)")).toBe("-");
@@ -331,7 +331,7 @@ describe("paths", () => {
     ["allow edit(*.ts)", "Edit(/elsewhere/a.ts)", "-"],
     ["allow edit(./a.ts)", "Edit(src/a.ts)", "-"],
     ["allow edit(loop/**)", "Edit(loop/x)", "ask"],
-    // What is denied by one name is denied by all.
+    // A denied file is denied under all its names.
     ["deny Edit(secrets/**)", "Write(secrets/key)", "deny"],
     ["deny Edit(secrets/**)", "Edit(shortcut/key)", "deny"],
     ["deny Edit(secrets/**)", "Write(dangling)", "deny"],
@@ -342,7 +342,7 @@ describe("paths", () => {
     ["deny Read(.env)", "Read(/elsewhere/.env)", "deny"],
     ["deny Read(.env)", "Read(.env.example)", "-"],
     ["deny Read(secrets/**)", "Read(loop/x)", "ask"],
-    // Looking through files reads them.
+    // A search reads files.
     ["deny Read(.env)", "Grep(.)", "ask"],
     ["deny Read(.env)", "Grep(src)", "ask"],
     ["deny Read(secrets/key)", "Grep(src)", "-"],
@@ -352,7 +352,7 @@ describe("paths", () => {
     expect(say(call, rule)).toBe(expected);
   });
 
-  test("a search that leaves a name out does not read it", () => {
+  test("a search whose filter excludes a file does not read it", () => {
     const rules = compiled(place, "deny Read(.env)");
     const grep = (glob: string) =>
       applyRules(rules, { name: "Grep", input: { pattern: "x", glob }, thread: null }, place).verdict?.action;
@@ -360,14 +360,14 @@ describe("paths", () => {
     expect(grep(".e*")).toBe("ask");
   });
 
-  test("where letters are the same in either case, rules are too", () => {
+  test("rules ignore case on a case-insensitive file system", () => {
     const folding = { ...place, foldsCase: true };
     const read = readCall("Read(SECRETS/Key)");
     expect(applyRules(compiled(folding, "deny Read(secrets/**)"), read, folding).verdict?.action).toBe("deny");
     expect(applyRules(compiled(place, "deny Read(secrets/**)"), read, place).verdict).toBeUndefined();
   });
 
-  test("a path in the input of an MCP tool is a path", () => {
+  test("path rules apply to paths in an MCP tool's input", () => {
     const call = 'mcp__files__read({"paths":["x",{"path":"shortcut/key"}]})';
     expect(say(call, "deny Read(secrets/**)")).toBe("deny");
     expect(say(call, "deny Read(src/**)")).toBe("-");
@@ -397,7 +397,7 @@ describe("domains", () => {
     expect(say(`WebFetch(${url})`, rule)).toBe(expected);
   });
 
-  test("a search goes everywhere, unless it says where", () => {
+  test("a web search may reach every domain unless it is restricted", () => {
     const search = (input: Record<string, unknown>, rule: string) =>
       applyRules(compiled(place, rule), { name: "WebSearch", input, thread: null }, place).verdict?.action;
     expect(search({ query: "x" }, "deny web(example.com)")).toBe("ask");
@@ -427,7 +427,7 @@ describe("tools", () => {
   });
 });
 
-describe("what could not be held is refused when it is saved", () => {
+describe("rules that cannot be enforced are rejected when they are saved", () => {
   test.each([
     "allow Bsh(ls)",
     "allow bash(ls)",
@@ -455,7 +455,7 @@ describe("what could not be held is refused when it is saved", () => {
   });
 });
 
-describe("a rule is suggested", () => {
+describe("rule suggestions", () => {
   const suggest = (call: string): string | undefined => {
     const rule = suggestRule(readCall(call), place);
     return rule && (rule.pattern === undefined ? rule.tool : `${rule.tool}(${rule.pattern})`);
@@ -483,7 +483,7 @@ describe("a rule is suggested", () => {
     ["TodoWrite", undefined],
   ])("%s → %s", (call, expected) => {
     expect(suggest(call)).toBe(expected);
-    // What is suggested can be saved, and allows what it was suggested for.
+    // A suggested rule can be saved and allows the call.
     if (expected !== undefined) {
       expect(() => checkRule(kept(`allow ${expected}`))).not.toThrow();
       expect(say(call, `allow ${expected}`)).toBe("allow");

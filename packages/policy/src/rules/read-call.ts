@@ -19,7 +19,9 @@ const FIELDS: Readonly<Record<string, string>> = {
   Skill: "skill",
 };
 
-/** A call as people write it: `Bash(git push)`, `Edit(src/a.ts)`, `WebFetch(https://example.com/)`, `mcp__github__merge`. */
+/**
+ * Parses a call as people write it: `Bash(git push)`, `Edit(src/a.ts)`, `WebFetch(https://example.com/)`, `mcp__github__merge`.
+ */
 export function readCall(text: string): JudgedCall {
   const found = /^([\w.-]+)(?:\(([^]*)\))?$/.exec(text.trim());
   const tool = found?.[1] ?? "";
@@ -35,14 +37,14 @@ export function readCall(text: string): JudgedCall {
   return { name: tool, input: field !== undefined && about !== undefined ? { [field]: about } : {}, thread: null };
 }
 
-/** What an MCP tool is called with, as JSON. */
+/** Parses the JSON input of an MCP call. */
 function readInput(text: string | undefined): Record<string, unknown> {
   if (text === undefined || text === "") return {};
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new RequestError("invalid_request", "Between the parentheses of an MCP tool, an object in JSON is expected.");
 }

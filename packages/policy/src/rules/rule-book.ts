@@ -1,6 +1,6 @@
 import type { Rule, RuleScope, ThreadId, Verdict } from "@tandem/protocol";
 
-/** A call before it is made. */
+/** A tool call that has not run yet. */
 export interface JudgedCall {
   /** Claude Code's name, or the bare name of an MCP tool. */
   name: string;
@@ -8,24 +8,24 @@ export interface JudgedCall {
   input: Record<string, unknown>;
   /** Null on the primary thread. */
   thread: ThreadId | null;
-  /** The agent of a subagent's thread, where it is one of the roster: it is held by its own rules and its caller's. */
+  /** The agent of a subagent's thread, if it is in the roster. Its own rules and its caller's both apply. */
   agentId?: string | undefined;
 }
 
 /**
- * The rules that hold for one session, as they are now: a rule that is added or removed while it runs counts for the next
- * call. Judging is synchronous and does not throw; what cannot be judged with certainty is asked.
+ * The rules of one session as they are now: a change applies to the session's next call. Judging is synchronous and never
+ * throws; uncertain calls ask.
  */
 export interface RuleBook {
-  /** Undefined where no rule says anything: then the agent's policy and the session's mode decide. */
+  /** Undefined if no rule matches: then the agent's policy and the session's mode decide. */
   judge(call: JudgedCall): Verdict | undefined;
-  /** The narrowest useful rule that would allow this call and its like; undefined where none would be safe. */
+  /** The narrowest useful rule that allows this call and similar ones; undefined if none is safe. */
   suggest(call: JudgedCall): Rule | undefined;
-  /** Whether this rule alone would decide the call as it says. */
+  /** Whether this rule alone decides the call. */
   covers(rule: Rule, call: JudgedCall): boolean;
 }
 
-/** Whose a rule is: the user's own (`of` is null), a project's folder, an agent's or a session's id. */
+/** The owner of a rule: the user (`of` is null), a project's folder, an agent's id or a session's id. */
 export interface RulePlace {
   scope: RuleScope;
   of: string | null;

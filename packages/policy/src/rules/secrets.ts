@@ -1,14 +1,14 @@
 import { join, relative, sep } from "node:path";
 import { PathPattern, realPath, type Place } from "./path-pattern.ts";
 
-/** What other processes hold: their variables, their open files, and the file system as they see it. */
+/** Other processes' variables, open files and views of the file system. */
 const PROCESSES = ["environ", "mem", "fd/**", "root/**", "cwd/**", "map_files/**", "task/**"].map(
   (part) => `/proc/*/${part}`,
 );
 
 interface Secrets {
   patterns: readonly PathPattern[];
-  /** How they are named where a path cannot be worked out. */
+  /** Matches secrets by name in text whose paths cannot be resolved. */
   mentions: RegExp;
 }
 
@@ -36,8 +36,8 @@ const inHome = (state: string, home: string): string => {
 };
 
 /**
- * Whether a path leads to what would let an agent speak for people or for others: Tandem's own folder, the credentials of
- * Claude Code, what other processes hold. `below`: whether what is below it is reached, too.
+ * Whether a path leads to secrets that would let an agent impersonate a person: Tandem's own folder, Claude Code's credentials,
+ * data of other processes. `below` includes everything below the path.
  */
 export function isSecret(lexical: string, place: Place, below = false): boolean {
   const { patterns } = secretsOf(place);
@@ -47,7 +47,7 @@ export function isSecret(lexical: string, place: Place, below = false): boolean 
   return ways.some((way) => patterns.some((each) => each.covers(way) || (below && each.reachesInto(way))));
 }
 
-/** The same of what a shell's pattern may become. */
+/** The same for possible expansions of a shell glob. */
 export function mayBeSecret(glob: string, place: Place, below = false): boolean {
   const parts = glob.split(sep);
   const wild = parts.findIndex((part) => /[*?[]/.test(part));
@@ -58,10 +58,10 @@ export function mayBeSecret(glob: string, place: Place, below = false): boolean 
   return [...ways].some((way) => secretsOf(place).patterns.some((each) => each.meets(way, below)));
 }
 
-/** Whether text that nobody can read with certainty names one of them. */
+/** Whether text that cannot be parsed with certainty names a secret. */
 export const mentionsSecret = (text: string, place: Place): boolean => secretsOf(place).mentions.test(text);
 
-/** The session's folder may be in Tandem's, and Claude Code keeps long results there for itself to read. */
+/** Exceptions: the session's folder may be inside Tandem's, and Claude Code stores long results there for itself. */
 function isOpen(real: string, { state, folder, secrets = [] }: Place): boolean {
   if (state === undefined) return false;
   if (isInside(state, folder) && isInside(folder, real)) return true;

@@ -9,7 +9,7 @@ import { kindOf } from "./tool-kinds.ts";
 import { guardWords } from "./guard-words.ts";
 import { guardOf } from "./guard.ts";
 
-/** What a person may be offered to allow from now on: exactly this command, this file, this domain, this tool of a server. */
+/** Suggests an allow rule for "always allow": exactly this command, file, domain or MCP tool. */
 export function suggestRule(call: JudgedCall, place: Place): Rule | undefined {
   const tool = fullName(call);
   const { command, file_path: path, notebook_path: notebook, url } = call.input;
@@ -29,7 +29,7 @@ export function suggestRule(call: JudgedCall, place: Place): Rule | undefined {
   }
 }
 
-/** Only a single command whose every word is known, that runs nothing else and writes nowhere. */
+/** Only for a single command with known words that runs no other code and redirects no output. */
 function suggestCommand(line: string, place: Place): Rule | undefined {
   const { units, doubts } = expandLine(line);
   const [unit] = units;
@@ -41,7 +41,7 @@ function suggestCommand(line: string, place: Place): Rule | undefined {
   return { tool: "Bash", pattern: words.map(({ text }) => quoted(text!)).join(" "), action: "allow" };
 }
 
-/** A word as it has to be written to be read as this one. */
+/** Quotes a word so that it parses back to itself. */
 const quoted = (text: string): string =>
   /^[\w./:@%+,=-]+$/.test(text) && !text.startsWith("=") ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -52,6 +52,6 @@ function suggestPath(tool: string, path: unknown, place: Place): Rule | undefine
   if (real === undefined || /[*?]/.test(real) || guardOf(whole, "write", place)) return undefined;
   const inside = relative(place.folder, real);
   if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) return { tool, pattern: real, action: "allow" };
-  // A name alone would mean it in every folder.
+  // A bare name would match in every folder.
   return { tool, pattern: inside.includes("/") ? inside : `./${inside}`, action: "allow" };
 }

@@ -1,6 +1,6 @@
-// Which tools there are, and what a pattern says of each.
+// Known tools, and the meaning of a rule's pattern for each.
 
-/** What the pattern of a rule is about. */
+/** The kind of value that a rule's pattern matches. */
 export type Subject = "command" | "path" | "domain" | "name";
 
 export const TOOL_KINDS = {
@@ -40,7 +40,7 @@ export const KNOWN_TOOLS: readonly string[] = [...Object.values(TOOL_KINDS).flat
 
 const SUBJECTS: Record<ToolKind, Subject> = { shell: "command", edit: "path", read: "path", web: "domain" };
 
-/** The input field that names what a call is about, of tools that are of no kind. */
+/** For tools of no kind: the input field that a pattern matches. */
 export const NAME_FIELDS: Readonly<Record<string, string>> = {
   Agent: "subagent_type",
   Task: "subagent_type",
@@ -54,18 +54,18 @@ export function kindOf(tool: string): ToolKind | undefined {
   return found?.[0] as ToolKind | undefined;
 }
 
-/** What a pattern of a rule for this tool is about; undefined where it takes none. */
+/** The kind of pattern for this tool; undefined if it takes none. */
 export function subjectOf(tool: string): Subject | undefined {
   const kind = kindOf(tool);
   return kind ? SUBJECTS[kind] : Object.hasOwn(NAME_FIELDS, tool) ? "name" : undefined;
 }
 
-/** What a tool does with the file that it is called for. */
+/** How a tool accesses its file. */
 export const ACCESS: Readonly<Record<string, readonly ("read" | "write")[]>> = {
   Read: ["read"],
   Glob: ["read"],
   Grep: ["read"],
-  // They show what is around the place that they change.
+  // Edit tools return the text around a change.
   Edit: ["read", "write"],
   MultiEdit: ["read", "write"],
   NotebookEdit: ["read", "write"],

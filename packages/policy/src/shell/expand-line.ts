@@ -2,29 +2,29 @@ import { hatchesOf, programName, reachOf, type Reach } from "./programs.ts";
 import { readShellLine, type ShellCommand, type ShellLine, type ShellWord } from "./shell-line.ts";
 import { findInner, type Inner } from "./wrappers.ts";
 
-/** One program that the line runs, itself or through another. */
+/** One program that the line runs, directly or through another program. */
 export interface ShellUnit {
   command: ShellCommand;
-  /** Its name without folder and extension, in lower case; undefined where it depends on a variable. */
+  /** The name without folder and extension, in lower case; undefined if it depends on a variable. */
   program: string | undefined;
   reach: Reach;
-  /** Words that make it run other code: an allow rule has to spell them out. */
+  /** Indexes of words that make the program run other code; an allow rule must spell them out. */
   hatches: readonly number[];
-  /** It only calls another, which is judged for itself: `timeout 5 npm test`. */
+  /** The program only runs another one, which is judged separately: `timeout 5 npm test`. */
   transparent: boolean;
 }
 
 export interface ExpandedLine {
   units: ShellUnit[];
-  /** Why the line may do something else than what the units say. */
+  /** Reasons why the line may do more than the units show. */
   doubts: string[];
 }
 
-/** Variables that change nothing of what a program does, whatever their value, or that are only a loop's. */
+/** Variables that cannot change a program's behaviour, or that only a loop uses. */
 const HARMLESS_VARIABLE =
   /^(?:NODE_ENV|CI|FORCE_COLOR|NO_COLOR|COLUMNS|LINES|LANG|LC_[A-Z]+|TZ|RUST_LOG|RUST_BACKTRACE|PYTHONUNBUFFERED|[a-z][0-9]?|file|dir|name|line|item|count|out|result)$/;
 
-/** Parts of the shell that change how later commands are read. */
+/** Builtins that change how the shell parses later commands. */
 const CHANGING = new Set([
   ...["alias", "unalias", "hash", "enable", "disable", "shopt", "setopt", "unsetopt", "source", ".", "autoload", "let"],
   ...["zmodload", "emulate", "functions", "bind", "complete", "fc", "unset", "read", "mapfile", "readarray", "getopts"],
@@ -35,7 +35,7 @@ const SAFE_SET = /^-[eux]+$|^-[eux]*o$|^pipefail$/;
 
 const MAX_UNITS = 200;
 
-/** Everything that a line runs, as far as can be known: `timeout 5 env X=1 bash -c "a | b"` is five programs. */
+/** Finds every program that a line runs, as far as that is known: `timeout 5 env X=1 bash -c "a | b"` is five programs. */
 export function expandLine(source: string): ExpandedLine {
   const expanded: ExpandedLine = { units: [], doubts: [] };
   expand(readShellLine(source), expanded, 0);

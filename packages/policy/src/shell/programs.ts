@@ -1,9 +1,9 @@
 import type { ShellWord } from "./shell-line.ts";
 
-// What is known of programs. Nothing here allows anything: it says whose words tell all that they do, and which words make a
-// program run other code.
+// Facts about programs. They allow nothing by themselves: they say which programs do no more than their words show, and which
+// words make a program run other code.
 
-/** They show what their words name, and change nothing. */
+/** These programs only read the files that their words name. */
 const READERS = new Set([
   ...["ls", "cat", "head", "tail", "wc", "grep", "egrep", "fgrep", "rg", "pwd", "echo", "printf", "true", "false", ":"],
   ...["test", "[", "date", "uname", "whoami", "id", "groups", "which", "type", "basename", "dirname", "realpath"],
@@ -13,20 +13,20 @@ const READERS = new Set([
   ...["wait", "break", "continue", "arch", "nproc", "uptime", "free", "ps", "locale", "tty", "paste", "join", "expand"],
 ]);
 
-/** They change what their words name, and nothing else. */
+/** These programs change only the files that their words name. */
 const WRITERS = new Set([
   ...["rm", "rmdir", "mv", "cp", "mkdir", "touch", "ln", "chmod", "chown", "chgrp", "tee", "truncate", "dd", "unlink"],
   ...["install", "shred", "mktemp", "uniq", "split", "gzip", "gunzip", "xxd", "base64"],
 ]);
 
-/** Parts of git that show, unless an option says otherwise; what they show is not named by words alone. */
+/** Git subcommands that only read unless an option says otherwise. They may show files that no word names. */
 const GIT_READS = new Set([
   ...["status", "log", "diff", "show", "blame", "shortlog", "describe", "rev-parse", "rev-list", "ls-files", "ls-tree"],
   ...["cat-file", "merge-base", "name-rev", "whatchanged", "count-objects", "check-ignore", "grep", "version"],
 ]);
 const GIT_WRITES = new Set(["add", "mv", "init", "branch", "tag"]);
 
-/** Naming a folder to these reveals nothing of what is in its files. */
+/** These programs reveal no file contents of a folder. */
 export const NAMES_ONLY = new Set([
   "cd",
   "pushd",
@@ -44,7 +44,7 @@ export const NAMES_ONLY = new Set([
 const CONNECTING =
   /^(?:curl|wget2?|aria2c|https?|xh|ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|l?ftp|openssl|dig|host|nslookup|ping|lynx|links|w3m)$/;
 
-/** Whether its words say which host it connects to. */
+/** Whether the program connects to a host that its words name. */
 export function connects(program: string | undefined, words: readonly ShellWord[]): boolean {
   if (program !== "git") return CONNECTING.test(program ?? "");
   return words.some(({ text }) => /^(?:clone|fetch|pull|push|ls-remote|remote|submodule)$/.test(text ?? ""));
@@ -62,7 +62,7 @@ const GIT_SHOWS = new Set([
   "archive",
 ]);
 
-/** Whether a part of git shows what is in files that no word has to name. */
+/** Whether a git subcommand shows contents of files that no word names. */
 export function showsContents(program: string | undefined, words: readonly ShellWord[]): boolean {
   if (program !== "git") return false;
   const texts = words.slice(1).map(({ text, source }) => text ?? source);
@@ -76,14 +76,14 @@ export function showsContents(program: string | undefined, words: readonly Shell
 
 export type Reach = "reads" | "writes" | "unknown";
 
-/** How far a command goes beyond its words; `unknown` where it may do anything. */
+/** The effects that a command can have beyond its words; `unknown` if it may do anything. */
 export function reachOf(program: string | undefined, words: readonly ShellWord[]): Reach {
   if (program === undefined) return "unknown";
-  // By its name alone: what lies at a path of its own may be anything.
+  // Programs are known by bare name; a file at another path may be anything.
   if (words[0]?.text !== program) return /^(?:\/usr)?\/bin\//.test(words[0]?.text ?? "") ? named(program) : "unknown";
   if (program !== "git") return named(program);
   const [part = "", next] = words.slice(1).flatMap(({ text = "" }) => (text.startsWith("-") ? [] : [text]));
-  // `git reflog expire` and `delete` throw things away.
+  // `git reflog expire` and `delete` remove entries.
   if (part === "reflog") return next === undefined || next === "show" ? "reads" : "unknown";
   return GIT_READS.has(part) ? "reads" : GIT_WRITES.has(part) ? "writes" : "unknown";
 }
@@ -91,9 +91,9 @@ export function reachOf(program: string | undefined, words: readonly ShellWord[]
 const named = (program: string): Reach =>
   READERS.has(program) ? "reads" : WRITERS.has(program) ? "writes" : "unknown";
 
-/** Words that make a program run code of its caller's, load it, or write to where no other word says. */
+/** Words that make a program run or load code, or write to a file that no other word names. */
 const HATCHES: readonly { programs: RegExp; words: RegExp }[] = [
-  // Parts of the shell that compute with their words, and run what stands in a subscript.
+  // Builtins that evaluate arithmetic also run commands in array subscripts.
   { programs: /^(?:test|\[|printf|exit|return|break|continue|wait|sleep)$/, words: /^-[vRp]$|\$\(|`|\[.*\$/ },
   { programs: /^(?:python|pypy)[\d.]*$/, words: /^-[a-zA-Z]*[cm]|^-$/ },
   {
@@ -174,10 +174,10 @@ const GIT_LONG = [
   ...["ext-diff", "textconv", "output", "open-files-in-pager", "upload-pack", "receive-pack", "exec", "config"],
   ...["template", "separate-git-dir", "no-index", "tool", "extcmd", "edit", "editor"],
 ];
-/** What the same letter means to others is harmless. */
+/** These letters are harmless in other git subcommands. */
 const GIT_LETTERS: Readonly<Record<string, RegExp>> = { clone: /^-[a-zA-Z]*[uc]/, rebase: /^-[a-zA-Z]*x/ };
 
-/** Long options that do the same as HATCHES; any beginning of them counts, as it does for the programs themselves. */
+/** Long options with the same effect as HATCHES. Programs accept abbreviations, so any prefix counts. */
 const LONG: readonly { programs: RegExp; names: readonly string[] }[] = [
   { programs: /^sort$/, names: ["compress-program", "output", "temporary-directory", "files0-from"] },
   {
@@ -203,7 +203,7 @@ const LONG: readonly { programs: RegExp; names: readonly string[] }[] = [
   { programs: /^(?:zip|unzip|7za?)$/, names: ["unzip-command"] },
 ];
 
-/** Whole options of their own that others begin with. */
+/** Complete options that are prefixes of listed ones. */
 const WHOLE = new Set(["--text"]);
 
 function isLong(word: string, names: readonly string[]): boolean {
@@ -212,7 +212,7 @@ function isLong(word: string, names: readonly string[]): boolean {
   return names.some((name) => name.startsWith(option) || option.startsWith(name));
 }
 
-/** Which words make the command run what they or others say; an allow rule covers these only if it spells them out. */
+/** Returns the words that make a command run other code. An allow rule covers them only if it spells them out. */
 export function hatchesOf(program: string | undefined, words: readonly ShellWord[]): number[] {
   if (program === undefined) return [];
   if (program === "git") return gitHatches(words);
@@ -239,7 +239,7 @@ function gitHatches(words: readonly ShellWord[]): number[] {
   });
 }
 
-/** What sed may be told without that it writes or runs something: one plain replacement, or which lines to show. */
+/** Sed scripts that neither write nor run anything: one plain substitution, or lines to print. */
 const PLAIN_SED =
   /^(?:s([/|,#])(?:(?!\1)[^\\]|\\[^\n])*\1(?:(?!\1)[^\\]|\\[^\n])*\1[gpiI\d]*|(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq=])$/;
 
@@ -252,7 +252,7 @@ function sedHatches(words: readonly ShellWord[]): number[] {
   });
 }
 
-/** The name by which a program is known, however it is called. */
+/** Normalises a program's name. */
 export const programName = (text: string): string =>
   text
     .replace(/^.*[/\\]/, "")

@@ -1,9 +1,9 @@
 import type { ShellWord } from "./shell-line.ts";
 
 interface Options {
-  /** Letters of options with a value. */
+  /** Short options with a value. */
   values: string;
-  /** Long options without one. All others take the next word, so that it is not taken for a folder. */
+  /** Long options without a value. All others consume the next word, so that it is not read as a folder. */
   flags: RegExp;
 }
 
@@ -18,7 +18,7 @@ const RG: Options = {
     /^--(?:hidden|files|no-.*|json|vimgrep|line-number|ignore-case|smart-case|case-sensitive|fixed-strings|count.*|files-with.*|multiline|only-matching|word-regexp|line-regexp|pcre2|heading|text|follow|trim|stats|column|pretty|quiet|invert-match|null|with-filename|unrestricted|search-zip|crlf|passthru|debug)$/,
 };
 
-/** What a program that looks through folders looks through: those among its words, or, without any, the one that it is in. */
+/** The folders that a search program reads: those in its words, or the current folder if there are none. */
 export function searchOf(program: string | undefined, words: readonly ShellWord[]): "given" | "here" | undefined {
   const texts = words.slice(1).map(({ text, source }) => text ?? source);
   switch (program) {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, expect, inject, test } from "vitest";
 import { readShellLine, type ShellWord } from "./shell-line.ts";
 
-// What is read as certain must be what bash does. Lines are made of pieces that are easily misread; bash runs them with no
-// program to be found, and says which ones it has looked for, with which words.
+// Fuzzes the parser against bash: commands parsed as certain must be the commands that bash runs. Bash runs generated lines
+// with an empty PATH and reports each command that it looked up.
 
 const PIECES = [
   ...["aa", "bb", "cc", " ", " ", " ", "\t", ";", "&&", "||", "|", "|&", "&", "\n", "'", '"', "\\", "\\'", "`", "$"],
@@ -24,7 +24,7 @@ eval "$LINE" </dev/null >/dev/null 2>&1
 const folder = mkdtempSync(join(tmpdir(), "tandem-shell-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The same numbers each time, so that a failure can be looked into. */
+/** A seeded generator, so that a failure can be reproduced. */
 function* numbers(seed: number): Generator<number> {
   for (let state = seed; ; yield state / 0x7fffffff) state = (state * 1_103_515_245 + 12_345) & 0x7fffffff;
 }
@@ -44,7 +44,7 @@ function ranByBash(line: string): string[] {
   return stdout.split("\0").filter((said) => said !== "");
 }
 
-/** Whether bash may have said this of a command with these words; those that are not known may have become any. */
+/** Whether bash may report this for a command with these words. Unknown words match anything. */
 function isForetold(words: readonly ShellWord[], said: string): boolean {
   if (words.every(({ text, glob, home }) => text !== undefined && !glob && !home)) {
     return words.map(({ text }) => `<${text}>`).join("") === said;
@@ -53,7 +53,7 @@ function isForetold(words: readonly ShellWord[], said: string): boolean {
   return program?.text === undefined || program.glob || said.startsWith(`<${program.text}>`);
 }
 
-test("bash runs nothing that was not read in a line that is certain", () => {
+test("bash runs only commands that the parser found, if the line is certain", () => {
   const random = numbers(20_261);
   let certain = 0;
   for (let count = 0; count < LINES; count += 1) {
@@ -64,6 +64,6 @@ test("bash runs nothing that was not read in a line that is certain", () => {
     const unforetold = ranByBash(line).filter((said) => !commands.some(({ words }) => isForetold(words, said)));
     expect(unforetold, JSON.stringify(line)).toEqual([]);
   }
-  // A reader that doubts everything would pass as well.
+  // A parser that doubts every line would pass too.
   expect(certain).toBeGreaterThan(LINES / 5);
 });

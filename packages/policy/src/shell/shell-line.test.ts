@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expandLine } from "./expand-line.ts";
 import { readShellLine } from "./shell-line.ts";
 
-/** Each command as its words; `?` for what is not known. */
+/** Each command as its words; `?` for an unknown word. */
 function read(line: string): string[] {
   const { commands, doubt } = readShellLine(line);
   expect(doubt).toBeUndefined();
@@ -15,10 +15,10 @@ function read(line: string): string[] {
   );
 }
 
-/** Every program that a line runs, also through others. */
+/** Every program that a line runs, also indirectly. */
 const programs = (line: string): string[] => expandLine(line).units.map(({ program }) => program ?? "?");
 
-describe("a line is read as the shell reads it", () => {
+describe("a line is parsed as the shell parses it", () => {
   test.each<[string, string[]]>([
     ["git status", ["git status"]],
     ["git status && rm -rf x", ["git status", "rm -rf x"]],
@@ -54,7 +54,7 @@ describe("a line is read as the shell reads it", () => {
   });
 });
 
-describe("what is not certain is a doubt", () => {
+describe("uncertain syntax becomes a doubt", () => {
   test.each([
     "echo (",
     "echo )",
@@ -105,7 +105,7 @@ describe("what is not certain is a doubt", () => {
   });
 });
 
-describe("what a program runs is found", () => {
+describe("programs that run other programs are followed", () => {
   test.each<[string, string[]]>([
     ["env CI=1 nice -n 5 rm x", ["env", "nice", "rm"]],
     ["timeout -s KILL 5s nohup rm x", ["timeout", "nohup", "rm"]],
@@ -150,7 +150,7 @@ describe("what a program runs is found", () => {
     "fish -c 'rm x'",
     "watch rm x",
     "for PATH in .; do ls; done",
-  ])("%j is in doubt", (line) => {
+  ])("%j is doubtful", (line) => {
     expect(expandLine(line).doubts).not.toEqual([]);
   });
 });

@@ -1,19 +1,21 @@
-/** A word of a command, as far as it is known before the shell has looked at it. */
+/** A word of a command, as far as it is known before expansion. */
 export interface ShellWord {
-  /** As it was written. */
+  /** The source text. */
   source: string;
-  /** What the program gets; undefined where that depends on variables, on what commands print, or on braces. */
+  /** The value that the program receives; undefined if it depends on variables, command output or braces. */
   text: string | undefined;
-  /** It may become the names of files: `text` is the pattern then. */
+  /** The word is a glob that may expand to file names; `text` is then the pattern. */
   glob: boolean;
-  /** `text` begins with a `~` that stands for the user's home. */
+  /** `text` starts with `~` for the user's home. */
   home: boolean;
-  /** No quote and no backslash: it may be a word of the shell itself, such as `if`. */
+  /** Unquoted and without backslashes: it may be a shell keyword such as `if`. */
   bare: boolean;
 }
 
 export interface Redirect {
-  /** `<`, `>`, `>>`, `>|`, `<>`, `&>`, `&>>`, `>&`, `<&`, `<<<` or `<<`; the target of the last is the text below it. */
+  /**
+   * One of `<`, `>`, `>>`, `>|`, `<>`, `&>`, `&>>`, `>&`, `<&`, `<<<` or `<<`; the target of `<<` is the here-document's text.
+   */
   operator: string;
   target: ShellWord;
 }
@@ -22,31 +24,31 @@ export interface Redirect {
 export interface ShellCommand {
   words: ShellWord[];
   redirects: Redirect[];
-  /** Variables that are set for it, or for what follows where it has no words. */
+  /** Assignments before the command; without words, they apply to the rest of the line. */
   assigns: { name: string; value: ShellWord }[];
-  /** As it was written, more or less: for people. */
+  /** The approximate source text, shown to people. */
   source: string;
-  /** What else was read to find it: `$(…)`, `bash -c`. */
+  /** The construct that contains the command: `$(…)`, `bash -c`. */
   inside: string | undefined;
 }
 
 export interface ShellLine {
-  /** Everything that was found, also inside of substitutions, in the order in which it stands there. */
+  /** All commands in source order, including those inside substitutions. */
   commands: ShellCommand[];
-  /** Why the line may do something else than these commands; undefined where it is understood as a whole. */
+  /** The reason why the line may do more than these commands; undefined if it was parsed completely. */
   doubt: string | undefined;
 }
 
-/** Longer lines are programs rather than commands, and nobody reads them before they allow them. */
+/** Longer lines are programs; people do not read them before approving. */
 const MAX_LENGTH = 20_000;
 const MAX_DEPTH = 12;
 
-/** Characters that shells, terminals and people read differently. Space, tab and newline are not among them. */
+/** Control and formatting characters that shells, terminals and people read differently. Space, tab and newline are fine. */
 const STRANGE = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\u180e]/u;
 
-/** Words that order commands and are none themselves. What stands after them is at the place of a command again. */
+/** Keywords after which a command may start. */
 const ORDERING = new Set(["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}"]);
-/** What this reader does not follow, in bash or in zsh. */
+/** Syntax that this parser does not follow, in bash or zsh. */
 const COMPOUND = new Set([
   ...["case", "esac", "select", "function", "coproc", "[[", "]]", "repeat", "foreach", "end", "always", "nocorrect"],
 ]);
@@ -54,8 +56,8 @@ const COMPOUND = new Set([
 class Doubt extends Error {}
 
 /**
- * Reads a line of bash, or of zsh where both agree, into its simple commands. It knows a part of the language well and nothing
- * of the rest: what it does not know, and what shells read differently, becomes a doubt, never a guess.
+ * Parses a line of bash, or of zsh where both agree, into simple commands. It supports a subset of the language. Unsupported
+ * syntax, and syntax that shells parse differently, becomes a doubt, never a guess.
  */
 export function readShellLine(source: string, inside?: string, depth = 0): ShellLine {
   const commands: ShellCommand[] = [];
@@ -76,7 +78,7 @@ class Reader {
   readonly #inside: string | undefined;
   readonly #depth: number;
   #at: number;
-  /** Here-documents whose text begins after the next newline. */
+  /** Here-documents whose text starts after the next newline. */
   readonly #pending: { redirect: Redirect; end: string; quoted: boolean; stripTabs: boolean }[] = [];
 
   constructor(source: string, commands: ShellCommand[], inside: string | undefined, depth: number, at = 0) {
@@ -93,7 +95,7 @@ class Reader {
     if (this.#at < this.#source.length) throw new Doubt("a parenthesis is closed that was not opened");
   }
 
-  /** Commands up to the end, or to the parenthesis that closes them. Returns where that is. */
+  /** Parses commands up to the end or the closing parenthesis. Returns its position. */
   readUntilClosed(): number {
     this.#list(true);
     if (this.#source[this.#at] !== ")") throw new Doubt("a parenthesis is not closed");
@@ -128,14 +130,14 @@ class Reader {
     this.#redirectsOnly();
   }
 
-  /** After what closes, only redirections may come before the next separator. */
+  /** After a closing token, only redirections may precede the next separator. */
   #redirectsOnly(): void {
     const command = this.#empty();
     for (;;) {
       this.#blanks();
       const rest = this.#source.slice(this.#at, this.#at + 1);
       if (rest === "" || ";&|\n)".includes(rest)) {
-        // `&>` redirects; a plain `&` ends.
+        // `&>` redirects; a plain `&` ends the command.
         if (!(rest === "&" && this.#source[this.#at + 1] === ">")) break;
       }
       if (!this.#redirect(command)) throw new Doubt("something follows a closing parenthesis");
@@ -164,7 +166,7 @@ class Reader {
     this.#commands.push(command);
   }
 
-  /** Whether it was a word of the shell's own; then the command, if there is one, begins after it. */
+  /** Returns true for a keyword; a command may then follow it. */
   #shellWord(text: string, command: ShellCommand, start: number): boolean {
     if (command.redirects.length > 0) return false;
     if (COMPOUND.has(text)) throw new Doubt(`it has a \`${text}\``);
@@ -182,7 +184,7 @@ class Reader {
     if (this.#source[this.#at] !== ";" && this.#source[this.#at] !== "\n") {
       if (this.#word().text !== "in") throw new Doubt("it has a `for` of another kind");
     }
-    // The words are read for the commands in them; where they are used, they are a variable.
+    // Parse the loop's words for commands in them; their values are unknown where the variable is used.
     for (this.#blanks(); !";\n".includes(this.#source[this.#at] ?? ";"); this.#blanks()) {
       if ("&|<>()".includes(this.#source[this.#at]!)) throw new Doubt("it has a `for` of another kind");
       this.#word();
@@ -258,7 +260,7 @@ class Reader {
     }
   }
 
-  /** The text of a here-document whose end is not quoted: as between double quotes, but that those are nothing special. */
+  /** The text of an unquoted here-document: like double-quoted text, except that quotes are literal. */
   #hereText(body: string): ShellWord {
     const reader = new Reader(body, this.#commands, "here-document", this.#depth + 1);
     const text = reader.#doubleQuoted(undefined);
@@ -327,14 +329,14 @@ class Reader {
     if (this.#at === start) throw new Doubt("a word is missing");
     const source = this.#source.slice(start, this.#at);
     if (this.#pending.length > 0 && source.includes("\n")) throw new Doubt("a here-document begins inside of a word");
-    // In zsh, braces group commands where bash takes them for text.
+    // In zsh, braces group commands where bash reads them as text.
     if (bare && /^(?:\}|\{(?!\}).*)$/s.test(source) && !(atCommand && (source === "{" || source === "}"))) {
       throw new Doubt("shells read its braces differently");
     }
-    // `{a,b}` and `{1..3}` become several words.
+    // `{a,b}` and `{1..3}` expand to several words.
     if (/\{.*(?:,|\.\.).*\}/.test(braces)) text = undefined;
     const home = source.startsWith("~");
-    // `~name` is another's home; `=name` is, in zsh, where a program is.
+    // `~name` is another user's home; in zsh, `=name` is a program's path.
     if ((home && !/^~(?:\/|$)/.test(source)) || source.startsWith("=")) text = undefined;
     if (/^\{\w+\}$/.test(source) && "<>".includes(this.#source[this.#at] ?? " ")) {
       throw new Doubt("a redirection names its descriptor");
@@ -342,7 +344,7 @@ class Reader {
     return { source, text, glob, home: home && text !== undefined, bare };
   }
 
-  /** What stands between double quotes, after the first; without a closing one, all of the text. */
+  /** Parses double-quoted text after the opening quote; without `close`, up to the end. */
   #doubleQuoted(close: '"' | undefined): string | undefined {
     let text: string | undefined = "";
     const add = (more: string | undefined): void => {
@@ -372,14 +374,14 @@ class Reader {
     }
   }
 
-  /** At a `$` or a backtick. Returns its text where that is known, and reads the commands in it. */
+  /** Parses an expansion at `$` or a backtick, with the commands in it. Returns its text if known. */
   #expansion(outside: boolean): string | undefined {
     const rest = this.#source.slice(this.#at);
     if (rest.startsWith("`")) return this.#backticks(outside);
     if (rest.startsWith("$'") && outside) return this.#ansi();
     if (rest.startsWith('$"') && outside) throw new Doubt("it has a translated string");
     if (rest.startsWith("$((")) {
-      // Names in a sum may stand for commands to run, so only figures are taken.
+      // Names in arithmetic may run commands, so only literals are accepted.
       const sum = /^\$\(\([\d\s+\-*/%]*\)\)/.exec(rest);
       if (!sum) throw new Doubt("it computes with `$((`");
       this.#at += sum[0].length;
@@ -422,7 +424,7 @@ class Reader {
     return undefined;
   }
 
-  /** `$'…'`, with the escapes that mean the same everywhere. */
+  /** Parses `$'…'` with the escapes that all shells share. */
   #ansi(): string {
     const found = /^\$'((?:[^'\\]|\\[^])*)'/.exec(this.#source.slice(this.#at));
     if (!found) throw new Doubt("a quote is not closed");

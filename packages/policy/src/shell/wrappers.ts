@@ -1,30 +1,30 @@
 import type { ShellCommand, ShellWord } from "./shell-line.ts";
 
-/** What a program runs that its words say. */
+/** The commands that a wrapper program runs according to its words. */
 export interface Inner {
-  /** As words, not as text. */
+  /** Commands given as separate words. */
   commands: ShellWord[][];
-  /** As text for a shell. */
+  /** Commands given as shell text. */
   lines: { text: string; inside: string }[];
-  /** Variables that are set for the commands. */
+  /** Assignments for the commands. */
   assigns: ShellCommand["assigns"];
-  /** Whether the program does nothing but call it. */
+  /** True if the program only runs these commands. */
   transparent: boolean;
-  /** Why there may be more. */
+  /** The reason why it may run more. */
   doubt: string | undefined;
 }
 
 interface Options {
-  /** Letters of options that stand alone. */
+  /** Short options without a value. */
   flags: string;
-  /** Letters of options with a value. */
+  /** Short options with a value. */
   values: string;
-  /** Words before the command that are no options. */
+  /** The number of operands before the command. */
   operands?: number;
   transparent?: boolean;
 }
 
-/** Programs that call another, named by their words. */
+/** Programs that run the command named by their words. */
 const CALLING: Readonly<Record<string, Options>> = {
   command: { flags: "p", values: "", transparent: true },
   builtin: { flags: "", values: "", transparent: true },
@@ -68,7 +68,7 @@ export function findInner(program: string, command: ShellCommand): Inner {
   if (program === "find") return foundInner(words);
   const options = Object.hasOwn(CALLING, program) ? CALLING[program] : undefined;
   if (!options) return NOTHING;
-  // `command -v` and `command -V` only look.
+  // `command -v` and `command -V` only look up a command.
   if (program === "command" && /^-[vV]+$/.test(words[1]?.text ?? "")) return NOTHING;
   return calledInner(program, words, options);
 }
@@ -85,13 +85,13 @@ function calledInner(program: string, words: readonly ShellWord[], options: Opti
     }
   }
   const called = words.slice(at + (options.operands ?? 0));
-  // What xargs adds is known to nobody.
+  // The words that xargs adds are unknown.
   if (program === "xargs") called.push({ source: "…", text: undefined, glob: false, home: false, bare: false });
   const transparent = options.transparent === true && called.length > 0;
   return { ...NOTHING, commands: called.length > 0 ? [called] : [], assigns, transparent };
 }
 
-/** Where the words after the options begin; undefined where that is not certain. */
+/** Returns the index of the first word after the options; undefined if uncertain. */
 function skipOptions(words: readonly ShellWord[], { flags, values }: Options): number | undefined {
   let at = 1;
   for (; at < words.length; at += 1) {
@@ -100,7 +100,7 @@ function skipOptions(words: readonly ShellWord[], { flags, values }: Options): n
     if (text === "--") return at + 1;
     if (!text.startsWith("-") || text === "-") return at;
     if (text.startsWith("--")) {
-      // Without its value in the same word, nobody knows whether the next one is it.
+      // Without `=`, it is unknown whether the next word is the option's value.
       if (/^--[a-z-]+=/.test(text) || /^--(?:null|no-run-if-empty|preserve-status|foreground|verbose)$/.test(text))
         continue;
       return undefined;
@@ -126,11 +126,11 @@ function shellInner(program: string, { words, redirects }: ShellCommand): Inner 
     if (text === undefined || words[at]!.glob) return doubtful(`what \`${program}\` runs depends on a variable`);
     if (!/^[-+]./.test(text)) break;
     if (/^-[a-zA-Z]*c/.test(text)) runsText = true;
-    // Options with a value, and those that read other files first.
+    // Reject options with a value, and options that read other files first.
     if (!/^-[celuxfvin]+$/.test(text)) return doubtful(`what \`${program}\` runs is not plain`);
   }
   if (runsText) return words[at] ? joined([words[at]!], `${program} -c`) : NOTHING;
-  // A file: it is known by its name only.
+  // A script file: only its name is known.
   if (words[at]) return NOTHING;
   const given = redirects.find(({ operator }) => operator === "<<" || operator === "<<<");
   return given ? joined([given.target], program) : doubtful(`\`${program}\` runs what it is given`);

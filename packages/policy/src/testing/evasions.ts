@@ -1,10 +1,9 @@
 /**
- * Ways around three rules: `git status` is allowed; `rm` is denied; `protected.txt` must not be written. Each would remove
- * `victim.txt`, change `protected.txt` or reach what is guarded without a rule, if it ran; none may run without a person,
- * whatever the mode.
+ * Attempts to evade three rules: `git status` is allowed; `rm` is denied; `protected.txt` must not be written. Each would
+ * remove `victim.txt`, change `protected.txt` or reach a guarded path. In every mode, each must be denied or ask a person.
  */
 export const EVASIONS: readonly string[] = [
-  // Beside what is allowed
+  // Appended to an allowed command
   "git status && rm victim.txt",
   "git status; rm victim.txt",
   "git status | xargs rm victim.txt",
@@ -132,7 +131,7 @@ export const EVASIONS: readonly string[] = [
   "php -r 'unlink(\"victim.txt\");'",
   "vim -es -c '!rm victim.txt' -c q",
   "ed -s victim.txt <<< '!rm victim.txt'",
-  // Programs that run what they are told
+  // Programs that run commands given as arguments
   "git -c core.pager='rm victim.txt' -p log",
   "git -c alias.status='!rm victim.txt' x",
   "git config alias.x '!rm victim.txt' && git x",
@@ -200,7 +199,7 @@ export const EVASIONS: readonly string[] = [
   "[ 'a[$(unlink victim.txt)]' -eq 1 ]",
   "printf -v 'a[$(unlink victim.txt)]' x",
   "wait -p 'a[$(unlink victim.txt)]'",
-  // What decides about other programs, and about Tandem
+  // Files that control other programs or Tandem
   "mkdir -p sub/.GIT && echo '[core]' > sub/.GIT/config",
   "echo 'rules: []' > tandem.yaml",
   "echo 'rules: []' | tee Tandem.Yaml",
@@ -209,7 +208,7 @@ export const EVASIONS: readonly string[] = [
   "cp victim.txt .mcp.json",
   "mv victim.txt opencode.jsonc",
   "tee .gi?/config < victim.txt",
-  // Options that are cut short
+  // Abbreviated options
   "git grep --open=rm here",
   "git grep --open-files=rm here",
   "git log -p --outpu=protected.txt",
@@ -233,7 +232,7 @@ export const EVASIONS: readonly string[] = [
   "awk --fi=clean.awk victim.txt",
   "install -s --strip-prog=./clean.sh victim.txt sub/x",
   "curl --outp protected.txt file:///dev/null",
-  // What lets others act for people
+  // Commands that act for a person
   "npx tandem approvals",
   "node apps/cli/src/main.ts approvals",
   "cat ~/.claude/.credentials.json",

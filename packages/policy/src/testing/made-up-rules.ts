@@ -2,7 +2,7 @@ import type { KeptRule, RuleAction, RuleScope } from "@tandem/protocol";
 import { compileRule, type CompiledRule } from "../rules/compile-rule.ts";
 import type { Place } from "../rules/path-pattern.ts";
 
-/** `deny Bash(rm)`, `session allow Bash(git push *)`: a scope that is not named is the user's. */
+/** Parses `deny Bash(rm)` or `session allow Bash(git push *)`. The default scope is the user's. */
 export function kept(text: string): KeptRule {
   const found = /^(?:(user|project|agent|session) )?(allow|ask|deny) ([^(]+)(?:\(([^]*)\))?$/.exec(text);
   if (!found) throw new Error(`${text} is not a rule`);

@@ -4,13 +4,12 @@ import { count, createdBetween, includeArchived, pageOf, pageQuery } from "./pag
 
 export { EFFORTS } from "../words.ts";
 
-// Agents in the shapes of Anthropic's Managed Agents API. `…Params` is what a client sends; the rest is what it gets back,
-// with every default filled in.
+// Agents in the shapes of Anthropic's Managed Agents API. Clients send `…Params`; responses have every default filled in.
 
 const MAX_METADATA = 16;
 const metadataKey = z.string().min(1).max(64);
 const MAX_VALUE = 512;
-/** A setting of ours that may be longer than what people write there: a JSON Schema. */
+/** Our metadata values that may exceed the usual limit: a JSON Schema. */
 const LONG_VALUES: Readonly<Record<string, number>> = { "tandem.output_schema": 32_768 };
 
 const isShortEnough = (entries: Record<string, string | null>): boolean =>
@@ -21,7 +20,7 @@ export const metadata = z
   .record(metadataKey, z.string())
   .refine((entries) => Object.keys(entries).length <= MAX_METADATA, `expected at most ${MAX_METADATA} entries`)
   .refine(isShortEnough, TOO_LONG);
-/** An update: what is null goes away, what is absent stays. */
+/** A metadata update: null removes a key, an absent key stays. */
 export const metadataUpdate = z.record(metadataKey, z.string().nullable()).refine(isShortEnough, TOO_LONG).nullish();
 
 const effort = z.enum(EFFORTS);
@@ -86,7 +85,7 @@ export const tool = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("agent_toolset_20260401"),
     default_config: z.object(policy),
-    // `url_sources` is there for `web_fetch` alone, and says nothing: Claude Code fetches what it is allowed to.
+    // `url_sources` exists only on `web_fetch` and is ignored: Claude Code fetches every allowed URL.
     configs: z.array(
       z.object({
         type: z.enum(TOOLSET_TOOLS),
@@ -162,7 +161,7 @@ const multiagent = z.discriminatedUnion("type", [
 ]);
 export type Multiagent = z.infer<typeof multiagent>;
 
-/** Refused later with a sentence, not here: the message should say that Tandem has no skills, not that the shape is wrong. */
+/** Accepted here and rejected later, so that the error says that skills are unsupported instead of naming a wrong shape. */
 const skill = z.looseObject({ type: z.string(), skill_id: z.string() });
 const executionIdentity = z.object({ type: z.literal("service_account") });
 
@@ -196,7 +195,7 @@ export const agentUpdateParams = z
     mcp_servers: z.array(mcpServer).nullish(),
     skills: z.array(skill).nullish(),
     metadata: metadataUpdate,
-    /** If it is not the newest any more, nothing is changed (409). */
+    /** If this is not the newest version, the update fails with 409. */
     version: z.int().positive().optional(),
   })
   .meta({ id: "AgentUpdate" });
@@ -228,7 +227,7 @@ export const agent = z
   .meta({ id: "Agent" });
 export type Agent = z.infer<typeof agent>;
 
-/** An agent of a thread: what it was when the session began. */
+/** The agent of a thread, as it was when the session began. */
 export const threadAgent = z.object(described).meta({ id: "ThreadAgent" });
 export type ThreadAgent = z.infer<typeof threadAgent>;
 

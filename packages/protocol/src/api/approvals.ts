@@ -7,24 +7,24 @@ import { pageOf, pageQuery } from "./page.ts";
 export const APPROVAL_STATUSES = ["pending", "resolved"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-/** A request to a person, as the log tells it. */
+/** An approval request, built from the log. */
 export const approval = z
   .object({
     type: z.literal("approval"),
-    /** That of the call's event. */
+    /** The id of the call's event. */
     id: z.string(),
     kind: z.enum(["tool", "plan", "question"]),
     session_id: z.string(),
     session_title: z.string().nullable(),
-    /** Where a subagent asks: its thread. Null on the primary one. */
+    /** The subagent's thread; null on the primary thread. */
     session_thread_id: z.string().nullable(),
-    /** Who asks. */
+    /** The agent that makes the call. */
     agent_name: z.string(),
     folder: z.string(),
     tool: z.string(),
     mcp_server_name: z.string().optional(),
     input: z.record(z.string(), z.unknown()),
-    /** Why it is asked about. */
+    /** The reason for asking. */
     verdict: z.looseObject({ action: z.enum(RULE_ACTIONS), why: z.string(), by: z.string() }).optional(),
     diff: filePatch.optional(),
     plan: z.string().optional(),

@@ -6,19 +6,19 @@ export { AUDIT_KINDS } from "../words.ts";
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
-/** A line of the audit: who did what, when. Never changed; its hash covers all of it and the hash of the one before. */
+/** An audit entry. Entries never change; the hash covers the entry and the previous entry's hash. */
 export const auditEntry = z
   .object({
-    /** From 1, without gaps. */
+    /** Starts at 1, without gaps. */
     seq: z.int().positive(),
     at: z.string(),
     /** A token's name, `local:USER` for a command on this machine, `agent:NAME`, or `tandem`. */
     actor: z.string(),
     kind: z.enum(AUDIT_KINDS),
     session: z.string().nullable(),
-    /** Without secrets; long values are cut, and stand there by their hash. */
+    /** Contains no secrets; long values are truncated and represented by their hash. */
     details: z.record(z.string(), z.unknown()),
-    /** Hex. Of the entry before; 64 zeros for the first. */
+    /** The hash of the previous entry in hex; 64 zeros for the first. */
     previous: z.string(),
     /** SHA-256 of `previous`, a line feed, and this entry without both hashes as JSON with sorted keys. */
     hash: z.string(),
@@ -26,21 +26,21 @@ export const auditEntry = z
   .meta({ id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof auditEntry>;
 
-/** An entry before it has its place. */
+/** An entry before it is appended. */
 export type AuditNote = Pick<AuditEntry, "actor" | "kind" | "details"> & { session?: string | null; at?: string };
 
-/** How far the audit goes. Whoever notes it elsewhere can tell later that nothing was taken away. */
+/** The end of the audit log. A copy stored elsewhere proves later that no entry was removed. */
 export const auditHead = z.object({ seq: z.int().min(0), hash: z.string() }).meta({ id: "AuditHead" });
 export type AuditHead = z.infer<typeof auditHead>;
 
-/** What came of going through the audit. */
+/** The result of verifying the audit log. */
 export const auditVerdict = z
   .object({
     ok: z.boolean(),
-    /** Entries that were read and are as they were. */
+    /** The number of valid entries. */
     entries: z.int(),
     head: auditHead,
-    /** The first one that is not as it should be. */
+    /** The first invalid entry. */
     broken: z
       .object({
         seq: z.int(),

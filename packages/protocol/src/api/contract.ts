@@ -41,7 +41,7 @@ interface JsonOperation {
 }
 
 interface UploadOperation {
-  /** Fields of the form, beside `file`. */
+  /** Form fields besides `file`. */
   form: z.ZodObject;
   response: z.ZodType;
 }
@@ -58,7 +58,7 @@ interface StreamOperation {
 
 type Operation = JsonOperation | UploadOperation | DownloadOperation | StreamOperation;
 
-/** The shapes of what goes over each route, by the route's name. The server checks requests against them. */
+/** Request and response shapes of each route, by route name. The server validates requests against them. */
 export const CONTRACT = {
   ...agentsApi,
   ...approvalsApi,
@@ -119,21 +119,21 @@ type ParamName<Path extends string> = Path extends `${string}:${infer Param}/${i
 
 export type ParamsOf<Name extends EndpointName> = Record<ParamName<Address<Name>>, string>;
 
-/** A schema of an operation; `otherwise` where the operation has none. */
+/** A schema of an operation, or `Otherwise` if it has none. */
 type Shape<Name extends EndpointName, Member extends string, Otherwise> =
   Contract[Name] extends Record<Member, infer Schema extends z.ZodType> ? Schema : Otherwise;
 
-/** What a client sends. */
+/** The query as a client sends it. */
 export type QueryInput<Name extends EndpointName> = z.input<Shape<Name, "query", z.ZodObject<{}>>>;
 export type BodyInput<Name extends EndpointName> = z.input<Shape<Name, "body", z.ZodUndefined>>;
 export type FormInput<Name extends UploadName> = z.input<Contract[Name]["form"]>;
 
-/** What a handler gets, with defaults filled in. */
+/** The query as a handler gets it, with defaults filled in. */
 export type QueryOutput<Name extends EndpointName> = z.output<Shape<Name, "query", z.ZodObject<{}>>>;
 export type BodyOutput<Name extends EndpointName> = z.output<Shape<Name, "body", z.ZodUndefined>>;
 export type FormOutput<Name extends UploadName> = z.output<Contract[Name]["form"]>;
 
-/** What a handler returns, and what a client reads. */
+/** The response as a handler returns it and a client reads it. */
 export type ResponseInput<Name extends JsonName | UploadName> = z.input<Contract[Name]["response"]>;
 export type ResponseOf<Name extends JsonName | UploadName> = z.output<Contract[Name]["response"]>;
 export type FrameOf<Name extends StreamName> = z.output<Contract[Name]["frame"]>;

@@ -1,6 +1,6 @@
 /**
- * Name, method and path of every route of the server: declared here and nowhere else. Free of zod, so that the page can
- * import it; the shapes of what goes over each route are in `contract.ts`, under the same names.
+ * Name, method and path of every route; the only declaration of them. Free of zod, so that the page can import it. The request
+ * and response shapes are in `contract.ts`, under the same names.
  */
 export const ENDPOINTS = {
   "agents.create": "POST /v1/agents",

@@ -1,30 +1,30 @@
 import { z } from "zod";
 import { listOf } from "./page.ts";
 
-// What a fleet is doing, for whoever runs it. A single process is a fleet of one.
+// The state of a fleet, for its operator. A single process is a fleet of one.
 
 export const fleetWorker = z
   .object({
     id: z.string(),
-    /** In the words of its leases. */
+    /** The holder name in its leases. */
     name: z.string(),
     role: z.enum(["all", "server", "worker"]),
-    /** `draining`: takes nothing new, and what it has goes to others. `gone`: not heard of any more. */
+    /** `draining`: takes no new sessions and hands its own over. `gone`: its heartbeat stopped. */
     state: z.enum(["live", "draining", "gone"]),
     machine: z.string(),
     labels: z.record(z.string(), z.string()),
-    /** Whose sessions it takes; null for everybody's. */
+    /** The tenants whose sessions it runs; null for all. */
     tenants: z.array(z.string()).nullable(),
     address: z.string().nullable(),
     version: z.string(),
     sessions: z.int(),
-    /** Null where nothing limits them. */
+    /** Null if unlimited. */
     max_sessions: z.int().nullable(),
-    /** Who pays for its turns, in a word; never a credential. */
+    /** The kind of account that pays for its turns; never a credential. */
     payer: z.string().nullable(),
     started_at: z.string(),
     silent_ms: z.number(),
-    /** Turns that ended there per minute, over the last minutes. */
+    /** Turns per minute that ended on it, over the last minutes. */
     turns_per_minute: z.number(),
   })
   .meta({ id: "FleetWorker" });
@@ -37,7 +37,7 @@ const fleetQueue = z
     waiting: z.int(),
     running: z.int(),
     oldest_ms: z.number().nullable(),
-    /** Whether a worker lives that can take what waits. */
+    /** Whether a live worker can take the waiting runs. */
     served: z.boolean(),
   })
   .meta({ id: "FleetQueue" });
@@ -45,7 +45,7 @@ export type FleetQueue = z.infer<typeof fleetQueue>;
 
 export const fleetLimit = z
   .object({
-    /** Kind and hash; no secret can be had from it. */
+    /** The kind and a hash of the account; reveals no secret. */
     account: z.string(),
     kind: z.string(),
     resets_at: z.string(),
@@ -63,24 +63,24 @@ export const fleetStatus = z
     queue: z.array(fleetQueue),
     leases: z.object({
       held: z.int(),
-      /** Sessions whose holder has died and that nobody has taken up yet. */
+      /** Sessions whose lease holder died and that no worker has taken over yet. */
       abandoned: z.int(),
     }),
-    /** Quotas that are used up; whoever is on the account waits for the reset. */
+    /** Exhausted quotas; sessions on the account wait for the reset. */
     limits: z.array(fleetLimit),
     throughput: z.object({
-      /** Turns that ended, over the last five minutes. */
+      /** Turns that ended over the last five minutes. */
       turns_per_minute: z.number(),
-      /** Of each of the last ten minutes, the present one last. */
+      /** One count for each of the last ten minutes; the current minute is last. */
       minutes: z.array(z.int()),
     }),
-    /** Runs that were given up. */
+    /** Runs in the dead letter queue. */
     dead: z.int(),
   })
   .meta({ id: "FleetStatus" });
 export type FleetStatus = z.infer<typeof fleetStatus>;
 
-/** A run that was given up after its last attempt. Its session waits until somebody sends it again. */
+/** A run that failed its last attempt. Its session waits until a person requeues it. */
 export const deadLetter = z
   .object({
     key: z.string(),

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { NOTIFY_EVENTS } from "../config/control-config.ts";
 
-/** `desktop`, or the address without what may be secret in it. */
+/** `desktop`, or the URL without secret parts. */
 const target = z.string();
 
 const delivery = z
   .object({
     target,
     delivered: z.boolean(),
-    /** Why not. */
+    /** The reason for the failure. */
     detail: z.string().nullable(),
   })
   .meta({ id: "NotificationTest" });
@@ -18,9 +18,9 @@ const told = z
     target,
     on: z.array(z.enum(NOTIFY_EVENTS)),
     signed: z.boolean(),
-    /** What could not be delivered yet, and is tried again. */
+    /** Undelivered notifications that will be retried. */
     waiting: z.int(),
-    /** The last time that something was sent there; null if nothing was. */
+    /** The last delivery attempt; null if there was none. */
     last: z.object({ at: z.string(), delivered: z.boolean(), detail: z.string().nullable() }).nullable(),
   })
   .meta({ id: "NotificationTarget" });

@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-// Lists, as Anthropic's API has them.
+// Lists in the shape of Anthropic's API.
 
 const MAX_LIMIT = 1_000;
 export const DEFAULT_LIMIT = 20;
 
-/** A number of a query: text in the address, a number for the client and for the handler. */
+/** A numeric query parameter: text in the URL, a number for the client and the handler. */
 export const count = () => z.coerce.number<number>().int();
 
-/** How many entries, and from where: `page` is the `next_page` of an earlier answer. */
+/** Page size and cursor: `page` is the `next_page` of an earlier response. */
 export const pageQuery = {
   limit: count().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
   page: z.string().min(1).optional(),
@@ -29,7 +29,7 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
 
 export const twoWayPageOf = <T extends z.ZodType>(item: T) => pageOf(item).extend({ prev_page: z.string().nullable() });
 
-/** All entries at once, for a list that is never long. */
+/** A list without pages, for lists that stay short. */
 export const listOf = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item) });
 
 export const deletedOf = <T extends string>(type: T) => z.object({ type: z.literal(type), id: z.string() });

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { secretReference } from "../config/secret-reference.ts";
 import { deletedOf, listOf } from "./page.ts";
 
-/** Also the name of its folder and, on Postgres, part of its schema's. */
+/** Also the name of its folder and, on Postgres, part of its schema name. */
 export const tenantId = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,39}$/, "expected small letters, digits and hyphens, 40 at most, a letter first");
 
-/** What a tenant may take; what is null has no limit. */
+/** A tenant's quotas; null means unlimited. */
 export const tenantQuotas = z
   .strictObject({
     turns: z.int().min(1).nullable().describe("Turns that run at once; more wait until one has ended."),
@@ -18,7 +18,7 @@ export const tenantQuotas = z
   .meta({ id: "TenantQuotas" });
 export type TenantQuotas = z.infer<typeof tenantQuotas>;
 
-/** Which credential sessions of a tenant get. The operator's own variables and files are read for it, and nothing else. */
+/** The credential for a tenant's sessions. Only the operator's own variables and files can provide it. */
 export const tenantCredential = z
   .strictObject({
     auth: z.enum(["api_key", "oauth_token"]),
@@ -28,7 +28,7 @@ export const tenantCredential = z
   .meta({ id: "TenantCredential" });
 export type TenantCredential = z.infer<typeof tenantCredential>;
 
-/** What a tenant takes now, and may. */
+/** A tenant's current use and quotas. */
 const tenantUse = z
   .object({
     running_turns: z.int(),

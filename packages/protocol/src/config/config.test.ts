@@ -6,7 +6,7 @@ import { secretReference } from "./secret-reference.ts";
 const refusal = (llm: unknown) => configSchema.safeParse({ llm }).error?.issues.map((issue) => issue.path.join("."));
 
 describe("config schema", () => {
-  test("an empty file is a valid config that calls nothing and nobody", () => {
+  test("an empty file is a valid config that calls no service", () => {
     const { llm } = configSchema.parse({});
     expect(llm.provider.backend).toBe("none");
     expect(llm.claudeCode.auth).toBe("login");
@@ -30,7 +30,7 @@ describe("config schema", () => {
     expect(configSchema.parse({ llm: { models } }).llm.models).toEqual(models);
   });
 
-  test("every key says what it is for", () => {
+  test("every key has a description", () => {
     const undocumented: string[] = [];
     const visit = (node: z.core.JSONSchema.BaseSchema, path: string) => {
       if (path && !node.description) undocumented.push(path);
@@ -42,7 +42,7 @@ describe("config schema", () => {
     expect(undocumented).toEqual([]);
   });
 
-  test("unknown keys and several mistakes are all found at once", () => {
+  test("all errors are reported at once, including unknown keys", () => {
     expect(refusal({ provider: { backend: "claude" }, models: { defualt: "opus" }, limits: { idle: 5 } })).toEqual([
       "llm.provider.backend",
       "llm.models",

@@ -18,7 +18,7 @@ import { NEEDS_TRUST, secretReference, SECRET_FORM, SECRET_FORMAT } from "./secr
 export const BACKENDS = ["none", "anthropic", "vertex", "gateway", "claude-code"] as const;
 export type Backend = (typeof BACKENDS)[number];
 
-/** What an LLM call is for; the config binds a model to each, and `default` serves those it does not name. */
+/** The purposes of LLM calls. The config sets a model per role; `default` serves the others. */
 export const ROLES = ["default", "triage", "candidateExtraction", "curator", "reconcile", "repair"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -28,17 +28,17 @@ export type ClaudeCodeAuth = (typeof CLAUDE_CODE_AUTHS)[number];
 
 const baseUrl = z
   .url({ protocol: /^https?$/, error: "expected a URL that begins with https:// or http://" })
-  // A URL is shown by `status` and in errors; a password in it would be, too.
+  // `status` and errors show the URL, so a password in it would leak.
   .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "a user name or password does not belong in a URL here")
   .meta({ [NEEDS_TRUST]: true });
 
-// An alias or an id as some service spells it (claude-sonnet-5, anthropic/claude-sonnet-5, claude-sonnet-5@20260101).
-// Which ids exist is the service's to say: a list here would be stale.
+// An alias, or an id in the service's own spelling (claude-sonnet-5, anthropic/claude-sonnet-5, claude-sonnet-5@20260101). A
+// list of valid ids here would become stale.
 const MODEL_EXPECTED = "expected an alias (sonnet, opus, haiku) or a model id such as claude-sonnet-5";
 const model = z.string({ error: MODEL_EXPECTED }).regex(/^[A-Za-z0-9][\w.:@/-]*(\[1m\])?$/, MODEL_EXPECTED);
 const cacheTtl = z.enum(["5m", "1h"]);
 
-// Both become parts of a URL to which the user's Google token is sent, so neither may hold a character that ends one.
+// Both become parts of a URL that receives the user's Google token, so no character may end that part.
 const googleProject = z
   .string()
   .regex(/^[a-z0-9][a-z0-9.:-]*$/, "expected a Google Cloud project id such as my-project-1")
@@ -285,7 +285,7 @@ const telemetry = z.strictObject({
     .describe("An OpenTelemetry collector (OTLP over HTTP) that gets traces of sessions; without it, nothing is sent."),
 });
 
-/** The whole of `tandem.yaml`. Unknown keys are errors: a misspelt setting must not be silently without effect. */
+/** The schema of `tandem.yaml`. Unknown keys are errors, so that a typo is not silently ignored. */
 export const configSchema = z.strictObject({
   llm: llm.prefault({}).describe("LLM calls."),
   storage: storage.prefault({}).describe("Where sessions, agents and files are kept."),

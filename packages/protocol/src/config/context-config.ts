@@ -8,7 +8,7 @@ const name = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, NAME_EXPECTED);
 const URL_EXPECTED =
   "expected postgres://… or mysql://… without a password, or env:NAME, file:path or command:program …";
 
-/** Also where its name is written otherwise (`%70assword`), and for what else keys are unlocked with. */
+/** Also catches encoded names (`%70assword`) and other parameters that unlock keys. */
 const holdsPassword = (url: string): boolean =>
   [...(URL.parse(url)?.searchParams.keys() ?? [])].some((key) => /pass|pwd|secret|token/i.test(key));
 
@@ -24,7 +24,7 @@ const connection = z
         (text) => SECRET_FORM.test(text) || /^(postgres(ql)?|mysql|mariadb):\/\/(?![^/]*:[^/]*@)/.test(text),
         URL_EXPECTED,
       )
-      // An address is shown in lists; a password in its query would be, too.
+      // Lists show the address, so a password in its query would leak.
       .refine(
         (text) => SECRET_FORM.test(text) || !holdsPassword(text),
         "a password does not belong in the address: name where it is kept in `password`, as env:NAME, file:path or command:program …",

@@ -4,8 +4,8 @@ import { limits } from "./limits.ts";
 import { PERMISSION_MODES, rule } from "./rule.ts";
 import { NEEDS_TRUST, secretReference } from "./secret-reference.ts";
 
-// What people decide about agents: what they may do, what they may spend, who is told. What protects people needs trust as
-// much as what endangers them: else whoever may write the file could take it out again.
+// Permissions, limits and notifications. Protective settings need trust as much as dangerous ones: an untrusted file must not
+// be able to remove them.
 
 export const rulesSection = z.array(rule).meta({ [NEEDS_TRUST]: true });
 
@@ -20,7 +20,7 @@ export const approvalsSection = z
   })
   .meta({ [NEEDS_TRUST]: true });
 
-// Without the name that limits have in the API: each is a setting of its own here, and is trusted by itself.
+// Without the API's schema name: here each limit is a separate setting with its own trust.
 const { usd, tokens, seconds, turns, requests } = limits.shape;
 const budget = z.strictObject({
   usd: usd.describe("Dollars, such as 2.5."),

@@ -15,7 +15,7 @@ describe("duration", () => {
     expect(duration.safeParse(value).error?.issues[0]?.message).toContain("such as 500ms");
   });
 
-  test("more than a timer can hold is refused, for it would fire at once", () => {
+  test("a duration that overflows a timer is refused", () => {
     expect(duration.safeParse("30d").success).toBe(false);
     expect(duration.parse("24d")).toBeLessThan(2 ** 31);
   });
@@ -25,11 +25,11 @@ describe("duration", () => {
     expect(deadline.parse("1ms")).toBe(1);
   });
 
-  test.each(["500ms", "30s", "90s", "2h", "1d", "1500ms"])("%s is written again without loss", (text) => {
+  test.each(["500ms", "30s", "90s", "2h", "1d", "1500ms"])("%s is formatted without loss", (text) => {
     expect(duration.parse(formatDuration(duration.parse(text)))).toBe(duration.parse(text));
   });
 
-  test("it is written in the largest unit that fits", () => {
+  test("it is formatted in the largest exact unit", () => {
     expect(formatDuration(7_200_000)).toBe("2h");
     expect(formatDuration(90_000)).toBe("90s");
     expect(formatDuration(0)).toBe("0ms");

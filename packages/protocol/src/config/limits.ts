@@ -3,15 +3,15 @@ import { BUDGET_UNITS } from "../words.ts";
 
 export { BUDGET_UNITS } from "../words.ts";
 
-// What may be spent, by whom, on what.
+// Limits on spending.
 
 export type BudgetUnit = (typeof BUDGET_UNITS)[number];
 
-/** What a limit is over. `day` is a calendar day of the server's, over everything. */
+/** The scope of a limit. `day` is a calendar day of the server, over all sessions. */
 export const BUDGET_SCOPES = ["turn", "session", "agent", "project", "day"] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
-/** Limits of one scope; what is absent is not limited. Dollars are dollars here: 2.5. */
+/** Limits of one scope; an absent value is unlimited. Money is in dollars: 2.5. */
 export const limits = z
   .strictObject({
     usd: z.number().positive("expected more than 0").optional(),
@@ -23,7 +23,7 @@ export const limits = z
   .meta({ id: "Limits" });
 export type Limits = z.infer<typeof limits>;
 
-/** What is spent, reserved and left of one limit, and whose money it is. */
+/** Spent, reserved and remaining amounts of one limit, and the account that pays. */
 export const budgetGauge = z
   .object({
     scope: z.enum(BUDGET_SCOPES),
@@ -32,7 +32,7 @@ export const budgetGauge = z
     unit: z.enum(BUDGET_UNITS),
     spent: z.number(),
     reserved: z.number(),
-    /** Null where it is only counted. */
+    /** Null if the amount is counted but not limited. */
     limit: z.number().nullable(),
     /** `login of NAME`, `api_key`, … */
     payer: z.string().nullable(),

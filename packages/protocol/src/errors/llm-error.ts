@@ -1,16 +1,14 @@
 import { TandemError } from "./tandem-error.ts";
 
-/**
- * Why an LLM operation failed, the same on every backend. The comment is what a caller can rely on.
- */
+/** Why an LLM operation failed; the same codes on every backend. Callers can rely on each code's comment. */
 export type LlmErrorCode =
-  /** No backend, or a backend without what it needs (a key, a project). Nothing was sent. */
+  /** No backend, or a backend that lacks a key or project. Nothing was sent. */
   | "not_configured"
   /** The local Claude Code has no login, or an expired one. Nothing was sent. */
   | "not_logged_in"
   /** The credential was sent and refused. */
   | "auth_rejected"
-  /** A quota is used up; `resetsAt` says until when, if the server told. */
+  /** A quota is exhausted until `resetsAt`, if the server sent it. */
   | "rate_limited"
   /** The service is up but too busy (529). */
   | "overloaded"
@@ -23,27 +21,27 @@ export type LlmErrorCode =
   | "empty_answer"
   /** The answer was cut at the output limit. */
   | "max_tokens"
-  /** The model would not give an object that fits the schema. */
+  /** The model returned no object that matches the schema. */
   | "structured_output"
-  /** A deadline passed; the message names which. */
+  /** A deadline expired; the message names it. */
   | "timeout"
-  /** The caller's signal. */
+  /** The caller aborted. */
   | "aborted"
-  /** The Claude Code process ended by itself; the message carries the tail of its stderr. */
+  /** The Claude Code process exited unexpectedly; the message has the tail of its stderr. */
   | "process_died"
-  /** A conversation was to be taken up again of which nothing is kept. */
+  /** The conversation to resume is not stored. */
   | "no_conversation"
-  /** Claude Code came up with tools, servers or plugins that are not ours, and was ended at once. */
+  /** Claude Code started with unexpected tools, servers or plugins and was ended at once. */
   | "isolation_breached"
   | "unknown_model"
-  /** The request was malformed; repeating it cannot help. */
+  /** The request was invalid; a retry cannot help. */
   | "invalid_request"
   /** The service failed (5xx other than overload). */
   | "server_error"
   /** The service could not be reached, or the connection broke. */
   | "network";
 
-/** Worth trying again after a pause; a quota is handled by its reset time instead. */
+/** Retryable after a delay. A quota is retried at its reset time instead. */
 const TRANSIENT: ReadonlySet<LlmErrorCode> = new Set(["overloaded", "server_error", "network", "process_died"]);
 
 const FIXES: Record<LlmErrorCode, string> = {
@@ -71,12 +69,12 @@ const FIXES: Record<LlmErrorCode, string> = {
 
 export class LlmError extends TandemError {
   declare readonly code: LlmErrorCode;
-  /** When the quota that was hit resets, if known. Only with `rate_limited`. */
+  /** When the exhausted quota resets, if known. Only with `rate_limited`. */
   readonly resetsAt: Date | undefined;
-  /** How long the server asked to wait before trying again, if it did. */
+  /** The delay that the server requested before a retry, if any. */
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
-  /** Trying again would do harm, or cannot help, although errors of this code are worth it as a rule. */
+  /** Do not retry, although errors with this code are usually retryable. */
   readonly final: boolean;
 
   constructor(

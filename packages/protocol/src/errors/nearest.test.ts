@@ -11,10 +11,10 @@ test.each([
   ["vertxe", "vertex"],
 ])("%s was meant to be %s", (word, meant) => expect(nearest(word, backends)).toBe(meant));
 
-test.each(["openai", "x", "", "bedrock"])("nothing is near to %j", (word) => {
+test.each(["openai", "x", "", "bedrock"])("%j has no near match", (word) => {
   expect(nearest(word, backends)).toBeUndefined();
 });
 
-test("a very long word costs no time", () => {
+test("a very long word is handled quickly", () => {
   expect(nearest("a".repeat(1_000_000), backends)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** The candidate that `word` was most likely meant to be, if any is near enough to be worth suggesting. */
+/** The most likely intended candidate, if one is close enough to suggest. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const plain = simplify(word);
   let best: string | undefined;
@@ -10,14 +10,14 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** `claudeCode`, `claude_code` and `claude-code` are the same slip. */
+/** Treats `claudeCode`, `claude_code` and `claude-code` as equal. */
 const simplify = (word: string) =>
   word
     .slice(0, 64)
     .toLowerCase()
     .replace(/[^a-z0-9]/g, "");
 
-/** Insertions, deletions, substitutions, and swaps of two neighbours. */
+/** Counts insertions, deletions, substitutions and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   let twoAgo: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -9,10 +9,10 @@ export type RequestErrorCode =
   | "not_supported"
   | "unavailable";
 
-/** A request that cannot be honoured, in words for whoever made it. The server gives each code its HTTP status. */
+/** A rejected request, with a message for the caller. The server maps each code to an HTTP status. */
 export class RequestError extends TandemError {
   declare readonly code: RequestErrorCode;
-  /** A finer code that Anthropic's clients know, such as `environment_archived`. */
+  /** A more specific code that Anthropic's clients know, such as `environment_archived`. */
   readonly detail: string | undefined;
 
   constructor(

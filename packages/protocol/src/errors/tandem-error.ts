@@ -1,6 +1,6 @@
 /**
- * Every error a user may meet: a stable `code` for programs, one sentence for people (`message`), and what to do
- * about it (`fix`). Rooms subclass it; unknown errors become one once, at the edge, keeping their `cause`.
+ * The base of every error a user may see: a stable `code` for programs, one sentence for people (`message`), and the next step
+ * (`fix`). Packages subclass it. Unknown errors are converted once, at the edge, and kept as `cause`.
  */
 export class TandemError extends Error {
   readonly code: string;

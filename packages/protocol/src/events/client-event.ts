@@ -3,14 +3,14 @@ import { EFFORTS } from "../words.ts";
 import { approvalAnswer } from "./approval-answer.ts";
 import { toolResultContent, userContent } from "./content.ts";
 
-// What a client may send into a session. Everything else that a log holds is the engine's to say.
+// Events that clients may send into a session. The engine writes all others.
 
 const nonEmpty = <T extends z.ZodType>(block: T) => z.array(block).min(1, "expected at least one content block");
 
-/** `queue` waits for the turn that is running to end; `steer` is put to the model within it. Ours: see `tandem`. */
+/** `queue` waits for the end of the running turn; `steer` reaches the model within it. Our extension, under `tandem`. */
 const DELIVERIES = ["queue", "steer"] as const;
 
-/** Who sent it: put there by the engine, over whatever a client says. */
+/** The sender. The engine overwrites any value that a client sends. */
 const sender = { by: z.string().optional() };
 
 export const userMessage = z
@@ -20,15 +20,15 @@ export const userMessage = z
     tandem: z
       .strictObject({
         delivery: z.enum(DELIVERIES).optional(),
-        /** For the turn that it begins, and no other. */
+        /** Applies only to the turn that the message starts. */
         model: z.string().min(1).optional(),
         effort: z.enum(EFFORTS).optional(),
         /**
-         * True: a person typed it, so that a leading `/name` is a command and `@path` a file. Without it, text means
-         * nothing but itself: an application passes on what its own users write.
+         * True: a person typed it, so a leading `/name` is a command and `@path` a file. Default false, because an application
+         * forwards the text of its own users.
          */
         commands: z.boolean().optional(),
-        /** The trace that it belongs to, as its request said (W3C Trace Context): the turn that it begins goes on with it. */
+        /** The trace of the request (W3C Trace Context); the turn that the message starts continues it. */
         traceparent: z.string().max(100).optional(),
         ...sender,
       })
@@ -40,12 +40,15 @@ const userInterrupt = z
   .strictObject({
     type: z.literal("user.interrupt"),
     session_thread_id: z.string().nullish(),
-    /** Binds it to the turn that this message begins: if that is over by then, nothing happens; if it waits, it is dropped. */
+    /**
+     * Applies only to the turn that this message started: ignored if that turn has ended; if the message still waits, it is
+     * dropped.
+     */
     tandem: z.strictObject({ turn_event_id: z.string().optional(), ...sender }).optional(),
   })
   .meta({ id: "UserInterrupt" });
 
-/** Who answered; nobody did where it has expired. */
+/** The name of the person who answered; `expired` if no answer came in time. */
 const answerer = { by: z.string(), expired: z.literal(true).optional() };
 
 const userToolConfirmation = z
@@ -54,7 +57,7 @@ const userToolConfirmation = z
     tool_use_id: z.string(),
     result: z.enum(["allow", "deny"]),
     deny_message: z.string().nullish(),
-    /** Put there by the engine and by `POST /v1/approvals/:id`, which checks it; clients do not send it. */
+    /** Set by the engine and by `POST /v1/approvals/:id`, which validates it; clients do not send it. */
     tandem: approvalAnswer.omit({ result: true, message: true }).extend(answerer).optional(),
   })
   .meta({ id: "UserToolConfirmation" });
@@ -65,7 +68,7 @@ const userCustomToolResult = z
     custom_tool_use_id: z.string(),
     content: z.array(toolResultContent).optional(),
     is_error: z.boolean().nullish(),
-    /** Put there by the engine; clients do not send it. */
+    /** Set by the engine; clients do not send it. */
     tandem: z.strictObject(answerer).optional(),
   })
   .meta({ id: "UserCustomToolResult" });
@@ -79,7 +82,7 @@ export const clientEvent = z.discriminatedUnion("type", [
 export type ClientEvent = z.infer<typeof clientEvent>;
 export type ClientEventType = ClientEvent["type"];
 
-/** Client events that Anthropic's API has and we refuse, and why. */
+/** Client events of Anthropic's API that we reject, with the reason. */
 export const REFUSED_CLIENT_EVENTS = {
   "user.tool_result": "Tandem runs the built-in tools itself; only custom tools take a result",
   "user.define_outcome": "outcomes are not supported",

@@ -15,7 +15,7 @@ export type Question = z.infer<typeof question>;
 /** The input of a question's call. */
 export const questionInput = z.object({ questions: z.array(question).min(1) });
 
-/** The text of the result that answers: a label, several where that is allowed, or words of one's own for each question. */
+/** The text of the answering result: for each question a label, several labels where allowed, or free text. */
 export const questionAnswers = z.strictObject({
   answers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
 });

@@ -8,8 +8,8 @@ import type { SessionAgent } from "../api/agents.ts";
 import type { BudgetGauge } from "../config/limits.ts";
 import type { PermissionMode, Verdict } from "../config/rule.ts";
 
-// The vocabulary of a session's log: Anthropic's Managed Agents events, and ours with the prefix `tandem.`. What we add to
-// one of theirs stands under its key `tandem`, which their clients pass over.
+// The vocabulary of a session's log: Anthropic's Managed Agents events, and ours with the prefix `tandem.`. Our additions to
+// their events are under the key `tandem`, which their clients ignore.
 
 export type StopReason =
   | { type: "end_turn" }
@@ -18,7 +18,7 @@ export type StopReason =
   | { type: "budget_reached" }
   | { type: "refusal" };
 
-/** Why a turn came to no good end. */
+/** Why a turn ended without completing. */
 export type CutShort = Exclude<StopReason["type"], "end_turn" | "requires_action">;
 
 export interface StopDetails {
@@ -46,7 +46,7 @@ export interface SessionErrorDetail {
   message: string;
   retry_status: { type: "retrying" | "exhausted" | "terminal" };
   mcp_server_name?: string;
-  /** A stable code of ours, and what to do. */
+  /** Our stable error code and the fix. */
   tandem?: { code: string; fix?: string; resets_at?: string };
 }
 
@@ -58,13 +58,13 @@ export interface ModelUsage {
   cache_creation_input_tokens: number;
 }
 
-/** What a built-in tool's call or result carries beside the standard fields. */
+/** Our additions to a built-in tool's call or result. */
 interface ToolCallNote {
-  /** The id by which the model and Claude Code know the call. */
+  /** The call's id in the model API and in Claude Code. */
   tool_use_id: string;
-  /** Why it was allowed, asked for or denied. */
+  /** The reason why it was allowed, asked about or denied. */
   verdict?: Verdict;
-  /** Of a call that somebody is asked about. */
+  /** Present on a call that needs approval. */
   approval?: ApprovalNote;
 }
 
@@ -81,9 +81,9 @@ interface ResultBase {
   content?: ToolResultContent[];
   is_error?: boolean | null;
   tandem?: {
-    /** Why there is no result of the tool itself: it may have run wholly, partly or not at all. */
+    /** Why the tool's own result is missing: it may have run completely, partly or not at all. */
     interrupted?: Interruption;
-    /** What a file-changing tool changed, as hunks; whole files are never kept. */
+    /** The change made by a file tool, as hunks; whole files are never stored. */
     patch?: FilePatch;
   };
 }
@@ -97,7 +97,7 @@ export interface Todo {
 
 export interface BackgroundTask {
   id: string;
-  /** `shell`, `subagent` or whatever kind Claude Code names. */
+  /** `shell`, `subagent` or another kind that Claude Code names. */
   kind: string;
   description: string;
   status: string;
@@ -108,13 +108,13 @@ export interface BackgroundTask {
 export type SessionEventBody =
   // From clients, as they sent it.
   | (Exclude<ClientEvent, { type: "user.custom_tool_result" }> & { session_thread_id?: string | null })
-  // Also the engine's, for a call that nobody can answer any more.
+  // The engine also writes it, to close a call that can no longer be answered.
   | (Omit<Extract<ClientEvent, { type: "user.custom_tool_result" }>, "tandem"> & {
       session_thread_id?: string | null;
       tandem?: { by?: string; expired?: true; interrupted?: Interruption };
     })
   // From the agent.
-  /** `interrupted`: what had been said when the turn was stopped or its process died. */
+  /** `interrupted`: the partial text when the turn was stopped or its process died. */
   | { type: "agent.message"; content: TextBlock[]; tandem?: { message_id: string; interrupted?: Interruption } }
   | { type: "agent.thinking" }
   | ({ type: "agent.tool_use"; evaluated_permission?: Permission; evaluation?: Evaluation } & UseBase)
@@ -181,12 +181,12 @@ export type SessionEventBody =
       tools: string[];
       mcp_servers: { name: string; status: string }[];
       folder: string;
-      /** The conversation's name in Claude Code's own books. */
+      /** Claude Code's own id of the conversation. */
       claude_session_id: string;
       claude_code_version: string;
-      /** Whether shell commands run in a sandbox of the operating system. */
+      /** Whether shell commands run in an operating system sandbox. */
       sandbox?: { on: boolean; reason?: string };
-      /** Of a trusted folder. */
+      /** Only in a trusted folder. */
       skills?: string[];
     }
   | { type: "tandem.thinking"; thinking_id: EventId; text: string; signature: string | null }
@@ -206,86 +206,86 @@ export type SessionEventBody =
   | { type: "tandem.model_fallback"; from: string; to: string; reason: string }
   | { type: "tandem.permission_denied"; name: string; tool_use_id: string; reason: string }
   | { type: "tandem.mcp_status"; servers: { name: string; status: string; error?: string }[] }
-  /** A message that was waiting and will not be put to the model any more. */
+  /** A queued message that will not be sent to the model. */
   | { type: "tandem.dropped"; event_id: EventId; reason: string }
-  /** The object that a turn under an output schema ended with. */
+  /** The object that a turn with an output schema returned. */
   | { type: "tandem.output"; value: unknown }
-  /** A process or machine died in the middle of a turn; what was open has been closed. */
+  /** A process or machine died during a turn; its open calls have been closed. */
   | { type: "tandem.recovered"; cause: string; closed: EventId[] }
-  /** Something waits, and no worker that lives can take it. It is taken when one comes. `needs` says what it takes. */
+  /** Input waits for a worker that does not exist yet; `needs` describes it. A matching worker takes it when it joins. */
   | { type: "tandem.unplaced"; place: string; needs: string }
-  /** A worker has come for what was said to wait for one. */
+  /** A worker took the input that `tandem.unplaced` announced. */
   | { type: "tandem.placed"; worker: string }
-  /** Whoever ran the turn has left it between two steps, and another worker goes on with it. */
+  /** The worker left the turn between two steps, and another worker continues it. */
   | { type: "tandem.handover"; from: string }
-  /** What the requests of a turn add up to is not what Claude Code says the turn took. */
+  /** The sum of a turn's requests differs from the total that Claude Code reports. */
   | { type: "tandem.usage_mismatch"; counted: Record<string, ModelUsage>; reported: Record<string, ModelUsage> }
   /**
-   * An approval or a question has come to its end: answered by somebody, or denied because it expired or its turn ended.
-   * Written for each, once; `event_id` is that of the call.
+   * An approval or question has ended: a person answered, or it was denied because it expired or its turn ended. Written once
+   * for each; `event_id` is the id of the call.
    */
   | ({ type: "tandem.approval_resolved"; event_id: EventId } & ApprovalOutcome)
-  /** The tree of the working folder at a boundary of a turn. `message_id` is the message that began the turn. */
+  /** A checkpoint of the working folder at a turn boundary. `message_id` is the message that started the turn. */
   | {
       type: "tandem.checkpoint";
       checkpoint_id: string;
       when: "before" | "after" | "rewind";
       message_id: EventId | null;
-      /** Files that differ from the checkpoint before it. */
+      /** The number of files that differ from the previous checkpoint. */
       files_changed: number;
-      /** Files that were left out, because of their size. */
+      /** The number of files skipped because of their size. */
       skipped: number;
     }
-  /** Files, conversation or both stand where they stood at a checkpoint. What came after stays in the log. */
+  /** Files, conversation or both were rewound to a checkpoint. Later events stay in the log. */
   | {
       type: "tandem.rewound";
       scope: "files" | "conversation" | "both";
-      /** The message that the session stands before now; null where a rewind was undone. */
+      /** The session now continues before this message; null if a rewind was undone. */
       to_message_id: EventId | null;
-      /** The files as they are from then on; null where none were touched. */
+      /** The checkpoint of the files after the rewind; null if no files changed. */
       checkpoint_id: string | null;
-      /** The files as they were: by this checkpoint the rewind itself can be undone. */
+      /** The checkpoint of the files before the rewind; it can undo the rewind. */
       undo_checkpoint_id: string | null;
       files: number;
-      /** The conversation's names in Claude Code's own books, before and after: a rewound one goes on under a new one. */
+      /** Claude Code's conversation ids before and after: a rewound conversation continues under a new id. */
       conversation?: { from: string; to: string };
-      /** The rewind that this one takes back. */
+      /** The rewind that this one undoes. */
       undoes?: EventId;
-      /** Who asked for it: the token's name. */
+      /** The name of the token that requested it. */
       by?: string;
     }
-  /** The session began as a copy of another, up to and without that message. */
+  /** The session was forked from another one, before that message. */
   | {
       type: "tandem.forked";
       from_session_id: SessionId;
       before_message_id: EventId | null;
-      /** Who asked for it: the token's name. */
+      /** The name of the token that requested it. */
       by?: string;
     }
-  /** What follows happened elsewhere, and was read from there. `usage` is what it took: somebody else has paid for it. */
+  /** The following events were imported. `usage` was paid outside Tandem. */
   | {
       type: "tandem.imported";
-      /** A transcript of Claude Code's, or what `claude --print` wrote. */
+      /** A transcript of Claude Code, or output of `claude --print`. */
       from: "claude-code" | "claude-print";
       claude_session_id: string | null;
-      /** Where it worked. */
+      /** The conversation's working folder. */
       folder: string | null;
       claude_code_version: string | null;
       models: string[];
       lines: number;
-      /** Lines that were not JSON. */
+      /** The number of lines that were not JSON. */
       unreadable: number;
       usage: UsageSnapshot;
       usd: number;
     }
-  /** A limit was met; the session is idle until it is raised. */
+  /** A limit was reached; the session is idle until it is raised. */
   | { type: "tandem.budget"; gauge: BudgetGauge; reason: string }
-  /** The turn waits for a quota to reset. It goes on by itself only where that is said. */
+  /** The turn waits for a quota reset. It continues by itself only if `resumes` is true. */
   | { type: "tandem.parked"; resets_at: string; kind: string; resumes: boolean; window: number }
   | { type: "tandem.mode"; mode: PermissionMode; by: string }
-  /** What the next turn runs on, and which of the wishes the model ignores. */
+  /** The model and effort of the next turns, and the requested settings that the model ignores. */
   | { type: "tandem.model"; model: string; effort: string | null; ignored: string[] }
-  /** A host hook was asked. */
+  /** A host hook ran. */
   | {
       type: "tandem.hook";
       on: string;
@@ -294,22 +294,22 @@ export type SessionEventBody =
       message?: string;
       event_id?: EventId;
     }
-  /** A message was a slash command; `text` is what it stands for. */
+  /** A message was a slash command; `text` is its expansion. */
   | { type: "tandem.command"; message_id: EventId; name: string; arguments: string; source: string; text: string }
-  /** A command that a person ran in the session's folder; its output is told to the model with the next message. */
+  /** A shell command that a person ran in the session's folder. Its output goes to the model with the next message. */
   | { type: "tandem.shell"; command: string; exit_code: number | null; output: string; truncated: boolean; by: string }
   | { type: "tandem.notice"; level: "info" | "warning" | "error"; text: string }
-  /** Something that Claude Code said and we have no word for. */
+  /** A message of Claude Code that has no mapping. */
   | { type: "tandem.unknown"; kind: string; message: unknown };
 
 export interface RequestNote {
-  /** The model that answered, and its message; a request that failed before an answer has neither. */
+  /** The answering model and its message; a request that failed before an answer has neither. */
   model?: string;
   message_id?: string;
   cache_write_5m_tokens?: number;
   cache_write_1h_tokens?: number;
   web_searches?: number;
-  /** List price, where it is known. */
+  /** The list price, if known. */
   usd?: number;
 }
 
@@ -317,26 +317,26 @@ export interface UsageNote {
   usd: number;
   by_model: Record<string, UsageSnapshot & { usd: number }>;
   by_thread: Record<string, UsageSnapshot & { usd: number }>;
-  /** Answers of the model, turns that have ended, and time at work, without what was spent waiting for people. */
+  /** Model responses, ended turns, and active time without waits for people. */
   requests?: number;
   turns?: number;
   worked_ms?: number;
 }
 
-/** A durable fact. `processed_at` is null only while it waits in the inbox, and only on what clients sent. */
+/** A durable fact. `processed_at` is null only on client events that wait in the input queue. */
 export type SessionEvent = SessionEventBody & { id: EventId; processed_at: string | null };
 export type SessionEventType = SessionEvent["type"];
 export type EventOf<T extends SessionEventType> = Extract<SessionEvent, { type: T }>;
 
-/** An event in its place in the log. `thread` is null on the session's primary thread. */
+/** An event at its position in the log. `thread` is null on the session's primary thread. */
 export interface LoggedEvent {
-  /** From 1, without gaps, within its session. */
+  /** Starts at 1 in each session, without gaps. */
   seq: number;
   thread: ThreadId | null;
   event: SessionEvent;
 }
 
-/** A live preview. Never stored, no id of its own. `tandem.*` ones go to clients that ask for ours. */
+/** A live preview. Never stored, without an id. `tandem.*` deltas go only to clients that request them. */
 export type Delta =
   | { type: "event_start"; event: { type: "agent.message" | "agent.thinking"; id: EventId } }
   | { type: "event_delta"; event_id: EventId; delta: { type: "content_delta"; index?: number; content: TextBlock } }
@@ -350,7 +350,7 @@ export interface LiveDelta {
   delta: Delta;
 }
 
-/** Whether an event of a subagent's thread is shown on the session's own stream too: what waits for a person is. */
+/** Whether an event of a subagent's thread also appears on the session's stream: approval requests do. */
 export function isOnPrimary({ thread, event }: Pick<LoggedEvent, "thread" | "event">): boolean {
   if (thread === null) return true;
   switch (event.type) {

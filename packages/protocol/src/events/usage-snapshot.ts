@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Cents, as an integer in a string, so that nobody rounds it. */
+/** Cents, as an integer in a string, so that clients do not round it. */
 const money = z
   .strictObject({
     amount: z.string().regex(/^(0|[1-9]\d*)$/, 'expected cents, such as "2500"'),

@@ -3,16 +3,16 @@ import { documentBlock, imageBlock, toolResultContent, userContent } from "../ev
 import { filePatch } from "../events/file-patch.ts";
 import type { ModelUsage, SessionErrorDetail, Todo } from "../events/session-event.ts";
 
-// What a person sees of a session: messages with parts, as `project` folds them out of its events. Ids are those of the
-// events that they come from, so that they are the same wherever a fold begins.
+// Messages with parts, folded from events by `project`, as the user interface shows them. Ids come from the events, so they are
+// the same wherever a fold starts.
 
 const time = z.string();
 const base = {
   id: z.string(),
-  /** When it came; null for what waits and for a preview. */
+  /** Null for waiting messages and previews. */
   at: time.nullable(),
 };
-/** Set while the event is still being produced. The event itself replaces the part, under the same id. */
+/** Set while the event is incomplete. The event replaces the part under the same id. */
 const preview = z.literal(true).optional();
 
 const textPart = z.strictObject({ type: z.literal("text"), ...base, text: z.string(), preview });
@@ -20,7 +20,7 @@ const textPart = z.strictObject({ type: z.literal("text"), ...base, text: z.stri
 const reasoningPart = z.strictObject({
   type: z.literal("reasoning"),
   ...base,
-  /** Empty where only the fact that the model thought is known. */
+  /** Empty if only the fact of thinking is known. */
   text: z.string(),
   signature: z.string().nullable(),
   preview,
@@ -28,7 +28,7 @@ const reasoningPart = z.strictObject({
 
 const redactedReasoningPart = z.strictObject({ type: z.literal("redacted_reasoning"), ...base, data: z.string() });
 
-/** An image or a document that somebody sent. */
+/** An image or a document in a message. */
 const filePart = z.strictObject({ type: z.literal("file"), ...base, file: z.union([imageBlock, documentBlock]) });
 
 const toolPermission = z.discriminatedUnion("type", [
@@ -36,7 +36,7 @@ const toolPermission = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("allowed"), by: z.enum(["policy", "person"]), at: time.nullable() }),
   z.strictObject({
     type: z.literal("denied"),
-    /** `claude_code` stands for its own rules. */
+    /** `claude_code` means its own rules. */
     by: z.enum(["policy", "person", "claude_code"]),
     reason: z.string().nullable(),
     at: time.nullable(),
@@ -45,12 +45,12 @@ const toolPermission = z.discriminatedUnion("type", [
 
 const ended = { started_at: time.nullable(), ended_at: time, output: z.array(toolResultContent) };
 const toolState = z.discriminatedUnion("type", [
-  /** Its input is being written, or a person has to say whether it may run. */
+  /** Its input is incomplete, or it awaits approval. */
   z.strictObject({ type: z.literal("pending") }),
   z.strictObject({
     type: z.literal("running"),
     started_at: time.nullable(),
-    /** Live only: how long it says that it has been running. */
+    /** Live only: the running time that the tool reports. */
     elapsed_seconds: z.number().optional(),
   }),
   z.strictObject({ type: z.literal("completed"), ...ended, patch: filePatch.optional() }),
@@ -58,7 +58,7 @@ const toolState = z.discriminatedUnion("type", [
     type: z.literal("error"),
     ...ended,
     patch: filePatch.optional(),
-    /** Why there is no result of the tool itself: it may have run wholly, partly or not at all. */
+    /** Why the tool's own result is missing: it may have run completely, partly or not at all. */
     interrupted: z.enum(["crash", "interrupt", "stopped"]).optional(),
   }),
 ]);
@@ -66,17 +66,17 @@ const toolState = z.discriminatedUnion("type", [
 const toolPart = z.strictObject({
   type: z.literal("tool"),
   ...base,
-  /** Kind, name and input are null where the fold began after the call; kind also while it is a preview. */
+  /** Kind, name and input are null if the fold started after the call; kind is also null in a preview. */
   kind: z.enum(["builtin", "mcp", "custom"]).nullable(),
   name: z.string().nullable(),
-  /** Of the MCP server whose tool it is. */
+  /** The MCP server of the tool. */
   server: z.string().optional(),
-  /** The id by which the model knows the call. */
+  /** The call's id in the model API. */
   tool_use_id: z.string().optional(),
   input: z.record(z.string(), z.unknown()).nullable(),
-  /** As much of the input as there is: JSON that may end anywhere. */
+  /** The partial input: JSON that may be cut anywhere. */
   input_preview: z.string().optional(),
-  /** Null where nobody had to decide, and where it is not known. */
+  /** Null if no decision was needed, or if it is unknown. */
   permission: toolPermission.nullable(),
   state: toolState,
   preview,
@@ -89,19 +89,19 @@ const modelUsage: z.ZodType<ModelUsage> = z.object({
   cache_creation_input_tokens: z.int(),
 });
 
-/** One model request; it begins a message of the agent. */
+/** One model request; it starts an agent message. */
 const stepPart = z.strictObject({
   type: z.literal("step"),
   ...base,
   state: z.enum(["running", "completed", "error"]),
   model: z.string().nullable(),
   usage: modelUsage.nullable(),
-  /** List price, where it is known. */
+  /** The list price, if known. */
   usd: z.number().nullable(),
   duration_ms: z.number().nullable(),
 });
 
-/** The files that a turn's tools say they changed, at the turn's end. What shell commands changed is not in it. */
+/** Files changed by a turn's file tools, added at the end of the turn. Changes by shell commands are not included. */
 const patchPart = z.strictObject({
   type: z.literal("patch"),
   ...base,
@@ -109,10 +109,10 @@ const patchPart = z.strictObject({
     z.strictObject({
       path: z.string(),
       kind: z.enum(["create", "update"]),
-      /** Lines; null where nobody counted them: a file that was made whole. */
+      /** Lines; null if not counted, as for a new file. */
       added: z.int().nullable(),
       removed: z.int(),
-      /** Ids of the tool parts that have the hunks. */
+      /** Ids of the tool parts that contain the hunks. */
       tools: z.array(z.string()),
     }),
   ),
@@ -126,16 +126,16 @@ const todo: z.ZodType<Todo> = z.strictObject({
 });
 const todoPart = z.strictObject({ type: z.literal("todo"), ...base, todos: z.array(todo) });
 
-/** A subagent at work. Its id is its thread's; its own messages are under that thread. */
+/** A running subagent. Its id is its thread's id; its messages are on that thread. */
 const subtaskPart = z.strictObject({
   type: z.literal("subtask"),
   ...base,
   thread: z.string(),
   agent: z.string().nullable(),
   status: z.enum(["running", "idle", "terminated"]),
-  /** Why it is idle. */
+  /** The reason why it is idle. */
   stop_reason: z.string().nullable(),
-  /** What it was told and what it answered, in turn. */
+  /** Messages sent to it and received from it, in order. */
   exchange: z.array(z.strictObject({ type: z.enum(["sent", "received"]), content: z.array(userContent) })),
   ended_at: time.nullable(),
 });
@@ -158,13 +158,13 @@ const errorDetail: z.ZodType<SessionErrorDetail> = z.object({
   tandem: z.object({ code: z.string(), fix: z.string().optional(), resets_at: z.string().optional() }).optional(),
 });
 
-/** A model request that is tried again; further tries in a row update it. */
+/** A retried model request; consecutive retries update it. */
 const retryPart = z.strictObject({
   type: z.literal("retry"),
   ...base,
   attempt: z.int().nullable(),
   max_attempts: z.int().nullable(),
-  /** Counted from `at`. */
+  /** Measured from `at`. */
   delay_ms: z.number().nullable(),
   status: z.int().nullable(),
   reason: z.string(),
@@ -181,7 +181,7 @@ const compactionPart = z.strictObject({
 
 const errorPart = z.strictObject({ type: z.literal("error"), ...base, error: errorDetail });
 
-/** Why a turn ended otherwise than by the agent's being done. */
+/** Why a turn ended before the agent finished. */
 const stopPart = z.strictObject({
   type: z.literal("stop"),
   ...base,
@@ -194,23 +194,23 @@ const noticePart = z.strictObject({
   type: z.literal("notice"),
   ...base,
   level: z.enum(["info", "warning", "error"]),
-  /** The type of the event that it tells of. */
+  /** The type of the event that it reports. */
   about: z.string(),
   text: z.string(),
 });
 
-/** The object that a turn under an output schema ended with. */
+/** The object that a turn with an output schema returned. */
 const outputPart = z.strictObject({ type: z.literal("output"), ...base, value: z.unknown() });
 
-/** Somebody asked for the turn to end. */
+/** An interrupt request. */
 const interruptionPart = z.strictObject({ type: z.literal("interruption"), ...base });
 
-/** A process or machine died in the middle of a turn. */
+/** A process or machine died during a turn. */
 const recoveryPart = z.strictObject({
   type: z.literal("recovery"),
   ...base,
   cause: z.string(),
-  /** Ids of the tool parts that it closed. */
+  /** Ids of the tool parts that the recovery closed. */
   closed: z.array(z.string()),
 });
 
@@ -239,10 +239,10 @@ export type Part = z.infer<typeof part>;
 export type PartOf<T extends Part["type"]> = Extract<Part, { type: T }>;
 
 const delivery = z.discriminatedUnion("type", [
-  /** In the inbox: no turn has taken it yet. */
+  /** In the input queue: no turn has taken it yet. */
   z.strictObject({ type: z.literal("waiting") }),
   z.strictObject({ type: z.literal("taken") }),
-  /** It will not be put to the model any more. */
+  /** It will not be sent to the model. */
   z.strictObject({ type: z.literal("dropped"), reason: z.string() }),
 ]);
 
@@ -250,21 +250,21 @@ export const message = z
   .strictObject({
     id: z.string(),
     /**
-     * `user`: what was put to the agent; in a subagent's thread, by another agent. `agent`: one model request and what came
-     * of it. `session`: what happened beside them.
+     * `user`: input to the agent; in a subagent's thread, from another agent. `agent`: one model request and its results.
+     * `session`: other events.
      */
     role: z.enum(["user", "agent", "session"]),
     /** Null on the session's primary thread. */
     thread: z.string().nullable(),
-    /** The message that began the turn; null outside of turns, and where the turn's beginning is not known. */
+    /** The message that started the turn; null outside turns, and if the start is unknown. */
     turn: z.string().nullable(),
-    /** Of the event that it begins with; null for what waits and for previews. */
+    /** The sequence number of its first event; null for waiting messages and previews. */
     seq: z.int().nullable(),
     created_at: time.nullable(),
     parts: z.array(part),
-    /** Of user messages. */
+    /** Only on user messages. */
     delivery: delivery.optional(),
-    /** The `tandem.rewound` event since which the agent does not know of it any more. */
+    /** The `tandem.rewound` event that removed it from the agent's context. */
     rewound: z.string().optional(),
   })
   .meta({ id: "Message" });

@@ -1,7 +1,7 @@
 import type { UserContent } from "../events/content.ts";
 import type { PartOf } from "./message.ts";
 
-/** The id of the part that stands for one of an event's content blocks. */
+/** The id of the part for one of an event's content blocks. */
 export const partId = (eventId: string, index: number): string => (index === 0 ? eventId : `${eventId}.${index}`);
 
 export function contentParts(

@@ -6,7 +6,7 @@ import type { Timeline } from "./project-timeline.ts";
 import { answerTool, breakOffTool, finishTool, refuseTool, requestTool } from "./project-tools.ts";
 import type { EventOf, LoggedEvent } from "../events/session-event.ts";
 
-/** Adds one event to the messages. What a person need not see, and what this version does not know, changes nothing. */
+/** Folds one event into the messages. Invisible and unknown events change nothing. */
 export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
   const { event, thread } = entry;
   const { id, processed_at: at } = event;
@@ -98,7 +98,7 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       timeline.idle = false;
       return;
     case "session.status_idle":
-      // A session that waits for a person is in the middle of its turn.
+      // A session in `requires_action` is still in its turn.
       return event.stop_reason.type === "requires_action" ? undefined : endTurn(timeline, entry, event);
     case "session.status_terminated":
       return timeline.endTurn();
@@ -109,7 +109,7 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
   }
 }
 
-/** History stays: what the agent does not know any more is marked. A rewind of files alone leaves it what it knows. */
+/** Marks messages that left the agent's context. History stays. A rewind of files alone marks nothing. */
 function rewind(timeline: Timeline, entry: LoggedEvent, event: EventOf<"tandem.rewound">): void {
   if (event.undoes !== undefined) timeline.undoRewind(event.undoes);
   else if (event.scope !== "files" && event.to_message_id) timeline.rewind(event.to_message_id, event.id);
@@ -120,7 +120,7 @@ function rewind(timeline: Timeline, entry: LoggedEvent, event: EventOf<"tandem.r
   ]);
 }
 
-/** An interrupt that comes too late, or for another turn than the one that runs. */
+/** True for an interrupt that is late or targets another turn. */
 function endsNothing(timeline: Timeline, { tandem }: EventOf<"user.interrupt">): boolean {
   const named = tandem?.turn_event_id;
   return timeline.idle || (named !== undefined && timeline.turn !== null && named !== timeline.turn);
@@ -136,7 +136,7 @@ const resultOf = ({
   ...("tandem" in event && event.tandem),
 });
 
-/** What a person ran looks as what the agent runs; that a person did says who allowed it. */
+/** A person's command is shown like an agent's, with the person as the approver. */
 function shellPart({ id, processed_at: at, command, exit_code, output }: EventOf<"tandem.shell">): PartOf<"tool"> {
   const ended = {
     started_at: null,
@@ -155,13 +155,13 @@ function shellPart({ id, processed_at: at, command, exit_code, output }: EventOf
   };
 }
 
-/** What was thought takes the place of the fact that there was thinking, whichever is told first. */
+/** The thinking text replaces the marker that the model is thinking, in whichever order they arrive. */
 function think(timeline: Timeline, entry: LoggedEvent, part: Part): void {
   if (timeline.has(part.id)) timeline.replace(part);
   else timeline.addToAgent(entry, part);
 }
 
-/** A message shows the list as it was left; who wants all of its states reads the events. */
+/** A message shows only the latest to-do list; the events have all its states. */
 function listTodos(
   timeline: Timeline,
   entry: LoggedEvent,
@@ -196,7 +196,7 @@ const unknownStep = (id: string): PartOf<"step"> => ({
   duration_ms: null,
 });
 
-/** Anthropic's event says that it happened, ours how much; one part tells both. */
+/** Anthropic's event reports the compaction, ours its size; one part shows both. */
 function compact(
   timeline: Timeline,
   entry: LoggedEvent,

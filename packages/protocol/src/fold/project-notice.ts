@@ -3,7 +3,7 @@ import type { EventOf, SessionEvent } from "../events/session-event.ts";
 
 type Notice = Pick<PartOf<"notice">, "level" | "text">;
 
-/** What a person is told of an event that is neither said nor done by the agent; undefined for most. */
+/** The notice for an event that is neither a message nor an action of the agent; undefined for most. */
 export function noticeOf(event: SessionEvent): Notice | undefined {
   switch (event.type) {
     case "tandem.notice":

@@ -32,11 +32,11 @@ it("previews grow in the agent's message until the event replaces them", () => {
   ]);
   projection.apply(second!);
   expect(projection.messages).toEqual(project([first!, second!]));
-  // Late words about what is there already.
+  // Late deltas for a logged event.
   expect(live(projection, begins("m"), grows("m", "?"))).toEqual(project([first!, second!]));
 });
 
-it("previews stand in a message of their own where none is open, with the id that it will have", () => {
+it("previews get their own message if none is open, with its future id", () => {
   const projection = new Projection();
   const [preview] = live(projection, begins("m"), grows("m", "one"), grows("m", "two", 1));
   expect(preview).toMatchObject({ id: "sevt_m", role: "agent", seq: null, created_at: null });
@@ -48,7 +48,7 @@ it("previews stand in a message of their own where none is open, with the id tha
   expect(projection.messages).toMatchObject([{ id: "sevt_m", seq: 1, parts: [{ text: "one" }] }]);
 });
 
-it("previews of thinking last until its text is there", () => {
+it("previews of thinking stay until its text arrives", () => {
   const projection = new Projection();
   const [fact, told] = log(
     { type: "agent.thinking", as: "th" },
@@ -63,7 +63,7 @@ it("previews of thinking last until its text is there", () => {
   expect(shown()).toEqual([{ type: "reasoning", id: "sevt_th", at: timeAt(2), text: "hmm", signature: "s" }]);
 });
 
-it("previews of a tool show its input as it is written, then how long it has been running", () => {
+it("previews of a tool show its partial input, then its running time", () => {
   const projection = new Projection();
   const [started, ended] = log(
     { type: "agent.tool_use", as: "t", name: "Bash", input: {}, tandem: { tool_use_id: "toolu_1" } },
@@ -85,7 +85,7 @@ it("previews of a tool show its input as it is written, then how long it has bee
   expect(live(projection, progress)).toEqual(project([started!, ended!]));
 });
 
-it("previews vanish when the request ends without their event", () => {
+it("previews disappear when the request ends without their event", () => {
   const projection = new Projection();
   const entries = log(start, {
     type: "span.model_request_end",
@@ -102,7 +102,7 @@ it("previews vanish when the request ends without their event", () => {
   expect(projection.messages[0]).toEqual(project(entries)[0]);
 });
 
-it("a preview that begins again begins anew, as it does for who has reconnected", () => {
+it("a restarted preview replaces the old one, as after a reconnect", () => {
   const [fact] = log(says("m", "Hello!"));
   const projection = new Projection();
   live(projection, begins("m"), grows("m", "Hel"));
@@ -112,6 +112,6 @@ it("a preview that begins again begins anew, as it does for who has reconnected"
   expect(projection.messages).toEqual(project([fact!]));
 });
 
-it("previews are nothing to who has not seen their beginning", () => {
+it("deltas without their start are ignored", () => {
   expect(live(new Projection(), grows("m", "ragment"))).toEqual([]);
 });

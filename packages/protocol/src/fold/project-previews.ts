@@ -5,13 +5,13 @@ import type { LiveDelta, LoggedEvent } from "../events/session-event.ts";
 
 interface Preview {
   thread: string | null;
-  /** One for each content block that has begun. */
+  /** One for each started content block. */
   parts: PartOf<"text" | "reasoning" | "tool">[];
 }
 
 /**
- * What is being produced, laid over the messages of the log. It is never mixed into them: once the events are there, or it
- * is clear that they will not come, nothing of it is left.
+ * Incomplete events, shown over the messages of the log. They never mix with the log: when their events arrive, or cannot
+ * arrive any more, the previews disappear.
  */
 export class Previews {
   readonly #previews = new Map<string, Preview>();
@@ -56,12 +56,12 @@ export class Previews {
     }
   }
 
-  /** Lets go of what an event stands for, or says will not come. */
+  /** Drops previews that an event replaces or abandons. */
   settle({ event, thread }: LoggedEvent): void {
     if (this.isEmpty) return;
     switch (event.type) {
       case "agent.thinking":
-        // Its text comes with `tandem.thinking`.
+        // Its text arrives with `tandem.thinking`.
         return;
       case "tandem.thinking":
       case "tandem.thinking_redacted":
@@ -114,7 +114,7 @@ export class Previews {
     if (!timeline.has(part.id)) this.#previews.set(part.id, { thread, parts: [part] });
   }
 
-  /** Who joins in the middle has not seen the beginning, and sees nothing rather than a fragment. */
+  /** Deltas without a start are ignored: a client that joins late sees no fragment. */
   #extend(id: string, index: number, change: (part: Preview["parts"][number]) => Preview["parts"][number]): void {
     const preview = this.#previews.get(id);
     if (!preview || index > preview.parts.length) return;
@@ -134,7 +134,7 @@ export class Previews {
   }
 }
 
-/** Whose previews end with an event, be their own events there or not: nobody's, a thread's, or all. */
+/** The previews that an event ends, whether or not their own events were logged: none, one thread's, or all. */
 export function endOfPreviews({
   event,
   thread,

@@ -4,7 +4,7 @@ import { project, Projection } from "./project.ts";
 import type { Delta, LiveDelta, LoggedEvent, SessionEvent } from "../events/session-event.ts";
 import { eventId, log, threadId, type Line } from "./testing/log.ts";
 
-/** Numbers that look random and are the same in every run (mulberry32). */
+/** Deterministic pseudo-random numbers (mulberry32). */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -18,7 +18,7 @@ function randomFrom(seed: number): (below: number) => number {
 const usage = { input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 const text = (words: string) => ({ type: "text", text: words }) as const;
 
-/** A log of some hundred events in which turns, subagents, tools, retries and recoveries happen in any order. */
+/** A log of some hundred events with turns, subagents, tools, retries and recoveries in random order. */
 function anyLog(seed: number): LoggedEvent[] {
   const random = randomFrom(seed);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random(from.length))]!;
@@ -97,7 +97,7 @@ function anyLog(seed: number): LoggedEvent[] {
   return log(...lines);
 }
 
-/** What a server might have said of an event before it: a part of it, all of it, or something that came to nothing. */
+/** Deltas that a server may send before an event: partial, complete, or of an abandoned event. */
 function previewsOf({ thread, event }: LoggedEvent): LiveDelta[] {
   const { id } = event;
   const words = (of: string): Delta[] =>
@@ -130,7 +130,7 @@ function freeze(value: unknown): void {
   for (const each of Object.values(value)) freeze(each);
 }
 
-/** The end of everything: no preview has anything to wait for after it. */
+/** The last event: no preview can remain after it. */
 const terminated = (after: LoggedEvent[]): LoggedEvent => ({
   seq: after.length + 1,
   thread: null,
@@ -140,7 +140,7 @@ const terminated = (after: LoggedEvent[]): LoggedEvent => ({
 describe.each([1, 2, 3, 4, 5, 6, 7, 8])("any log (%d)", (seed) => {
   const entries = anyLog(seed);
 
-  it("is the same folded one by one, looked at each time, as at once; what was handed out never changes", () => {
+  it("folding one by one with reads in between equals folding at once; returned values never change", () => {
     const projection = new Projection();
     for (const [index, entry] of entries.entries()) {
       freeze(entry);
@@ -153,7 +153,7 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("any log (%d)", (seed) => {
     expect(projection.messages.flatMap(({ parts }) => parts).length).toBeGreaterThan(50);
   });
 
-  it("is the same folded in pages that overlap", () => {
+  it("folding in overlapping pages gives the same result", () => {
     const projection = new Projection();
     for (let from = 0; from < entries.length; from += 37) {
       for (const entry of entries.slice(Math.max(0, from - 5), from + 37)) projection.apply(entry);
@@ -161,20 +161,20 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("any log (%d)", (seed) => {
     expect(projection.messages).toEqual(project(entries));
   });
 
-  it("keeps every message that an event did not touch", () => {
+  it("keeps the identity of every message that an event does not touch", () => {
     const projection = new Projection();
     let before: readonly Message[] = [];
     for (const entry of entries) {
       projection.apply(entry);
       const after = projection.messages;
       const replaced = before.filter((old, place) => after[place] !== old);
-      // A recovery closes one call and says so elsewhere; an answer or result changes one message.
+      // A recovery closes one call and adds a notice elsewhere; an answer or result changes one message.
       expect(replaced.length).toBeLessThanOrEqual(2);
       before = after;
     }
   });
 
-  it("has messages of the right shape, in order, with ids that occur once", () => {
+  it("produces valid messages in order, with unique ids", () => {
     const messages = project(entries);
     for (const each of messages) expect(message.parse(each)).toEqual(each);
     const seqs = messages.map(({ seq }) => seq ?? 0);
@@ -184,7 +184,7 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("any log (%d)", (seed) => {
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
   });
 
-  it("can be folded from any place on, and knows there what the whole fold knows of later calls", () => {
+  it("can be folded from any position and then agrees with the whole fold about later calls", () => {
     const whole = new Map(project(entries).flatMap(({ parts }) => parts.map((part) => [part.id, part])));
     for (let from = 0; from < entries.length; from += 23) {
       const tail = entries.slice(from);
@@ -199,7 +199,7 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("any log (%d)", (seed) => {
     }
   });
 
-  it("ends the same with previews as without", () => {
+  it("ends the same with and without previews", () => {
     const projection = new Projection();
     let seen = 0;
     for (const entry of entries) {
@@ -214,7 +214,7 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("any log (%d)", (seed) => {
     expect(projection.messages).toEqual(project([...entries, terminated(entries)]));
   });
 
-  it("is not disturbed by events of types that nobody knows yet", () => {
+  it("ignores events of unknown types", () => {
     const strange = { type: "tandem.from_the_future", more: { a: 1 } } as unknown as SessionEvent;
     const mixed = entries.flatMap((entry): LoggedEvent[] => [
       { ...entry, seq: entry.seq * 2 },

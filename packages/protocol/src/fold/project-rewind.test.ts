@@ -21,7 +21,7 @@ const marks = (...lines: Line[]) => project(log(...lines)).map(({ id, rewound: b
 describe("a rewind", () => {
   const back = rewound("back", { to_message_id: eventId("two") });
 
-  it("marks the message and what follows it, and keeps them", () => {
+  it("marks the message and the following ones, and keeps them", () => {
     expect(marks(...turn("one"), ...turn("two"), ...turn("three"), back, ...turn("four"))).toEqual([
       ["sevt_one", undefined],
       ["sevt_one-answer", undefined],
@@ -35,7 +35,7 @@ describe("a rewind", () => {
     ]);
   });
 
-  it("of a rewind, marks what it brought back to and leaves older marks", () => {
+  it("of a rewind marks what that rewind restored and keeps older marks", () => {
     const further = rewound("further", { to_message_id: eventId("one") });
     expect(marks(...turn("one"), ...turn("two"), back, further)).toEqual([
       ["sevt_one", "sevt_further"],
@@ -47,7 +47,7 @@ describe("a rewind", () => {
     ]);
   });
 
-  it("that is undone leaves no marks", () => {
+  it("leaves no marks after it is undone", () => {
     const undone = rewound("undone", { undoes: eventId("back") });
     const all = marks(...turn("one"), ...turn("two"), back, undone);
     expect(all.filter(([, by]) => by !== undefined)).toEqual([]);
@@ -59,7 +59,7 @@ describe("a rewind", () => {
     expect(marks(...turn("one"), ...turn("two"), files).filter(([, by]) => by !== undefined)).toEqual([]);
   });
 
-  it("to before the beginning of the fold marks all of it", () => {
+  it("to a point before the fold marks all of it", () => {
     const before = rewound("before", { to_message_id: eventId("unseen") });
     expect(marks(...turn("two"), before)).toEqual([
       ["sevt_two", "sevt_before"],

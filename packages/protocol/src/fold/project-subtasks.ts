@@ -11,7 +11,7 @@ export function beginSubtask(timeline: Timeline, entry: LoggedEvent, event: Even
   put(timeline, entry, { ...(timeline.find("subtask", thread) ?? unknownSubtask(thread)), agent });
 }
 
-/** Threads that no part stands for are passed over: the primary one has a status of its own, too. */
+/** Threads without a part are ignored: the primary thread has status events, too. */
 export function changeSubtask(
   timeline: Timeline,
   event: EventOf<"session.thread_status_running" | "session.thread_status_idle" | "session.thread_status_terminated">,
@@ -30,7 +30,7 @@ export function changeSubtask(
   }
 }
 
-/** Words between agents: part of the subtask on the thread that it stands on, a message on the subagent's own. */
+/** Messages between agents: part of the subtask on the caller's thread, a message on the subagent's own thread. */
 export function exchange(
   timeline: Timeline,
   entry: LoggedEvent,
@@ -39,7 +39,7 @@ export function exchange(
   const { type, other, agent, content } = words;
   const isBelow = timeline.threadOf(other) === entry.thread;
   if (!isBelow && entry.thread !== null) {
-    // From here, the other is whoever called. What it is told has been said on this thread already.
+    // On this thread, the other agent is the caller. Its messages are already on this thread.
     if (type === "sent") return;
     const parts = contentParts(entry.event.id, content, entry.event.processed_at);
     return timeline.beginWith("user", entry, parts, { delivery: { type: "taken" } });

@@ -2,9 +2,9 @@ import type { Message, Part, PartOf } from "./message.ts";
 import type { FilePatch } from "../events/file-patch.ts";
 import type { LoggedEvent } from "../events/session-event.ts";
 
-/** Where a thread stands, as indices of its messages. */
+/** The state of a thread, as indices of its messages. */
 interface Line {
-  /** The agent's message that further parts go into. */
+  /** The agent message that receives further parts. */
   open?: number;
   last?: number;
 }
@@ -12,14 +12,14 @@ interface Line {
 type ChangedFile = PartOf<"patch">["files"][number];
 
 /**
- * The messages of a fold, in the order in which they began. Messages and parts are values: a change puts a new one in the
- * place of the old, so that who holds a view may compare by identity.
+ * The messages of a fold, in order of their start. Messages and parts are immutable: a change replaces them, so that views can
+ * compare by identity.
  */
 export class Timeline {
   readonly messages: Message[] = [];
-  /** The message that began the turn which is running. */
+  /** The message that started the running turn. */
   turn: string | null = null;
-  /** Whether it is known that no turn is running. */
+  /** True if it is known that no turn is running. */
   idle = false;
   readonly #placeOfMessage = new Map<string, number>();
   readonly #placeOfPart = new Map<string, number>();
@@ -36,33 +36,33 @@ export class Timeline {
     line.open = message.role === "agent" ? place : undefined;
   }
 
-  /** A message that begins with this event. */
+  /** Starts a message with this event. */
   beginWith(role: Message["role"], entry: LoggedEvent, parts: Part[], more: Partial<Message> = {}): void {
     const { seq, thread, event } = entry;
     this.begin({ id: event.id, role, thread, turn: this.turn, seq, created_at: event.processed_at, parts, ...more });
   }
 
-  /** Something that the agent did: goes into its open message. */
+  /** Adds an action of the agent to its open message. */
   addToAgent(entry: LoggedEvent, part: Part): void {
     const place = this.#line(entry.thread).open;
     if (place === undefined) this.beginWith("agent", entry, [part]);
     else this.#append(place, part);
   }
 
-  /** Something that happened beside: goes where the agent is at work, else into a message of the session. */
+  /** Adds another event to the agent's open message, else to a message of the session. */
   addBeside(entry: LoggedEvent, part: Part): void {
     const place = this.#placeBeside(entry.thread);
     if (place === undefined) this.beginWith("session", entry, [part]);
     else this.#append(place, part);
   }
 
-  /** The part after which `addBeside` would put another. */
+  /** The last part at the position where `addBeside` would add one. */
   lastBeside(thread: string | null): Part | undefined {
     const place = this.#placeBeside(thread);
     return place === undefined ? undefined : this.messages[place]!.parts.at(-1);
   }
 
-  /** The part of that kind in the agent's open message. */
+  /** The part of that type in the agent's open message. */
   inOpenMessage<T extends Part["type"]>(thread: string | null, type: T): PartOf<T> | undefined {
     const place = this.#line(thread).open;
     if (place === undefined) return undefined;
@@ -83,7 +83,7 @@ export class Timeline {
     return this.find("tool", this.#partByToolUse.get(toolUseId) ?? toolUseId);
   }
 
-  /** Puts a part in the place of the one with its id. */
+  /** Replaces the part with the same id. */
   replace(part: Part): void {
     const place = this.#placeOfPart.get(part.id);
     if (place === undefined) return;
@@ -96,7 +96,7 @@ export class Timeline {
     return this.#placeOfMessage.has(id);
   }
 
-  /** Takes a message out of its turn, as one that the model never saw; false if it is not there. */
+  /** Removes a message from its turn because the model never saw it; returns false if it is unknown. */
   drop(id: string, reason: string): boolean {
     const place = this.#placeOfMessage.get(id);
     if (place === undefined) return false;
@@ -105,7 +105,7 @@ export class Timeline {
     return true;
   }
 
-  /** The agent goes on from before a message: it and what follows stay, marked. One before this fold marks all. */
+  /** Marks a message and the following ones as rewound. If the message precedes this fold, marks all. */
   rewind(toMessage: string, by: string): void {
     const from = this.#placeOfMessage.get(toMessage) ?? 0;
     for (let place = from; place < this.messages.length; place += 1) {
@@ -126,7 +126,7 @@ export class Timeline {
     return this.#lines.get(thread)?.open;
   }
 
-  /** The thread that a part stands on; undefined if there is no such part. */
+  /** The thread of a part; undefined if there is no such part. */
   threadOf(partId: string): string | null | undefined {
     const place = this.#placeOfPart.get(partId);
     return place === undefined ? undefined : this.messages[place]!.thread;
@@ -157,13 +157,13 @@ export class Timeline {
     const lines = hunks.flatMap((hunk) => hunk.lines);
     const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
     const before = this.#changed.get(path) ?? { path, kind, added: 0, removed: 0, tools: [] };
-    // Of a new file, the hunks are not kept.
+    // Hunks of a new file are not stored.
     const added = before.added === null || hunks.length === 0 ? null : before.added + count("+");
     const removed = before.removed + count("-");
     this.#changed.set(path, { ...before, added, removed, tools: [...before.tools, toolPart] });
   }
 
-  /** What the turn's tools have changed so far. */
+  /** Files that the turn's tools have changed so far. */
   get changedFiles(): ChangedFile[] {
     return [...this.#changed.values()];
   }

@@ -22,7 +22,7 @@ export function requestTool(timeline: Timeline, entry: LoggedEvent, event: UseEv
     kind: KINDS[event.type],
     name: event.name,
     ...(event.type === "agent.mcp_tool_use" && { server: event.mcp_server_name }),
-    // Logs that other software wrote may lack our note.
+    // Logs written by other software may lack our note.
     ...(event.tandem && { tool_use_id: event.tandem.tool_use_id }),
     input: event.input,
     permission,
@@ -47,7 +47,7 @@ export function refuseTool(timeline: Timeline, entry: LoggedEvent, event: EventO
     tool_use_id: event.tool_use_id,
     name: event.name,
   };
-  // Who said no before Claude Code reported it is the better answer.
+  // A denial recorded before Claude Code's report is more precise.
   if (tool.permission?.type === "denied") return;
   const { reason, processed_at: at } = event;
   decide(timeline, entry, tool, { type: "denied", by: "claude_code", reason, at });
@@ -80,7 +80,7 @@ export function finishTool(timeline: Timeline, entry: LoggedEvent, result: ToolR
   if (patch) timeline.recordPatch(patch, tool.id);
 }
 
-/** Closes a call that is open still, as one whose effect nobody knows. */
+/** Closes an open call whose effect is unknown. */
 export function breakOffTool(timeline: Timeline, entry: LoggedEvent, id: string): void {
   const tool = timeline.find("tool", id);
   if (!tool || isOver(tool)) return;
@@ -88,7 +88,7 @@ export function breakOffTool(timeline: Timeline, entry: LoggedEvent, id: string)
 }
 
 function decide(timeline: Timeline, entry: LoggedEvent, tool: ToolPart, permission: ToolPart["permission"]): void {
-  // A result that is there already says more than the answer that came after it.
+  // An existing result is more precise than a later answer.
   const state = isOver(tool) ? tool.state : stateUnder(permission, entry.event.processed_at);
   put(timeline, entry, { ...tool, permission, state });
 }
@@ -118,7 +118,7 @@ function stateUnder(permission: ToolPart["permission"], at: string | null): Tool
     case "asked":
       return { type: "pending" };
     case "denied":
-      // It will never run; its result only repeats why.
+      // The call will never run; its result only repeats the reason.
       return { type: "error", started_at: null, ended_at: at ?? "", output: [] };
     default:
       return { type: "running", started_at: at };
@@ -128,7 +128,7 @@ function stateUnder(permission: ToolPart["permission"], at: string | null): Tool
 const isOver = ({ state }: ToolPart): boolean => state.type === "completed" || state.type === "error";
 const startOf = ({ state }: ToolPart): string | null => (state.type === "pending" ? null : state.started_at);
 
-/** Stands for a call that came before the fold began. It has the call's id, so that both can be put together. */
+/** A placeholder for a call before the start of the fold. It has the call's id, so that both can be merged. */
 const unknownTool = (id: string, kind: ToolPart["kind"]): ToolPart => ({
   type: "tool",
   id,

@@ -39,7 +39,7 @@ const end = (of: string): Line => ({
   tandem: { model: "claude-sonnet-5-5", usd: 0.25 },
 });
 
-/** The messages of a log; each must be what its schema says. */
+/** The messages of a log, validated against their schema. */
 function fold(...lines: Line[]): readonly Message[] {
   const messages = project(log(...lines));
   for (const each of messages) expect(message.parse(each)).toEqual(each);
@@ -52,7 +52,7 @@ const only = (...lines: Line[]): Part => {
   return parts[0]!;
 };
 
-it("makes messages of a turn: the user's, then one for each model request", () => {
+it("folds a turn into the user's message and one message per model request", () => {
   const messages = fold(
     { ...asks("hello"), as: "ask" },
     running,
@@ -96,7 +96,7 @@ it("makes messages of a turn: the user's, then one for each model request", () =
   });
 });
 
-it("shows what a user sent, block by block", () => {
+it("shows the content blocks of a user's message", () => {
   const image = { type: "image", source: { type: "url", url: "https://example.com/a.png" } } as const;
   const document = { type: "document", source: { type: "file", file_id: "file_1" }, title: "plan" } as const;
   const at = timeAt(1);
@@ -107,7 +107,7 @@ it("shows what a user sent, block by block", () => {
   ]);
 });
 
-it("keeps a message that steers within the turn", () => {
+it("keeps a steering message within the turn", () => {
   const turns = fold({ ...asks("go"), as: "go" }, running, start("s"), asks("left"), says("ok"), idle, asks("bye"));
   expect(turns.map(({ role, turn }) => `${role} ${turn}`)).toEqual([
     "user sevt_go",
@@ -196,7 +196,7 @@ describe("tools", () => {
     expect(state(...lines)).toEqual(expected);
   });
 
-  it("tells built-in, MCP and custom ones apart, and matches results of parallel calls by id", () => {
+  it("distinguishes built-in, MCP and custom tools, and matches results of parallel calls by id", () => {
     const common = { name: "find", input: { q: 1 }, tandem: { tool_use_id: "toolu" } };
     const parts = partsOf(
       use("a"),
@@ -204,7 +204,7 @@ describe("tools", () => {
       { type: "agent.custom_tool_use", as: "c", ...common },
       { type: "user.custom_tool_result", custom_tool_use_id: eventId("c"), content: [text("of c")] },
       { type: "agent.mcp_tool_result", mcp_tool_use_id: eventId("b"), content: [text("of b")] },
-      // Too late: the call has its answer.
+      // Late: the call already has its result.
       { type: "user.custom_tool_result", custom_tool_use_id: eventId("c"), content: [text("twice")] },
       result("a", "of a"),
     );
@@ -215,7 +215,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("keeps the hunks with the tool and sums them up at the turn's end", () => {
+  it("keeps the hunks with the tool and summarises them at the turn's end", () => {
     const patch = (path: string, kind: "create" | "update", ...lines: string[]) => ({
       path,
       kind,
@@ -248,7 +248,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("closes what a recovery found open", () => {
+  it("closes calls that a recovery found open", () => {
     const [tool, recovery] = partsOf(use("t"), {
       type: "tandem.recovered",
       cause: "the server died",
@@ -276,7 +276,7 @@ describe("reasoning", () => {
   });
 });
 
-describe("what happens beside the agent", () => {
+describe("notices", () => {
   const error = (type: "retrying" | "exhausted") => ({
     type: "model_overloaded_error" as const,
     message: "busy",
@@ -372,7 +372,7 @@ describe("what happens beside the agent", () => {
     expect(parts).toHaveLength(expected.length);
   });
 
-  it("stands within the agent's message while there is one, else in a message of the session", () => {
+  it("are part of the agent's open message, else of a session message", () => {
     const notice: Line = { type: "tandem.notice", level: "info", text: "by the way" };
     const roles = fold(notice, notice, asks("go"), start("s"), notice, says("ok"), idle, notice);
     expect(roles.map(({ role, turn, parts }) => [role, turn, parts.map(({ type }) => type)])).toEqual([
@@ -383,7 +383,7 @@ describe("what happens beside the agent", () => {
     ]);
   });
 
-  it("shows the todo list of a message as it was left", () => {
+  it("shows the latest to-do list of a message", () => {
     const todos = (status: "pending" | "completed"): Line => ({
       type: "tandem.todo",
       todos: [{ id: "1", content: "test", status }],
@@ -427,7 +427,7 @@ describe("subagents", () => {
     content: [text("found")],
   };
 
-  it("is one part on the thread that began it; its own messages are under its own thread", () => {
+  it("is one part on the caller's thread; its own messages are on its own thread", () => {
     const messages = fold(
       { ...asks("go"), as: "go" },
       start("s"),
@@ -464,11 +464,11 @@ describe("subagents", () => {
     });
   });
 
-  it("runs again when it is taken up again", () => {
+  it("runs again when it is resumed", () => {
     expect(only(created, status("idle"), status("running"))).toMatchObject({ status: "running", ended_at: null });
   });
 
-  it("keeps what it exchanges with one that it calls itself apart from what its caller hears", () => {
+  it("keeps messages to its own subagents apart from messages to its caller", () => {
     const below = threadId("b");
     const messages = fold(
       created,
@@ -492,7 +492,7 @@ describe("subagents", () => {
     expect(messages.flatMap(({ parts }) => parts)).toHaveLength(4);
   });
 
-  it("reads what the primary agent told it as a user's message", () => {
+  it("shows the primary agent's message as a user message", () => {
     const line: Line = {
       ...reported,
       from_session_thread_id: threadId("main"),
@@ -502,12 +502,12 @@ describe("subagents", () => {
     expect(fold(line)).toMatchObject([{ role: "user", thread: "sthr_a", parts: [{ text: "found" }] }]);
   });
 
-  it("says nothing of the primary thread's own status", () => {
+  it("ignores the primary thread's own status", () => {
     expect(fold(status("running"), status("idle"))).toEqual([]);
   });
 });
 
-describe("the inbox", () => {
+describe("the input queue", () => {
   const waiting = (name: string): SessionEvent => ({
     type: "user.message",
     id: eventId(name),
@@ -516,7 +516,7 @@ describe("the inbox", () => {
   });
   const seen = (messages: readonly Message[]) => messages.map(({ id, delivery }) => `${id} ${delivery?.type}`);
 
-  it("shows what waits at the end, and where it belongs once it is taken", () => {
+  it("shows a waiting message at the end, and in its place once it is taken", () => {
     const entries = log({ ...asks("first"), as: "first" }, says("hm"), idle, { ...asks("next"), as: "next" });
     const projection = new Projection();
     projection.applyWaiting(waiting("next"));
@@ -530,7 +530,7 @@ describe("the inbox", () => {
     ]);
     for (const entry of entries) projection.apply(entry);
     expect(seen(projection.messages).slice(2)).toEqual(["sevt_next taken", "sevt_later waiting"]);
-    // As when the reply to a send comes after the stream's word that it was taken.
+    // The response to the send arrives after the stream reported that it was taken.
     projection.applyWaiting(waiting("next"));
     expect(projection.messages).toEqual(project(entries, [waiting("later")]));
     for (const each of projection.messages) expect(message.parse(each)).toEqual(each);
@@ -552,13 +552,13 @@ describe("the inbox", () => {
     ]);
   });
 
-  it("passes over what is no message", () => {
+  it("ignores events that are no messages", () => {
     const interrupt: SessionEvent = { type: "user.interrupt", id: eventId("i"), processed_at: null };
     expect(project([], [interrupt])).toEqual([]);
   });
 });
 
-describe("a fold that begins in the middle", () => {
+describe("a fold that starts in the middle", () => {
   it.each<[string, Line, object]>([
     ["a result", result("lost", "out"), { type: "tool", id: "sevt_lost", kind: "builtin", name: null, input: null }],
     ["an answer", answer("lost", "allow"), { type: "tool", id: "sevt_lost", permission: { type: "allowed" } }],
@@ -586,7 +586,7 @@ describe("a fold that begins in the middle", () => {
     expect(only(line)).toMatchObject(expected);
   });
 
-  it("puts an answer and its result together", () => {
+  it("merges an answer and its result", () => {
     expect(only(answer("lost", "allow"), result("lost", "out"))).toMatchObject({
       permission: { type: "allowed" },
       state: { type: "completed", output: [text("out")] },

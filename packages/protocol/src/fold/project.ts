@@ -5,7 +5,7 @@ import { Previews } from "./project-previews.ts";
 import { Timeline } from "./project-timeline.ts";
 import type { EventOf, LiveDelta, LoggedEvent, SessionEvent } from "../events/session-event.ts";
 
-/** What a person sees of these events, and of what waits in the inbox. */
+/** Folds these events, and the waiting ones of the input queue, into messages. */
 export function project(events: Iterable<LoggedEvent>, waiting: Iterable<SessionEvent> = []): readonly Message[] {
   const projection = new Projection();
   for (const entry of events) projection.apply(entry);
@@ -14,10 +14,9 @@ export function project(events: Iterable<LoggedEvent>, waiting: Iterable<Session
 }
 
 /**
- * The fold from events to messages, one event at a time. It may begin anywhere in a log: what belongs to something that
- * came before stands as a part of its own, under the id that it would have had. To go further back, fold again from there.
- *
- * The projection changes, the messages and parts that it hands out never do: what did not change stays the same object.
+ * The fold from events to messages, one event at a time. It may start anywhere in a log: events that refer to earlier ones
+ * become separate parts under the id that they would have had. To go further back, fold again from there. The projection is
+ * mutable; the messages and parts that it returns are not. Unchanged ones keep their identity.
  */
 export class Projection {
   readonly #timeline = new Timeline();
@@ -26,18 +25,18 @@ export class Projection {
   #view: readonly Message[] | undefined;
   #seq = 0;
 
-  /** In the order of the log. Messages that wait come last; a preview is where its event will be. */
+  /** In log order. Waiting messages are last; a preview is at the position of its event. */
   get messages(): readonly Message[] {
     this.#view ??= [...this.#previews.over(this.#timeline), ...this.#waiting.values()];
     return this.#view;
   }
 
-  /** The sequence number up to which events have been folded. */
+  /** The sequence number of the last folded event. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** Adds the next event. One that was folded already, as after a reconnect, is passed over. */
+  /** Folds the next event. Ignores duplicates, as after a reconnect. */
   apply(entry: LoggedEvent): void {
     if (entry.seq <= this.#seq) return;
     this.#seq = entry.seq;
@@ -49,7 +48,7 @@ export class Projection {
     foldEvent(this.#timeline, entry);
   }
 
-  /** Adds what was put into the inbox and is in no turn yet. */
+  /** Adds a message from the input queue that no turn has taken yet. */
   applyWaiting(event: SessionEvent): void {
     if (event.type !== "user.message" || this.#timeline.hasMessage(event.id)) return;
     this.#view = undefined;
@@ -65,13 +64,13 @@ export class Projection {
     });
   }
 
-  /** Adds a live preview. Those of one thread come in order with its events. */
+  /** Adds a live preview. Previews of one thread arrive in order with its events. */
   applyDelta(live: LiveDelta): void {
     this.#view = undefined;
     this.#previews.apply(live, this.#timeline);
   }
 
-  /** False if the message that was dropped is not known. */
+  /** Returns false if the dropped message is unknown. */
   #drop(seq: number, { event_id, reason, processed_at: at }: EventOf<"tandem.dropped">): boolean {
     const waiting = this.#waiting.get(event_id);
     if (waiting) this.#timeline.begin({ ...waiting, seq, created_at: at });

@@ -17,7 +17,7 @@ function standing(deltas: readonly Delta[], most?: number): StandingPreviews {
   return previews;
 }
 
-it("says all that there is of each in one piece, in the order in which they began", () => {
+it("replays each preview as one delta, in order of their start", () => {
   const previews = standing([
     { type: "event_start", event: { type: "agent.thinking", id: eventId("t") } },
     { type: "tandem.thinking_delta", event_id: eventId("t"), text: "Let me " },
@@ -42,7 +42,7 @@ it("says all that there is of each in one piece, in the order in which they bega
   ]);
 });
 
-it("lets go of what the log has, and of what will not come", () => {
+it("drops previews that the log replaces or abandons", () => {
   const previews = standing([begins("a"), grows("a", "one"), begins("b"), grows("b", "two")]);
   previews.apply(live(begins("below"), threadId("sub")));
   const [fact, end, idle] = log(
@@ -64,27 +64,27 @@ it("lets go of what the log has, and of what will not come", () => {
   expect(previews.isEmpty).toBe(true);
 });
 
-it("begins anew where an event does", () => {
+it("restarts when an event restarts", () => {
   const previews = standing([begins("m"), grows("m", "lost"), begins("m"), grows("m", "kept")]);
   expect(previews.deltas.map(({ delta }) => delta)).toEqual([begins("m"), grows("m", "kept")]);
 });
 
-it("is nothing to what has not begun", () => {
+it("ignores deltas without a start", () => {
   expect(standing([grows("m", "ragment")]).isEmpty).toBe(true);
 });
 
-it("keeps so much and no more: what is too long is not shown in part", () => {
+it("is bounded: a preview that is too long is not shown in part", () => {
   const previews = standing([begins("long"), grows("long", "x".repeat(60)), begins("m"), grows("m", "short")], 50);
   expect(previews.torn).toEqual([eventId("long")]);
   expect(previews.deltas.map(({ delta }) => delta)).toEqual([begins("m"), grows("m", "short")]);
-  // What comes of it after that is not kept either, and takes no room.
+  // Later deltas of it are not stored either and use no capacity.
   for (let i = 0; i < 100; i++) previews.apply(live(grows("long", "more")));
   expect(previews.has(eventId("m"))).toBe(true);
   expect(previews.torn).toEqual([eventId("long")]);
   const [fact] = log({ type: "agent.message", as: "long", content: [{ type: "text", text: "x" }] });
   previews.settle(fact!);
   expect(previews.torn).toEqual([]);
-  // Its room is free again, once.
+  // Its capacity is released, once.
   previews.apply(live(grows("m", "y".repeat(40))));
   expect(previews.torn).toEqual([]);
   previews.apply(live(grows("m", "y".repeat(10))));

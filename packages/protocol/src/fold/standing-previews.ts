@@ -7,19 +7,16 @@ type Piece = Extract<Delta, { type: "event_delta" | "tandem.thinking_delta" | "t
 interface Standing {
   thread: LiveDelta["thread"];
   start: Beginning;
-  /** As few as say it all. */
+  /** Merged as far as possible. */
   pieces: Piece[];
-  /** Longer than what is kept of one session: whoever has not seen all of it sees none. */
+  /** True if the preview exceeded the session's capacity; late subscribers then see none of it. */
   isTorn: boolean;
 }
 
-/** More than any answer of a model: about a million characters for all that a session is producing at once. */
+/** The capacity per session, larger than any model response. */
 const MOST_CHARACTERS = 1_000_000;
 
-/**
- * What has been previewed of events that are not in the log yet, so that who comes in the middle of an answer sees what
- * there is of it. It holds no more than so many characters, whatever comes.
- */
+/** Previews of events that are not logged yet, so that late subscribers see the partial response. Its size is bounded. */
 export class StandingPreviews {
   readonly #most: number;
   readonly #standing = new Map<string, Standing>();
@@ -33,14 +30,14 @@ export class StandingPreviews {
     return this.#standing.size === 0;
   }
 
-  /** For who comes now: each preview from its beginning, with all that there is of it in one piece. */
+  /** The deltas for a new subscriber: each preview from its start, merged. */
   get deltas(): LiveDelta[] {
     return [...this.#standing.values()]
       .filter(({ isTorn }) => !isTorn)
       .flatMap(({ thread, start, pieces }) => [start, ...pieces].map((delta) => ({ thread, delta })));
   }
 
-  /** The events of which who comes now is to see no preview, for its beginning was not kept. */
+  /** Events whose start was not stored; new subscribers get no preview of them. */
   get torn(): string[] {
     return [...this.#standing].filter(([, { isTorn }]) => isTorn).map(([id]) => id);
   }
@@ -64,7 +61,7 @@ export class StandingPreviews {
     }
   }
 
-  /** Lets go of what an event stands for, or says will not come. */
+  /** Drops previews that an event replaces or abandons. */
   settle(entry: Pick<LoggedEvent, "thread" | "event">): void {
     if (this.isEmpty) return;
     this.#end(entry.event.id);
@@ -80,7 +77,7 @@ export class StandingPreviews {
 
   #begin(id: string, thread: LiveDelta["thread"], start: Beginning): void {
     this.#end(id);
-    // Where a great many begin and none ends, each counts for something.
+    // Each preview counts at least one character, so that many unfinished ones stay bounded.
     this.#characters += 1;
     this.#standing.set(id, { thread, start, pieces: [], isTorn: false });
     this.#makeRoom();
@@ -97,7 +94,7 @@ export class StandingPreviews {
     this.#makeRoom();
   }
 
-  /** The oldest go first: they are the most likely to have been broken off. */
+  /** Evict the oldest first: they are most likely abandoned. */
   #makeRoom(): void {
     for (const standing of this.#standing.values()) {
       if (this.#characters <= this.#most) return;
@@ -131,7 +128,7 @@ const lengthOf = (piece: Piece): number => textOf(piece).length;
 
 const weightOf = ({ pieces }: Standing): number => pieces.reduce((sum, piece) => sum + lengthOf(piece), 1);
 
-/** Both as one; undefined where they are not of one content block. */
+/** Merges two pieces of one content block; undefined otherwise. */
 function join(first: Piece, second: Piece): Piece | undefined {
   if (first.type === "event_delta" && second.type === "event_delta") {
     if ((first.delta.index ?? 0) !== (second.delta.index ?? 0)) return undefined;

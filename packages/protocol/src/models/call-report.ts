@@ -2,7 +2,7 @@ import type { Backend, Role } from "../config/config.ts";
 import type { LlmErrorCode } from "../errors/llm-error.ts";
 import type { Usage } from "./usage.ts";
 
-/** Who is billed for a call: a Claude login, an API key, a cloud project; `nobody` where none is. */
+/** The account billed for a call: a Claude login, an API key, a cloud project, or `nobody`. */
 export type Payer =
   | "claude_login"
   | "claude_oauth_token"
@@ -11,10 +11,10 @@ export type Payer =
   | "gateway_key"
   | "nobody";
 
-/** List price in US dollars, or null where the price of a model that was used is not known. */
+/** List price in US dollars; null if the price of a used model is unknown. */
 export type Cost = { usd: number } | null;
 
-/** What one LLM operation took, whether it succeeded or not. Every operation reports exactly once. */
+/** The report of one LLM operation, successful or not. Every operation reports exactly once. */
 export interface CallReport {
   operation: "text" | "object" | "loop";
   role: Role;
@@ -26,9 +26,9 @@ export interface CallReport {
   usageByModel: Record<string, Usage>;
   cost: Cost;
   latencyMs: number;
-  /** How much of that was spent waiting for a quota, before another try, or for other calls to make room. */
+  /** Time spent waiting for a quota, a retry delay or a free slot. */
   waitedMs: number;
-  /** Model requests that were tried again are counted here; 1 means that nothing had to be. */
+  /** The number of attempts; 1 means no retry. */
   attempts: number;
   outcome: "ok" | "budget" | LlmErrorCode;
 }

@@ -5,7 +5,7 @@ import { noUsage } from "./usage.ts";
 
 const live = { from: "live", at: "2026-11-20T00:00:00Z" } as const;
 
-test("what a service told stays, and what it did not is filled in from the table, each with where it is from", () => {
+test("the service's facts stay, the table fills the gaps, and each has its origin", () => {
   expect(completeModel({ id: "claude-opus-5-5", contextWindow: 500_000, efforts: [] }, live)).toEqual({
     ...{ id: "claude-opus-5-5", contextWindow: 500_000, efforts: [], maxOutputTokens: 128_000 },
     features: { thinking: true, adaptive_thinking: true },
@@ -19,13 +19,13 @@ test("what a service told stays, and what it did not is filled in from the table
   });
 });
 
-test("as other services write it, it is the same model", () => {
+test("other services' spellings name the same model", () => {
   for (const id of ["anthropic/claude-opus-4.5", "claude-opus-4-5@20251101", "claude-opus-4-5-20251101"]) {
     expect(completeModel({ id }, live)).toMatchObject({ contextWindow: 200_000, price: { input: 5 } });
   }
 });
 
-test("of a model that nobody knows, nothing is guessed; of another window of a known one, not its size", () => {
+test("an unknown model gets no guesses; another window of a known one does not get its size", () => {
   expect(completeModel({ id: "claude-unheard-9" }, live)).toEqual({ id: "claude-unheard-9", origins: {} });
   expect(completeModel({ id: "claude-sonnet-4-5[1m]" }, live).contextWindow).toBeUndefined();
 });

@@ -1,24 +1,24 @@
 import { canonicalId, listPriceOf, PRICES_AS_OF, type ListPrice } from "./price.ts";
 
-/** When the table below was made. */
+/** The date of the table below. */
 export const MODELS_AS_OF = "2026-11-15";
 
-/** What may be known of a model beside its id and names; what is absent is not known. */
+/** Facts about a model besides its id and names; an absent fact is unknown. */
 export interface ModelDetails {
-  /** Tokens of a prompt and its answer together. */
+  /** Tokens of a prompt and its response together. */
   contextWindow?: number;
-  /** Tokens of an answer at most. */
+  /** The limit of output tokens. */
   maxOutputTokens?: number;
-  /** What it can do and cannot, in the words of Anthropic's API: `image_input`, `thinking`, … */
+  /** Capabilities by the names of Anthropic's API: `image_input`, `thinking`, … */
   features?: Readonly<Record<string, boolean>>;
-  /** Which efforts it knows; none where it knows none. */
+  /** Supported efforts; empty if it supports none. */
   efforts?: readonly string[];
   price?: ListPrice;
   releasedAt?: string;
   lifecycle?: "active" | "deprecated" | "retired";
   deprecatedAt?: string;
   retiresAt?: string;
-  /** Where each of these comes from. */
+  /** The origin of each fact. */
   origins?: Partial<Record<ModelFact, Origin>>;
 }
 
@@ -28,10 +28,10 @@ const FACTS = [
 ];
 export type ModelFact = (typeof FACTS)[number];
 
-/** `live`: somebody who must know was asked. `cache`: that was then. `table`: it is written here. */
+/** `live`: just queried. `cache`: queried earlier. `table`: from the table in this file. */
 interface Origin {
   from: "live" | "cache" | "table";
-  /** When it was asked, or written. */
+  /** The time of the query or of the table. */
   at: string;
 }
 
@@ -42,7 +42,7 @@ interface Tabled extends Pick<ModelDetails, "contextWindow" | "maxOutputTokens" 
 
 const K = 1_000;
 const M = 1_000_000;
-/** What Claude Code asks of a model shows whether it thinks, and whether it decides itself how much. */
+/** Claude Code's requests show whether a model thinks and whether it chooses the amount itself. */
 const ADAPTIVE = { thinking: true, adaptive_thinking: true };
 const THINKING = { thinking: true, adaptive_thinking: false };
 const UNKNOWN = undefined;
@@ -58,9 +58,8 @@ function sizes(
 }
 
 /**
- * The models whose price is known, as Claude Code 2.1.325 counts with them: each was measured by running it against a stand-in
- * and reading what it reports; the limit of an answer is the one that it asks for. It is for those who cannot ask; what they can
- * ask about goes before it.
+ * Models with a known price, with Claude Code 2.1.325's figures. Each was measured by running it against a stand-in and reading
+ * its report; the output limit is the one it requests. Live facts override the table.
  */
 const TABLE: Readonly<Record<string, Tabled>> = {
   "claude-fable-5-2": sizes("Claude Fable 5.2", M, 128 * K, ADAPTIVE),
@@ -83,19 +82,19 @@ const TABLE: Readonly<Record<string, Tabled>> = {
   "claude-3-5-haiku": sizes("Claude Haiku 3.5", 200 * K, 8_192, UNKNOWN),
 };
 
-/** The models of the table, for where no list can be had. */
+/** The models of the table, if no list can be queried. */
 export const tabledModels = (): { id: string; name: string; aliases: readonly string[] }[] =>
   Object.entries(TABLE).map(([id, { name, aliases }]) => ({ id, name, aliases }));
 
-/** Tokens of a prompt and its answer together, as written here; undefined of a model that nobody knows. */
+/** The context window from the table; undefined for an unknown model. */
 export const contextWindowOf = (model: string): number | undefined =>
   model.endsWith("[1m]") ? M : TABLE[canonicalId(model)]?.contextWindow;
 
-/** With what is known here where the model itself comes without; of one that nobody knows, nothing is guessed. */
+/** Fills missing facts from the table; never guesses for unknown models. */
 export function completeModel<T extends ModelDetails & { id: string }>(model: T, asked: Origin): T & ModelDetails {
   const tabled = TABLE[canonicalId(model.id)];
   const price = listPriceOf(model.id);
-  // A suffix such as [1m] is another window of the same model.
+  // A suffix such as [1m] selects another window of the same model.
   const isPlain = !/\[\w+\]$/.test(model.id);
   const known: ModelDetails = {
     ...(tabled?.contextWindow && isPlain && { contextWindow: tabled.contextWindow }),

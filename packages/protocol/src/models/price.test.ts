@@ -17,7 +17,7 @@ describe("costOf", () => {
     expect(usd("claude-sonnet-5-5", { [kind]: 1_000_000 })).toBeCloseTo(dollars, 9);
   });
 
-  it("adds up a request of every kind", () => {
+  it("sums a request with every kind of token", () => {
     const usage = {
       inputTokens: 10,
       outputTokens: 100,
@@ -48,7 +48,7 @@ describe("costOf", () => {
     expect(costOf(id, { ...noUsage(), inputTokens: 5 })).toBeNull();
   });
 
-  it("charges the whole request more where a long prompt costs more", () => {
+  it("charges the whole request at the long-prompt rate if its prompt is long", () => {
     expect(usd("claude-haiku-5-5", { inputTokens: 100_000, outputTokens: 300_000 })).toBeCloseTo(0.16, 9);
     expect(
       usd("claude-haiku-5-5", { inputTokens: 60_000, cacheWrite5mTokens: 50_000, outputTokens: 1_000 }),
@@ -56,7 +56,7 @@ describe("costOf", () => {
   });
 });
 
-it("a sum with something unknown in it is unknown", () => {
+it("a sum with an unknown price is unknown", () => {
   expect(addCost({ usd: 1 }, { usd: 2 })).toEqual({ usd: 3 });
   expect(addCost({ usd: 1 }, null)).toBeNull();
   expect(addCost({ usd: 0 }, { usd: 0 })).toEqual({ usd: 0 });

@@ -1,7 +1,7 @@
 import type { Cost } from "./call-report.ts";
 import type { Usage } from "./usage.ts";
 
-/** When the prices below were read. */
+/** The date of the prices below. */
 export const PRICES_AS_OF = "2026-11-15";
 
 /** US dollars per million tokens. */
@@ -14,21 +14,21 @@ export interface Rates {
 }
 
 export interface ListPrice extends Rates {
-  /** Some models cost more, for the whole request, where its prompt is longer than this. */
+  /** Some models charge a higher rate for the whole request if its prompt exceeds this. */
   longPrompt?: { overTokens: number; rates: Rates };
 }
 
 const USD_PER_WEB_SEARCH = 0.01;
 
-/** Writing to the cache for five minutes costs 1.25 times the input price, for an hour twice; so it is for every model. */
+/** For every model, cache writes cost 1.25 times the input price for five minutes and twice for an hour. */
 function rates(input: number, output: number, cacheRead: number): Rates {
   return { input, output, cacheRead, cacheWrite5m: input * 1.25, cacheWrite1h: input * 2 };
 }
 
 /**
- * Anthropic's list prices as Claude Code 2.1.325 charges them: each was measured by running it against a stand-in that
- * reported a known usage. A model that it does not know, or that it replaces by another, is not here: no price is better
- * than a wrong one. What a contract, a batch, a fast mode or a cloud region adds or takes off is not in a list price.
+ * Anthropic's list prices as Claude Code 2.1.325 charges them, each measured against a stand-in that reported a known usage.
+ * Models that it does not know or replaces are missing: no price is better than a wrong one. List prices exclude contracts,
+ * batches, fast modes and cloud regions.
  */
 const PRICES: Readonly<Record<string, ListPrice>> = {
   "claude-fable-5-2": rates(8, 40, 0.2),
@@ -51,10 +51,10 @@ const PRICES: Readonly<Record<string, ListPrice>> = {
   "claude-3-5-haiku": rates(0.8, 4, 0.08),
 };
 
-/** What a model costs; undefined where that is not known. */
+/** The list price of a model; undefined if unknown. */
 export const listPriceOf = (model: string): ListPrice | undefined => PRICES[canonicalId(model)];
 
-/** What one model request cost at list price. `model` is the id that answered, as any backend writes it. */
+/** The list price of one model request. `model` is the id that answered, in any backend's spelling. */
 export function costOf(model: string, usage: Usage): Cost {
   const price = PRICES[canonicalId(model)];
   if (!price) return null;
@@ -69,7 +69,7 @@ export function costOf(model: string, usage: Usage): Cost {
   return { usd: perMillion / 1_000_000 + usage.webSearches * USD_PER_WEB_SEARCH };
 }
 
-/** What it would have cost with the dearest model that is known: no less than that is safe to assume of one that is not. */
+/** The cost at the most expensive known model: the safe assumption for an unknown one. */
 export const dearestCostOf = (usage: Usage): { usd: number } => ({
   usd: Math.max(...Object.keys(PRICES).map((model) => costOf(model, usage)?.usd ?? 0)),
 });

@@ -1,4 +1,4 @@
-/** Tokens of one or more model requests, in Anthropic's way of counting: the five token counts do not overlap. */
+/** Tokens of one or more model requests, counted as Anthropic does: the five counts do not overlap. */
 export interface Usage {
   inputTokens: number;
   outputTokens: number;

@@ -2,17 +2,17 @@ import { z } from "zod";
 import { evidence } from "./evidence.ts";
 import { count, pageOf, pageQuery } from "../page.ts";
 
-/** Files of a proposal that are sent at once, unless more are wanted; a page is never larger than some megabytes. */
+/** The default number of files of a proposal per page; a page is also limited in bytes. */
 export const PROPOSAL_FILES = 50;
 
-/** `open`: something in it waits for a decision. `partly`: all is decided, and not all was accepted. */
+/** `open`: at least one hunk awaits a decision. `partly`: all hunks are decided and some were rejected. */
 export const PROPOSAL_STATES = ["open", "accepted", "partly", "rejected"] as const;
 
 /** The subject of a changed line; rules of acceptance refer to it. */
 export const ASPECTS = ["structure", "profile", "join", "description", "wiki", "memory"] as const;
 
 const hunk = z.object({
-  /** Within its proposal, and stable for as long as the proposal is. */
+  /** Unique and stable within its proposal. */
   id: z.string(),
   old_start: z.int(),
   old_lines: z.array(z.string()),
@@ -20,7 +20,7 @@ const hunk = z.object({
   new_lines: z.array(z.string()),
   aspect: z.enum(ASPECTS),
   certain: z.boolean().optional(),
-  /** Why no rule may accept it. */
+  /** The reason why no rule may accept it. */
   held: z.string().optional(),
   fingerprint: z.string(),
   /** For each new line, indexes into the change's `evidence`. */
@@ -77,7 +77,7 @@ export type ProposalSummary = z.infer<typeof proposalSummary>;
 const proposal = summary
   .extend({
     changes: z.array(change),
-    /** More of its files: `page` of the next request for it. */
+    /** The `page` parameter for the next files of the proposal. */
     next_page: z.string().nullable(),
   })
   .meta({ id: "Proposal" });

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** What a job says while it runs; kept in its log and streamed. */
+/** A job's progress events; stored in its log and streamed. */
 export const runEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("started"), kind: z.string(), resumed: z.boolean() }),
   z.object({ type: z.literal("stage_started"), stage: z.string(), total: z.int().nullable() }),
-  /** The latest one of a stage is what counts. */
+  /** Only the latest of a stage counts. */
   z.object({
     type: z.literal("stage_progress"),
     stage: z.string(),
@@ -13,7 +13,7 @@ export const runEvent = z.discriminatedUnion("type", [
     item: z.string().nullable(),
   }),
   z.object({ type: z.literal("stage_finished"), stage: z.string(), counts: z.record(z.string(), z.number()) }),
-  /** One item was passed over; the rest goes on, and the job ends as `partly`. */
+  /** One item was skipped; the job continues and ends as `partly`. */
   z.object({ type: z.literal("skipped"), stage: z.string(), item: z.string(), code: z.string(), message: z.string() }),
   z.object({ type: z.literal("unit_started"), unit: z.string(), items: z.array(z.string()) }),
   z.object({

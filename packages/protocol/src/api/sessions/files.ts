@@ -2,7 +2,7 @@ import { z } from "zod";
 import { file } from "./sessions.ts";
 import { count, deletedOf, pageOf, pageQuery } from "../page.ts";
 
-/** A hundred years: a time that no client could read any more is none. */
+/** A hundred years: clients cannot parse later dates. */
 const LONGEST_SECONDS = 100 * 365 * 24 * 60 * 60;
 
 export const filesApi = {

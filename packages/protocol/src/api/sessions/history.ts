@@ -2,21 +2,21 @@ import { z } from "zod";
 import { session } from "./sessions.ts";
 import { count } from "../page.ts";
 
-// What became of a session's files and conversation, and going back or another way.
+// The history of a session's files and conversation: diffs, rewind and fork.
 
 const FILE_STATUSES = ["added", "modified", "deleted", "renamed", "type_changed"] as const;
 
 const fileDiff = z
   .object({
     path: z.string(),
-    /** Where it was before, if it has moved. */
+    /** The previous path of a moved file. */
     old_path: z.string().optional(),
     status: z.enum(FILE_STATUSES),
     binary: z.boolean(),
-    /** Lines; null of a binary file. */
+    /** Lines; null for a binary file. */
     added: z.int().nullable(),
     removed: z.int().nullable(),
-    /** As git writes it; absent where it was not asked for, or did not fit any more. */
+    /** In git's format; absent if not requested or too large. */
     patch: z.string().optional(),
   })
   .meta({ id: "FileDiff" });
@@ -25,16 +25,16 @@ const treeDiff = z.object({
   files: z.array(fileDiff),
   added: z.int(),
   removed: z.int(),
-  /** Whether some files, or patches of some, were left out. */
+  /** True if files or patches were left out. */
   truncated: z.boolean(),
 });
 
 export const sessionDiff = treeDiff
   .extend({
-    /** Checkpoints, or `now`. */
+    /** A checkpoint's id, or `now`. */
     from: z.string(),
     to: z.string(),
-    /** Files that were left out because of their size; how they differ is not known. */
+    /** Files that were skipped because of their size; their changes are unknown. */
     skipped: z.array(z.string()),
   })
   .meta({ id: "SessionDiff" });
@@ -44,7 +44,7 @@ export const sessionCheckpoints = z
   .object({
     turns: z.array(
       z.object({
-        /** From 1; what was rewound keeps its number. */
+        /** Starts at 1; rewound turns keep their number. */
         turn: z.int(),
         message_id: z.string(),
         at: z.string().nullable(),
@@ -56,14 +56,14 @@ export const sessionCheckpoints = z
     checkpoints: z.array(
       z.object({
         checkpoint_id: z.string(),
-        /** `rewind`: as files were before a rewind; `rewound`: as it left them. */
+        /** `rewind`: the files before a rewind; `rewound`: the files after it. */
         when: z.enum(["before", "after", "rewind", "rewound"]),
         message_id: z.string().nullable(),
         turn: z.int().nullable(),
         at: z.string().nullable(),
         files_changed: z.int(),
         skipped: z.int(),
-        /** Whether it is still there to go back to. */
+        /** False if the checkpoint was pruned. */
         kept: z.boolean(),
       }),
     ),
@@ -75,13 +75,13 @@ const REWIND_SCOPES = ["files", "conversation", "both"] as const;
 
 export const rewindParams = z
   .strictObject({
-    /** The message that began a turn; or the turn's number; without either, the last turn. */
+    /** Target: the message that began a turn, or the turn's number. The default is the last turn. */
     to_message_id: z.string().optional(),
     turn: z.int().positive().optional(),
     scope: z.enum(REWIND_SCOPES).optional(),
-    /** Only say what would change. */
+    /** Report the changes without making them. */
     dry_run: z.boolean().optional(),
-    /** Over what others have changed as well. */
+    /** Also overwrite changes that other programs made. */
     force: z.boolean().optional(),
   })
   .meta({ id: "Rewind" });
@@ -94,14 +94,14 @@ export const rewindOutcome = z
   .object({
     dry_run: z.boolean(),
     scope: z.enum(REWIND_SCOPES),
-    /** Where the session stands then: before this message. Null where a rewind was undone. */
+    /** The session then continues before this message; null if a rewind was undone. */
     to_message_id: z.string().nullable(),
     turn: z.int().nullable(),
-    /** What changes in the files; null where they are not touched. */
+    /** Changes of the files; null if files are not rewound. */
     diff: treeDiff.nullable(),
-    /** What somebody else has changed as well. */
+    /** Files that another program changed as well. */
     foreign: z.array(z.object({ path: z.string(), reason: z.string() })),
-    /** How many turns the agent forgets. */
+    /** The number of turns removed from the agent's context. */
     turns: z.int(),
   })
   .meta({ id: "RewindOutcome" });
@@ -109,12 +109,12 @@ export type RewindOutcome = z.infer<typeof rewindOutcome>;
 
 export const forkParams = z
   .strictObject({
-    /** The message before which it begins, or the number of the turn; without either, the end. */
+    /** Fork before this message or turn; the default is the end. */
     before_message_id: z.string().optional(),
     turn: z.int().positive().optional(),
-    /** Where it works; without it, where the session works that it comes from. */
+    /** The fork's environment; the default is that of the source session. */
     environment_id: z.string().optional(),
-    /** In a git worktree of its own, with the files as they were then. */
+    /** Use a new git worktree with the files of that time. */
     worktree: z.boolean().optional(),
     title: z.string().max(512).nullish(),
   })
@@ -130,7 +130,7 @@ export const historyApi = {
       from: z.string().min(1).optional(),
       to: z.string().min(1).optional(),
       turn: count().min(1).optional(),
-      /** Whether patches come along, or only counts. */
+      /** Include patches, or only counts. */
       patch: z.enum(["true", "false"]).default("true"),
     }),
     response: sessionDiff,

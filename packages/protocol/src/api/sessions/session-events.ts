@@ -6,7 +6,7 @@ import { createdBetween, listOf, order, pageOf, pageQuery } from "../page.ts";
 
 export const PREVIEWS = ["agent.message", "agent.thinking"] as const;
 
-/** Every type of event, so that none can be forgotten; what each holds is in Anthropic's documentation and in ours. */
+/** Every event type; the compiler reports a missing one. Anthropic's documentation and ours describe their fields. */
 const EVENT_TYPES = Object.keys({
   "user.message": true,
   "user.interrupt": true,
@@ -114,7 +114,7 @@ export const streamQuery = z.strictObject({
   }),
 });
 
-/** Parsed only so that the refusal can name the reason. */
+/** Parsed only so that the error can name the reason. */
 const refusedEvent = z
   .looseObject({ type: z.enum(Object.keys(REFUSED_CLIENT_EVENTS) as RefusedEventType[]) })
   .meta({ id: "RefusedEvent", description: "Events of Anthropic's API that Tandem refuses." });

@@ -108,7 +108,7 @@ export const session = z
   .meta({ id: "Session" });
 export type Session = z.infer<typeof session>;
 
-/** A subagent that was made up on the spot has no agent behind it. */
+/** A subagent defined inline has no stored agent. */
 const inlineAgent = threadAgent.omit({ id: true, version: true, type: true }).extend({ type: z.literal("inline") });
 
 export const thread = z

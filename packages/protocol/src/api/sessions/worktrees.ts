@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { listOf } from "../page.ts";
 
-// A session's own worktree of a git repository, and what becomes of the work in it.
+// The git worktree of a session, and actions on its changes.
 
 export const worktreeMerge = z
   .object({
     into: z.string(),
     kind: z.enum(["fast-forward", "merge", "nothing"]),
-    /** Where that branch stood, and where it stands now. */
+    /** The branch's commit before and after. */
     before: z.string(),
     after: z.string(),
     commits: z.int(),
-    /** What is not committed, and stays in the worktree alone. */
+    /** Uncommitted paths, which stay in the worktree. */
     left: z.array(z.string()),
     dry_run: z.boolean(),
   })
@@ -56,15 +56,15 @@ export const worktree = z
   .object({
     type: z.literal("worktree"),
     session_id: z.string(),
-    /** `gone` where the session was deleted. */
+    /** `gone` if the session was deleted. */
     session: z.enum(["idle", "running", "rescheduling", "terminated", "archived", "gone"]),
     title: z.string().nullable(),
     folder: z.string(),
     repository: z.string(),
     branch: z.string(),
-    /** The branch that it came from; null where that was a tag, a commit or no branch. */
+    /** The branch it was created from; null for a tag, a commit or no branch. */
     from: z.string().nullable(),
-    /** Where it began. */
+    /** The commit it was created from. */
     commit: z.string(),
     ports: z.object({ from: z.int(), count: z.int() }),
     created_at: z.string(),
@@ -74,12 +74,12 @@ export type WorktreeView = z.infer<typeof worktree>;
 
 export const worktreeStatus = worktree
   .extend({
-    /** Commits since it began. */
+    /** Commits since then. */
     commits: z.int(),
-    /** Nowhere else: paths that are not committed, commits that no other branch has, stashes made on its branch. */
+    /** Work that exists only here: uncommitted paths, commits on no other branch, stashes made on its branch. */
     unsaved: z.object({ uncommitted: z.array(z.string()), commits: z.int(), stashes: z.int() }),
     files: z.array(z.object({ path: z.string(), added: z.int(), removed: z.int() })),
-    /** The command that made it ready, and the end of what it said. */
+    /** The setup command and the end of its output. */
     setup: z.object({ command: z.string(), output: z.string() }).nullable(),
     copied: z.int(),
     skipped: z.array(z.object({ path: z.string(), why: z.string() })),
