@@ -167,7 +167,6 @@ export {
 } from "./models/model-details.ts";
 export { project, Projection } from "./fold/project.ts";
 export { endOfPreviews } from "./fold/project-previews.ts";
-export { StandingPreviews } from "./fold/standing-previews.ts";
 export { RequestError, type RequestErrorCode } from "./errors/request-error.ts";
 export {
   file,

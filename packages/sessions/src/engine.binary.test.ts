@@ -64,11 +64,14 @@ describe("a turn", () => {
     const session = await engine.session();
     const deltas: string[] = [];
     const ids = new Set<string>();
-    const stop = engine.engine.sessions.onDelta(session.id as never, (live) => {
-      for (const { delta } of live) {
-        if (delta.type === "event_start") ids.add(delta.event.id);
-        if (delta.type === "event_delta") deltas.push(delta.delta.content.text);
-      }
+    const stop = engine.engine.sessions.onDelta(session.id as never, {
+      after: 0,
+      hear(live) {
+        for (const { delta } of live) {
+          if (delta.type === "event_start") ids.add(delta.event.id);
+          if (delta.type === "event_delta") deltas.push(delta.delta.content.text);
+        }
+      },
     });
     const events = await engine.turn(session, "Count.");
     stop();
@@ -85,14 +88,17 @@ describe("a turn", () => {
       live.flatMap(({ delta }) => (delta.type === "event_delta" ? [delta.delta.content.text] : []));
     const begun = Promise.withResolvers<void>();
     let count = 0;
-    const stopFirst = sessions.onDelta(session.id as never, (live) => {
-      count += spoken(live).length;
-      if (count >= 3) begun.resolve();
+    const stopFirst = sessions.onDelta(session.id as never, {
+      after: 0,
+      hear(live) {
+        count += spoken(live).length;
+        if (count >= 3) begun.resolve();
+      },
     });
     await engine.say(session, "Count.");
     await begun.promise;
     const late: LiveDelta[] = [];
-    const stop = sessions.onDelta(session.id as never, (live) => late.push(...live));
+    const stop = sessions.onDelta(session.id as never, { after: 0, hear: (live) => late.push(...live) });
     // At once, and in one piece.
     expect(late).toMatchObject([{ delta: { type: "event_start" } }, { delta: { type: "event_delta" } }]);
     expect(words.startsWith(spoken(late)[0]!)).toBe(true);
@@ -104,7 +110,7 @@ describe("a turn", () => {
     expect(said(events)).toBe(words);
     // Once it is a fact, nobody is shown a preview of it.
     const after: LiveDelta[] = [];
-    sessions.onDelta(session.id as never, (live) => after.push(...live))();
+    sessions.onDelta(session.id as never, { after: 0, hear: (live) => after.push(...live) })();
     expect(after).toEqual([]);
   });
 

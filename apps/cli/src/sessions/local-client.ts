@@ -1,4 +1,4 @@
-import { isOnPrimary, project, RequestError, type SessionId } from "@tandem/protocol";
+import { isOnPrimary, project, RequestError, type LiveDelta, type SessionId } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { Leases } from "@tandem/storage";
 import { localActor } from "@tandem/tandem/project";
@@ -77,9 +77,10 @@ export function createLocalClient(
       const { id } = await sessions.get(session);
       const happenings = new Happenings<Happening>(signal);
       const after = await sessions.head(id);
-      const stop = sessions.onDelta(id as SessionId, (deltas) => {
+      const hear = (deltas: readonly LiveDelta[]): void => {
         for (const { thread, delta } of deltas) if (thread === null) happenings.push({ type: "delta", delta });
-      });
+      };
+      const stop = sessions.onDelta(id as SessionId, { after, hear });
       signal.addEventListener("abort", stop, { once: true });
       void (async () => {
         try {

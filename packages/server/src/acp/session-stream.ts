@@ -60,18 +60,18 @@ export class SessionStream implements AsyncIterable<StreamedItem> {
   /** Subscribes to previews after reading the log to its end, so that a preview never precedes earlier events. */
   async #follow(sessions: Streamed, id: SessionId, after: number): Promise<void> {
     const head = await sessions.head(id);
-    if (after >= head) this.#listen(sessions, id);
+    if (after >= head) this.#listen(sessions, id, after);
     for await (const batch of sessions.follow(id, after, this.#signal)) {
       for (const logged of batch) this.#push({ type: "event", logged });
-      if (batch.at(-1)!.seq >= head) this.#listen(sessions, id);
+      const { seq } = batch.at(-1)!;
+      if (seq >= head) this.#listen(sessions, id, seq);
     }
   }
 
-  #listen(sessions: Streamed, id: SessionId): void {
+  #listen(sessions: Streamed, id: SessionId, after: number): void {
     if (this.#signal.aborted) return;
-    this.#stop ??= sessions.onDelta(id, (deltas) => {
-      for (const delta of deltas) this.#preview(delta);
-    });
+    const hear = (deltas: readonly LiveDelta[]): void => deltas.forEach((delta) => this.#preview(delta));
+    this.#stop ??= sessions.onDelta(id, { after, hear });
   }
 
   #preview(delta: LiveDelta): void {

@@ -59,5 +59,4 @@ export class PreviewGate {
   }
 }
 
-export const eventOf = ({ delta }: LiveDelta): string =>
-  delta.type === "event_start" ? delta.event.id : delta.event_id;
+const eventOf = ({ delta }: LiveDelta): string => (delta.type === "event_start" ? delta.event.id : delta.event_id);

@@ -1,4 +1,4 @@
-import type { PreviewSource, PreviewWatch } from "@tandem/sessions";
+import type { PreviewSource } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import { FleetKey } from "./fleet-key.ts";
 import type { FleetProcess } from "./fleet-process.ts";
@@ -19,9 +19,10 @@ export class RemotePreviews implements PreviewSource, AsyncDisposable {
     this.#logger = logger;
   }
 
-  watch(...[session, sink]: Parameters<PreviewSource["watch"]>): PreviewWatch {
-    const parts = { self: this.#self, roster: this.#roster, key: this.#key, logger: this.#logger };
-    return new SessionPreviews(session, sink, parts);
+  watch(...[session, sink]: Parameters<PreviewSource["watch"]>): () => void {
+    const dependencies = { self: this.#self, roster: this.#roster, key: this.#key, logger: this.#logger };
+    const previews = new SessionPreviews(session, sink, dependencies);
+    return () => previews.stop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

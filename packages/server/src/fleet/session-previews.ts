@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LiveDelta, LoggedEvent, SessionId } from "@tandem/protocol";
-import type { PreviewSource, PreviewWatch } from "@tandem/sessions";
+import type { RemotePreviewSink } from "@tandem/sessions";
 import { z } from "zod";
 import type { Logger } from "../http/create-logger.ts";
 import { readFrames } from "../stdio/read-frames.ts";
 import type { FleetKey } from "./fleet-key.ts";
 import type { FleetProcess } from "./fleet-process.ts";
 import { passOn } from "./pass-on.ts";
-import { eventOf, PreviewGate } from "./preview-gate.ts";
+import { PreviewGate } from "./preview-gate.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
 
 /** Longer than the other process's heartbeat. */
@@ -16,8 +16,6 @@ const SILENCE_MS = 60_000;
 const OPEN_MS = 5_000;
 const FIRST_RETRY_MS = 200;
 const SLOWEST_RETRY_MS = 5_000;
-/** An unreadable log must not block listeners for longer. */
-const CATCH_UP_MS = 3_000;
 /** More than the previews of a session at one time. */
 const LARGEST_FRAME = 16 * 1024 * 1024;
 /** After these, another process may write the session. */
@@ -33,51 +31,35 @@ interface PreviewDependencies {
 }
 
 /** One session's previews from the process that writes it. Does nothing if that is this process. */
-export class SessionPreviews implements PreviewWatch {
+export class SessionPreviews {
   readonly #session: SessionId;
-  readonly #sink: Parameters<PreviewSource["watch"]>[1];
+  readonly #sink: RemotePreviewSink;
   readonly #dependencies: PreviewDependencies;
   readonly #stop = new AbortController();
-  readonly #started: Promise<PreviewGate>;
   /** The process that sends the previews. */
   #source: { peer: Peer; end: AbortController } | undefined;
-  /** Events whose preview was shown in part when the stream broke; the rest of it is dropped. */
-  readonly #shown = new Set<string>();
-  readonly #torn = new Set<string>();
-  #waiting: { seq: number; resolve: () => void }[] = [];
   #looking = false;
   #isShowing = false;
   #retryMs = FIRST_RETRY_MS;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(session: SessionId, sink: Parameters<PreviewSource["watch"]>[1], dependencies: PreviewDependencies) {
+  constructor(session: SessionId, sink: RemotePreviewSink, dependencies: PreviewDependencies) {
     this.#session = session;
     this.#sink = sink;
     this.#dependencies = dependencies;
-    this.#started = this.#start();
-    this.#started.catch(() => undefined);
-  }
-
-  async caughtUp(): Promise<void> {
-    const gate = await this.#started;
-    const seq = await this.#dependencies.self.store.events.head(this.#session);
-    if (gate.seq >= seq) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push({ seq, resolve });
-    await Promise.race([promise, sleep(CATCH_UP_MS, undefined, { ref: false, signal: this.#stop.signal })]);
+    this.#start().catch((error: unknown) => dependencies.logger.warn({ err: error, session }, "no live previews"));
   }
 
   stop(): void {
     this.#stop.abort();
     clearTimeout(this.#retry);
-    this.#leave();
+    this.#source = undefined;
   }
 
-  async #start(): Promise<PreviewGate> {
+  async #start(): Promise<void> {
     const gate = new PreviewGate(await this.#dependencies.self.store.events.head(this.#session));
     void this.#follow(gate);
     void this.#look(gate);
-    return gate;
   }
 
   async #follow(gate: PreviewGate): Promise<void> {
@@ -85,7 +67,7 @@ export class SessionPreviews implements PreviewWatch {
     for (let delayMs = FIRST_RETRY_MS; !this.#stop.signal.aborted; delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
       try {
         for await (const some of events.follow(this.#session, gate.seq, this.#stop.signal)) this.#seen(gate, some);
-        return this.#leave();
+        return this.#leave(gate);
       } catch (error) {
         this.#dependencies.logger.warn(
           { err: error, session: this.#session },
@@ -98,13 +80,7 @@ export class SessionPreviews implements PreviewWatch {
 
   #seen(gate: PreviewGate, events: readonly LoggedEvent[]): void {
     gate.pass(events);
-    if (this.#source) this.#sink.settle(events);
-    for (const { event } of events) {
-      this.#shown.delete(event.id);
-      this.#torn.delete(event.id);
-    }
-    for (const { seq, resolve } of this.#waiting) if (seq <= gate.seq) resolve();
-    this.#waiting = this.#waiting.filter(({ seq }) => seq > gate.seq);
+    this.#sink.settle(events);
     this.#showSoon(gate);
     if (events.some(({ event }) => MAY_HAVE_MOVED.has(event.type))) void this.#look(gate);
   }
@@ -115,15 +91,9 @@ export class SessionPreviews implements PreviewWatch {
     this.#isShowing = true;
     setImmediate(() => {
       this.#isShowing = false;
-      this.#show(gate.take());
+      const deltas = gate.take();
+      if (this.#source && deltas.length > 0) this.#sink.show(deltas, gate.seq);
     });
-  }
-
-  #show(deltas: readonly LiveDelta[]): void {
-    if (!this.#source) return;
-    const whole = this.#torn.size === 0 ? deltas : deltas.filter((live) => !this.#torn.has(eventOf(live)));
-    for (const live of whole) this.#shown.add(eventOf(live));
-    if (whole.length > 0) this.#sink.show(whole);
   }
 
   /** Finds the process that writes the session and subscribes to it. */
@@ -136,7 +106,7 @@ export class SessionPreviews implements PreviewWatch {
       const known = held && held.holder !== self.holder ? await roster.find(held.holder) : undefined;
       const row = held && held.holder !== self.holder && !known ? await roster.find(held.holder, true) : known;
       if (row?.holder === this.#source?.peer.holder) return;
-      this.#leave();
+      this.#leave(gate);
       if (isReachable(row) && !this.#stop.signal.aborted) void this.#listen(gate, row);
       else if (held && held.holder !== self.holder) this.#retryLater(gate, new Error(`${held.holder} has no address.`));
     } catch (error) {
@@ -161,8 +131,7 @@ export class SessionPreviews implements PreviewWatch {
       throw new Error("The stream of previews has ended.");
     } catch (error) {
       if (this.#source !== source) return;
-      this.#leave();
-      gate.clear();
+      this.#leave(gate);
       this.#retryLater(gate, error);
     }
   }
@@ -187,13 +156,12 @@ export class SessionPreviews implements PreviewWatch {
     return readFrames(answer, LARGEST_FRAME);
   }
 
-  #leave(): void {
+  #leave(gate: PreviewGate): void {
     if (!this.#source) return;
     this.#source.end.abort();
     this.#source = undefined;
-    for (const id of this.#shown) this.#torn.add(id);
-    this.#shown.clear();
-    this.#sink.forget();
+    gate.clear();
+    this.#sink.tear();
   }
 
   #retryLater(gate: PreviewGate, error: unknown): void {

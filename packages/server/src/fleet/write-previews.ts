@@ -15,14 +15,11 @@ export async function writePreviews(
   const id = session as SessionId;
   let after = await sessions.head(id);
   const stream = open();
-  const silence = sessions.onDelta(
-    id,
-    (deltas: readonly LiveDelta[]) => {
-      if (stream.unsent > MOST_UNSENT) stream.destroy();
-      else stream.write(namedFrame("previews", { after, deltas }));
-    },
-    "here",
-  );
+  const hear = (deltas: readonly LiveDelta[]): void => {
+    if (stream.unsent > MOST_UNSENT) stream.destroy();
+    else stream.write(namedFrame("previews", { after, deltas }));
+  };
+  const silence = sessions.onDelta(id, { after, from: "here", hear });
   stream.closed.addEventListener("abort", silence, { once: true });
   if (stream.closed.aborted) silence();
   for await (const events of sessions.follow(id, after, stream.closed)) after = events.at(-1)!.seq;

@@ -1,7 +1,6 @@
 import {
   newId,
   RequestError,
-  StandingPreviews,
   type LiveDelta,
   type LoggedEvent,
   type SessionEvent,
@@ -9,7 +8,7 @@ import {
   type SessionId,
   type ThreadId,
 } from "@tandem/protocol";
-import type { Engine, FeedItem, Sessions } from "@tandem/sessions";
+import { DeltaHub, type Engine, type FeedItem, type Sessions } from "@tandem/sessions";
 import type { EventRange } from "@tandem/storage";
 import { madeUpSession, madeUpThread } from "./made-up-session.ts";
 
@@ -22,9 +21,12 @@ const FOLLOWED_AT_ONCE = 50;
  */
 export class MemoryEngine {
   readonly #logs = new Map<string, Log>();
+  readonly #deltas = new DeltaHub();
   readonly #feeds = new Set<(item: FeedItem) => void>();
   /** While set, `follow` and all reads reject with it. */
   failure: Error | undefined;
+  /** Simulates a process that has not settled the previews of the last events of another process. */
+  lagsBehind = false;
   /** Counts followers and preview listeners, so that a test can wait until they leave. */
   followers = 0;
   listeners = 0;
@@ -40,8 +42,6 @@ export class MemoryEngine {
       events: [],
       waiting: [],
       wake: new Set(),
-      deltas: new Set(),
-      standing: new StandingPreviews(),
       primary: newId("thread"),
       threads: [],
       read: 0,
@@ -68,7 +68,7 @@ export class MemoryEngine {
     const log = this.#log(session);
     const event = { ...body, id, processed_at: new Date().toISOString() } as SessionEvent;
     const logged: LoggedEvent = { seq: log.events.length + 1, thread, event };
-    log.standing.settle(logged);
+    this.#deltas.settle(session, [logged]);
     log.events.push(logged);
     log.waiting = log.waiting.filter((waiting) => waiting.id !== id);
     for (const wake of log.wake) wake();
@@ -78,9 +78,7 @@ export class MemoryEngine {
   /** Emits previews after followers have received earlier events, like the real engine. */
   async preview(session: SessionId, ...deltas: LiveDelta[]): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    const { standing, deltas: listeners } = this.#log(session);
-    for (const live of deltas) standing.apply(live);
-    for (const listener of listeners) listener(deltas);
+    this.#deltas.publish(session, deltas);
   }
 
   /** Moves queued events into the log, as a turn would. */
@@ -171,14 +169,14 @@ export class MemoryEngine {
       head: async (id) => this.#log(id).events.length,
       follow: (id, after, signal) => this.#follow(id, after, signal),
       onDelta: (id, listener) => {
-        const { deltas, standing } = this.#log(id);
-        deltas.add(listener);
-        if (!standing.isEmpty) listener(standing.deltas);
+        const stop = this.#deltas.listen(id, listener);
         this.listeners += 1;
         return () => {
-          this.listeners -= deltas.delete(listener) ? 1 : 0;
+          this.listeners -= 1;
+          stop();
         };
       },
+      previews: (id, after) => (this.lagsBehind ? undefined : this.#deltas.snapshot(id, after)),
       threads: async (id) => {
         const { primary, threads } = this.#log(id);
         return [madeUpThread(id, primary, null), ...threads.map((own) => madeUpThread(id, own, primary))];
@@ -275,8 +273,6 @@ interface Log {
   events: LoggedEvent[];
   waiting: SessionEvent[];
   wake: Set<() => void>;
-  deltas: Set<(deltas: readonly LiveDelta[]) => void>;
-  standing: StandingPreviews;
   primary: ThreadId;
   threads: ThreadId[];
   read: number;

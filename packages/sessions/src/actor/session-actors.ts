@@ -216,7 +216,7 @@ export class SessionActors implements SessionRuns {
     const since = clock.monotonic();
     const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl);
     if (!lease) return undefined;
-    const previews = this.#dependencies.deltas.outlet(session);
+    const previews = this.#dependencies.deltas.sink(session);
     const mayRun = (row: SessionRow): boolean => !onlyWrites && this.#mayRun(row);
     try {
       const actor = await SessionActor.take({ ...this.#dependencies, previews, mayRun }, lease);

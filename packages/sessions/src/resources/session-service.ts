@@ -4,7 +4,6 @@ import {
   type BackgroundTask,
   type ClientEvent,
   type EventOf,
-  type LiveDelta,
   type LoggedEvent,
   type Session,
   type SessionCreateParams,
@@ -21,7 +20,7 @@ import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import type { Clock } from "../host/clock.ts";
-import type { DeltaHub } from "../log/delta-hub.ts";
+import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
 import { describeUpdate } from "./describe-update.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
@@ -223,10 +222,12 @@ export class SessionService implements Sessions {
     return this.#dependencies.store.events.follow(id, after, signal);
   }
 
-  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void, from?: "here"): () => void {
-    return from === "here"
-      ? this.#dependencies.deltas.listenHere(id, listener)
-      : this.#dependencies.deltas.listen(id, listener);
+  onDelta(id: SessionId, listener: PreviewListener): () => void {
+    return this.#dependencies.deltas.listen(id, listener);
+  }
+
+  previews(id: SessionId, after: number): ReturnType<DeltaHub["snapshot"]> {
+    return this.#dependencies.deltas.snapshot(id, after);
   }
 
   async threads(id: string): Promise<Thread[]> {

@@ -16,6 +16,7 @@ import type {
 import type { EventRange, Page, SessionStore } from "@tandem/storage";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
 import type { FeedItem } from "../log/feed.ts";
+import type { PreviewListener } from "../log/delta-hub.ts";
 
 export interface Sessions {
   /** Here and below, `by` is who asks for it, for the log. */
@@ -37,11 +38,16 @@ export interface Sessions {
   head(id: string): Promise<number>;
   follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
   /**
-   * Live previews of a session, in order with its events: called after the `follow` of every event that came before.
-   * Every preview comes from its beginning: who listens in the middle of an answer is called at once with what there is
-   * of it, and never with what the log has. With `here`, only while this process writes the session. Returns how to stop.
+   * Live previews of a session, in order with its events: called after `follow` has delivered every earlier event. A
+   * preview is always heard from its start: a listener that joins during an answer first gets the text so far. It gets no
+   * previews of events up to its position `after`. Returns a function that ends the subscription.
    */
-  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void, from?: "here"): () => void;
+  onDelta(id: SessionId, listener: PreviewListener): () => void;
+  /**
+   * The text so far, for a new client of a listener that has passed on all deltas; it must skip the rest of `torn` events.
+   * Undefined while the text may still belong to events up to `after`, which happens only if another process writes them.
+   */
+  previews(id: SessionId, after: number): { deltas: readonly LiveDelta[]; torn: readonly string[] } | undefined;
   threads(id: string): Promise<Thread[]>;
   /** Background tasks of the running process. */
   tasks(id: string): Promise<BackgroundTask[]>;

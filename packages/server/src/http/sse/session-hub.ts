@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId, RequestError, StandingPreviews, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { newId, RequestError, type LiveDelta, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 import type { Logger } from "../create-logger.ts";
 import type { ServerSettings } from "../settings.ts";
@@ -49,8 +49,6 @@ export class SessionHub {
   readonly #dependencies: HubDependencies;
   readonly #stop = new AbortController();
   readonly #subscribers = new Set<Subscriber>();
-  /** Previews written for events that have not arrived yet. */
-  readonly #standing = new StandingPreviews();
   /** The last event read from the log, and the last one written to clients. */
   #received = 0;
   #written = 0;
@@ -70,9 +68,10 @@ export class SessionHub {
     const head = await this.#dependencies.sessions.head(this.#session);
     this.#received = this.#written = head;
     // Subscribe synchronously: previews from now on come after that event.
-    const silence = this.#dependencies.sessions.onDelta(this.#session, (deltas) => {
+    const hear = (deltas: readonly LiveDelta[]): void => {
       for (const live of deltas) this.#push({ type: "delta", live });
-    });
+    };
+    const silence = this.#dependencies.sessions.onDelta(this.#session, { after: head, hear });
     this.#stop.signal.addEventListener("abort", silence, { once: true });
     this.#maker = await this.#makerAfter(head);
     void this.#follow();
@@ -101,15 +100,19 @@ export class SessionHub {
     if (subscriber.stream.closed.aborted) return;
     this.#subscribers.add(subscriber);
     subscriber.stream.closed.addEventListener("abort", () => this.#subscribers.delete(subscriber), { once: true });
-    this.#letHear(subscriber);
+    // The text so far includes the deltas that wait: write them to the other clients first.
+    if (this.#pending.length > 0) this.#flush();
+    else this.#letHear(subscriber);
   }
 
-  /** A client that joins during a response starts with the text so far. */
+  /** A client that joins during a response starts with the text so far. Call it when nothing is pending. */
   #letHear(subscriber: Subscriber): void {
     if (subscriber.hearsPreviews || subscriber.has > this.#written) return;
+    const previews = this.#dependencies.sessions.previews(this.#session, this.#written);
+    if (!previews) return this.#flushSoon();
     subscriber.hearsPreviews = true;
-    for (const id of this.#standing.torn) subscriber.muted.add(id);
-    const items = this.#standing.deltas.map((live): StreamItem => ({ type: "delta", live }));
+    for (const id of previews.torn) subscriber.muted.add(id);
+    const items = previews.deltas.map((live): StreamItem => ({ type: "delta", live }));
     const wanted = items.filter((item) => subscriber.audience.wants(item));
     if (wanted.length > 0) subscriber.stream.write(wanted.map(frameOf).join(""));
   }
@@ -172,12 +175,16 @@ export class SessionHub {
   /** A single item is sent at the end of this tick; many items are sent once per window. */
   #push(item: StreamItem): void {
     this.#pending.push(item);
-    if (this.#timer) return;
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
     const windowMs = Math.max(this.#dependencies.settings.batchMs, this.#subscribers.size / CLIENTS_PER_MS);
-    this.#timer = setTimeout(() => this.#flush(), Math.max(0, this.#lastFlush + windowMs - Date.now()));
+    this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, this.#lastFlush + windowMs - Date.now()));
   }
 
   #flush(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#lastFlush = Date.now();
     const items = this.#pending;
@@ -193,10 +200,6 @@ export class SessionHub {
       }
     }
     this.#written = this.#received;
-    for (const item of items) {
-      if (item.type === "delta") this.#standing.apply(item.live);
-      else this.#standing.settle(item.logged);
-    }
     for (const subscriber of this.#subscribers) this.#letHear(subscriber);
   }
 

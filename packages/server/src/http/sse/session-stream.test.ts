@@ -249,6 +249,22 @@ describe("previews", () => {
     expect(textIn(late, id)).toBe("Hello");
   });
 
+  test("start late, but complete, while this process lags behind the writer of the session", async () => {
+    await using early = await open("?event_deltas[]=agent.message");
+    await memory.preview(session, started(id), piece(id, "He"));
+    memory.lagsBehind = true;
+    await using late = await open("?event_deltas[]=agent.message");
+    await memory.preview(session, piece(id, "ll"));
+    await early.until(({ data }) => JSON.stringify(data).includes('"ll"'));
+    expect(late.types).toEqual([]);
+    memory.lagsBehind = false;
+    await late.untilType("event_delta");
+    await memory.preview(session, piece(id, "o"));
+    memory.append(session, message("Hello"), { id });
+    await late.untilType("agent.message");
+    expect([textIn(early, id), textIn(late, id)]).toEqual(["Hello", "Hello"]);
+  });
+
   test("come after the missed events when a client resumes", async () => {
     await using early = await open("?event_deltas[]=agent.message");
     for (const text of ["1", "2", "3"]) memory.append(session, message(text));
