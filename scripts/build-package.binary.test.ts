@@ -31,14 +31,14 @@ test("the package names what it needs, and nothing of the workspace", async () =
 
 test("it calls models, in threads and processes of its own", async () => {
   await using machine = await scratchMachine();
-  const calls = await machine.run(["demo"], { tandem });
+  const calls = await machine.runProcess(["demo"], { tandem });
   expect({ code: calls.code, stderr: calls.stderr }).toEqual({ code: 0, stderr: "" });
   expect(calls.stdout).toContain("Claude Code processes still running: 0");
 });
 
 test("it scans, reads documents by its skills, and searches", async () => {
   await using machine = await scratchMachine();
-  const { code, stdout } = await machine.run(["demo", "context", "shop"], { tandem });
+  const { code, stdout } = await machine.runProcess(["demo", "context", "shop"], { tandem });
   expect(stdout).toContain("tandem proposals accept last");
   expect(code).toBe(0);
 });

@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { outcomeOf, scratchMachine, type Outcome, type RunOptions } from "./run-tandem.ts";
+import { outcomeOf, scratchMachine, type CommandOptions, type Outcome, type RunOptions } from "./run-tandem.ts";
 
 /** A scratch machine whose sessions run on the real Claude Code against a rehearsal. */
 export async function sessionMachine(script: Script, settings = "", variables: Record<string, string> = {}) {
@@ -12,13 +12,14 @@ export async function sessionMachine(script: Script, settings = "", variables: R
     `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n${settings}`,
   );
   const env = { SESSION_KEY: "sk-ant-made-up", ...variables };
-  const withKey = (options: RunOptions = {}): RunOptions => ({ ...options, env: { ...env, ...options.env } });
+  const withKey = <O extends CommandOptions>(options?: O) => ({ ...options, env: { ...env, ...options?.env } });
   await machine.trust();
   return {
     ...machine,
     rehearsal,
     start: (args: readonly string[], options?: RunOptions) => machine.start(args, withKey(options)),
-    run: (args: readonly string[], options?: RunOptions) => machine.run(args, withKey(options)),
+    run: (args: readonly string[], options?: CommandOptions) => machine.run(args, withKey(options)),
+    runProcess: (args: readonly string[], options?: RunOptions) => machine.runProcess(args, withKey(options)),
     up: (...args: string[]) => startUp(machine.start(["up", "--json", "--port", "0", ...args], withKey())),
     async [Symbol.asyncDispose]() {
       await rehearsal.close();

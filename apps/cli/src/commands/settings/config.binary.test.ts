@@ -43,7 +43,7 @@ describe("a config that cannot be used", () => {
   test.runIf(possible)("without permission says so (for root, needs setpriv)", async () => {
     await using machine = await scratchMachine("llm: {}");
     execFileSync("chmod", ["0", machine.folder.join("project", "tandem.yaml")]);
-    expect(await machine.run(["status"], { wrapper: asOrdinary })).toMatchObject({
+    expect(await machine.runProcess(["status"], { wrapper: asOrdinary })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("permission denied"),
     });
