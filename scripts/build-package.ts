@@ -105,7 +105,11 @@ function packageManifest(
   const { devDependencies } = read(join(root, "package.json"));
   const names = [...needed].filter((each) => installed[each] !== undefined).sort();
   return {
-    ...{ name, version, license, type, bin },
+    name,
+    version,
+    license,
+    type,
+    bin,
     engines: { node: ">=20" },
     files: ["bin", "lib"],
     dependencies: {

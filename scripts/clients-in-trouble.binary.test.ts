@@ -73,7 +73,10 @@ describe("the client for TypeScript", () => {
     const types: string[] = [];
     for await (const event of client.turn("sesn_1", "Hello.")) types.push(event.type);
     expect(types).toEqual([
-      ...["agent.custom_tool_use", "session.status_idle", "user.custom_tool_result", "session.status_idle"],
+      "agent.custom_tool_use",
+      "session.status_idle",
+      "user.custom_tool_result",
+      "session.status_idle",
     ]);
   });
 });

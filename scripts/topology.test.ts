@@ -5,6 +5,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
 /** Who may import whom. `rehearsal` stands for tests alone, but for the two commands that are about it. */
+const LIBRARIES = `protocol policy workspace storage queue claude-code runtime connectors relationships sessions context
+  server`.split(/\s+/);
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   rehearsal: [],
@@ -20,14 +22,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sessions: ["protocol", "policy", "storage", "queue", "workspace", "claude-code"],
   context: ["protocol", "storage", "workspace", "runtime", "connectors", "relationships"],
   server: ["protocol", "storage", "queue", "runtime", "sessions", "context"],
-  tandem: [
-    ...["protocol", "policy", "workspace", "storage", "queue", "claude-code", "runtime", "connectors", "relationships"],
-    ...["sessions", "context", "server"],
-  ],
-  cli: [
-    ...["protocol", "policy", "workspace", "storage", "queue", "claude-code", "runtime", "connectors", "relationships"],
-    ...["sessions", "context", "server", "tandem", "rehearsal"],
-  ],
+  tandem: LIBRARIES,
+  cli: [...LIBRARIES, "tandem", "rehearsal"],
   web: ["protocol", "client"],
 };
 

@@ -38,7 +38,11 @@ export async function run(args: string[]): Promise<void> {
       spawn(process.execPath, [peer], {
         cwd: machine.project,
         env: {
-          ...{ PATH, TMPDIR, LANG, NO_PROXY, NODE_COMPILE_CACHE },
+          PATH,
+          TMPDIR,
+          LANG,
+          NO_PROXY,
+          NODE_COMPILE_CACHE,
           HOME: home,
           CLAUDE_CONFIG_DIR: join(home, ".claude"),
           CLAUDE_CODE_EXECUTABLE: findExecutable(undefined),

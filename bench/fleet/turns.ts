@@ -30,7 +30,9 @@ async function measure(workers: number): Promise<Figure[]> {
     [
       ...["server-1", "server-2"].map((name) => ({ name, isServer: true, args: ["--as", "server"] })),
       ...Array.from({ length: workers }, (_, index) => ({
-        ...{ name: `worker-${index + 1}`, isServer: false, args: ["--as", "worker", ...max] },
+        name: `worker-${index + 1}`,
+        isServer: false,
+        args: ["--as", "worker", ...max],
       })),
     ],
     { settings: "", script: () => () => slowly(text("One word follows another."), { firstByteMs: MODEL_MS }) },

@@ -5,10 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
-const FLAGS = [
-  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-extensions"],
-  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-];
+const FLAGS = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-extensions
+  --disable-background-networking --disable-component-update --disable-sync`.split(/\s+/);
 const DEADLINE_MS = 60_000;
 const LOOK_MS = 20;
 

@@ -79,7 +79,11 @@ export async function run(args: string[]): Promise<void> {
         await mkdir(own);
         const page = variant.isPlain ? pages.plain : pages.real;
         const figures = await measure(browser, variant, {
-          ...{ folder: own, page, parts, probe, browserPath },
+          folder: own,
+          page,
+          parts,
+          probe,
+          browserPath,
           ...(values.profile && { profile: join(values.profile, `${variant.name}-${round}.cpuprofile`) }),
         });
         console.error(JSON.stringify({ variant: variant.name, round, ...rounded(figures) }));

@@ -61,7 +61,11 @@ export async function run(args: string[]): Promise<void> {
 }
 
 const runOf = (key: string, place = PLACES[0]!, tenant = "default"): Run => ({
-  ...{ kind: "session", key, tenant, place, priority: 0 },
+  kind: "session",
+  key,
+  tenant,
+  place,
+  priority: 0,
 });
 
 /** In this process, whoever asks: the queue's pool and its listener are here. */

@@ -136,7 +136,11 @@ async function report(title: string, databases: readonly Database[], { folder, d
       ];
       console.log(
         `| ${[
-          ...[...cells, ...figures, result.reversed, result.inReview, result.seconds.toFixed(2)],
+          ...cells,
+          ...figures,
+          result.reversed,
+          result.inReview,
+          result.seconds.toFixed(2),
           ...(asked ? [...figuresOf(asked), asked.reversed, asked.seconds.toFixed(2)] : []),
         ].join(" | ")} |`,
       );

@@ -61,16 +61,22 @@ export function needsOf(sessionsPerDay: number, figures: Figures, habits: Habits
     { what: "storage", share: storedGb / limits.storedGb },
   ].sort((a, b) => b.share - a.share);
   return {
-    ...{ sessionsPerDay, turnsPerDay, peakTurnsPerSecond, flow, places, placesPerWorker, workers, servers, streams },
-    ...{
-      transactionsPerSecond,
-      walMbPerSecond,
-      notificationsPerSecond,
-      storedGbPerDay,
-      storedGb,
-      connections,
-      pressures,
-    },
+    sessionsPerDay,
+    turnsPerDay,
+    peakTurnsPerSecond,
+    flow,
+    places,
+    placesPerWorker,
+    workers,
+    servers,
+    streams,
+    transactionsPerSecond,
+    walMbPerSecond,
+    notificationsPerSecond,
+    storedGbPerDay,
+    storedGb,
+    connections,
+    pressures,
     cells: Math.max(1, Math.ceil(pressures[0]!.share)),
   };
 }

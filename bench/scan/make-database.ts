@@ -61,7 +61,14 @@ function insert(database: DatabaseSync, number: number, row: number): void {
   database
     .prepare(`INSERT INTO ${tableName(number)} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
     .run(
-      ...[row, `${number}-${row}`, ...[7, 11, 13].map((step) => 1 + ((row * step) % REFERRED))],
-      ...[`Name ${row}`, STATES[row % STATES.length]!, ((row * 37) % 1_000) / 10, row % 9, day, null],
+      row,
+      `${number}-${row}`,
+      ...[7, 11, 13].map((step) => 1 + ((row * step) % REFERRED)),
+      `Name ${row}`,
+      STATES[row % STATES.length]!,
+      ((row * 37) % 1_000) / 10,
+      row % 9,
+      day,
+      null,
     );
 }

@@ -9,7 +9,9 @@ export function chaosPlan(
 ): ChaosPlan {
   const named = (role: "server" | "worker", count: number, args: readonly string[] = []) =>
     Array.from({ length: count }, (_, index) => ({
-      ...{ name: `${role}-${index + 1}`, isServer: role === "server", args: ["--as", role, ...args] },
+      name: `${role}-${index + 1}`,
+      isServer: role === "server",
+      args: ["--as", role, ...args],
     }));
   return {
     members: [...named("server", SERVERS), ...named("worker", WORKERS, ["--max-sessions", "2"])],

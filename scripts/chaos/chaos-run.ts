@@ -143,7 +143,9 @@ async function prepare(client: Anthropic): Promise<{ agents: Record<Kind, string
   });
   const lookup = {
     type: "custom" as const,
-    ...{ name: "lookup", description: "Looks a key up.", input_schema: { type: "object" as const, properties: {} } },
+    name: "lookup",
+    description: "Looks a key up.",
+    input_schema: { type: "object" as const, properties: {} },
   };
   const make = async (name: string, tools: Anthropic.Beta.Agents.AgentCreateParams["tools"]): Promise<string> =>
     (await client.beta.agents.create({ name, model, tools })).id;

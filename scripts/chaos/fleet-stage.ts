@@ -37,8 +37,11 @@ export async function setFleetStage(
   const members = plans.map(({ name, isServer, args }) => {
     const home = machine.folder.join("homes", name);
     const env = {
-      ...{ HOME: home, TANDEM_HOME: `${home}/.tandem`, CLAUDE_CONFIG_DIR: `${home}/.claude` },
-      ...{ SESSION_KEY: "sk-ant-made-up", TEST_DATABASE: database },
+      HOME: home,
+      TANDEM_HOME: `${home}/.tandem`,
+      CLAUDE_CONFIG_DIR: `${home}/.claude`,
+      SESSION_KEY: "sk-ant-made-up",
+      TEST_DATABASE: database,
     };
     const start = () => machine.start(["up", "--json", "--port", "0", ...args], { env });
     return new FleetMember({ name, isServer, home }, start);

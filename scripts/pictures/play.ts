@@ -55,7 +55,9 @@ export async function play({ api, project }: ShopServer): Promise<Cast> {
 
   const start = async (who: { id: string }, words: string, title: string, more: object = {}): Promise<string> => {
     const { id } = await api<{ id: string }>("/v1/sessions", {
-      ...{ agent: who.id, environment_id: "env_local", title },
+      agent: who.id,
+      environment_id: "env_local",
+      title,
       initial_events: [{ type: "user.message", content: [{ type: "text", text: words }] }],
       ...more,
     });
@@ -99,7 +101,9 @@ export async function play({ api, project }: ShopServer): Promise<Cast> {
   await until(refunds, 1);
   await say(refunds, "Of two bookings, the first booking should count. Say so in the comment.");
   const { id: fork } = await api<{ id: string }>(`/v1/sessions/${refunds}/fork`, {
-    ...{ turn: 2, worktree: true, title: "Refunds: the newest booking" },
+    turn: 2,
+    worktree: true,
+    title: "Refunds: the newest booking",
   });
   await say(fork, "Of two bookings, the newest booking should count.");
 

@@ -22,10 +22,19 @@ export async function startShopServer(base: string, port: number): Promise<ShopS
   const state = join(base, "state");
   await mkdir(base, { recursive: true });
   const variables = {
-    ...{ PATH: process.env["PATH"], HOME: base, TMPDIR: base, NO_PROXY: "127.0.0.1", LANG: "C.UTF-8" },
-    ...{ TANDEM_HOME: state, CLAUDE_CONFIG_DIR: join(base, "claude"), HARBOUR_KEY: "sk-ant-made-up" },
-    ...{ GIT_CONFIG_GLOBAL: "/dev/null", GIT_AUTHOR_NAME: "Mira", GIT_AUTHOR_EMAIL: "mira@harbour.example" },
-    ...{ GIT_COMMITTER_NAME: "Mira", GIT_COMMITTER_EMAIL: "mira@harbour.example" },
+    PATH: process.env["PATH"],
+    HOME: base,
+    TMPDIR: base,
+    NO_PROXY: "127.0.0.1",
+    LANG: "C.UTF-8",
+    TANDEM_HOME: state,
+    CLAUDE_CONFIG_DIR: join(base, "claude"),
+    HARBOUR_KEY: "sk-ant-made-up",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_AUTHOR_NAME: "Mira",
+    GIT_AUTHOR_EMAIL: "mira@harbour.example",
+    GIT_COMMITTER_NAME: "Mira",
+    GIT_COMMITTER_EMAIL: "mira@harbour.example",
   };
   const tandem = (args: readonly string[], cwd: string): ChildProcess =>
     spawn(process.execPath, [TANDEM, ...args], { cwd, env: variables, stdio: ["ignore", "pipe", "ignore"] });
@@ -57,7 +66,8 @@ export async function startShopServer(base: string, port: number): Promise<ShopS
   const url = await addressOf(server);
   const token = (await readFile(join(state, "token"), "utf8")).trim();
   return {
-    ...{ url, project },
+    url,
+    project,
     async api<T>(path: string, body?: unknown, own = token) {
       const response = await fetch(`${url}${path}`, {
         headers: { authorization: `Bearer ${own}`, "content-type": "application/json" },

@@ -105,9 +105,8 @@ test.for([
     const { data: worktrees } = await call<Listed<object>>("GET", "/v1/worktrees");
     expect(worktrees).toMatchObject([{ branch: "tandem/branch-work" }]);
     const { data: agents } = await client.beta.agents.list();
-    expect(agents.map(({ name, version }) => `${name} ${version}`).toSorted()).toEqual([
-      ...["careful 1", "leader 1", "scout 1", "writer 2"],
-    ]);
+    const versions = agents.map(({ name, version }) => `${name} ${version}`).toSorted();
+    expect(versions).toEqual(["careful 1", "leader 1", "scout 1", "writer 2"]);
     const { data: files } = await client.beta.files.list();
     expect(await (await client.beta.files.download(files[0]!.id)).text()).toBe("Kept by the first edition.\n");
 

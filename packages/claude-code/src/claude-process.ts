@@ -114,7 +114,9 @@ export class ClaudeProcess {
         ...(fast !== undefined && { fast_mode: fast }),
       };
       return {
-        ...{ id, name: named.displayName, aliases },
+        id,
+        name: named.displayName,
+        aliases,
         ...(efforts && { efforts }),
         ...(Object.keys(features).length > 0 && { features }),
       };

@@ -22,22 +22,11 @@ export const BUILTIN_PLUGINS = [
 const PLACEHOLDER_TOOLS = new Set(["DeferredToolPlaceholder"]);
 
 /** Defence in depth: tools that are not in `tools` are not offered anyway. */
-export const BUILTIN_TOOLS = [
-  ...["Agent", "Task", "Bash", "BashOutput", "KillShell", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"],
-  ...[
-    "WebFetch",
-    "WebSearch",
-    "TodoWrite",
-    "TaskCreate",
-    "TaskUpdate",
-    "TaskList",
-    "TaskGet",
-    "TaskStop",
-    "TaskOutput",
-  ],
-  ...["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "EnterWorktree", "ExitWorktree", "Skill", "SlashCommand"],
-  ...["ToolSearch", "Monitor", "SendMessage", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "Workflow"],
-];
+export const BUILTIN_TOOLS =
+  `Agent Task Bash BashOutput KillShell Read Edit Write NotebookEdit Glob Grep WebFetch WebSearch
+  TodoWrite TaskCreate TaskUpdate TaskList TaskGet TaskStop TaskOutput AskUserQuestion EnterPlanMode
+  ExitPlanMode EnterWorktree ExitWorktree Skill SlashCommand ToolSearch Monitor SendMessage CronCreate
+  CronDelete CronList ScheduleWakeup Workflow`.split(/\s+/);
 
 /**
  * Options of every isolated call, explicit even where they equal the SDK's defaults. Nothing is read from or written to

@@ -152,7 +152,9 @@ describe("findRelationships", () => {
     const { profiles } = await profileTables(connection, tables);
     let before = 0;
     const findings = await findRelationships({
-      ...{ connection: listening, tables, profiles },
+      connection: listening,
+      tables,
+      profiles,
       suggest: async (found) => {
         before = asked.length;
         expect(found.map(shown)).toContain("visits.customer_id → customers.id");

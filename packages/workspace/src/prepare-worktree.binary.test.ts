@@ -97,7 +97,9 @@ describe("runSetup", () => {
     await using tree = await temporaryFolder();
     const command = "pwd; echo $TANDEM_PORT; echo to-stderr >&2; env | grep -c HOME || true";
     const output = await runSetup({
-      ...{ command, folder: tree.path, timeoutMs: 20_000 },
+      command,
+      folder: tree.path,
+      timeoutMs: 20_000,
       variables: { ...variables, TANDEM_PORT: "20010" },
     });
     expect(output.split("\n")).toEqual(expect.arrayContaining([tree.path, "20010", "to-stderr", "0"]));

@@ -14,11 +14,9 @@ const TAGS = "+refs/tags/*:refs/tags/*";
 const REMOTE_HEADS = "+refs/heads/*:refs/remotes/origin/*";
 
 /** The user's variables that git and ssh need to reach a remote. */
-const WAYS_OUT = [
-  ...["HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_SSH_COMMAND", "GIT_CONFIG_GLOBAL"],
-  ...["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"],
-  ...["SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"],
-];
+const WAYS_OUT = `HOME USER LOGNAME SSH_AUTH_SOCK GIT_ASKPASS SSH_ASKPASS GIT_SSH_COMMAND GIT_CONFIG_GLOBAL
+  HTTPS_PROXY https_proxy ALL_PROXY all_proxy NO_PROXY no_proxy SSL_CERT_FILE SSL_CERT_DIR
+  GIT_SSL_CAINFO`.split(/\s+/);
 
 export interface GitRemote {
   protocol: "https" | "ssh" | "file";

@@ -81,10 +81,8 @@ async function contentIds(folder: string, paths: readonly string[]): Promise<Map
 
 async function countCommits(folder: string, branch: string | undefined): Promise<number> {
   const own = branch === undefined ? [] : [`--exclude=${branch}`];
-  const { exitCode, stdout } = await runGit(folder, [
-    ...["rev-list", "--count", "HEAD", "--not"],
-    ...[...own, "--branches", "--remotes", "--tags"],
-  ]);
+  const elsewhere = [...own, "--branches", "--remotes", "--tags"];
+  const { exitCode, stdout } = await runGit(folder, ["rev-list", "--count", "HEAD", "--not", ...elsewhere]);
   return exitCode === 0 ? Number(stdout.toString("utf8")) : 0;
 }
 

@@ -13,20 +13,10 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-const KEYS = [
-  ...[
-    "primaryApiKey",
-    "apiKey",
-    "anthropicApiKey",
-    "customApiKey",
-    "apiKeyHelper",
-    "env",
-    "claudeAiOauth",
-    "anthropic",
-  ],
-  ...["accessToken", "refreshToken", "expiresAt", "scopes", "subscriptionType", "type", "access", "key", "amp.apiKey"],
-  ...Object.keys(CREDENTIAL_VARIABLES),
-];
+const KEYS = `primaryApiKey apiKey anthropicApiKey customApiKey apiKeyHelper env claudeAiOauth anthropic accessToken
+  refreshToken expiresAt scopes subscriptionType type access key amp.apiKey`
+  .split(/\s+/)
+  .concat(Object.keys(CREDENTIAL_VARIABLES));
 
 const FILES = [".claude.json", ".claude/.credentials.json", ".claude/settings.json", ".claude/.config.json"];
 

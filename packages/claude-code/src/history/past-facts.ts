@@ -74,8 +74,14 @@ export class PastFactsReader {
   get facts(): PastFacts {
     const title = ["custom-title", "ai-title", "summary"].map((kind) => this.#titles.get(kind)).find(Boolean);
     return {
-      ...{ folder: this.#folder, title, firstPrompt: this.#firstPrompt, begunAt: this.#begunAt, lastAt: this.#lastAt },
-      ...{ messages: this.#prompts + this.#answers.size, models: [...this.#models], version: this.#version },
+      folder: this.#folder,
+      title,
+      firstPrompt: this.#firstPrompt,
+      begunAt: this.#begunAt,
+      lastAt: this.#lastAt,
+      messages: this.#prompts + this.#answers.size,
+      models: [...this.#models],
+      version: this.#version,
     };
   }
 }

@@ -175,9 +175,14 @@ export class PrintReader {
     }
     const subtype = known.subtype ?? "success";
     this.#translator.say({
-      ...{ stop_reason: null, modelUsage: {}, permission_denials: [] },
+      stop_reason: null,
+      modelUsage: {},
+      permission_denials: [],
       ...known,
-      ...{ type: "result", subtype, result: text, is_error: known.is_error ?? failed },
+      type: "result",
+      subtype,
+      result: text,
+      is_error: known.is_error ?? failed,
       errors: known.errors ?? [text || subtype],
     });
     this.#isOpen = this.#hasSpoken = false;

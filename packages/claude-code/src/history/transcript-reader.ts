@@ -134,7 +134,9 @@ export class TranscriptReader {
     for (const { tool_use_id: id } of content) this.#openCalls.delete(String(id));
     const output = line["toolUseResult"];
     this.#translator.say({
-      ...{ type: "user", parent_tool_use_id: parent, message: { role: "user", content } },
+      type: "user",
+      parent_tool_use_id: parent,
+      message: { role: "user", content },
       ...(output !== undefined && { tool_use_result: output }),
     });
   }
@@ -183,7 +185,8 @@ export class TranscriptReader {
         const own = classifyUserText(said?.content ?? "");
         if (own.text === "") return;
         return this.#translator.event({
-          ...{ type: "tandem.notice", text: own.text },
+          type: "tandem.notice",
+          text: own.text,
           level: said?.level === "warning" || said?.level === "error" ? said.level : "info",
         });
       }
@@ -220,8 +223,15 @@ export class TranscriptReader {
     if (this.#begun.has(toolUseId) || known.isMeta) return;
     this.#begun.add(toolUseId);
     this.#translator.say({
-      ...{ type: "system", subtype: "task_started", task_type: "local_agent", task_id: taskId, tool_use_id: toolUseId },
-      ...{ description: name, subagent_type: name, prompt: textOf(blocks), is_backgrounded: false },
+      type: "system",
+      subtype: "task_started",
+      task_type: "local_agent",
+      task_id: taskId,
+      tool_use_id: toolUseId,
+      description: name,
+      subagent_type: name,
+      prompt: textOf(blocks),
+      is_backgrounded: false,
     });
   }
 
@@ -240,8 +250,14 @@ export class TranscriptReader {
     if (!this.#isOpen) return;
     const isLeft = this.#failure === undefined && (this.#openCalls.size > 0 || !ENDS.has(this.#stopReason ?? ""));
     this.#translator.say({
-      ...{ type: "result", subtype: "success", modelUsage: {}, permission_denials: [], errors: [] },
-      ...{ is_error: this.#failure !== undefined, result: this.#failure ?? "", stop_reason: this.#stopReason },
+      type: "result",
+      subtype: "success",
+      modelUsage: {},
+      permission_denials: [],
+      errors: [],
+      is_error: this.#failure !== undefined,
+      result: this.#failure ?? "",
+      stop_reason: this.#stopReason,
       ...((isInterrupted || isLeft) && { terminal_reason: "aborted_tools" }),
     });
     this.#isOpen = false;

@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { cutTranscript } from "./cut-transcript.ts";
 
 const line = (uuid: string, second: number) => ({
-  ...{ type: "user", uuid, sessionId: "old", cwd: "/old" },
+  type: "user",
+  uuid,
+  sessionId: "old",
+  cwd: "/old",
   timestamp: `2026-01-01T00:00:0${second}.000Z`,
 });
 const note = { type: "last-prompt", sessionId: "old" };

@@ -29,10 +29,9 @@ const ANNOUNCEMENT_MS = 10_000;
 const STORED_MS = 2_000;
 
 /** Idempotent tools. Every other call is stored before it runs, so that a crash cannot repeat it. */
-const IDEMPOTENT_TOOLS = new Set([
-  ...["Read", "Glob", "Grep", "BashOutput", OUTPUT_TOOL],
-  ...["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput"],
-]);
+const IDEMPOTENT_TOOLS = new Set(
+  `Read Glob Grep BashOutput ${OUTPUT_TOOL} TodoWrite TaskCreate TaskUpdate TaskList TaskGet TaskOutput`.split(" "),
+);
 
 /** Claude Code adds to their input after the hooks. */
 const COMPLETED_LATER = new Set(["ExitPlanMode", "AskUserQuestion"]);

@@ -12,7 +12,8 @@ test("a sandbox hides Tandem's folder and credentials, but not the session's own
     mkdirSync(join(stateFolder, name), { recursive: true });
   writeFileSync(join(stateFolder, "tandem.db"), "");
   const hidden = secretPaths({
-    ...{ stateFolder, folder: join(stateFolder, "scratch/s1") },
+    stateFolder,
+    folder: join(stateFolder, "scratch/s1"),
     hostVariables: { HOME: home, CLAUDE_CONFIG_DIR: join(home, "elsewhere") },
   });
   expect(hidden.toSorted()).toEqual(
@@ -40,7 +41,8 @@ test("a tenant's sandbox also hides the operator's folder and other tenants", ()
   }
   writeFileSync(join(operator, "token"), "");
   const hidden = secretPaths({
-    ...{ stateFolder, folder: project },
+    stateFolder,
+    folder: project,
     hostVariables: { HOME: join(stateFolder, "home"), TANDEM_TRUST_HOME: operator },
   });
   for (const path of ["token", "tandem.tenants", "tenants/zeta", "tenants/acme/token"]) {

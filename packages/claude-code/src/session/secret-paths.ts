@@ -15,10 +15,8 @@ export function secretPaths({
 }: Pick<ConversationSetup, "stateFolder" | "folder" | "hostVariables">): string[] {
   const home = hostVariables["HOME"] ?? homedir();
   const operator = operatorsHome(stateFolder, hostVariables);
-  const configDirs = [
-    ...[join(home, ".claude"), join(stateFolder, "claude-code"), hostVariables["CLAUDE_CONFIG_DIR"]],
-    ...(operator === undefined ? [] : [join(homedir(), ".claude"), process.env["CLAUDE_CONFIG_DIR"]]),
-  ];
+  const configDirs = [join(home, ".claude"), join(stateFolder, "claude-code"), hostVariables["CLAUDE_CONFIG_DIR"]];
+  if (operator !== undefined) configDirs.push(join(homedir(), ".claude"), process.env["CLAUDE_CONFIG_DIR"]);
   // State files can contain an API key too.
   const names = [".credentials.json", ".claude.json", ".config.json"];
   const credentials = configDirs.flatMap((dir) => (dir ? names.map((name) => join(dir, name)) : []));

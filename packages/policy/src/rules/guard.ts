@@ -5,10 +5,8 @@ import { realPath, type Place } from "./path-pattern.ts";
 import { isInside, isSecret } from "./secrets.ts";
 
 /** Files and folders that control which programs run, or what Tandem allows this session. */
-const DECIDING: readonly string[] = [
-  ...[".git", ".claude", ".husky", ".tandem", ".opencode"],
-  ...["tandem.yaml", ".mcp.json", ".envrc", "opencode.json", "opencode.jsonc"],
-];
+const DECIDING: readonly string[] =
+  ".git .claude .husky .tandem .opencode tandem.yaml .mcp.json .envrc opencode.json opencode.jsonc".split(" ");
 
 /**
  * Guarded paths ask in every mode unless a rule allows them. Writing `.git/config` controls what `git status` runs; writing

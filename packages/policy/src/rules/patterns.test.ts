@@ -197,10 +197,10 @@ describe("commands", () => {
     expect(say("Edit(.git/hooks/pre-commit)", "allow Edit(.git/hooks/*)")).toBe("allow");
   });
 
-  test.each([
-    ...["sub/.GIT/config", "tandem.yaml", "sub/Tandem.YAML", ".tandem/commands/x.md", ".opencode/x", ".mcp.json"],
-    ...[".envrc", "opencode.json", "opencode.jsonc", ".claude/settings.json", ".husky/pre-commit", "check/hook.mjs"],
-  ])("writing %s asks", (path) => {
+  test.each(
+    `sub/.GIT/config tandem.yaml sub/Tandem.YAML .tandem/commands/x.md .opencode/x .mcp.json .envrc
+    opencode.json opencode.jsonc .claude/settings.json .husky/pre-commit check/hook.mjs`.split(/\s+/),
+  )("writing %s asks", (path) => {
     for (const call of [`Write(${path})`, `Edit(${path})`, `Bash(echo x > ${path})`, `Bash(tee ${path})`]) {
       expect(say(call), call).toBe("ask");
     }
@@ -265,18 +265,24 @@ describe("commands", () => {
   });
 
   test.each([
-    ...[
-      "ls ~",
-      "ls -la ~/.tandem",
-      "du -sh ~",
-      "cat ~/notes.txt",
-      "grep -rn x src",
-      "cat /proc/cpuinfo",
-      "find . -name x",
-    ],
-    ...["git commit -m 'tandem: explain ~/.tandem/token'", "cat .tandem/commands/x.md", "cat apps/cli/src/main.ts"],
-    ...["cp -r src ~/code", "cat /proc/self/status", "grep -r token .", "rg x", "node tandem-test.js", "npm test"],
-    ...["python3 -c 'import os; print(os.environ)'", "cd ~/code && grep -r x ."],
+    "ls ~",
+    "ls -la ~/.tandem",
+    "du -sh ~",
+    "cat ~/notes.txt",
+    "grep -rn x src",
+    "cat /proc/cpuinfo",
+    "find . -name x",
+    "git commit -m 'tandem: explain ~/.tandem/token'",
+    "cat .tandem/commands/x.md",
+    "cat apps/cli/src/main.ts",
+    "cp -r src ~/code",
+    "cat /proc/self/status",
+    "grep -r token .",
+    "rg x",
+    "node tandem-test.js",
+    "npm test",
+    "python3 -c 'import os; print(os.environ)'",
+    "cd ~/code && grep -r x .",
   ])("%s is decided by policy and mode", (command) => {
     expect(say(`Bash(${command})`)).toBe("-");
   });

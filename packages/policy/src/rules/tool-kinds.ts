@@ -11,30 +11,9 @@ export const TOOL_KINDS = {
 } as const;
 export type ToolKind = keyof typeof TOOL_KINDS;
 
-const OTHERS = [
-  ...["Agent", "Task", "Skill", "SlashCommand", "SendMessage", "BashOutput", "KillShell", "TodoWrite", "TaskCreate"],
-  ...[
-    "TaskUpdate",
-    "TaskList",
-    "TaskGet",
-    "TaskStop",
-    "TaskOutput",
-    "AskUserQuestion",
-    "EnterPlanMode",
-    "ExitPlanMode",
-  ],
-  ...[
-    "EnterWorktree",
-    "ExitWorktree",
-    "ToolSearch",
-    "CronCreate",
-    "CronDelete",
-    "CronList",
-    "ScheduleWakeup",
-    "Workflow",
-  ],
-  ...["PowerShell"],
-];
+const OTHERS = `Agent Task Skill SlashCommand SendMessage BashOutput KillShell TodoWrite TaskCreate TaskUpdate
+  TaskList TaskGet TaskStop TaskOutput AskUserQuestion EnterPlanMode ExitPlanMode EnterWorktree
+  ExitWorktree ToolSearch CronCreate CronDelete CronList ScheduleWakeup Workflow PowerShell`.split(/\s+/);
 
 export const KNOWN_TOOLS: readonly string[] = [...Object.values(TOOL_KINDS).flat(), ...OTHERS];
 

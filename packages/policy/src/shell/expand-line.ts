@@ -25,11 +25,11 @@ const HARMLESS_VARIABLE =
   /^(?:NODE_ENV|CI|FORCE_COLOR|NO_COLOR|COLUMNS|LINES|LANG|LC_[A-Z]+|TZ|RUST_LOG|RUST_BACKTRACE|PYTHONUNBUFFERED|[a-z][0-9]?|file|dir|name|line|item|count|out|result)$/;
 
 /** Builtins that change how the shell parses later commands. */
-const CHANGING = new Set([
-  ...["alias", "unalias", "hash", "enable", "disable", "shopt", "setopt", "unsetopt", "source", ".", "autoload", "let"],
-  ...["zmodload", "emulate", "functions", "bind", "complete", "fc", "unset", "read", "mapfile", "readarray", "getopts"],
-  ...["vared", "zle", "zstyle", "sched", "rehash", "unhash", "zcompile", "unfunction"],
-]);
+const CHANGING = new Set(
+  `alias unalias hash enable disable shopt setopt unsetopt source . autoload let zmodload emulate
+  functions bind complete fc unset read mapfile readarray getopts vared zle zstyle sched rehash unhash
+  zcompile unfunction`.split(/\s+/),
+);
 const DECLARING = new Set(["export", "declare", "typeset", "local", "readonly", "integer", "float"]);
 const SAFE_SET = /^-[eux]+$|^-[eux]*o$|^pipefail$/;
 

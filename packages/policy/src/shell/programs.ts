@@ -4,42 +4,29 @@ import type { ShellWord } from "./shell-line.ts";
 // words make a program run other code.
 
 /** These programs only read the files that their words name. */
-const READERS = new Set([
-  ...["ls", "cat", "head", "tail", "wc", "grep", "egrep", "fgrep", "rg", "pwd", "echo", "printf", "true", "false", ":"],
-  ...["test", "[", "date", "uname", "whoami", "id", "groups", "which", "type", "basename", "dirname", "realpath"],
-  ...["readlink", "stat", "file", "du", "df", "diff", "cmp", "comm", "cut", "tr", "sort", "nl", "tac", "rev", "fold"],
-  ...["fmt", "column", "seq", "sleep", "md5sum", "sha1sum", "sha256sum", "sha512sum", "cksum", "sum", "od", "hexdump"],
-  ...["strings", "tree", "jq", "cd", "pushd", "popd", "dirs", "find", "sed", "awk", "gawk", "mawk", "exit", "return"],
-  ...["wait", "break", "continue", "arch", "nproc", "uptime", "free", "ps", "locale", "tty", "paste", "join", "expand"],
-]);
+const READERS = new Set(
+  `ls cat head tail wc grep egrep fgrep rg pwd echo printf true false : test [ date uname whoami id
+  groups which type basename dirname realpath readlink stat file du df diff cmp comm cut tr sort nl
+  tac rev fold fmt column seq sleep md5sum sha1sum sha256sum sha512sum cksum sum od hexdump strings
+  tree jq cd pushd popd dirs find sed awk gawk mawk exit return wait break continue arch nproc uptime
+  free ps locale tty paste join expand`.split(/\s+/),
+);
 
 /** These programs change only the files that their words name. */
-const WRITERS = new Set([
-  ...["rm", "rmdir", "mv", "cp", "mkdir", "touch", "ln", "chmod", "chown", "chgrp", "tee", "truncate", "dd", "unlink"],
-  ...["install", "shred", "mktemp", "uniq", "split", "gzip", "gunzip", "xxd", "base64"],
-]);
+const WRITERS = new Set(
+  `rm rmdir mv cp mkdir touch ln chmod chown chgrp tee truncate dd unlink install shred mktemp uniq
+  split gzip gunzip xxd base64`.split(/\s+/),
+);
 
 /** Git subcommands that only read unless an option says otherwise. They may show files that no word names. */
-const GIT_READS = new Set([
-  ...["status", "log", "diff", "show", "blame", "shortlog", "describe", "rev-parse", "rev-list", "ls-files", "ls-tree"],
-  ...["cat-file", "merge-base", "name-rev", "whatchanged", "count-objects", "check-ignore", "grep", "version"],
-]);
+const GIT_READS = new Set(
+  `status log diff show blame shortlog describe rev-parse rev-list ls-files ls-tree cat-file
+  merge-base name-rev whatchanged count-objects check-ignore grep version`.split(/\s+/),
+);
 const GIT_WRITES = new Set(["add", "mv", "init", "branch", "tag"]);
 
 /** These programs reveal no file contents of a folder. */
-export const NAMES_ONLY = new Set([
-  "cd",
-  "pushd",
-  "ls",
-  "echo",
-  "printf",
-  "test",
-  "[",
-  "mkdir",
-  "stat",
-  "realpath",
-  "pwd",
-]);
+export const NAMES_ONLY = new Set("cd pushd ls echo printf test [ mkdir stat realpath pwd".split(" "));
 
 const CONNECTING =
   /^(?:curl|wget2?|aria2c|https?|xh|ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|l?ftp|openssl|dig|host|nslookup|ping|lynx|links|w3m)$/;
@@ -50,17 +37,7 @@ export function connects(program: string | undefined, words: readonly ShellWord[
   return words.some(({ text }) => /^(?:clone|fetch|pull|push|ls-remote|remote|submodule)$/.test(text ?? ""));
 }
 
-const GIT_SHOWS = new Set([
-  "grep",
-  "diff",
-  "show",
-  "whatchanged",
-  "blame",
-  "cat-file",
-  "format-patch",
-  "stash",
-  "archive",
-]);
+const GIT_SHOWS = new Set("grep diff show whatchanged blame cat-file format-patch stash archive".split(" "));
 
 /** Whether a git subcommand shows contents of files that no word names. */
 export function showsContents(program: string | undefined, words: readonly ShellWord[]): boolean {
@@ -149,31 +126,13 @@ const HATCHES: readonly { programs: RegExp; words: RegExp }[] = [
 ];
 
 const GIT_BEFORE = /^(?:-c|-C|-p|--paginate|--config-env.*|--exec-path.*|--git-dir.*|--work-tree.*|--super-prefix.*)$/;
-const GIT_PARTS = new Set([
-  "config",
-  "filter-branch",
-  "bisect",
-  "submodule",
-  "difftool",
-  "mergetool",
-  "daemon",
-  "shell",
-  "upload-pack",
-  "receive-pack",
-  "archive",
-  "instaweb",
-  "credential",
-  "hook",
-  "maintenance",
-  "send-email",
-  "fast-import",
-  "web--browse",
-]);
+const GIT_PARTS = new Set(
+  `config filter-branch bisect submodule difftool mergetool daemon shell upload-pack receive-pack
+  archive instaweb credential hook maintenance send-email fast-import web--browse`.split(/\s+/),
+);
 const GIT_OPTIONS = /^-[a-zA-Z]*O|^-x|^(?:ext|fd)::/;
-const GIT_LONG = [
-  ...["ext-diff", "textconv", "output", "open-files-in-pager", "upload-pack", "receive-pack", "exec", "config"],
-  ...["template", "separate-git-dir", "no-index", "tool", "extcmd", "edit", "editor"],
-];
+const GIT_LONG = `ext-diff textconv output open-files-in-pager upload-pack receive-pack exec config template
+  separate-git-dir no-index tool extcmd edit editor`.split(/\s+/);
 /** These letters are harmless in other git subcommands. */
 const GIT_LETTERS: Readonly<Record<string, RegExp>> = { clone: /^-[a-zA-Z]*[uc]/, rebase: /^-[a-zA-Z]*x/ };
 
@@ -182,10 +141,8 @@ const LONG: readonly { programs: RegExp; names: readonly string[] }[] = [
   { programs: /^sort$/, names: ["compress-program", "output", "temporary-directory", "files0-from"] },
   {
     programs: /^(?:g|bsd)?tar$/,
-    names: [
-      ...["checkpoint", "to-command", "use-compress-program", "rsh-command", "rmt-command", "info-script"],
-      ...["new-volume-script", "index-file"],
-    ],
+    names: `checkpoint to-command use-compress-program rsh-command rmt-command info-script
+      new-volume-script index-file`.split(/\s+/),
   },
   { programs: /^split$/, names: ["filter"] },
   { programs: /^install$/, names: ["strip-program"] },
@@ -195,10 +152,8 @@ const LONG: readonly { programs: RegExp; names: readonly string[] }[] = [
   { programs: /^file$/, names: ["compile"] },
   {
     programs: /^curl$/,
-    names: [
-      ...["output", "remote-name", "config", "upload-file", "cookie-jar", "dump-header", "trace", "libcurl", "engine"],
-      ...["etag-save", "hsts", "alt-svc", "stderr"],
-    ],
+    names: `output remote-name config upload-file cookie-jar dump-header trace libcurl engine etag-save
+      hsts alt-svc stderr`.split(/\s+/),
   },
   { programs: /^(?:zip|unzip|7za?)$/, names: ["unzip-command"] },
 ];

@@ -8,12 +8,13 @@ import { readShellLine, type ShellWord } from "./shell-line.ts";
 // Fuzzes the parser against bash: commands parsed as certain must be the commands that bash runs. Bash runs generated lines
 // with an empty PATH and reports each command that it looked up.
 
-const PIECES = [
-  ...["aa", "bb", "cc", " ", " ", " ", "\t", ";", "&&", "||", "|", "|&", "&", "\n", "'", '"', "\\", "\\'", "`", "$"],
-  ...["$(", ")", "(", "{", "}", "#", "x=", "=", "<<E", "\nE\n", "<<<", ">/dev/null", "2>&1", ">&2", "<(", "!", "$'"],
-  ...["\\x61", "$x", "${x}", "$((1+1))", '$"', "*", "~", "[", "]", "-", "1", "a\\\nb", "{a,b}"],
-  ...["if ", "then ", "fi", "for i in a b;", "while false;", "do ", "done", "time "],
-];
+const SEPARATORS = [" ", " ", " ", "\t", ";", "&&", "||", "|", "|&", "&", "\n"];
+const QUOTES = ["'", '"', "\\", "\\'", "`", "$'", '$"', "\\x61", "a\\\nb"];
+const EXPANSIONS = ["$", "$(", ")", "(", "{", "}", "$x", "${x}", "$((1+1))", "*", "~", "[", "]", "{a,b}"];
+const REDIRECTIONS = ["<<E", "\nE\n", "<<<", ">/dev/null", "2>&1", ">&2", "<("];
+const KEYWORDS = ["!", "if ", "then ", "fi", "for i in a b;", "while false;", "do ", "done", "time "];
+const WORDS = ["aa", "bb", "cc", "#", "x=", "=", "-", "1"];
+const PIECES = [SEPARATORS, QUOTES, EXPANSIONS, REDIRECTIONS, KEYWORDS, WORDS].flat();
 const LINES = inject("soak") ? 1_500 : 300;
 const SHELL = `exec 9>&1
 command_not_found_handle() { local said=; for word in "$@"; do said="$said<$word>"; done; printf '%s\\0' "$said" >&9; }

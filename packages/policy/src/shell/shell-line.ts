@@ -49,9 +49,7 @@ const STRANGE = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}\u180e]/u;
 /** Keywords after which a command may start. */
 const ORDERING = new Set(["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "!", "{", "}"]);
 /** Syntax that this parser does not follow, in bash or zsh. */
-const COMPOUND = new Set([
-  ...["case", "esac", "select", "function", "coproc", "[[", "]]", "repeat", "foreach", "end", "always", "nocorrect"],
-]);
+const COMPOUND = new Set("case esac select function coproc [[ ]] repeat foreach end always nocorrect".split(" "));
 
 class Doubt extends Error {}
 

@@ -6,8 +6,11 @@ export const MODEL_LINES = ["haiku", "sonnet", "opus", "fable", "mythos"] as con
 const LIFECYCLES = ["active", "deprecated", "retired"] as const;
 
 const rates = {
-  ...{ input: z.number(), output: z.number(), cache_read: z.number() },
-  ...{ cache_write_5m: z.number(), cache_write_1h: z.number() },
+  input: z.number(),
+  output: z.number(),
+  cache_read: z.number(),
+  cache_write_5m: z.number(),
+  cache_write_1h: z.number(),
 };
 
 const model = z

@@ -7,11 +7,15 @@ const live = { from: "live", at: "2026-11-20T00:00:00Z" } as const;
 
 test("the service's facts stay, the table fills the gaps, and each has its origin", () => {
   expect(completeModel({ id: "claude-opus-5-5", contextWindow: 500_000, efforts: [] }, live)).toEqual({
-    ...{ id: "claude-opus-5-5", contextWindow: 500_000, efforts: [], maxOutputTokens: 128_000 },
+    id: "claude-opus-5-5",
+    contextWindow: 500_000,
+    efforts: [],
+    maxOutputTokens: 128_000,
     features: { thinking: true, adaptive_thinking: true },
     price: expect.objectContaining({ input: 4, output: 20 }) as object,
     origins: {
-      ...{ contextWindow: live, efforts: live },
+      contextWindow: live,
+      efforts: live,
       maxOutputTokens: { from: "table", at: MODELS_AS_OF },
       features: { from: "table", at: MODELS_AS_OF },
       price: { from: "table", at: PRICES_AS_OF },

@@ -16,7 +16,10 @@ export function createSpending(database: Database): Spending {
   return {
     settle: async (lease, claims) => {
       const rows = claims.map(({ of, scope, unit, total, reserve, limit }) => ({
-        ...{ scope, name: of, unit, limit },
+        scope,
+        name: of,
+        unit,
+        limit,
         total: Math.round(total),
         reserve: Math.ceil(reserve),
       }));

@@ -26,10 +26,8 @@ const TANDEM = process.env["TANDEM_TEST_COMMAND"] ?? join(root, "apps", "cli", "
 const AGENT = fileURLToPath(import.meta.resolve("./scripted-agent.ts"));
 /** Limit for one element to appear. It is long because a busy machine is slow, not broken. */
 const DEADLINE_MS = 180_000;
-const FLAGS = [
-  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-  ...["--disable-background-networking", "--disable-crash-reporter"],
-];
+const FLAGS = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+  --disable-crash-reporter`.split(/\s+/);
 
 /** A server with a scripted agent, and a real browser. */
 export interface PageStage extends AsyncDisposable {

@@ -69,8 +69,10 @@ export const memoryStoresApi = {
   },
   "memoryStores.list": {
     query: z.strictObject({
-      ...{ ...pageQuery, ...includeArchived },
-      ...{ "created_at[gte]": time.optional(), "created_at[lte]": time.optional() },
+      ...pageQuery,
+      ...includeArchived,
+      "created_at[gte]": time.optional(),
+      "created_at[lte]": time.optional(),
     }),
     response: pageOf(store),
   },
@@ -100,7 +102,8 @@ export const memoryStoresApi = {
   },
   "memoryStores.memories.list": {
     query: z.strictObject({
-      ...{ ...pageQuery, ...memoryView("basic") },
+      ...pageQuery,
+      ...memoryView("basic"),
       path_prefix: z
         .string()
         .regex(/^\/(.*\/)?$/s, "expected a path that begins and ends with /")

@@ -33,13 +33,15 @@ const version = z
 export const memoryVersionsApi = {
   "memoryStores.memoryVersions.list": {
     query: z.strictObject({
-      ...{ ...pageQuery, ...memoryView("basic") },
+      ...pageQuery,
+      ...memoryView("basic"),
       memory_id: z.string().min(1).optional(),
       operation: z.enum(VERSION_OPERATIONS).optional(),
       session_id: z.string().min(1).optional(),
       api_key_id: z.string().min(1).optional(),
       service_account_id: z.string().min(1).optional(),
-      ...{ "created_at[gte]": time.optional(), "created_at[lte]": time.optional() },
+      "created_at[gte]": time.optional(),
+      "created_at[lte]": time.optional(),
     }),
     response: pageOf(version),
   },

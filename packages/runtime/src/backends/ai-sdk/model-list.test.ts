@@ -6,20 +6,35 @@ const no = { supported: false };
 
 test("reads all details of Anthropic's list", () => {
   const capabilities = {
-    ...{ image_input: yes, batch: no, context_management: { supported: true, compact_20260112: null } },
+    image_input: yes,
+    batch: no,
+    context_management: { supported: true, compact_20260112: null },
     effort: { supported: true, low: yes, medium: yes, high: yes, xhigh: null, max: no },
     thinking: { supported: true, types: { adaptive: yes } },
   };
   const model = {
-    ...{ type: "model", id: "claude-x-1", display_name: "Claude X", created_at: "2026-05-01T00:00:00Z", line: "opus" },
-    ...{ lifecycle: "deprecated", deprecated_at: "2026-10-01T00:00:00Z", retires_at: "2027-01-01T00:00:00Z" },
-    ...{ max_input_tokens: 400_000, max_tokens: 90_000, capabilities },
+    type: "model",
+    id: "claude-x-1",
+    display_name: "Claude X",
+    created_at: "2026-05-01T00:00:00Z",
+    line: "opus",
+    lifecycle: "deprecated",
+    deprecated_at: "2026-10-01T00:00:00Z",
+    retires_at: "2027-01-01T00:00:00Z",
+    max_input_tokens: 400_000,
+    max_tokens: 90_000,
+    capabilities,
   };
   expect(readModelList({ data: [model], has_more: false })).toEqual([
     {
-      ...{ id: "claude-x-1", name: "Claude X", contextWindow: 400_000, maxOutputTokens: 90_000 },
-      ...{ releasedAt: "2026-05-01T00:00:00Z", lifecycle: "deprecated" },
-      ...{ deprecatedAt: "2026-10-01T00:00:00Z", retiresAt: "2027-01-01T00:00:00Z" },
+      id: "claude-x-1",
+      name: "Claude X",
+      contextWindow: 400_000,
+      maxOutputTokens: 90_000,
+      releasedAt: "2026-05-01T00:00:00Z",
+      lifecycle: "deprecated",
+      deprecatedAt: "2026-10-01T00:00:00Z",
+      retiresAt: "2027-01-01T00:00:00Z",
       features: { image_input: true, batch: false, context_management: true, effort: true, thinking: true },
       efforts: ["low", "medium", "high"],
     },

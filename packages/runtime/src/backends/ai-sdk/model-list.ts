@@ -25,7 +25,8 @@ const LEVELS = ["low", "medium", "high", "xhigh", "max"];
 /** Parses Anthropic's list of models. Absent details stay unknown. */
 export function readModelList(body: unknown): ModelInfo[] {
   return modelList.parse(body).data.map((model) => ({
-    ...{ id: model.id, name: model.display_name ?? model.id },
+    id: model.id,
+    name: model.display_name ?? model.id,
     ...(model.max_input_tokens && { contextWindow: model.max_input_tokens }),
     ...(model.max_tokens && { maxOutputTokens: model.max_tokens }),
     ...(model.created_at && !UNKNOWN_DATE.test(model.created_at) && { releasedAt: model.created_at }),
