@@ -24,6 +24,16 @@ export const joinEntry = z.object({
 });
 export type JoinEntry = z.output<typeof joinEntry>;
 
+/** The fields of a join that are the same from either of its tables. */
+export type SharedJoin = Omit<JoinEntry, "to" | "when" | "why">;
+export const sharedJoin = ({ columns, toColumns, cardinality, origin, confidence }: SharedJoin): SharedJoin => ({
+  columns,
+  toColumns,
+  cardinality,
+  origin,
+  confidence,
+});
+
 export const columnEntry = z.object({
   name: z.string(),
   /** The database's type name. */

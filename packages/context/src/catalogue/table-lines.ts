@@ -18,9 +18,9 @@ export interface FieldLines {
   under: "descriptions" | "profile" | undefined;
 }
 
-const STRUCTURE: ReadonlySet<string> = new Set([
-  ...["connection", "schema", "table", "type", "gone", "primaryKey", "uniqueKeys", "name", "nullable"],
-]);
+const STRUCTURE: ReadonlySet<string> = new Set(
+  "connection schema table type gone primaryKey uniqueKeys name nullable".split(" "),
+);
 
 /** Classifies each line of a table's file. Comments and blank lines have no fact. */
 export function tableLines(text: string): FieldLines[] {

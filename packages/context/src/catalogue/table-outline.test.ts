@@ -49,11 +49,19 @@ test("reads an aliased column completely, and returns nothing for a broken file"
 
 function orders() {
   return {
-    ...{ connection: "shop", schema: "main", table: "orders", type: "table", rows: 12 },
+    connection: "shop",
+    schema: "main",
+    table: "orders",
+    type: "table",
+    rows: 12,
     joins: [
       {
-        ...{ columns: ["customer"], to: "main.customers", toColumns: ["id"] },
-        ...{ cardinality: "many-to-one", origin: "data", confidence: 0.9 },
+        columns: ["customer"],
+        to: "main.customers",
+        toColumns: ["id"],
+        cardinality: "many-to-one",
+        origin: "data",
+        confidence: 0.9,
       },
     ],
   };

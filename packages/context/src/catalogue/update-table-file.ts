@@ -22,10 +22,7 @@ const COLUMN: Shape = {
 };
 const JOIN: Shape = { order: ["columns", "to", "toColumns", "cardinality", "origin", "confidence", "when", "why"] };
 const TABLE: Shape = {
-  order: [
-    ...["connection", "schema", "table", "type", "gone", "descriptions", "rows", "primaryKey", "uniqueKeys"],
-    ...["columns", "joins", "notes"],
-  ],
+  order: "connection schema table type gone descriptions rows primaryKey uniqueKeys columns joins notes".split(" "),
   maps: { descriptions: DESCRIPTIONS },
   lists: {
     columns: { shape: COLUMN, keyOf: ({ name }) => String(name) },

@@ -53,9 +53,8 @@ export class GitHistory {
   }
 
   async resolve(name: string): Promise<string | undefined> {
-    const { exitCode, stdout } = await runGit(this.#gitDir, [
-      ...["--git-dir", this.#gitDir, "rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`],
-    ]);
+    const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
+    const { exitCode, stdout } = await runGit(this.#gitDir, ["--git-dir", this.#gitDir, ...args]);
     return exitCode === 0 ? stdout.toString("utf8").trim() : undefined;
   }
 

@@ -16,8 +16,16 @@ export async function handEdits(
   const found: { path: string; before: string; after: string }[] = [];
   const trailers = "%(trailers:key=Tandem-Proposal,valueonly,separator=%x20)";
   const output = await history.run([
-    ...["log", `--format=%x1e%ce%x1f${trailers}%x1f`, "--raw", "--no-abbrev", "--no-renames", "-z", "-m"],
-    ...["--first-parent", "--diff-filter=M", head],
+    "log",
+    `--format=%x1e%ce%x1f${trailers}%x1f`,
+    "--raw",
+    "--no-abbrev",
+    "--no-renames",
+    "-z",
+    "-m",
+    "--first-parent",
+    "--diff-filter=M",
+    head,
   ]);
   for (const entry of output.split("\x1e")) {
     const [committer = "", proposal = "", changes = ""] = entry.split("\x1f");

@@ -54,12 +54,19 @@ interface Work {
   says: string;
 }
 const refunds: Work = {
-  ...{ documents: REFUNDS, script: refundsScript, requests: REFUND_REQUESTS },
-  ...{ proposal: { open: 1, decisions: 1 }, says: "The FAQ says 14 days." },
+  documents: REFUNDS,
+  script: refundsScript,
+  requests: REFUND_REQUESTS,
+  proposal: { open: 1, decisions: 1 },
+  says: "The FAQ says 14 days.",
 };
 const removal: Work = {
-  ...{ documents: REMOVAL, page: REMOVED_PAGE, script: removalScript, requests: REMOVAL_REQUESTS },
-  ...{ proposal: { decisions: 0 }, says: "Thirty days." },
+  documents: REMOVAL,
+  page: REMOVED_PAGE,
+  script: removalScript,
+  requests: REMOVAL_REQUESTS,
+  proposal: { decisions: 0 },
+  says: "Thirty days.",
 };
 
 /** Where it is killed (at a model request or an event), and how many requests of the interrupted step are repeated. */

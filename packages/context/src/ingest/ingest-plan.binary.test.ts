@@ -18,9 +18,14 @@ it("reports documents, requests and cost, and stores nothing", async () => {
   await using store = await openTestContext();
   await store.records.write(store.space, [
     putProvenance({
-      ...{ source: "docs", path: "known.md", citation: "docs/known" },
+      source: "docs",
+      path: "known.md",
+      citation: "docs/known",
       sha256: "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881",
-      ...{ lane: "skip", artifacts: [], job: "job_1", at: "2026-01-01T00:00:00Z" },
+      lane: "skip",
+      artifacts: [],
+      job: "job_1",
+      at: "2026-01-01T00:00:00Z",
     }),
   ]);
   const plan = await planIngest(store, [files.source()], {

@@ -5,7 +5,7 @@ import { EXCERPT } from "./evidence/document-record.ts";
 import { DocumentThread } from "./evidence/document-thread.ts";
 import { EXTRACT_SYSTEM, MAX_CANDIDATES } from "./extract/extract-prompt.ts";
 import type { ContextStore } from "./sources/context-store.ts";
-import { diffSource, type StagedItem } from "./sources/diff-source.ts";
+import { countsOf, diffSource, type DiffCounts, type StagedItem } from "./sources/diff-source.ts";
 import { fetchSource } from "./sources/fetch-source.ts";
 import { readProvenance } from "./sources/provenance.ts";
 import type { Source } from "./sources/source.ts";
@@ -15,16 +15,7 @@ import { BATCH_LIMITS, TRIAGE_SYSTEM } from "./triage/triage-prompt.ts";
 
 /** Preview of a run. */
 export interface IngestPlan {
-  sources: {
-    name: string;
-    type: Source["type"];
-    added: number;
-    changed: number;
-    unchanged: number;
-    renamed: number;
-    deleted: number;
-    ignored: number;
-  }[];
+  sources: (DiffCounts & { name: string; type: Source["type"]; ignored: number })[];
   /** Documents that will cost something. */
   documents: number;
   characters: number;
@@ -74,17 +65,12 @@ export async function planIngest(
   for (const source of sources) {
     const fetched = await fetchSource(source, { keep: async (bytes) => hashOf(bytes), signal });
     const diff = diffSource(fetched, await readProvenance(store, source.name));
-    const { added, changed, unchanged, renamed, deleted } = diff;
-    plan.sources.push({
-      ...{ name: source.name, type: source.type, ignored: fetched.ignored },
-      ...{ added: added.length, changed: changed.length, unchanged: unchanged.length },
-      ...{ renamed: renamed.length, deleted: deleted.length },
-    });
+    plan.sources.push({ name: source.name, type: source.type, ignored: fetched.ignored, ...countsOf(diff) });
     const skip = (path: string, { code, message }: TandemError) =>
       plan.skipped.push({ item: path === "" ? source.name : `${source.name}/${path}`, code, message });
     for (const { path, error } of fetched.skipped) skip(path, error);
     if (diff.doubt) skip("", diff.doubt);
-    const wanted = new Map([...added, ...changed.map(({ item }) => item)].map((item) => [item.path, item]));
+    const wanted = new Map([...diff.added, ...diff.changed.map(({ item }) => item)].map((item) => [item.path, item]));
     if (wanted.size > 0) {
       for await (const found of lengthsOf(source, wanted, thread, signal)) {
         if ("error" in found) skip(found.path, found.error);

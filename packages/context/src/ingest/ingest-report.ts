@@ -1,17 +1,11 @@
 import type { Curated } from "./curate/curate.ts";
 import type { Proposed } from "./propose/propose-line.ts";
 import type { Reconciled } from "./reconcile/reconcile.ts";
+import type { DiffCounts } from "./sources/diff-source.ts";
 
 /** Result of an ingest job. */
 export interface IngestReport {
-  sources: {
-    name: string;
-    added: number;
-    changed: number;
-    unchanged: number;
-    renamed: number;
-    deleted: number;
-  }[];
+  sources: (DiffCounts & { name: string })[];
   /** Documents by triage result. `left`: not reached. */
   documents: { skip: number; light: number; full: number; failed: number; left: number };
   units: { done: number; budget: number; failed: { unit: string; message: string }[] };

@@ -19,7 +19,7 @@ import { settleLine } from "./propose/settle-line.ts";
 import { reconcile } from "./reconcile/reconcile.ts";
 import { resolveConflict } from "./repair/resolve-conflict.ts";
 import type { ContextStore } from "./sources/context-store.ts";
-import type { SourceDiff } from "./sources/diff-source.ts";
+import { countsOf, type SourceDiff } from "./sources/diff-source.ts";
 import { readProvenance } from "./sources/provenance.ts";
 import type { Source } from "./sources/source.ts";
 import { stageSources } from "./sources/stage-sources.ts";
@@ -55,10 +55,7 @@ export async function ingest(run: Run, input: IngestInput): Promise<IngestReport
   const { store, sources } = input;
   const report = emptyReport();
   const diffs = await stageSources(run, store, sources);
-  report.sources = diffs.map(({ source, added, changed, unchanged, renamed, deleted }) => ({
-    ...{ name: source, added: added.length, changed: changed.length, unchanged: unchanged.length },
-    ...{ renamed: renamed.length, deleted: deleted.length },
-  }));
+  report.sources = diffs.map((diff) => ({ name: diff.source, ...countsOf(diff) }));
   const fresh = diffs.flatMap(({ added, changed }) => [...added, ...changed.map(({ item }) => item)]);
   const moved = diffs.flatMap(({ renamed }) => renamed.map(({ item }) => item));
   const documents = await keepEvidence(run, store, [...fresh, ...moved]);
@@ -167,7 +164,9 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const proposed = await proposeLine(line, input.context.proposals, {
     title: `Ingest of ${diffs.map(({ source }) => source).join(", ")}`,
     summary: summaryOf(pages, tables.length, decisions.length, reconciled.failed?.message),
-    ...{ pages, tables, decisions },
+    pages,
+    tables,
+    decisions,
     quarantine: isSuspicious ? `Its documents may be trying to instruct a model: ${reasons.join("; ")}.` : null,
   });
   if (proposed) report.proposals.push(proposed);
@@ -197,8 +196,17 @@ async function openLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const databaseTools = catalogue.names.length > 0 ? tools.filter(({ name }) => DATABASE_TOOLS.has(name)) : [];
   const prefix = isSuspicious ? "suspicious: " : "";
   return {
-    ...{ run, agents, prefix, config, folder: context.folder, store, evidenceStore, catalogue, databaseTools },
-    ...{ embedder, waiting: read.waiting },
+    run,
+    agents,
+    prefix,
+    config,
+    folder: context.folder,
+    store,
+    evidenceStore,
+    catalogue,
+    databaseTools,
+    embedder,
+    waiting: read.waiting,
   };
 }
 

@@ -97,11 +97,11 @@ function readPart(run: Run, parts: MemoryParts, part: Part): Promise<FoundMemory
     const unit = `${session}, events ${after + 1} to ${upTo}`;
     run.emit({ type: "unit_started", unit, items: [session] });
     const { stopReason, error, text } = await llm.runAgentLoop({
-      ...{ role: "candidateExtraction", system: MEMORY_SYSTEM, prompt: memoryPrompt({ agent }, before, passages) },
-      ...{
-        tools: memoryTools(parts, { id: session, agent }, [...before, ...passages], found),
-        stepBudget: STEP_BUDGET,
-      },
+      role: "candidateExtraction",
+      system: MEMORY_SYSTEM,
+      prompt: memoryPrompt({ agent }, before, passages),
+      tools: memoryTools(parts, { id: session, agent }, [...before, ...passages], found),
+      stepBudget: STEP_BUDGET,
       signal,
       onStepFinish: ({ stepIndex: step, stepBudget: budget, toolCalls }) =>
         run.emit({ type: "unit_step", unit, step, budget, tools: [...toolCalls] }),

@@ -47,7 +47,11 @@ export async function captureText(
     const contradictions = await findContradictions(run.llm, wanted, alike, run.signal);
     const suspicion = suspicionOf(text);
     const found: FoundMemory = {
-      ...{ ...wanted, id: newId("memory", at.getTime()), corrects: null, tags: [], createdAt: at.toISOString() },
+      ...wanted,
+      id: newId("memory", at.getTime()),
+      corrects: null,
+      tags: [],
+      createdAt: at.toISOString(),
       expiresAt: expiryAfter(settings.expiryDays, at),
       sources: [{ type: "agent", name: by, at: at.toISOString() }],
       contradicts: contradictions.memories.map(({ id }) => id),
@@ -60,7 +64,8 @@ export async function captureText(
     summary: `Handed in by ${by}.`,
   });
   return {
-    ...{ proposals: proposals.map(({ id }) => id), contradicts: memory.contradicts },
+    proposals: proposals.map(({ id }) => id),
+    contradicts: memory.contradicts,
     ...(unchecked !== undefined && { unchecked }),
   };
 }

@@ -52,7 +52,10 @@ export async function findContradictions(
   ].join("\n\n");
   try {
     const { contradicts } = await llm.generateObject({
-      ...{ role: "candidateExtraction" as const, system: SYSTEM, prompt, schema: verdict },
+      role: "candidateExtraction" as const,
+      system: SYSTEM,
+      prompt,
+      schema: verdict,
       ...(signal && { signal }),
     });
     const named = new Set(contradicts.map(({ id }) => id));

@@ -73,7 +73,9 @@ export function draftsOf(found: readonly FoundMemory[], known: readonly StoredMe
     }
     if (corrects === null) return draftMemory(memory, others).slice(0, 1);
     alter(corrects, memory.sources, ({ sources, contradicts: links }) => ({
-      ...{ text: memory.text, updatedAt: memory.createdAt, sources: [...sources, ...memory.sources] },
+      text: memory.text,
+      updatedAt: memory.createdAt,
+      sources: [...sources, ...memory.sources],
       contradicts: [...new Set([...links, ...others.map((other) => other.id)])],
     }));
     return [];

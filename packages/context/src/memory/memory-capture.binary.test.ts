@@ -26,13 +26,22 @@ function watch(
   const llm = { backend: runtime.backend, open: async () => ({ ...backend.play(script), close: async () => {} }) };
   let script: Parameters<RehearsedBackend["play"]>[0] = [always(text("Nothing."))];
   const desk = new JobRunner({
-    ...{ store, space: context.id, holder: "a test", kinds: { memory: memoryKind(parts) }, log },
+    store,
+    space: context.id,
+    holder: "a test",
+    kinds: { memory: memoryKind(parts) },
+    log,
     models: { llm, modelOf: () => backend.model },
   });
   const time = { now: Date.now() };
   const captures = new MemoryCapture({
-    ...{ store, space: context.id, settings: parts.settings, log, now: () => time.now },
-    ...{ isOurs, begin: (params) => desk.start("memory", params) },
+    store,
+    space: context.id,
+    settings: parts.settings,
+    log,
+    now: () => time.now,
+    isOurs,
+    begin: (params) => desk.start("memory", params),
   });
   return {
     captures,
@@ -114,9 +123,7 @@ test("ignores sessions of other projects in the same store", async () => {
   await using watched = watch(stage, "on", async ({ id }) => id !== theirs.id);
   watched.captures.start();
   await stage.archive(ours.id);
-  await vi.waitFor(async () => expect(await watched.jobs()).toEqual([[ours.id, "done"]]), {
-    ...{ interval: 50 },
-  });
+  await vi.waitFor(async () => expect(await watched.jobs()).toEqual([[ours.id, "done"]]), { interval: 50 });
   // Also for events while it listens.
   await stage.say(theirs.id, { user: "More of others." });
   watched.time.now += 1_100_000;

@@ -9,7 +9,10 @@ import { remember } from "./remember.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
 
 const words = (text: string, more: object = {}) => ({
-  ...{ text, scope: "project" as const, expiresAt: null, by: "ada" },
+  text,
+  scope: "project" as const,
+  expiresAt: null,
+  by: "ada",
   ...more,
 });
 
@@ -31,8 +34,12 @@ const ask = (context: Context, tool: string, input: object, agent?: string) =>
 /** Another user's machine with the same folder. */
 const asUser = (stage: MemoryStage, user: string) =>
   openContext({
-    ...{ path: stage.context.folder.path, git: "own", store: stage.store, user },
-    ...{ accept: configSchema.parse({}).context.accept, scratch: join(stage.context.folder.path, "..", "scratch") },
+    path: stage.context.folder.path,
+    git: "own",
+    store: stage.store,
+    user,
+    accept: configSchema.parse({}).context.accept,
+    scratch: join(stage.context.folder.path, "..", "scratch"),
   });
 
 const found = async (context: Context, agent?: string) => {

@@ -158,9 +158,16 @@ export class MemoryStores {
       await this.#refuseOverlap(store, path);
       const at = this.#now();
       const memory = {
-        ...{ id: newId("memory", at.getTime()), scope: "project" as const, path, text: content, tags: [] },
+        id: newId("memory", at.getTime()),
+        scope: "project" as const,
+        path,
+        text: content,
+        tags: [],
         ...(store !== this.ownId && { store }),
-        ...{ createdAt: at.toISOString(), expiresAt: null, sources: [this.#evidence(by)], contradicts: [] },
+        createdAt: at.toISOString(),
+        expiresAt: null,
+        sources: [this.#evidence(by)],
+        contradicts: [],
       };
       await acceptAtOnce(this.#context, titleOf("Remember", content || path), draftMemory(memory, []), by);
       return this.#noted(store, memory.id, actor);
@@ -183,7 +190,9 @@ export class MemoryStores {
       if (wanted.path !== entry.path) await this.#refuseOverlap(store, wanted.path, id);
       const evidence = this.#evidence(by);
       const change = {
-        ...{ path: wanted.path, text: wanted.content, updatedAt: this.#now().toISOString() },
+        path: wanted.path,
+        text: wanted.content,
+        updatedAt: this.#now().toISOString(),
         sources: [...memory.sources.filter(({ type }) => type !== "person"), evidence],
       };
       const draft = draftChange(memory, change, [evidence]);

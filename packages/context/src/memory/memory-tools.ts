@@ -66,7 +66,9 @@ export function memoryTools(
 
   const sourcesOf = (cited: readonly Passage[]): Evidence[] =>
     cited.map(({ event, text }) => ({
-      ...{ type: "event", session: session.id, event },
+      type: "event",
+      session: session.id,
+      event,
       quote: text.slice(0, MAX_QUOTE).toWellFormed(),
     }));
 
@@ -120,9 +122,15 @@ export function memoryTools(
         const id = twin?.id ?? newId("memory", now().getTime());
         room(id);
         found.set(id, {
-          ...{ ...wanted, id, corrects: null, tags: words, createdAt: now().toISOString(), contradicts },
+          ...wanted,
+          id,
+          corrects: null,
+          tags: words,
+          createdAt: now().toISOString(),
+          contradicts,
           expiresAt: expiryAfter(days ?? settings.expiryDays, now()),
-          ...{ sources: sourcesOf(cited), doubt: doubtAbout(text, cited) },
+          sources: sourcesOf(cited),
+          doubt: doubtAbout(text, cited),
         });
         return { markdown: `It is handed in as ${id}.` };
       },
@@ -142,18 +150,18 @@ export function memoryTools(
         }
         room(id);
         found.set(id, {
-          ...{
-            id,
-            corrects: id,
-            text: text.trim(),
-            scope,
-            ...(agent !== undefined && { agent }),
-            ...(user !== undefined && { user }),
-            tags: [],
-            contradicts: [],
-          },
-          ...{ createdAt: now().toISOString(), expiresAt: memory!.expiresAt },
-          ...{ sources: sourcesOf(cited), doubt: doubtAbout(text, cited) },
+          id,
+          corrects: id,
+          text: text.trim(),
+          scope,
+          ...(agent !== undefined && { agent }),
+          ...(user !== undefined && { user }),
+          tags: [],
+          contradicts: [],
+          createdAt: now().toISOString(),
+          expiresAt: memory!.expiresAt,
+          sources: sourcesOf(cited),
+          doubt: doubtAbout(text, cited),
         });
         return { markdown: `The correction of ${id} is handed in.` };
       },

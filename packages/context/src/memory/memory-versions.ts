@@ -82,9 +82,7 @@ export class MemoryVersions {
     if (!stored) return;
     const { store, path } = head.parse(stored.value);
     const nothing = { content: null, sha256: null };
-    const version = this.#version({
-      ...{ memory: id, store, operation: "deleted", path, ...nothing, createdBy: by ?? null },
-    });
+    const version = this.#version({ memory: id, store, operation: "deleted", path, ...nothing, createdBy: by ?? null });
     // Race: another process has recorded the deletion already.
     const again = { ...head.parse(stored.value), version: version.id };
     await this.#write(
@@ -198,7 +196,10 @@ export class MemoryVersions {
 
 const keyOf = (store: string, id: string): string => `${store}/${id}`;
 const put = (version: MemoryVersion): RecordChange => ({
-  ...{ type: "put", kind: VERSION, key: keyOf(version.store, version.id), value: version },
+  type: "put",
+  kind: VERSION,
+  key: keyOf(version.store, version.id),
+  value: version,
 });
 const isAt = (known: z.output<typeof head>, { store, path, sha256 }: CurrentMemory): boolean =>
   known.store === store && known.path === path && known.sha256 === sha256;

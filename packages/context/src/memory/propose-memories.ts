@@ -38,7 +38,10 @@ export async function proposeMemories(
   for (const group of groups) {
     if (group.found.length === 0) continue;
     const made = await context.proposals.propose({
-      ...{ job: run.job, title, summary, drafts: draftsOf(group.found, known) },
+      job: run.job,
+      title,
+      summary,
+      drafts: draftsOf(group.found, known),
       decisions: decisionsOf(group.found, known),
       ...(group.quarantine && { quarantine: group.quarantine }),
     });

@@ -9,7 +9,10 @@ test("concurrent submissions over the tool become proposals one by one", async (
   await using stage = await MemoryStage.open(undefined, { memory: "always" });
   const { store, context } = stage;
   await using desk = new JobRunner({
-    ...{ store, space: context.id, holder: "a test", kinds: { remember: rememberKind(stage.parts()) } },
+    store,
+    space: context.id,
+    holder: "a test",
+    kinds: { remember: rememberKind(stage.parts()) },
     models: { llm: undefined, modelOf: () => "none" },
     log: { warn: () => undefined },
   });

@@ -61,8 +61,14 @@ export async function remember(
     return { memory: { ...same, expiresAt: words.expiresAt }, proposal, contradicts: contradictionsOf(same, known) };
   }
   const memory: MemoryFile = {
-    ...{ id: newId("memory", at.getTime()), ...whose, text, tags: [...(words.tags ?? [])] },
-    ...{ createdAt: at.toISOString(), expiresAt: words.expiresAt, sources: [evidence], contradicts: [] },
+    id: newId("memory", at.getTime()),
+    ...whose,
+    text,
+    tags: [...(words.tags ?? [])],
+    createdAt: at.toISOString(),
+    expiresAt: words.expiresAt,
+    sources: [evidence],
+    contradicts: [],
   };
   const alike = await findAlike({ memories, search: knowledge.search }, text, { now: at, agent: words.agent, signal });
   const model = alike.length > 0 ? await llm?.() : undefined;
@@ -71,7 +77,9 @@ export async function remember(
   // Make it searchable immediately.
   await knowledge.search.sync();
   return {
-    ...{ memory: { ...memory, contradicts: contradicts.map(({ id }) => id) }, proposal, contradicts },
+    memory: { ...memory, contradicts: contradicts.map(({ id }) => id) },
+    proposal,
+    contradicts,
     ...(unchecked !== undefined && { unchecked }),
   };
 }

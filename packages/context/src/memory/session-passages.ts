@@ -28,7 +28,12 @@ const TYPES = [
 const PAGE = 500;
 /** Maximum length per passage: tool results are seldom worth remembering. */
 const LONGEST: Readonly<Record<Speaker, number>> = {
-  ...{ user: 12_000, attachment: 2_000, denial: 2_000, agent: 4_000, "tool call": 400, "tool result": 1_000 },
+  user: 12_000,
+  attachment: 2_000,
+  denial: 2_000,
+  agent: 4_000,
+  "tool call": 400,
+  "tool result": 1_000,
 };
 
 const MAX_BEFORE = 1_500;

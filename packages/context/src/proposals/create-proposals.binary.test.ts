@@ -27,7 +27,12 @@ const table = (descriptions: Record<string, string>, existing: string | null = n
     {
       connection: "shop",
       table: {
-        ...{ schema: "public", name: "orders", type: "table", primaryKey: ["id"], uniqueKeys: [], foreignKeys: [] },
+        schema: "public",
+        name: "orders",
+        type: "table",
+        primaryKey: ["id"],
+        uniqueKeys: [],
+        foreignKeys: [],
         columns: ["id", "total"].map((name) => ({ name, type: "integer", kind: "integer", nullable: false })),
       },
       descriptions: { columns: descriptions },

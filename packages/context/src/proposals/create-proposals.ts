@@ -147,10 +147,20 @@ export function createProposals({ folder, store, space, accept, now = () => new 
         }
         const at = time();
         const proposal: Proposal = {
-          ...{ id: newId("proposal", now().getTime()), job, title, summary, state: "open" as const },
-          ...{ quarantine: quarantine ?? null, base: await folder.head(), files: changes.length, changes },
-          ...{ counts: { open: 0, accepted: 0, rejected: 0, conflict: 0 }, decisions: [...decisions], commits: [] },
-          ...{ createdAt: at, updatedAt: at },
+          id: newId("proposal", now().getTime()),
+          job,
+          title,
+          summary,
+          state: "open" as const,
+          quarantine: quarantine ?? null,
+          base: await folder.head(),
+          files: changes.length,
+          changes,
+          counts: { open: 0, accepted: 0, rejected: 0, conflict: 0 },
+          decisions: [...decisions],
+          commits: [],
+          createdAt: at,
+          updatedAt: at,
         };
         const rules = await byRule(proposal);
         const saved = await records.save(

@@ -18,7 +18,11 @@ const found = (status: Relationship["status"], share: number): Relationship => (
   evidence: { checked: 100, found: share * 100, nulls: 0, unique: true },
 });
 const entry: JoinEntry = {
-  ...{ columns: ["who"], to: "main.guest", toColumns: ["no"], cardinality: "many-to-one", confidence: 0.9 },
+  columns: ["who"],
+  to: "main.guest",
+  toColumns: ["no"],
+  cardinality: "many-to-one",
+  confidence: 0.9,
   origin: "model",
 };
 
@@ -29,7 +33,10 @@ const statuses = (joins: JoinEntry[], relationships: Relationship[], isModelComp
     scanned,
     { ...file, joins },
     {
-      ...{ relationships, isComplete: true, isModelComplete, looked: new Set(["main.guest"]) },
+      relationships,
+      isComplete: true,
+      isModelComplete,
+      looked: new Set(["main.guest"]),
       byTable: joinsByTable(relationships),
     },
   ).map(({ origin, status }) => `${origin} ${status}`);

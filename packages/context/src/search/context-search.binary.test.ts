@@ -33,8 +33,13 @@ const write = (files: Record<string, string>) =>
     { subject: "Files" },
   );
 const EMPTY = {
-  ...{ text: "", scope: "project" as const, tags: [], sources: [], contradicts: [] },
-  ...{ createdAt: "2026-01-01T00:00:00.000Z", expiresAt: null },
+  text: "",
+  scope: "project" as const,
+  tags: [],
+  sources: [],
+  contradicts: [],
+  createdAt: "2026-01-01T00:00:00.000Z",
+  expiresAt: null,
 };
 const keys = async (search: ContextSearch, text: string) =>
   (await search.search({ text, limit: 10 })).map(({ key }) => key);

@@ -1,4 +1,4 @@
-import type { JoinEntry } from "../catalogue/table-file.ts";
+import { sharedJoin, type SharedJoin } from "../catalogue/table-file.ts";
 import type { TableOutline } from "../catalogue/table-outline.ts";
 import { described } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
@@ -20,7 +20,7 @@ export interface GraphNode {
   y: number;
 }
 
-export interface GraphEdge extends Pick<JoinEntry, "columns" | "toColumns" | "cardinality" | "origin" | "confidence"> {
+export interface GraphEdge extends SharedJoin {
   from: string;
   to: string;
 }
@@ -83,11 +83,7 @@ const idOf = ({ connection, schema, table }: Pick<TableOutline, "connection" | "
   `${connection}/${schema}.${table}`;
 
 const edgesOf = (file: TableOutline): GraphEdge[] =>
-  (file.joins ?? []).map(({ to, columns, toColumns, cardinality, origin, confidence }) => ({
-    from: idOf(file),
-    to: `${file.connection}/${to}`,
-    ...{ columns, toColumns, cardinality, origin, confidence },
-  }));
+  (file.joins ?? []).map((join) => ({ ...sharedJoin(join), from: idOf(file), to: `${file.connection}/${join.to}` }));
 
 const nodeOf = (id: string, file: TableOutline, distance: number): Omit<GraphNode, "x" | "y"> => {
   const { connection, schema, table, type, rows = null } = file;

@@ -1,13 +1,18 @@
 import { z } from "zod";
-import { type ColumnEntry, columnEntry, joinEntry, type TableFile, tableFile } from "../catalogue/table-file.ts";
+import {
+  type ColumnEntry,
+  columnEntry,
+  joinEntry,
+  sharedJoin,
+  type TableFile,
+  tableFile,
+} from "../catalogue/table-file.ts";
 import { described } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
-const incoming = joinEntry
-  .pick({ columns: true, toColumns: true, cardinality: true, origin: true, confidence: true })
-  .extend({ from: z.string() });
+const incoming = joinEntry.omit({ to: true, when: true, why: true }).extend({ from: z.string() });
 /** Optional fields. */
 const more = tableFile.pick({ descriptions: true, uniqueKeys: true, notes: true, gone: true });
 
@@ -46,7 +51,16 @@ export const tableTool = (catalogue: CatalogueReader): ContextTool =>
       const description = described(file.descriptions);
       const { descriptions, uniqueKeys, notes, gone } = file;
       const structured = {
-        ...{ connection, schema, table, type, description, rows, primaryKey, columns, joins, joinedFrom },
+        connection,
+        schema,
+        table,
+        type,
+        description,
+        rows,
+        primaryKey,
+        columns,
+        joins,
+        joinedFrom,
         ...(descriptions && { descriptions }),
         ...(uniqueKeys && { uniqueKeys }),
         ...(notes !== undefined && { notes }),
@@ -64,10 +78,7 @@ async function joinsInto(catalogue: CatalogueReader, { connection, schema, table
   return tables.flatMap((other) =>
     (other.joins ?? [])
       .filter(({ to }) => to === target)
-      .map(({ columns, toColumns, cardinality, origin, confidence }) => ({
-        from: `${other.schema}.${other.table}`,
-        ...{ columns, toColumns, cardinality, origin, confidence },
-      })),
+      .map((join) => ({ ...sharedJoin(join), from: `${other.schema}.${other.table}` })),
   );
 }
 

@@ -27,10 +27,17 @@ beforeAll(async () => {
   const store = await openStore(join(root, "tandem.db"));
   await mkdir(join(root, "project"));
   engine = await createEngine(store, {
-    ...{ executable: "", stateFolder: join(root, "state"), hostVariables: {}, idle: 60_000, recovery: "stop" },
+    executable: "",
+    stateFolder: join(root, "state"),
+    hostVariables: {},
+    idle: 60_000,
+    recovery: "stop",
     credential: async () => ({ type: "api_key", key: "made-up" }),
     deadlines: { spawn: 1_000, init: 1_000, firstByte: 1_000, idle: 1_000, exit: 1_000 },
-    ...{ leaseTtl: 60_000, holder: "races", mcpTimeout: 1_000, roots: [join(root, "project")] },
+    leaseTtl: 60_000,
+    holder: "races",
+    mcpTimeout: 1_000,
+    roots: [join(root, "project")],
     models: async () => [{ id: "claude-sonnet-5-5", name: "Sonnet", aliases: ["sonnet"] }],
     openConversation: (_setup, host) => quickConversation(host, () => random(12)),
     sweep: async () => undefined,

@@ -11,7 +11,9 @@ test("MCP servers of a client get unique names that are valid in tool names", ()
 test("an MCP server of a client cannot take a name of Tandem or Claude Code, nor shadow another server's tools", () => {
   expect(namesOf("tandem", "custom", "ide")).toEqual(["tandem_2", "custom_2", "ide_2"]);
   expect(namesOf("github", "github__search", "github! ?search")).toEqual([
-    ...["github", "github_search", "github_search_2"],
+    "github",
+    "github_search",
+    "github_search_2",
   ]);
 });
 

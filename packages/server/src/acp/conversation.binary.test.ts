@@ -159,18 +159,14 @@ describe("an editor and its agent", () => {
     expect(asked).toBe(1);
     expect(await readFile(join(stage.folder, "new.txt"), "utf8")).toBe("one\ntwo\n");
 
-    const { configOptions } = await editor.agent.request(methods.agent.session.setConfigOption, {
-      ...{ sessionId: session, configId: "mode", value: "default" },
-    });
+    const setOption = (configId: string, value: string) =>
+      editor.agent.request(methods.agent.session.setConfigOption, { sessionId: session, configId, value });
+    const { configOptions } = await setOption("mode", "default");
     expect(configOptions.find(({ id }) => id === "mode")).toMatchObject({ currentValue: "default" });
     const models = configOptions.find(({ id }) => id === "model");
     const haiku = (models as { options: { value: string }[] }).options.find(({ value }) => value.includes("haiku"));
-    await editor.agent.request(methods.agent.session.setConfigOption, {
-      ...{ sessionId: session, configId: "model", value: haiku!.value },
-    });
-    await editor.agent.request(methods.agent.session.setConfigOption, {
-      ...{ sessionId: session, configId: "effort", value: "low" },
-    });
+    await setOption("model", haiku!.value);
+    await setOption("effort", "low");
     await editor.say(session, "hello");
     expect(stage.rehearsal.modelRequests.at(-1)!.model).toContain("haiku");
     await expect(

@@ -6,7 +6,9 @@ import { AcpSchema } from "./testing/acp-schema.ts";
 import { AcpClient } from "./acp-client.ts";
 
 const inquiry: Inquiry = {
-  ...{ id: "sevt_1", kind: "question", name: "AskUserQuestion" },
+  id: "sevt_1",
+  kind: "question",
+  name: "AskUserQuestion",
   input: {
     questions: [
       {
@@ -42,7 +44,8 @@ test("all questions are in one form, with multiple choice and free text", async 
   const content = { question_1: ["Red", "Blue"], question_2: "Ada", question_2_other: "Zoe" };
   const client = clientThat(true, [{ action: "accept", content }]);
   expect(await client.answer()).toEqual({
-    ...{ result: "allow", scope: "once" },
+    result: "allow",
+    scope: "once",
     input: { answers: { "Which colours?": ["Red", "Blue"], "Which name?": "Zoe" } },
   });
   expect(client.asked).toMatchObject([

@@ -39,11 +39,18 @@ test("the context window is that of the answering model", () => {
   const sizes = (body: SessionEventBody) =>
     projection.event(logged(body)).map((patch) => (patch.type === "usage" ? patch.size : patch.type));
   const init = (model: string): SessionEventBody => ({
-    ...{ type: "tandem.init", model, tools: [], mcp_servers: [], folder: "/work" },
-    ...{ claude_session_id: "c", claude_code_version: "2" },
+    type: "tandem.init",
+    model,
+    tools: [],
+    mcp_servers: [],
+    folder: "/work",
+    claude_session_id: "c",
+    claude_code_version: "2",
   });
   const answered = (model?: string): SessionEventBody => ({
-    ...{ type: "span.model_request_end", model_request_start_id: newId("event"), is_error: false },
+    type: "span.model_request_end",
+    model_request_start_id: newId("event"),
+    is_error: false,
     model_usage: { input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
     tandem: { ...(model !== undefined && { model }) },
   });

@@ -58,7 +58,9 @@ export class SessionProjection {
         if (!this.#open.has(delta.event_id)) return [];
         return [
           {
-            ...{ type: "tool_call", id: delta.event_id, ...mark },
+            type: "tool_call",
+            id: delta.event_id,
+            ...mark,
             change: { status: "in_progress", elapsed: delta.elapsed_seconds },
           },
         ];
@@ -72,7 +74,9 @@ export class SessionProjection {
     const open = [...this.#open];
     this.#open.clear();
     return open.map(([id, { child }]) => ({
-      ...{ type: "tool_call", id, change: { status: "failed", reason: "interrupted" } },
+      type: "tool_call",
+      id,
+      change: { status: "failed", reason: "interrupted" },
       ...(child && { child }),
     }));
   }

@@ -1,11 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
-import type { Engine } from "@tandem/sessions";
 import type { TokenStore } from "@tandem/storage";
 import type { z } from "zod";
-import type { ServerHealth } from "../server-health.ts";
 import type { Forwarder } from "../fleet/forwarder.ts";
-import type { ServedContext } from "../served-context.ts";
 import type { Logger } from "./create-logger.ts";
 import { describeIssues } from "./request/describe-issues.ts";
 import type { FileMemoryLimit } from "./request/file-memory-limit.ts";
@@ -18,18 +15,13 @@ import type { ServerSettings } from "./settings.ts";
 import type { OpenStreams } from "./sse/open-streams.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 import type { TenantRuntime } from "../tenants/tenant-runtime.ts";
-import type { TenantService, ReadTenantUsage } from "../tenants/tenant-service.ts";
+import type { TenantService } from "../tenants/tenant-service.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Enough for an empty object. */
 const NOTHING_BYTES = 1_024;
 
-interface RouteDependencies {
-  engine: Engine;
-  context: ServedContext | undefined;
-  health: ServerHealth | undefined;
-  tenant: TenantRuntime["tenant"];
-  readUsage: ReadTenantUsage | undefined;
+interface RouteDependencies extends Omit<TenantRuntime, "acp" | "fleet"> {
   /** The operator's only. */
   tenantService: TenantService | undefined;
   tokens: TokenStore;
@@ -65,7 +57,13 @@ export class RouteRunner {
     if (route.longRunning) request.incoming.setTimeout(longTimeoutMs + silenceTimeoutMs);
     const { engine, context, health, tenant, readUsage, tenantService, tokens } = this.#dependencies;
     const call: Call = {
-      ...{ engine, context, health, tenant, readUsage, tenantService, tokens },
+      engine,
+      context,
+      health,
+      tenant,
+      readUsage,
+      tenantService,
+      tokens,
       token: request.token,
       params: request.params,
       query: readQuery(request.search, route.query),

@@ -96,7 +96,12 @@ export function createServer(
   const handlers = new TenantHandlers(
     { ...parts, tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT } },
     {
-      ...{ settings, streams, isValid, logger, version: parts.version ?? "0.0.0", metrics: parts.metrics },
+      settings,
+      streams,
+      isValid,
+      logger,
+      version: parts.version ?? "0.0.0",
+      metrics: parts.metrics,
       fileMemory: new FileMemoryLimit(settings.maxFileBytesAtOnce),
     },
     { tokens: store.tokens, runtimes: parts.runtimes, tenantService: parts.tenantService },

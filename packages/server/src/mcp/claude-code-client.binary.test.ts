@@ -59,7 +59,9 @@ test(
     ]);
     const secret = await server.secretFor("run");
     const { stdout, stderr } = await runClaude({
-      ...{ url: server.url, secret, model: rehearsal.url },
+      url: server.url,
+      secret,
+      model: rehearsal.url,
       prompt: "When is money paid back?",
     });
     expect({ stdout, stderr }).toMatchObject({ stdout: expect.stringContaining("Within 30 days.") });

@@ -22,7 +22,9 @@ const TURN: LoggedEvent[] = [
   logged({ type: "span.model_request_start" }, "sevt_request"),
   logged({
     type: "span.model_request_end",
-    ...{ model_request_start_id: "sevt_request" as EventId, is_error: false, model_usage: usage },
+    model_request_start_id: "sevt_request" as EventId,
+    is_error: false,
+    model_usage: usage,
     tandem: { model: "claude-sonnet-5-5", message_id: "msg_1", usd: 0.25 },
   }),
   logged({ type: "tandem.retry", attempt: 1, max_attempts: 3, delay_ms: 10, status: 429, reason: "rate_limit" }),
@@ -96,13 +98,17 @@ test("sessions by state covers the held sessions; a lost session has no state", 
 
 test("fleet gauges are labeled by place, and a failing source leaves the others unchanged", async () => {
   const status = {
-    ...{ type: "fleet_status" as const, at: "", throughput: { turns_per_minute: 0, minutes: [] }, dead: 2 },
+    type: "fleet_status" as const,
+    at: "",
+    throughput: { turns_per_minute: 0, minutes: [] },
+    dead: 2,
     workers: [],
     queue: [
       { place: 'needs:a="b"\\', waiting: 3, running: 1, oldest_ms: 1_500, served: false },
       { place: "any", waiting: 1, running: 0, oldest_ms: null, served: true },
     ],
-    ...{ leases: { held: 0, abandoned: 4 }, limits: [] },
+    leases: { held: 0, abandoned: 4 },
+    limits: [],
   };
   const processes = async () => Promise.reject(new Error("away"));
   const { metrics } = watched([], { fleet: async () => status, processes });

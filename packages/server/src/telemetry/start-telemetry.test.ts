@@ -135,7 +135,9 @@ test("one trace covers the client's request, the server, and the turn with its m
   append(session, [
     logged({
       type: "span.model_request_end",
-      ...{ model_request_start_id: "sevt_one" as EventId, is_error: false, model_usage: usage },
+      model_request_start_id: "sevt_one" as EventId,
+      is_error: false,
+      model_usage: usage,
       tandem: { model: "claude-sonnet-5-5", message_id: "msg_1" },
     }),
     logged({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }),

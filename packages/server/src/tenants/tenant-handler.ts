@@ -44,14 +44,15 @@ export class TenantHandler {
     shared: SharedParts,
     { tokens, tenantService }: { tokens: TokenStore; tenantService?: TenantService },
   ) {
-    const { engine, context, health, tenant, readUsage } = runtime;
-    const { settings, streams, fileMemory, version, isValid, logger, metrics } = shared;
+    const { engine, context, fleet, tenant } = runtime;
+    const { settings, version, isValid, logger, metrics } = shared;
     this.runtime = runtime;
     const hubs = new SessionHubs({
-      ...{ sessions: engine.sessions, settings, logger },
+      sessions: engine.sessions,
+      settings,
+      logger,
       onReceive: metrics && ((logged) => metrics.received(logged)),
     });
-    const { fleet } = runtime;
     const roster = fleet && new Roster(fleet.store.workers);
     const hasContext = context !== undefined;
     const forwarder =
@@ -63,10 +64,7 @@ export class TenantHandler {
         ? new RequestRouter({ roster, tenant: tenant.id, idHeader, logger })
         : undefined;
     this.routers = { acp: routerFor(CONNECTION_HEADER), ...(!hasContext && { mcp: routerFor(MCP_HEADER) }) };
-    this.runner = new RouteRunner({
-      ...{ engine, context, health, tokens, settings, hubs, streams, fileMemory, logger },
-      ...{ tenant, readUsage, tenantService, forwarder },
-    });
+    this.runner = new RouteRunner({ ...runtime, ...shared, tokens, hubs, tenantService, forwarder });
     this.mcp = new McpClients({ context, version, isValid, checkMs: settings.heartbeatMs, logger });
     this.acp = runtime.acp && createAcpDoor(runtime.acp, runtime, shared);
   }
@@ -83,7 +81,10 @@ function createAcpDoor(
   { settings, streams, isValid, logger }: SharedParts,
 ): AcpDoor {
   return new AcpDoor({
-    ...{ connect, streams, isValid, logger },
+    connect,
+    streams,
+    isValid,
+    logger,
     hasSession: (id) =>
       engine.sessions.get(id).then(
         () => true,

@@ -5,7 +5,12 @@ import { memoryTokens } from "../testing/memory-tokens.ts";
 import { tokensOf } from "./tokens-of.ts";
 
 const row = (name: string, tenant: string): TokenRow => ({
-  ...{ id: newId("token"), name, tenant, sha256: name, scopes: ["admin"], lastUsedAt: null },
+  id: newId("token"),
+  name,
+  tenant,
+  sha256: name,
+  scopes: ["admin"],
+  lastUsedAt: null,
   createdAt: new Date().toISOString(),
 });
 

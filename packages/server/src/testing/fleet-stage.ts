@@ -67,14 +67,12 @@ export async function setFleetStage(): Promise<FleetStage> {
       hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
       stateFolder,
       deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
-      ...{
-        idle: 60_000,
-        recovery: "resume",
-        leaseTtl: 3_000 * Number(process.env["TANDEM_TEST_SLOWNESS"] ?? 1),
-        holder,
-        mcpTimeout: 10_000,
-        roots: [folder],
-      },
+      idle: 60_000,
+      recovery: "resume",
+      leaseTtl: 3_000 * Number(process.env["TANDEM_TEST_SLOWNESS"] ?? 1),
+      holder,
+      mcpTimeout: 10_000,
+      roots: [folder],
       models: async () => [{ id: "claude-sonnet-5-5", name: `Sonnet of ${machine}`, aliases: ["sonnet"] }],
       openConversation,
       sweep: () => ledger.sweep(),
@@ -84,7 +82,10 @@ export async function setFleetStage(): Promise<FleetStage> {
       log,
     });
     const acp = connectAgents({
-      ...{ engine, clientServers, version: "1.2.3", logger: createLogger({ destination: { write: () => undefined } }) },
+      engine,
+      clientServers,
+      version: "1.2.3",
+      logger: createLogger({ destination: { write: () => undefined } }),
       begin: async (path) => ({
         agent: (await engine.agents.create({ name: "a", model: "claude-sonnet-5-5" })).id,
         environment_id: (
@@ -94,15 +95,33 @@ export async function setFleetStage(): Promise<FleetStage> {
     });
     const server = await startTestServer({
       acp,
-      ...{ engine, tokens: store.tokens, records: store.records, check: () => store.check(), fleet: self },
+      engine,
+      tokens: store.tokens,
+      records: store.records,
+      check: () => store.check(),
+      fleet: self,
     });
     parts.use(server);
     await engine.start();
     const member = new FleetMember({
-      ...{ store, queue, log, open: () => [engine.runs], runsOf: async () => engine.runs },
+      store,
+      queue,
+      log,
+      open: () => [engine.runs],
+      runsOf: async () => engine.runs,
       row: {
-        ...{ id, holder, role, machine, labels, tenants: null, roots: [folder], address: server.url, payer: null },
-        ...{ version: "0", maxSessions: 10, startedAt: new Date().toISOString() },
+        id,
+        holder,
+        role,
+        machine,
+        labels,
+        tenants: null,
+        roots: [folder],
+        address: server.url,
+        payer: null,
+        version: "0",
+        maxSessions: 10,
+        startedAt: new Date().toISOString(),
       },
     });
     await member.start();
@@ -115,7 +134,10 @@ export async function setFleetStage(): Promise<FleetStage> {
     };
     members.defer(() => (ending ??= end()));
     return {
-      ...{ engine, store, server, holder },
+      engine,
+      store,
+      server,
+      holder,
       vanish: () =>
         (ending ??= (async () => {
           await server[Symbol.asyncDispose]();

@@ -67,7 +67,10 @@ export async function setJudgeStage(): Promise<JudgeStage> {
   });
   await engine.start();
   const acp = connectAgents({
-    ...{ engine, clientServers, version: "1.2.3", logger: createLogger({ destination: { write: () => undefined } }) },
+    engine,
+    clientServers,
+    version: "1.2.3",
+    logger: createLogger({ destination: { write: () => undefined } }),
     async begin(path, agent) {
       const metadata = { [ENVIRONMENT_METADATA.path]: path };
       return {

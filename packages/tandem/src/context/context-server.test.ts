@@ -6,8 +6,13 @@ import { contextServer } from "./context-server.ts";
 
 const serving = (run: ContextTool["run"], readOnly = true) => {
   const tool: ContextTool = {
-    ...{ name: "look", title: "Look", description: "Looks.", input: z.object({}), output: z.object({}) },
-    ...{ readOnly, run },
+    name: "look",
+    title: "Look",
+    description: "Looks.",
+    input: z.object({}),
+    output: z.object({}),
+    readOnly,
+    run,
   };
   const log = { warn: () => {} };
   const server = contextServer({ tools: [tool], session: "sesn_1", agent: "analyst", timeoutMs: 1_000, log });

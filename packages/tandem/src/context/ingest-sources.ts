@@ -83,7 +83,8 @@ function filesSource(
           if (!(error instanceof TandemError)) throw error;
           const missing = new TandemError("source_missing", `${path} cannot be read.`, { fix: "Check its path." });
           yield {
-            ...{ type: "skipped", path: named(basename(path)) },
+            type: "skipped",
+            path: named(basename(path)),
             error: error.code === "source_missing" ? missing : error,
           };
         }

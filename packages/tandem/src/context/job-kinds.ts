@@ -48,7 +48,7 @@ export async function jobKinds(parts: {
         async (run, { sources: names = [] }) =>
           room.ingest(run, {
             context: knowledge,
-            store: { ...{ records: store.records, blobs: store.blobs, search: store.search }, space: knowledge.id },
+            store: { records: store.records, blobs: store.blobs, search: store.search, space: knowledge.id },
             config: ingest,
             sources: (await ingestSources(project, { names, ...given })).sources,
             tools,

@@ -53,9 +53,17 @@ export async function serveContext(
   const reading = { folder, user, search, catalogue, connections };
   const desk = parts.use(
     new room.JobRunner({
-      ...{ store, space: knowledge.id, holder: holderName(command), log },
+      store,
+      space: knowledge.id,
+      holder: holderName(command),
+      log,
       kinds: await jobKinds({
-        ...{ project, store, knowledge, embedder, connect, given },
+        project,
+        store,
+        knowledge,
+        embedder,
+        connect,
+        given,
         tools: room.createContextTools(reading),
       }),
       models,

@@ -47,7 +47,10 @@ export async function openAcpEngine(
     return contextServers(project, served, store.sessions, log);
   });
   const engine = await createEngine(host, project, commandStore(store), {
-    ...{ command: COMMAND, log, ownOnly: true, runs: "later" as const },
+    command: COMMAND,
+    log,
+    ownOnly: true,
+    runs: "later" as const,
     ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
     sessionServers,
     // The editor's user chooses the folder, like a user of `tandem run`.

@@ -14,7 +14,11 @@ export async function openLocalFleet(host: Host, project: Project): Promise<Flee
   const queue = isShared ? parts.use(await (await loadQueue()).openPgBossQueue(location)) : undefined;
   const { AccountLimits, createFleet } = await loadSessions();
   const fleet = createFleet({
-    ...{ store, records: store.records, limits: new AccountLimits(store.records), queue, here: undefined },
+    store,
+    records: store.records,
+    limits: new AccountLimits(store.records),
+    queue,
+    here: undefined,
     note: async (note) => void (await store.audit.append([note])),
   });
   const owned = parts.move();

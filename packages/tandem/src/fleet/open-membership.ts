@@ -94,7 +94,11 @@ export async function openMembership(
   });
   const worker = { id, machine, labels, tenants };
   return {
-    ...{ id, role, machine, labels, holder, maxSessions, tenants, owner },
+    ...worker,
+    role,
+    holder,
+    maxSessions,
+    owner,
     runtimeOptions: (tenant, own) => ({
       engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
       fleet: { holder, role, store: own },
@@ -104,11 +108,20 @@ export async function openMembership(
     async join({ store: shared, runtimes, address, version, payer, onDrainWish }) {
       const { FleetMember } = await loadSessions();
       const member = new FleetMember({
-        ...{ store: shared, queue, log, onDrainWish },
+        store: shared,
+        queue,
+        log,
+        onDrainWish,
         open: () => runtimes.open.map(({ engine }) => engine.runs),
         runsOf: async (tenant) => (await runtimeIn(runtimes, tenant)).engine.runs,
         row: {
-          ...{ ...worker, holder, role, maxSessions, roots: sessionRoots(project), version, payer },
+          ...worker,
+          holder,
+          role,
+          maxSessions,
+          roots: sessionRoots(project),
+          version,
+          payer,
           address: options.advertise ?? fleet.advertise ?? address,
           startedAt: new Date().toISOString(),
         },

@@ -1,8 +1,11 @@
 import { z } from "zod";
 
 const rates = {
-  ...{ input: z.number(), output: z.number(), cacheRead: z.number() },
-  ...{ cacheWrite5m: z.number(), cacheWrite1h: z.number() },
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite5m: z.number(),
+  cacheWrite1h: z.number(),
 };
 
 /** The services' responses. Prices and built-in data are added on read, so that they match the program's version. */

@@ -57,7 +57,11 @@ export function createTenantService(
       }
       const project = params.project === undefined ? undefined : await projectFolder(env, params.project, others);
       const made: TenantRow = {
-        ...{ id, name, createdAt: new Date().toISOString(), archivedAt: null, limits: toLimits({}, quotas) },
+        id,
+        name,
+        createdAt: new Date().toISOString(),
+        archivedAt: null,
+        limits: toLimits({}, quotas),
         settings: { credential, ...(project !== undefined && { project }) },
       };
       await ensureTenantPlace(env, placeOfTenant(env, made));
@@ -103,8 +107,14 @@ function describe(env: Variables, row: TenantRow): Omit<TenantView, "tokens"> {
   const { home, project } = placeOfTenant(env, row);
   const { credential } = tenantSettings.parse(settings);
   return {
-    ...{ id, name, created_at: createdAt, archived_at: archivedAt, project, home },
-    ...{ credential, quotas: toQuotas(limits) },
+    id,
+    name,
+    created_at: createdAt,
+    archived_at: archivedAt,
+    project,
+    home,
+    credential,
+    quotas: toQuotas(limits),
   };
 }
 

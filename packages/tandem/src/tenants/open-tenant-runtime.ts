@@ -57,7 +57,8 @@ export async function openTenantRuntime(
   const clientServers = new room.ClientServers();
   const previews = fleet && parts.use(new room.RemotePreviews(fleet, { tenant: tenant.id, logger }));
   const engine = await createEngine(host, project, store, {
-    ...{ ...serving, runs },
+    ...serving,
+    runs,
     sessionServers: (session) => clientServers.of(session),
     ...(knowledge &&
       project.config.sessions.context && {
@@ -67,7 +68,10 @@ export async function openTenantRuntime(
     more: { ...more, ...(previews && { previews }) },
   });
   const acp = room.connectAgents({
-    ...{ engine, clientServers, logger, version: host.version },
+    engine,
+    clientServers,
+    logger,
+    version: host.version,
     begin: (folder, agent) => beginIn(engine, project, folder, agent),
     ...(!credential && { checkLogin: () => checkLogin(host, project, PROBE_MS) }),
   });
@@ -76,7 +80,15 @@ export async function openTenantRuntime(
   const owned = parts.move();
   let stopping: Promise<void> | undefined;
   return {
-    ...{ tenant, engine, context: knowledge, health, readUsage, acp, fleet, store, project },
+    tenant,
+    engine,
+    context: knowledge,
+    health,
+    readUsage,
+    acp,
+    fleet,
+    store,
+    project,
     async start() {
       await engine.start();
       // Like turns, jobs run on workers only.

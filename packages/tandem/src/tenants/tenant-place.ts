@@ -53,12 +53,11 @@ export async function ensureTenantPlace(env: Variables, { home, project, variabl
 
 export const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
-const SHARED = new Set([
-  ...["PATH", "LANG", "LANGUAGE", "TZ", "TERM"],
-  ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"],
-  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
-  ...["SystemRoot", "SYSTEMROOT", "ComSpec", "PATHEXT"],
-]);
+const SHARED = new Set(
+  `PATH LANG LANGUAGE TZ TERM HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy
+  all_proxy no_proxy NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR SystemRoot SYSTEMROOT ComSpec
+  PATHEXT`.split(/\s+/),
+);
 
 /** Shared variables: program path, locale and proxy. */
 const shared = (env: Variables): Variables =>

@@ -20,8 +20,10 @@ test("a tenant has its own home, and uses this machine's login only on its own m
   expect(strange.host.env).toMatchObject({ HOME: join(home, "home"), CLAUDE_CONFIG_DIR: join(home, "claude") });
   const own = await openTenantProject({ host, project }, row, { isOwn: true });
   expect(own.host.env).toMatchObject({
-    ...{ HOME: folder, CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR },
+    HOME: folder,
+    CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR,
     // Tandem's state of the tenant stays separate.
-    ...{ TANDEM_HOME: home, TMPDIR: join(home, "tmp") },
+    TANDEM_HOME: home,
+    TMPDIR: join(home, "tmp"),
   });
 });

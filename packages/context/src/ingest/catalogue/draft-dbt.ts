@@ -141,8 +141,12 @@ function joinsOf(table: TableFile, dbt: DbtTable, catalogue: Catalogue): JoinEnt
     if (!target || own === undefined || theirs === undefined) return [];
     return [
       {
-        ...{ columns: [own], to: `${target.schema}.${target.table}`, toColumns: [theirs] },
-        ...{ cardinality: "many-to-one", origin: "human", confidence: 0.9 },
+        columns: [own],
+        to: `${target.schema}.${target.table}`,
+        toColumns: [theirs],
+        cardinality: "many-to-one",
+        origin: "human",
+        confidence: 0.9,
         why: "A relationships test of the dbt project says so.",
       },
     ];

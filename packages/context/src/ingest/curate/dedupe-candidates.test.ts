@@ -5,10 +5,24 @@ import type { Candidate } from "../extract/candidate.ts";
 import { dedupeCandidates } from "./dedupe-candidates.ts";
 
 const candidate = (id: string, assertion: string, more: Partial<Candidate> = {}): Candidate => ({
-  ...{ id, key: id, document: `docs/${id}`, source: "docs", path: `${id}.md`, sha256: "0", topic: "Refunds" },
-  ...{ assertion, rationale: "", citations: [`docs/${id}#top`], suggestedPage: null, action: "create" },
+  id,
+  key: id,
+  document: `docs/${id}`,
+  source: "docs",
+  path: `${id}.md`,
+  sha256: "0",
+  topic: "Refunds",
+  assertion,
+  rationale: "",
+  citations: [`docs/${id}#top`],
+  suggestedPage: null,
+  action: "create",
   scores: { durability: 1, authority: 1, reuse: 1, novelty: 1, risk: 0 },
-  ...{ suspicious: null, state: "open", note: null, job: "job_1", createdAt: "" },
+  suspicious: null,
+  state: "open",
+  note: null,
+  job: "job_1",
+  createdAt: "",
   ...more,
 });
 

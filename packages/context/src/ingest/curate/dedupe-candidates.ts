@@ -45,8 +45,11 @@ function merged([first, ...others]: readonly Candidate[]): CandidateGroup {
     citations: [...new Set(all.flatMap(({ citations }) => citations))],
     suggestedPage: all.map(({ suggestedPage }) => suggestedPage).find((page) => page !== null) ?? null,
     scores: {
-      ...{ durability: best("durability"), authority: best("authority"), reuse: best("reuse") },
-      ...{ novelty: best("novelty"), risk: best("risk") },
+      durability: best("durability"),
+      authority: best("authority"),
+      reuse: best("reuse"),
+      novelty: best("novelty"),
+      risk: best("risk"),
     },
   };
   return { lead, others };

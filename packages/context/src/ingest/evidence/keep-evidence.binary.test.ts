@@ -112,7 +112,9 @@ it("skips and lists unreadable documents, and completes the rest", async () => {
 
 it("replaces a thread that exceeds its deadline, and reads the next document", async () => {
   const document = (text: string) => ({
-    ...{ citation: "docs/a", type: "folder" as const, path: "a.html" },
+    citation: "docs/a",
+    type: "folder" as const,
+    path: "a.html",
     bytes: new TextEncoder().encode(text),
   });
   // Longer than a thread's start on a busy machine, and much shorter than this conversion.

@@ -96,7 +96,14 @@ async function cutDocument(
   if (!bytes) throw new TandemError("unreadable", `${path} is not kept any more.`, { fix: "Ingest the source again." });
   const { chunks, title, ...rest } = await thread.convert({ citation, type, path, title: given, bytes });
   const document: DocumentRecord = {
-    ...{ citation, source, type, path, sha256, title, ...rest, form: FORM },
+    citation,
+    source,
+    type,
+    path,
+    sha256,
+    title,
+    ...rest,
+    form: FORM,
     ...(connection && { connection }),
     chunks: chunks.map((each) => each.citation),
   };

@@ -78,6 +78,9 @@ function judgeOf({ run }: IngestLine, by: readonly string[]): Evidence {
 }
 
 const toldOf = ({ id, title, counts, decisions }: Proposal) => ({
-  ...{ id, title, accepted: counts.accepted, open: counts.open },
+  id,
+  title,
+  accepted: counts.accepted,
+  open: counts.open,
   decisions: decisions.filter(({ answer }) => answer === null).length,
 });

@@ -62,7 +62,11 @@ export async function reconcile(
   const conflicts = pages.merge(result.changes, `${prefix}reconciliation`);
   const decisions = await Promise.all(
     result.contradictions.map(async ({ about, question, sides }): Promise<Decision> => ({
-      ...{ id: "", kind: "contradiction", about, question, answer: null },
+      id: "",
+      kind: "contradiction",
+      about,
+      question,
+      answer: null,
       sides: await Promise.all(
         sides.map(async ({ claim, citations }) => ({
           claim,
@@ -81,7 +85,10 @@ export async function reconcile(
     counts.kept += 1;
     const why = ruling ? `It is kept, because: ${ruling.reason}` : "It is kept, because nobody has decided about it.";
     decisions.push({
-      ...{ id: "", kind: "eviction", about: artifact, answer: null },
+      id: "",
+      kind: "eviction",
+      about: artifact,
+      answer: null,
       question: `${artifact} rests on what its sources do not say any more. ${why} Should it stay?`,
       sides: [{ claim: "What it rested on", evidence: (await line.evidenceStore.read(citations)).map(asEvidence) }],
     });

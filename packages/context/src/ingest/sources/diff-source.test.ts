@@ -8,8 +8,14 @@ import { makeFiles } from "./testing/make-files.ts";
 import { textSource } from "./text-source.ts";
 
 const known = (path: string, sha256: string, citation = `docs/${path.replace(/\.md$/, "")}`): Provenance => ({
-  ...{ source: "docs", path, sha256, citation },
-  ...{ lane: "light", artifacts: [], job: "job_1", at: "2026-01-01T00:00:00Z" },
+  source: "docs",
+  path,
+  sha256,
+  citation,
+  lane: "light",
+  artifacts: [],
+  job: "job_1",
+  at: "2026-01-01T00:00:00Z",
 });
 const fetched = (items: Record<string, string>, more: Partial<Fetched> = {}): Fetched => ({
   source: "docs",
@@ -24,7 +30,10 @@ const paths = (entries: readonly { item: { path: string } }[]) => entries.map(({
 
 it("distinguishes added, changed, unchanged, renamed and deleted", () => {
   const diff = diffSource(fetched({ "a.md": "1", "b.md": "2x", "new.md": "3", "moved/d.md": "4" }), [
-    ...[known("a.md", "1"), known("b.md", "2"), known("d.md", "4"), known("gone.md", "5")],
+    known("a.md", "1"),
+    known("b.md", "2"),
+    known("d.md", "4"),
+    known("gone.md", "5"),
   ]);
   expect(paths(diff.unchanged)).toEqual(["a.md"]);
   expect(paths(diff.changed)).toEqual(["b.md"]);
@@ -86,7 +95,9 @@ it("lists an unreadable item and reads the others", async () => {
     item: { path, size: 1, read },
   });
   const source: Source = {
-    ...{ name: "docs", type: "folder", lists: "all" },
+    name: "docs",
+    type: "folder",
+    lists: "all",
     async *list() {
       yield item("b.md", async () => Promise.reject(new TandemError("unreadable", "b.md cannot be read.")));
       yield item("a.md", async () => new Uint8Array([65]));

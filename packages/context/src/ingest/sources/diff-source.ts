@@ -21,6 +21,16 @@ export interface SourceDiff {
   doubt?: TandemError;
 }
 
+export type DiffCounts = Record<"added" | "changed" | "unchanged" | "renamed" | "deleted", number>;
+
+export const countsOf = ({ added, changed, unchanged, renamed, deleted }: SourceDiff): DiffCounts => ({
+  added: added.length,
+  changed: changed.length,
+  unchanged: unchanged.length,
+  renamed: renamed.length,
+  deleted: deleted.length,
+});
+
 export function diffSource(fetched: Fetched, known: readonly Provenance[]): SourceDiff {
   const diff: SourceDiff = { source: fetched.source, added: [], changed: [], unchanged: [], renamed: [], deleted: [] };
   const before = new Map(known.map((entry) => [entry.path, entry]));

@@ -72,7 +72,11 @@ export async function fetchSource(
         }
         const size = bytes.byteLength;
         fetched.items.push({
-          ...{ source: name, type, path, size, sha256: "" },
+          source: name,
+          type,
+          path,
+          size,
+          sha256: "",
           ...(title && { title }),
           ...(connection && { connection }),
         });

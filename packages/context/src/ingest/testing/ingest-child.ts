@@ -43,7 +43,12 @@ const deadline = Date.now() + 60_000;
 for (;;) {
   try {
     const row = await runJob({
-      ...{ store, space: folder.id, kind: "ingest", params: {}, holder: "test", leaseMs: 3_000 },
+      store,
+      space: folder.id,
+      kind: "ingest",
+      params: {},
+      holder: "test",
+      leaseMs: 3_000,
       llm: { backend: "anthropic", open },
       modelOf: () => "model-1",
       body: (run) => {

@@ -50,15 +50,22 @@ export async function openTestIngest(
   const source = (more: Partial<SourceConfig> = {}) =>
     openSource("docs", { type: "folder", path: "docs", ...more }, { root: home, maxFileMb: 20 });
   return {
-    ...{ store, space, folder, proposals, source },
+    store,
+    space,
+    folder,
+    proposals,
+    source,
     write: (path, text) => put(place("docs", path), text),
     remove: (path) => rm(place("docs", path)),
     writePage: (key, text) => put(place("context", "wiki", `${key}.md`), text),
     page: (key) => readFile(place("context", "wiki", `${key}.md`), "utf8"),
     ingest: (run, more = {}, tools = []) =>
       ingest(run, {
-        ...{ context: { folder, proposals }, store: space, tools },
-        ...{ config: config(more).ingest, sources: [source()] },
+        context: { folder, proposals },
+        store: space,
+        tools,
+        config: config(more).ingest,
+        sources: [source()],
       }),
     [Symbol.asyncDispose]: async () => {
       await store[Symbol.asyncDispose]();

@@ -3,8 +3,18 @@ import type { DocumentRecord } from "../evidence/document-record.ts";
 import { planUnits } from "./plan-units.ts";
 
 const document = (path: string, characters = 1_000): DocumentRecord => ({
-  ...{ citation: `docs/${path}`, source: "docs", type: "folder", path, sha256: "0", title: path, signals: {} },
-  ...{ excerpt: "", characters, chunks: [], suspicious: null, form: 1 },
+  citation: `docs/${path}`,
+  source: "docs",
+  type: "folder",
+  path,
+  sha256: "0",
+  title: path,
+  signals: {},
+  excerpt: "",
+  characters,
+  chunks: [],
+  suspicious: null,
+  form: 1,
 });
 const many = Array.from({ length: 60 }, (_, index) => document(`guides/page-${String(index).padStart(2, "0")}.md`));
 const shapes = (documents: readonly DocumentRecord[]) =>

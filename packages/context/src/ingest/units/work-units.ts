@@ -226,7 +226,14 @@ async function keepWritten(
       .map((each): Candidate => ({
         ...each,
         id: candidateId({ document: citation, sha256, key: each.key }),
-        ...{ source, path, sha256, suspicious, state: "open", note: null, job: run.job, createdAt },
+        source,
+        path,
+        sha256,
+        suspicious,
+        state: "open",
+        note: null,
+        job: run.job,
+        createdAt,
       }));
     kept.push(...(await keepCandidates(store, document, own)));
   }

@@ -81,6 +81,10 @@ export class EvidenceStore {
 }
 
 export const asEvidence = ({ source, path, sha256, citation, content }: Chunk): Evidence => ({
-  ...{ type: "source", source, path, sha256, citation },
+  type: "source",
+  source,
+  path,
+  sha256,
+  citation,
   quote: content.length > QUOTE ? `${content.slice(0, QUOTE - 1).toWellFormed()}…` : content,
 });

@@ -95,7 +95,11 @@ export class MemoryStage implements AsyncDisposable {
     };
     const kind = memoryKind(this.parts({ capture }));
     const row = await this.context.run({
-      ...{ kind: "memory", params, holder: "a test", llm, modelOf: () => this.#backend?.model ?? "none" },
+      kind: "memory",
+      params,
+      holder: "a test",
+      llm,
+      modelOf: () => this.#backend?.model ?? "none",
       ...(signal && { signal }),
       body: (run) => kind.work(run, params),
     });
@@ -115,7 +119,8 @@ function eventsOf(said: Said): SessionEvent[] {
     const document = { type: "text" as const, media_type: "text/plain" as const, data: said.attached ?? "" };
     return [
       {
-        ...{ type: "user.message" as const, ...stamp() },
+        type: "user.message" as const,
+        ...stamp(),
         content: [
           { type: "text", text: said.user },
           ...(said.attached === undefined ? [] : [{ type: "document" as const, source: document }]),
@@ -139,35 +144,45 @@ function eventsOf(said: Said): SessionEvent[] {
 function rowOf(id: SessionId): SessionRow {
   const at = new Date().toISOString();
   const agent = {
-    ...{ type: "agent" as const, id: "agent_1", version: 1, name: "analyst", description: null, system: null },
-    ...{ model: { id: "claude-sonnet-5-5" }, tools: [], mcp_servers: [], skills: [], multiagent: null },
+    type: "agent" as const,
+    id: "agent_1",
+    version: 1,
+    name: "analyst",
+    description: null,
+    system: null,
+    model: { id: "claude-sonnet-5-5" },
+    tools: [],
+    mcp_servers: [],
+    skills: [],
+    multiagent: null,
     execution_identity: { type: "service_account" as const },
   };
   const usage = {
-    ...{ input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, active_seconds: 0 },
+    input_tokens: 0,
+    output_tokens: 0,
+    cache_read_input_tokens: 0,
+    active_seconds: 0,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
     list_cost: { amount: "0", currency: "USD" as const },
   };
   return {
-    ...{
-      id,
-      status: "idle",
-      agent,
-      environmentId: "env_local",
-      title: null,
-      metadata: {},
-      resources: [],
-      budget: null,
-    },
-    ...{
-      usage,
-      activeMs: 0,
-      waitingFor: [],
-      folder: tmpdir(),
-      place: null,
-      claudeSession: undefined,
-      primaryThread: newId("thread"),
-    },
-    ...{ createdAt: at, updatedAt: at, archivedAt: null },
+    id,
+    status: "idle",
+    agent,
+    environmentId: "env_local",
+    title: null,
+    metadata: {},
+    resources: [],
+    budget: null,
+    usage,
+    activeMs: 0,
+    waitingFor: [],
+    folder: tmpdir(),
+    place: null,
+    claudeSession: undefined,
+    primaryThread: newId("thread"),
+    createdAt: at,
+    updatedAt: at,
+    archivedAt: null,
   };
 }

@@ -59,7 +59,8 @@ export class SignIn {
       });
     }
     const { secret, token } = await createToken(this.#tokens, {
-      ...{ name: known.name ?? PAGE_TOKEN, scopes: ["admin"] },
+      name: known.name ?? PAGE_TOKEN,
+      scopes: ["admin"],
       tenant: known.tenant,
     });
     return { cookie: this.#cookie(secret, COOKIE_SECONDS), token };

@@ -276,7 +276,12 @@ describe("previews", () => {
     memory.append(session, message("Hello"), { id });
     await late.until(({ data }) => data?.["id"] === id);
     expect(late.types).toEqual([
-      ...["agent.message", "agent.message", "event_start", "event_delta", "event_delta", "agent.message"],
+      "agent.message",
+      "agent.message",
+      "event_start",
+      "event_delta",
+      "event_delta",
+      "agent.message",
     ]);
     expect(textIn(late, id)).toBe("Hello");
   });

@@ -51,7 +51,11 @@ it("reads the files without a manifest, and reports that", async () => {
   const entries = await listed(files.source({ type: "dbt" }));
   expect(skippedCodes(entries)).toEqual({ "target/manifest.json": "no_manifest" });
   expect(itemPaths(entries).toSorted()).toEqual([
-    ...["docs/loose", "exposures/weekly", "models/customers.sql", "models/orders.sql", "sources/raw.orders"],
+    "docs/loose",
+    "exposures/weekly",
+    "models/customers.sql",
+    "models/orders.sql",
+    "sources/raw.orders",
   ]);
   const orders = await textOf(entries, "models/orders.sql");
   // Docs blocks that refer to each other terminate.

@@ -11,7 +11,10 @@ export async function openTestContext(): Promise<ContextStore & AsyncDisposable>
   const store = await openStore(join(folder, "tandem.db"));
   const { records, blobs, search } = store;
   return {
-    ...{ space: newId("context"), records, blobs, search },
+    space: newId("context"),
+    records,
+    blobs,
+    search,
     [Symbol.asyncDispose]: async () => {
       await store[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });

@@ -82,7 +82,11 @@ const isOf = (item: Evidence, session: string): boolean => item.type === "event"
 function describe(file: MemoryFile, all: readonly MemoryFile[]): ContextMemory {
   const { id, text, scope, tags, sources } = file;
   return {
-    ...{ id, text, scope, tags: [...tags], sources: [...sources] },
+    id,
+    text,
+    scope,
+    tags: [...tags],
+    sources: [...sources],
     agent: file.agent ?? null,
     user: file.user ?? null,
     created_at: file.createdAt,

@@ -72,7 +72,13 @@ describe("the context", () => {
       data: [
         {
           id: "shop/main.customers",
-          ...{ connection: "shop", schema: "main", table: "customers", type: "table", rows: 120, columns: 2, joins: 0 },
+          connection: "shop",
+          schema: "main",
+          table: "customers",
+          type: "table",
+          rows: 120,
+          columns: 2,
+          joins: 0,
           description: "People who have bought something.",
         },
       ],
@@ -182,7 +188,10 @@ describe("proposals", () => {
     const support = [{ from: 1, to: Infinity, aspect: "wiki" as const, evidence }];
     const drafts = (name: string, count: number, text: string) =>
       Array.from({ length: count }, (_, at) => ({
-        ...{ path: `wiki/${name}-${String(at).padStart(3, "0")}.md`, before: null, after: text, support },
+        path: `wiki/${name}-${String(at).padStart(3, "0")}.md`,
+        before: null,
+        after: text,
+        support,
       }));
     const propose = async (title: string, made: ReturnType<typeof drafts>) =>
       (await context.context.proposals.propose({ job: null, title, summary: "", drafts: made }))!.id;

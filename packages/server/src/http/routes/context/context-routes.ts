@@ -141,7 +141,11 @@ function summarise(file: TableOutline): TableSummary {
   const { connection, schema, table, type, rows = null, columnCount, joins = [] } = file;
   return {
     id: `${connection}/${schema}.${table}`,
-    ...{ connection, schema, table, type, rows },
+    connection,
+    schema,
+    table,
+    type,
+    rows,
     description: described(file.descriptions),
     columns: columnCount,
     joins: joins.length,

@@ -78,7 +78,13 @@ async function find(call: Pick<Call<{ job_id: string }>, "context" | "params">):
 function describe(row: JobRow): Job {
   const { id, kind, params, state, progress, result, error } = row;
   return {
-    ...{ id, kind, params, state, progress, result, error },
+    id,
+    kind,
+    params,
+    state,
+    progress,
+    result,
+    error,
     cancel_requested: row.cancelRequested,
     created_at: row.createdAt,
     started_at: row.startedAt,

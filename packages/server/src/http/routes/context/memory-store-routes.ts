@@ -155,15 +155,23 @@ function listed(entry: StoreEntry, under: string, depth: number): [path: string,
 }
 
 const storeView = ({ id, createdAt, updatedAt, archivedAt, ...said }: MemoryStoreRecord) => ({
-  ...{ type: "memory_store" as const, id, ...said },
-  ...{ created_at: createdAt, updated_at: updatedAt, archived_at: archivedAt },
+  type: "memory_store" as const,
+  id,
+  ...said,
+  created_at: createdAt,
+  updated_at: updatedAt,
+  archived_at: archivedAt,
 });
 
 const memoryView = (store_: string, entry: StoreEntry, { view: wanted }: { view: "basic" | "full" }) => ({
-  ...{ type: "memory" as const, id: entry.id, memory_store_id: store_, path: entry.path },
+  type: "memory" as const,
+  id: entry.id,
+  memory_store_id: store_,
+  path: entry.path,
   memory_version_id: entry.version,
   content: wanted === "full" ? entry.content : null,
   content_sha256: entry.sha256,
   content_size_bytes: Buffer.byteLength(entry.content),
-  ...{ created_at: entry.createdAt, updated_at: entry.updatedAt },
+  created_at: entry.createdAt,
+  updated_at: entry.updatedAt,
 });

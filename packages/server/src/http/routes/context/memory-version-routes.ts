@@ -61,12 +61,19 @@ function versionView(
   { view: wanted }: { view: "basic" | "full" },
 ) {
   return {
-    ...{ type: "memory_version" as const, id, memory_id: memory, memory_store_id: store, operation, path },
+    type: "memory_version" as const,
+    id,
+    memory_id: memory,
+    memory_store_id: store,
+    operation,
+    path,
     content: wanted === "full" ? content : null,
     content_sha256: sha256,
     content_size_bytes: content === null ? null : Buffer.byteLength(content),
-    ...{ created_at: createdAt, created_by: actorView(createdBy) },
-    ...{ redacted_at: redactedAt, redacted_by: actorView(redactedBy) },
+    created_at: createdAt,
+    created_by: actorView(createdBy),
+    redacted_at: redactedAt,
+    redacted_by: actorView(redactedBy),
   };
 }
 

@@ -70,7 +70,11 @@ const FACT_NAMES: Record<ModelFact, string> = {
 };
 
 const describeRates = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: Omit<ListPrice, "longPrompt">) => ({
-  ...{ input, output, cache_read: cacheRead, cache_write_5m: cacheWrite5m, cache_write_1h: cacheWrite1h },
+  input,
+  output,
+  cache_read: cacheRead,
+  cache_write_5m: cacheWrite5m,
+  cache_write_1h: cacheWrite1h,
 });
 
 const describePrice = (price: ListPrice, asOf: string) => ({

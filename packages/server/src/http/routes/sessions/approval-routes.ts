@@ -11,7 +11,8 @@ export const approvalRoutes: Route[] = [
     handle: async ({ engine, query }) => {
       const { limit, page, status, session_id: session } = query;
       const { data, next } = await engine.approvals.list({
-        ...{ status, limit },
+        status,
+        limit,
         ...(page !== undefined && { cursor: page }),
         ...(session !== undefined && { session }),
       });
