@@ -22,15 +22,23 @@ test("the entrypoint trusts the settings and serves on all addresses with a toke
   await writeFile(join(settings!, "tandem.yaml"), config.replace("/workspace", workspace!));
   const env = {
     PATH: [bin, join(process.execPath, ".."), "/usr/bin", "/bin"].join(":"),
-    ...{ HOME: home, TANDEM_HOME: data, TANDEM_PROJECT: settings, CLAUDE_CONFIG_DIR: join(home!, ".claude") },
-    ...{ ANTHROPIC_API_KEY: "sk-ant-made-up", HTTPS_PROXY: "http://127.0.0.1:9", NODE_ENV: "production" },
+    HOME: home,
+    TANDEM_HOME: data,
+    TANDEM_PROJECT: settings,
+    CLAUDE_CONFIG_DIR: join(home!, ".claude"),
+    ANTHROPIC_API_KEY: "sk-ant-made-up",
+    HTTPS_PROXY: "http://127.0.0.1:9",
+    NODE_ENV: "production",
   };
   const health = () =>
     spawnSync(process.execPath, [join(root, "container", "health.mjs")], { env, encoding: "utf8", timeout: 20_000 });
   expect(health().status).toBe(1);
 
   const child = spawn(join(bin!, "tandem-entrypoint"), ["up", "--json", "--port", "0"], {
-    ...{ cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"], detached: true },
+    cwd: workspace,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
   });
   const said: string[] = [];
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => said.push(chunk));

@@ -62,7 +62,10 @@ test.skipIf(whyNoPostgres() !== undefined)(
         cwd: workspace!,
         env: {
           PATH: [bin, join(process.execPath, ".."), "/usr/bin", "/bin"].join(":"),
-          ...{ HOME: home, TANDEM_HOME: data, TANDEM_PROJECT: settings!, NODE_ENV: "production" },
+          HOME: home,
+          TANDEM_HOME: data,
+          TANDEM_PROJECT: settings!,
+          NODE_ENV: "production",
           HTTPS_PROXY: "http://127.0.0.1:9",
         },
         stdio: ["ignore", "ignore", "pipe"],

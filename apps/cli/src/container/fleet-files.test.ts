@@ -151,10 +151,14 @@ test.each([
     const { spec } = template;
     const [only] = spec.containers;
     expect(spec.securityContext).toMatchObject({
-      ...{ runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: "RuntimeDefault" } },
+      runAsNonRoot: true,
+      runAsUser: 10_001,
+      seccompProfile: { type: "RuntimeDefault" },
     });
     expect(only!.securityContext).toEqual({
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
     });
     expect(only!.resources.limits).toHaveProperty("memory");
     for (const path of ["/data", "/home/tandem", "/tmp"]) {
@@ -184,7 +188,10 @@ test("Kubernetes: the command lines are valid", async () => {
   expect(await upOptions(servers.template.spec.containers[0]!.args)).toMatchObject({ as: "server" });
   const args = workers.template.spec.containers[0]!.args.map((arg) => arg.replaceAll("$(POD_NAME)", "tandem-worker-0"));
   expect(await upOptions(args)).toMatchObject({
-    ...{ as: "worker", machine: "tandem-worker-0", label: ["volume=workspace"], maxSessions: "16" },
+    as: "worker",
+    machine: "tandem-worker-0",
+    label: ["volume=workspace"],
+    maxSessions: "16",
     advertise: `http://tandem-worker-0.${workers.serviceName}:4760`,
   });
   expect(workers.template.spec.containers[0]!.env.map(({ name }) => name)).toContain("POD_NAME");

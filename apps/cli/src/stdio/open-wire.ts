@@ -57,7 +57,11 @@ async function openOwn(context: Invocation, project: Project, logger: Logger): P
   const { maxJsonBytes, maxUploadBytes, longTimeoutMs } = await serverSettings(project, undefined);
   const wire = parts.use(
     openPrivateWire({
-      ...{ engine, store, logger, version: context.version, actor: localActor() },
+      engine,
+      store,
+      logger,
+      version: context.version,
+      actor: localActor(),
       ...(knowledge && { context: knowledge }),
       health: createServerHealth(context, project, { demo: false }),
       settings: { maxJsonBytes, maxUploadBytes, longTimeoutMs },

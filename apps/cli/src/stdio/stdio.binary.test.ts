@@ -65,7 +65,10 @@ describe("a host with an engine of its own", () => {
     const content = Buffer.from([0, 255, 10, 13, 7]).toString("base64");
     const file = await host.ask<{ id: string }>("files.upload", { filename: "a b.bin", content });
     expect(await host.ask("files.download", { file_id: file.id })).toEqual({
-      ...{ filename: "a b.bin", mime_type: "application/octet-stream", size_bytes: 5, content },
+      filename: "a b.bin",
+      mime_type: "application/octet-stream",
+      size_bytes: 5,
+      content,
     });
     // Call every list method: each response is validated by its schema.
     for (const method of ["agents.list", "environments.list", "sessions.list", "files.list", "models.list"]) {

@@ -124,7 +124,9 @@ describe.each(places)("on $name", ({ why, open }) => {
       routes = Object.entries(body["paths"] as Record<string, Record<string, { operationId: string }>>).flatMap(
         ([path, methods]) =>
           Object.entries(methods).map(([method, { operationId }]) => ({
-            ...{ name: operationId, method: method.toUpperCase(), path },
+            name: operationId,
+            method: method.toUpperCase(),
+            path,
           })),
       );
       ids = await idsOf(acme);
@@ -140,7 +142,9 @@ describe.each(places)("on $name", ({ why, open }) => {
       const get = (path: string) => must(stage.call(token, "GET", path));
       const folder = `${stage.homeOf("acme")}/project`;
       const agent = await post("/v1/agents", {
-        ...{ name: MARK, model: "sonnet", system: MARK },
+        name: MARK,
+        model: "sonnet",
+        system: MARK,
         tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_ask" } } }],
       });
       const environment = await post("/v1/environments", { name: MARK, metadata: { "tandem.path": folder } });
@@ -148,7 +152,9 @@ describe.each(places)("on $name", ({ why, open }) => {
       form.append("file", new Blob([MARK]), "notes.txt");
       const file = await must(stage.call(token, "POST", "/v1/files", form));
       const session = await post("/v1/sessions", {
-        ...{ agent: agent.body.id, environment_id: environment.body.id, title: MARK },
+        agent: agent.body.id,
+        environment_id: environment.body.id,
+        title: MARK,
         resources: [{ type: "file", file_id: file.body.id }],
         initial_events: [{ type: "user.message", content: [{ type: "text", text: `Please write about ${MARK}` }] }],
       });
@@ -176,13 +182,28 @@ describe.each(places)("on $name", ({ why, open }) => {
       ]);
       const first = ({ body }: Answer): string => String(body.data[0]?.["id"]);
       return {
-        ...{ folder, agent_id: agent.body.id, environment_id: environment.body.id, file_id: file.body.id },
-        ...{ session_id: session.body.id, approval_id: first(approvals), thread_id: first(threads) },
-        ...{ event_id: first(events), resource_id: first(resources), token_id: first(tokens) },
-        ...{ memory_store_id: store.body.id, memory_id: memory.body.id, memory_version_id: first(versions) },
-        ...{ rule_id: rule.body.id, job_id: job.body.id, proposal_id: first(proposals), tenant_id: "acme" },
-        ...{ key: session.body.id, worker_id: "wrk_01", task_id: "task_1", mcp_server_id: "mcp_01" },
-        ...{ known: known.body["id"] ?? "" },
+        folder,
+        agent_id: agent.body.id,
+        environment_id: environment.body.id,
+        file_id: file.body.id,
+        session_id: session.body.id,
+        approval_id: first(approvals),
+        thread_id: first(threads),
+        event_id: first(events),
+        resource_id: first(resources),
+        token_id: first(tokens),
+        memory_store_id: store.body.id,
+        memory_id: memory.body.id,
+        memory_version_id: first(versions),
+        rule_id: rule.body.id,
+        job_id: job.body.id,
+        proposal_id: first(proposals),
+        tenant_id: "acme",
+        key: session.body.id,
+        worker_id: "wrk_01",
+        task_id: "task_1",
+        mcp_server_id: "mcp_01",
+        known: known.body["id"] ?? "",
       };
     }
 
@@ -292,7 +313,8 @@ describe.each(places)("on $name", ({ why, open }) => {
         const response = await fetch(`${stage.up.url}/mcp`, {
           method: "POST",
           headers: {
-            ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },
+            authorization: `Bearer ${token}`,
+            "content-type": "application/json",
             accept: "application/json, text/event-stream",
             ...(session && { "mcp-session-id": session }),
           },
@@ -348,7 +370,9 @@ describe.each(places)("on $name", ({ why, open }) => {
       fetch(`${stage.up.url}/acp`, {
         method,
         headers: {
-          ...{ authorization: `Bearer ${token}`, accept: "text/event-stream", ...headers },
+          authorization: `Bearer ${token}`,
+          accept: "text/event-stream",
+          ...headers,
           ...(body !== undefined && { "content-type": "application/json" }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -364,7 +388,9 @@ describe.each(places)("on $name", ({ why, open }) => {
       const searched = await must(stage.call(acme, "GET", "/v1/context/search?query=violet+heron"));
       expect(searched.text).toContain(MARK);
       expect((await must(stage.call(acme, "GET", "/v1/tenant"))).body).toMatchObject({
-        ...{ id: "acme", name: "acme Ltd", is_operator: false },
+        id: "acme",
+        name: "acme Ltd",
+        is_operator: false,
       });
     });
   });

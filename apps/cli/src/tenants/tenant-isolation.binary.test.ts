@@ -32,7 +32,8 @@ const as = (id: string) => ({
 /** Starts a session in a folder of the tenant. */
 async function begin(id: string, words?: string): Promise<string> {
   const agent = await as(id).post("/v1/agents", {
-    ...{ name: "worker", model: "sonnet" },
+    name: "worker",
+    model: "sonnet",
     tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
   });
   const session = await as(id).post("/v1/sessions", { agent: agent.body.id, environment_id: "env_local" });

@@ -49,13 +49,17 @@ export function expiredAnswer(approval: Approval): Answer {
   return approval.kind === "question"
     ? {
         type: "user.custom_tool_result",
-        ...{ custom_tool_use_id: approval.id, content: [{ type: "text" as const, text }], is_error: true },
+        custom_tool_use_id: approval.id,
+        content: [{ type: "text" as const, text }],
+        is_error: true,
         tandem,
         ...place,
       }
     : {
         type: "user.tool_confirmation",
-        ...{ tool_use_id: approval.id, result: "deny" as const, deny_message: text },
+        tool_use_id: approval.id,
+        result: "deny" as const,
+        deny_message: text,
         tandem: { scope: "once", ...tandem },
         ...place,
       };

@@ -74,7 +74,9 @@ export class ApprovalService implements Approvals {
     const { row, approval } = found;
     const book = await this.#rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
     const call = {
-      ...{ name: approval.tool, input: approval.input, thread: null },
+      name: approval.tool,
+      input: approval.input,
+      thread: null,
       ...(approval.mcp_server_name !== undefined && { mcpServer: approval.mcp_server_name }),
     };
     const covers = (rule: Rule): boolean => book.covers(rule, call);

@@ -196,7 +196,10 @@ export class BudgetHook implements TurnHook {
     const totals = this.#totals;
     return accounts.flatMap((account, index) =>
       BUDGET_UNITS.map((unit) => ({
-        ...{ ...account, unit, total: totals[unit], reserve: wanted[unit] },
+        ...account,
+        unit,
+        total: totals[unit],
+        reserve: wanted[unit],
         limit: limitOf(limits[index]!, unit),
       })),
     );

@@ -120,7 +120,8 @@ describe("subagents", () => {
     },
   };
   const spawn = (prompt: string) => ({
-    ...{ type: "tool_use" as const, name: "Agent" },
+    type: "tool_use" as const,
+    name: "Agent",
     input: { description: prompt, prompt, subagent_type: "general-purpose", run_in_background: false },
   });
 

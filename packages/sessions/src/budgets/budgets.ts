@@ -73,7 +73,10 @@ export class Budgets implements BudgetControl {
     const reserved = await this.#parts.store.spending.reservedBy(row.id);
     const limits = limitsOfSession(row, await this.#parts.book.ofSession(row.id));
     const gauge = (scope: BudgetScope, unit: BudgetUnit, spent: number, limit: number | null): BudgetGauge => ({
-      ...{ scope, of: row.id, unit, payer },
+      scope,
+      of: row.id,
+      unit,
+      payer,
       spent: toShown(unit, spent),
       reserved: toShown(unit, reserved[unit] ?? 0),
       limit: limit === null ? null : toShown(unit, limit),

@@ -7,17 +7,13 @@ const output = (event: SessionEventBody, thread: string | null = null, id = "sev
   ({ type: "event", thread, id, event }) as unknown as Extract<ConversationOutput, { type: "event" }>;
 const start = (): SessionEventBody => ({ type: "span.model_request_start" });
 const end = (input: number, of = "sevt_1"): SessionEventBody => ({
-  ...{ type: "span.model_request_end", model_request_start_id: of as EventId, is_error: false },
-  model_usage: {
-    ...{ input_tokens: input, output_tokens: 500 },
-    ...{ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
-  },
+  type: "span.model_request_end",
+  model_request_start_id: of as EventId,
+  is_error: false,
+  model_usage: { input_tokens: input, output_tokens: 500, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
   tandem: { model: "claude-sonnet-5-5" },
 });
-const call: SessionEventBody = {
-  ...{ type: "agent.tool_use", name: "Bash", input: {} },
-  tandem: { tool_use_id: "toolu_1" },
-};
+const call: SessionEventBody = { type: "agent.tool_use", name: "Bash", input: {}, tandem: { tool_use_id: "toolu_1" } };
 const thread = (state: "running" | "idle", id: string): SessionEventBody =>
   ({
     type: `session.thread_status_${state}`,

@@ -133,8 +133,12 @@ export class NextAnswers {
 }
 
 const NO_USAGE = {
-  ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 },
-  ...{ cacheWrite5mTokens: 0, cacheWrite1hTokens: 0, webSearches: 0 },
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWrite5mTokens: 0,
+  cacheWrite1hTokens: 0,
+  webSearches: 0,
 };
 
 /** Nothing, where the price is known: then it is counted. */

@@ -13,10 +13,7 @@ export async function lastRequest(
   log: EventLog,
   session: SessionId,
 ): Promise<{ end: RequestEnd; at: number } | undefined> {
-  const found = await log.read(session, {
-    ...{ order: "desc", limit: 5, thread: null },
-    types: ["span.model_request_end"],
-  });
+  const found = await log.read(session, { order: "desc", limit: 5, thread: null, types: ["span.model_request_end"] });
   const end = found.find(({ thread, event }) => thread === null && isAnswered(event as RequestEnd))?.event as
     | RequestEnd
     | undefined;
@@ -29,7 +26,9 @@ const isAnswered = ({ tandem }: RequestEnd): boolean => tandem.model !== undefin
 export async function totalsBeforeTurn(log: EventLog, session: SessionId): Promise<Amounts> {
   const [first] = await readOpenTurn(log, session);
   const [usage] = await log.read(session, {
-    ...{ order: "desc", limit: 1, types: ["session.usage"] },
+    order: "desc",
+    limit: 1,
+    types: ["session.usage"],
     ...(first && { before: first.seq }),
   });
   return totalsOf(noteOf(usage?.event));

@@ -24,8 +24,13 @@ export function refusalOf(short: Shortfall, payer: string | null): Refusal {
   const { scope, of, unit } = short;
   const shown = (amount: number): number => toShown(unit, amount);
   const gauge: BudgetGauge = {
-    ...{ scope, of, unit, payer },
-    ...{ spent: shown(short.spent), reserved: shown(short.reserved), limit: shown(short.limit) },
+    scope,
+    of,
+    unit,
+    payer,
+    spent: shown(short.spent),
+    reserved: shown(short.reserved),
+    limit: shown(short.limit),
   };
   const events: SessionEventBody[] = short.isBudget
     ? []

@@ -19,7 +19,13 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 const write = (name: string, content: string) => writeFile(join(root, "work", name), content);
 const mark = (kind: PastMark["kind"], { id }: Checkpoint, seq: number): PastMark => ({
-  ...{ seq, kind, checkpoint: id, message: null, at: null, filesChanged: 0, skipped: 0 },
+  seq,
+  kind,
+  checkpoint: id,
+  message: null,
+  at: null,
+  filesChanged: 0,
+  skipped: 0,
 });
 
 test("of two sessions at once in one folder, nobody overwrites what may be the other's", async () => {

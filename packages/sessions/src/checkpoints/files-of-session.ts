@@ -79,7 +79,9 @@ export class FilesOfSession {
   /** What would change, as a diff. */
   difference(from: Checkpoint, to: Checkpoint, paths: Iterable<string>, patch = true): Promise<TreeDiff> {
     return this.#store.diff(from, to, {
-      ...{ patch, maxFiles: MAX_FILES, maxPatchBytes: MAX_PATCH_BYTES },
+      patch,
+      maxFiles: MAX_FILES,
+      maxPatchBytes: MAX_PATCH_BYTES,
       paths: new Set(paths),
     });
   }

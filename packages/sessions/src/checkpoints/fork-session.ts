@@ -58,12 +58,21 @@ export async function forkSession(parts: Parts, row: SessionRow, params: ForkPar
     const transcripts = await copyTranscripts(store, row, past, turn, { id: claudeSession, folder });
     const fork: SessionRow = {
       ...row,
-      ...{ id, status: "idle", environmentId: environment, folder },
+      id,
+      status: "idle",
+      environmentId: environment,
+      folder,
       title: params.title === undefined ? row.title : params.title,
       metadata,
-      ...{ usage: noUsageYet(), activeMs: 0, waitingFor: [], parked: null, cutShort: null },
+      usage: noUsageYet(),
+      activeMs: 0,
+      waitingFor: [],
+      parked: null,
+      cutShort: null,
       claudeSession: transcripts.length > 0 ? claudeSession : undefined,
-      ...{ createdAt: at, updatedAt: at, archivedAt: null },
+      createdAt: at,
+      updatedAt: at,
+      archivedAt: null,
     };
     const events = await copyEvents(store, row, turn, [forked(row, turn, by), ...notices.map(warning)]);
     const known = new Set(
@@ -104,7 +113,9 @@ async function copyEvents(
 }
 
 const forked = ({ id }: SessionRow, turn: PastTurn | undefined, by: string | undefined): SessionEventBody => ({
-  ...{ type: "tandem.forked", from_session_id: id, before_message_id: turn?.message ?? null },
+  type: "tandem.forked",
+  from_session_id: id,
+  before_message_id: turn?.message ?? null,
   ...(by !== undefined && { by }),
 });
 
@@ -114,7 +125,9 @@ const warning = (text: string): SessionEventBody => ({ type: "tandem.notice", le
 function unspent({ thread, event }: LoggedEvent): Omit<LoggedEvent, "seq"> {
   if (event.type !== "session.usage") return { thread, event };
   const nothing: SessionEvent = {
-    ...{ type: "session.usage", id: event.id, processed_at: event.processed_at },
+    type: "session.usage",
+    id: event.id,
+    processed_at: event.processed_at,
     usage: noUsageYet(),
     tandem: { usd: 0, by_model: {}, by_thread: {} },
   };

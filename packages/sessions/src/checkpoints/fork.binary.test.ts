@@ -57,7 +57,10 @@ describe("a fork", () => {
     const [, second] = (await engine.engine.history.checkpoints(parent.id)).turns;
     const fork = await engine.engine.history.fork(parent.id, { before_message_id: second!.message_id }, "ada");
     expect(fork).toMatchObject({
-      ...{ status: "idle", title: "Parent", agent: parent.agent, environment_id: parent.environment_id },
+      status: "idle",
+      title: "Parent",
+      agent: parent.agent,
+      environment_id: parent.environment_id,
       metadata: { "tandem.forked_from": parent.id },
       usage: { output_tokens: 0, list_cost: { amount: "0" } },
     });
@@ -67,7 +70,10 @@ describe("a fork", () => {
     const { events } = await engine.engine.sessions.events(fork.id, { limit: 1_000 });
     const [first] = events;
     expect(first!.event).toMatchObject({
-      ...{ type: "tandem.forked", from_session_id: parent.id, before_message_id: second!.message_id, by: "ada" },
+      type: "tandem.forked",
+      from_session_id: parent.id,
+      before_message_id: second!.message_id,
+      by: "ada",
     });
     const shown = JSON.stringify(project(events));
     expect(shown).toContain(`Forked from ${parent.id} by ada`);

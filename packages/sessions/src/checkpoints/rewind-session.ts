@@ -37,8 +37,12 @@ export async function rewindSession({ store, shelf, row }: Parts, params: Rewind
   const turn = findTurn(past, { turn: params.turn, message: params.to_message_id });
   const { scope = "both" } = params;
   const outcome: RewindOutcome = {
-    ...{ dry_run: !hand, scope, to_message_id: turn.message, turn: turn.number },
-    ...{ diff: null, foreign: [] },
+    dry_run: !hand,
+    scope,
+    to_message_id: turn.message,
+    turn: turn.number,
+    diff: null,
+    foreign: [],
     turns: scope === "files" ? 0 : past.turns.filter(({ rewound, seq }) => !rewound && seq >= turn.seq).length,
   };
   let filesNow: { checkpoint: string; undo: string; files: number } | undefined;
@@ -91,8 +95,13 @@ export async function undoRewind({ store, shelf, row }: Parts, force: boolean, h
   const event = isCut ? undefined : rewind!.event;
   const undoId = isCut ? cut.checkpoint : event!.undo_checkpoint_id;
   const outcome: RewindOutcome = {
-    ...{ dry_run: false, scope: event?.scope ?? "files", to_message_id: null, turn: null },
-    ...{ diff: null, foreign: [], turns: 0 },
+    dry_run: false,
+    scope: event?.scope ?? "files",
+    to_message_id: null,
+    turn: null,
+    diff: null,
+    foreign: [],
+    turns: 0,
   };
   let filesNow: { checkpoint: string; undo: string; files: number } | undefined;
   if (undoId !== null) {

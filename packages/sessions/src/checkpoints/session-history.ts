@@ -51,15 +51,17 @@ export class SessionHistory implements History {
       turns: past.turns.map(({ number, message, seq, at, text, rewound }, index) => {
         const next = past.turns[index + 1]?.seq ?? Infinity;
         const after = past.marks.find((mark) => mark.kind === "after" && mark.seq > seq && mark.seq < next);
-        return {
-          ...{ turn: number, message_id: message, at, text, rewound },
-          files_changed: after?.filesChanged ?? null,
-        };
+        return { turn: number, message_id: message, at, text, rewound, files_changed: after?.filesChanged ?? null };
       }),
       checkpoints: past.marks.map(({ checkpoint, kind, message, at, filesChanged, skipped }) => ({
-        ...{ checkpoint_id: checkpoint, when: kind, message_id: message },
+        checkpoint_id: checkpoint,
+        when: kind,
+        message_id: message,
         turn: (message && numbers.get(message)) ?? null,
-        ...{ at, files_changed: filesChanged, skipped, kept: kept.has(checkpoint) },
+        at,
+        files_changed: filesChanged,
+        skipped,
+        kept: kept.has(checkpoint),
       })),
     };
   }

@@ -63,23 +63,37 @@ function note(past: SessionPast, { seq, thread, event }: LoggedEvent, isFree: bo
       if (thread !== null || !isFree) return isFree;
       const text = event.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
       past.turns.push({
-        ...{ number: past.turns.length + 1, message: event.id, seq, at: event.processed_at, rewound },
+        number: past.turns.length + 1,
+        message: event.id,
+        seq,
+        at: event.processed_at,
+        rewound,
         text: text.slice(0, SHOWN_TEXT),
       });
       return false;
     }
     case "tandem.checkpoint":
       past.marks.push({
-        ...{ seq, kind: event.when, checkpoint: event.checkpoint_id, message: event.message_id },
-        ...{ at: event.processed_at, filesChanged: event.files_changed, skipped: event.skipped },
+        seq,
+        kind: event.when,
+        checkpoint: event.checkpoint_id,
+        message: event.message_id,
+        at: event.processed_at,
+        filesChanged: event.files_changed,
+        skipped: event.skipped,
       });
       return isFree;
     case "tandem.rewound":
       past.rewinds.push({ seq, event });
       if (event.checkpoint_id !== null) {
         past.marks.push({
-          ...{ seq, kind: "rewound", checkpoint: event.checkpoint_id, message: event.to_message_id },
-          ...{ at: event.processed_at, filesChanged: event.files, skipped: 0 },
+          seq,
+          kind: "rewound",
+          checkpoint: event.checkpoint_id,
+          message: event.to_message_id,
+          at: event.processed_at,
+          filesChanged: event.files,
+          skipped: 0,
         });
       }
       return isFree;

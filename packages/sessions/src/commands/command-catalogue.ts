@@ -53,8 +53,14 @@ export class CommandCatalogue {
     return [
       ...files.map(describe),
       ...builtIn.map(([name, description]) => ({
-        ...{ name, description, argument_hint: null, model: null, agent: null },
-        ...{ source: "built_in" as const, path: null, runs_shell: false },
+        name,
+        description,
+        argument_hint: null,
+        model: null,
+        agent: null,
+        source: "built_in" as const,
+        path: null,
+        runs_shell: false,
       })),
     ].sort((a, b) => (a.name < b.name ? -1 : 1));
   }

@@ -19,8 +19,11 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     const configDir = join(stage.root, "home", ".claude");
     await madeUpLogin(configDir);
     const hostVariables = {
-      ...{ PATH: process.env["PATH"] ?? "", HOME: join(stage.root, "home"), TMPDIR: stage.root },
-      ...{ ...stage.rehearsal.proxy.variables, NO_PROXY: "127.0.0.1" },
+      PATH: process.env["PATH"] ?? "",
+      HOME: join(stage.root, "home"),
+      TMPDIR: stage.root,
+      ...stage.rehearsal.proxy.variables,
+      NO_PROXY: "127.0.0.1",
     };
     const login = { hostVariables, credential: async () => ({ type: "login" as const, configDir }) };
     const key = {};

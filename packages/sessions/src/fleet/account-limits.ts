@@ -87,9 +87,7 @@ export class AccountLimits {
     }
     return limits
       .filter(({ resetsAt }) => Date.parse(resetsAt) > now)
-      .map(({ account, kind, resetsAt, by, learnedAt }) => ({
-        ...{ account, kind, resetsAt, by, learnedAt },
-      }));
+      .map(({ account, kind, resetsAt, by, learnedAt }) => ({ account, kind, resetsAt, by, learnedAt }));
   }
 }
 

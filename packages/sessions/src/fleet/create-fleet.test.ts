@@ -21,7 +21,10 @@ async function setFleet() {
   });
   const notes: AuditNote[] = [];
   const fleet = createFleet({
-    ...{ store, records: store.records, limits: new AccountLimits(store.records), queue },
+    store,
+    records: store.records,
+    limits: new AccountLimits(store.records),
+    queue,
     here: { holder: "tandem up here", roots: [folder] },
     note: async (note) => void notes.push(note),
   });
@@ -29,17 +32,23 @@ async function setFleet() {
 }
 
 const worker = (more: Partial<WorkerRow> = {}): WorkerRow => ({
-  ...{
-    id: newId("worker"),
-    holder: "tandem up there",
-    role: "worker",
-    host: "alpha",
-    machine: "alpha",
-    labels: {},
-    tenants: null,
-  },
-  ...{ roots: [], address: null, version: "1.2.3", schema: 1, maxSessions: 4, sessions: 2, draining: false },
-  ...{ startedAt: new Date().toISOString(), seenAt: "", payer: "anthropic_api_key" },
+  id: newId("worker"),
+  holder: "tandem up there",
+  role: "worker",
+  host: "alpha",
+  machine: "alpha",
+  labels: {},
+  tenants: null,
+  roots: [],
+  address: null,
+  version: "1.2.3",
+  schema: 1,
+  maxSessions: 4,
+  sessions: 2,
+  draining: false,
+  startedAt: new Date().toISOString(),
+  seenAt: "",
+  payer: "anthropic_api_key",
   ...more,
 });
 
@@ -54,9 +63,13 @@ test("one process alone is shown as what it is, with the turns that it counted",
     },
   });
   const idle = (type: "end_turn" | "requires_action"): LoggedEvent => ({
-    ...{ seq: 1, thread: null },
+    seq: 1,
+    thread: null,
     event: {
-      ...{ type: "session.status_idle", id: newId("event"), processed_at: null, stop_details: null },
+      type: "session.status_idle",
+      id: newId("event"),
+      processed_at: null,
+      stop_details: null,
       stop_reason: type === "end_turn" ? { type } : { type, event_ids: [] },
     },
   });

@@ -31,17 +31,25 @@ export function createFleet({ store, records, limits, queue, here, note }: Parts
     here
       ? [
           {
-            ...{
-              id: "wrk_here" as WorkerRow["id"],
-              holder: here.holder,
-              role: "all",
-              host: hostname(),
-              machine: hostname(),
-              labels: {},
-            },
-            ...{ tenants: null, roots: [...here.roots], address: null, version: "", schema: 0, maxSessions: 0 },
-            ...{ sessions: held, startedAt, seenAt: startedAt, draining: false, payer: null },
-            ...{ silentMs: 0, alive: true },
+            id: "wrk_here" as WorkerRow["id"],
+            holder: here.holder,
+            role: "all",
+            host: hostname(),
+            machine: hostname(),
+            labels: {},
+            tenants: null,
+            roots: [...here.roots],
+            address: null,
+            version: "",
+            schema: 0,
+            maxSessions: 0,
+            sessions: held,
+            startedAt,
+            seenAt: startedAt,
+            draining: false,
+            payer: null,
+            silentMs: 0,
+            alive: true,
           },
         ]
       : [];
@@ -49,9 +57,17 @@ export function createFleet({ store, records, limits, queue, here, note }: Parts
   const view = async (row: ListedWorker, throughput: (name: string) => Throughput): Promise<FleetWorker> => {
     const isDraining = row.draining || (row.alive && (await wishes.of(row.id)) !== undefined);
     return {
-      ...{ id: row.id, name: row.holder, role: row.role, machine: row.machine, labels: row.labels },
-      ...{ state: row.alive ? (isDraining ? "draining" : "live") : "gone", tenants: row.tenants },
-      ...{ address: row.address, version: row.version, sessions: row.sessions, payer: row.payer },
+      id: row.id,
+      name: row.holder,
+      role: row.role,
+      machine: row.machine,
+      labels: row.labels,
+      state: row.alive ? (isDraining ? "draining" : "live") : "gone",
+      tenants: row.tenants,
+      address: row.address,
+      version: row.version,
+      sessions: row.sessions,
+      payer: row.payer,
       max_sessions: Number.isFinite(row.maxSessions) && row.maxSessions > 0 ? row.maxSessions : null,
       started_at: row.startedAt,
       silent_ms: row.silentMs,
@@ -64,7 +80,9 @@ export function createFleet({ store, records, limits, queue, here, note }: Parts
     if (queue) return queue.depth();
     const wanted = Map.groupBy(await store.leases.wanted(), ({ place }) => place ?? ANYWHERE);
     return [...wanted].map(([place, sessions]) => ({
-      ...{ place, waiting: sessions.length, running: 0 },
+      place,
+      waiting: sessions.length,
+      running: 0,
       oldestMs: Math.max(0, Date.now() - Math.min(...sessions.map(({ since }) => Date.parse(since)))),
     }));
   };
@@ -92,11 +110,19 @@ export function createFleet({ store, records, limits, queue, here, note }: Parts
         at: new Date().toISOString(),
         workers: await Promise.all(workers.map((row) => view(row, throughput.of))),
         queue: depth.map(({ place, waiting, running, oldestMs }): FleetQueue => ({
-          ...{ place, waiting, running, oldest_ms: oldestMs, served: isServed(place) },
+          place,
+          waiting,
+          running,
+          oldest_ms: oldestMs,
+          served: isServed(place),
         })),
         leases: { held: held.length, abandoned: abandoned.length },
         limits: known.map(({ account, kind, resetsAt, learnedAt, by }) => ({
-          ...{ account, kind, resets_at: resetsAt, learned_at: learnedAt, learned_by: by },
+          account,
+          kind,
+          resets_at: resetsAt,
+          learned_at: learnedAt,
+          learned_by: by,
         })),
         throughput: throughput.all,
         dead: dead.length,
@@ -105,9 +131,7 @@ export function createFleet({ store, records, limits, queue, here, note }: Parts
 
     async dead() {
       const runs = (await queue?.dead()) ?? [];
-      return runs.map(({ run: { key, kind, tenant, place }, error, attempts, at }) => ({
-        ...{ key, kind, tenant, place, error, attempts, at },
-      }));
+      return runs.map(({ run: { key, kind, tenant, place }, ...rest }) => ({ key, kind, tenant, place, ...rest }));
     },
 
     async requeue(key, by = "unknown") {

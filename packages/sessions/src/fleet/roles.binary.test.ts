@@ -39,10 +39,24 @@ async function enter(
   const opened = await stage.open({ fleet, holder, recovery: "resume", home: join(stage.root, id), ...overrides });
   const { runs } = opened.engine;
   const member = new FleetMember({
-    ...{ store: opened.store, queue, open: () => [runs], runsOf: async () => runs, log: { warn: () => undefined } },
+    store: opened.store,
+    queue,
+    open: () => [runs],
+    runsOf: async () => runs,
+    log: { warn: () => undefined },
     row: {
-      ...{ id, holder, role, machine, labels, maxSessions, tenants: null, roots: [], address: null, payer: null },
-      ...{ version: "0", startedAt: new Date().toISOString() },
+      id,
+      holder,
+      role,
+      machine,
+      labels,
+      maxSessions,
+      tenants: null,
+      roots: [],
+      address: null,
+      payer: null,
+      version: "0",
+      startedAt: new Date().toISOString(),
     },
   });
   await member.start();

@@ -41,17 +41,29 @@ export class PrintedPast {
     const answer = events.map(({ event }) => event).find((event) => event.type === "agent.message");
     const first = (message ?? answer)?.content[0];
     const facts = {
-      ...{ folder: init?.folder, version: init?.claude_code_version, models: init ? [init.model] : [] },
-      ...{ title: undefined, firstPrompt: first?.type === "text" ? first.text : undefined, messages: events.length },
-      ...{ begunAt: events[0]?.event.processed_at ?? undefined, lastAt: this.#log.last },
+      folder: init?.folder,
+      version: init?.claude_code_version,
+      models: init ? [init.model] : [],
+      title: undefined,
+      firstPrompt: first?.type === "text" ? first.text : undefined,
+      messages: events.length,
+      begunAt: events[0]?.event.processed_at ?? undefined,
+      lastAt: this.#log.last,
     };
     await restorePast(
       store,
       this.#name,
       {
-        ...{ from: "claude-print", claudeSession: this.#input.session, events, log: this.#log, facts },
-        ...{ transcripts: new Map(), messages: new Map(), primaryThread: this.#primaryThread },
-        ...{ lines: this.#lines, unreadable: this.#input.unreadable },
+        from: "claude-print",
+        claudeSession: this.#input.session,
+        events,
+        log: this.#log,
+        facts,
+        transcripts: new Map(),
+        messages: new Map(),
+        primaryThread: this.#primaryThread,
+        lines: this.#lines,
+        unreadable: this.#input.unreadable,
       },
       settings,
     );

@@ -38,7 +38,15 @@ export async function readPast(session: PastSession, name: string): Promise<Read
   add(reader.end());
   const { messages } = log;
   return {
-    ...{ from: "claude-code", claudeSession: session.id, events, log, facts: facts.facts, transcripts, messages },
-    ...{ primaryThread, lines, unreadable },
+    from: "claude-code",
+    claudeSession: session.id,
+    events,
+    log,
+    facts: facts.facts,
+    transcripts,
+    messages,
+    primaryThread,
+    lines,
+    unreadable,
   };
 }

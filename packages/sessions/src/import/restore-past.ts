@@ -56,19 +56,36 @@ export async function restorePast(
   const claudeSession = messageUuid(primaryThread);
   const origin = [read.from, read.claudeSession].filter(Boolean).join(":");
   const row: SessionRow = {
-    ...{ id, status: "idle", environmentId, folder, primaryThread },
+    id,
+    status: "idle",
+    environmentId,
+    folder,
+    primaryThread,
     place: null,
     claudeSession: transcripts.size > 0 ? claudeSession : undefined,
     agent: { ...threadAgent.parse(agent), multiagent: null },
     title: titleOf(facts),
     metadata: { [SESSION_METADATA.importedFrom]: origin },
-    ...{ resources: [], budget: null, usage: noUsageYet(), activeMs: 0, waitingFor: [] },
-    ...{ createdAt, updatedAt: facts.lastAt ?? createdAt, archivedAt: null },
+    resources: [],
+    budget: null,
+    usage: noUsageYet(),
+    activeMs: 0,
+    waitingFor: [],
+    createdAt,
+    updatedAt: facts.lastAt ?? createdAt,
+    archivedAt: null,
   };
   const events = [...headOf(read, folder), ...paidElsewhere(read.events)];
   const primary: ThreadRow = {
-    ...{ id: primaryThread, session: id, parent: null, agent: threadAgent.parse(agent), status: "idle", usage: null },
-    ...{ createdAt, updatedAt: row.updatedAt, archivedAt: null },
+    id: primaryThread,
+    session: id,
+    parent: null,
+    agent: threadAgent.parse(agent),
+    status: "idle",
+    usage: null,
+    createdAt,
+    updatedAt: row.updatedAt,
+    archivedAt: null,
   };
   await store.sessions.restore({
     session: row,
@@ -88,9 +105,16 @@ export const paidElsewhere = (events: readonly PlacedEvent[]): PlacedEvent[] =>
 export function headOf(read: ReadPast, folder: string): PlacedEvent[] {
   const { from, claudeSession, facts, log, lines, unreadable } = read;
   const head = own({
-    ...{ type: "tandem.imported", from, claude_session_id: claudeSession ?? null, lines, unreadable },
-    ...{ folder: facts.folder ?? null, claude_code_version: facts.version ?? null, models: facts.models },
-    ...{ usage: log.ledger.total, usd: log.ledger.usd },
+    type: "tandem.imported",
+    from,
+    claude_session_id: claudeSession ?? null,
+    lines,
+    unreadable,
+    folder: facts.folder ?? null,
+    claude_code_version: facts.version ?? null,
+    models: facts.models,
+    usage: log.ledger.total,
+    usd: log.ledger.usd,
   });
   if (facts.folder === undefined || facts.folder === folder) return [head];
   const text = `It goes on in ${folder}: the folder that it worked in is not here, or no session may work there`;

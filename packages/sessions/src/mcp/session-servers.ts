@@ -103,7 +103,9 @@ export class SessionServers implements AsyncDisposable {
       const { place, origin, timeoutMs = this.#around.callMs } = await wanted;
       const { connectServer, ProcessLedger } = await import("@tandem/claude-code");
       const connection = await connectServer(place, {
-        ...{ connectMs, hostVariables, callMs: timeoutMs },
+        connectMs,
+        hostVariables,
+        callMs: timeoutMs,
         ledger: new ProcessLedger(join(stateFolder, "processes")),
         onToolsChanged: () => void this.#lookAgain(name),
       });

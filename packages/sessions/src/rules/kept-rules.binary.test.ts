@@ -21,13 +21,19 @@ afterAll(async () => {
   rmSync(root, { recursive: true });
 });
 
-const open = (...file: Rule[]): KeptRules =>
+const openWith = (more: object): KeptRules =>
   new KeptRules({
     clock: systemClock,
-    ...{ records: store.records, file, project, stateFolder: join(root, "state"), home: root },
+    records: store.records,
+    file: [],
+    project,
+    stateFolder: join(root, "state"),
+    home: root,
     toolsOf: async () => resolveTools([{ type: "agent_toolset_20260401" }], []),
     sessionOf: async () => ({ folder: project, agentId: "agent_1", mode: undefined }),
+    ...more,
   });
+const open = (...file: Rule[]): KeptRules => openWith({ file });
 
 const user = { scope: "user" as const, of: null, by: "Ada" };
 const bash = (command: string, agentId?: string) => ({ name: "Bash", input: { command }, thread: null, agentId });
@@ -36,12 +42,8 @@ const inSession = (rules: KeptRules, more: Partial<{ id: string; agentId: string
 
 test("what the host's hooks run is not written by the way", async () => {
   const hook = { name: "check", on: "beforeTool" as const, timeout: 1_000, failure: "block" as const };
-  const rules = new KeptRules({
-    clock: systemClock,
-    ...{ records: store.records, file: [], project, stateFolder: join(root, "state"), home: root },
+  const rules = openWith({
     hooks: [{ ...hook, command: ["node", "checks/hook.mjs", "--rules=checks/rules.json"] }],
-    toolsOf: async () => resolveTools([{ type: "agent_toolset_20260401" }], []),
-    sessionOf: async () => ({ folder: project, agentId: "agent_1", mode: undefined }),
   });
   const test = async (call: string) => (await rules.test(call, { mode: "bypassPermissions" })).verdict.action;
   expect(await test("Write(checks/hook.mjs)")).toBe("ask");
@@ -171,7 +173,9 @@ describe("rules that are kept", () => {
 
   test("that nobody can read any more hold for the whole tool, unless they allow something", async () => {
     const broken = (id: string, action: string) => ({
-      ...{ type: "put" as const, kind: "rule", key: id },
+      type: "put" as const,
+      kind: "rule",
+      key: id,
       value: { id, tool: "Bash", pattern: "a | b", action, scope: "user", of: null, source: "x", created_at: null },
     });
     await store.records.write("tandem", [broken("rule_a", "allow"), broken("rule_b", "deny")]);
@@ -211,10 +215,13 @@ test("a call can be tried: what would become of it, part by part, and what would
     ["`git push`", undefined],
   ]);
   expect((await rules.test("Bash(git push)", { folder: project })).suggestion).toEqual({
-    ...{ tool: "Bash", pattern: "git push", action: "allow" },
+    tool: "Bash",
+    pattern: "git push",
+    action: "allow",
   });
   expect((await rules.test("Bash(git push)", { mode: "bypassPermissions" })).verdict).toMatchObject({
-    ...{ action: "allow", by: "mode" },
+    action: "allow",
+    by: "mode",
   });
   await expect(rules.test("git push", {})).rejects.toMatchObject({ code: "invalid_request" });
 });

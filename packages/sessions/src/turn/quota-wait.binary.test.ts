@@ -16,7 +16,9 @@ beforeEach(async () => {
   login = { type: "login", configDir: join(stage.root, "home", ".claude") };
   await madeUpLogin(login.configDir);
   variables = {
-    ...{ PATH: process.env["PATH"] ?? "", HOME: join(stage.root, "home"), TMPDIR: stage.root },
+    PATH: process.env["PATH"] ?? "",
+    HOME: join(stage.root, "home"),
+    TMPDIR: stage.root,
     ...stage.rehearsal.proxy.variables,
     NO_PROXY: "127.0.0.1",
   };

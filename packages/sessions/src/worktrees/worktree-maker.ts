@@ -70,7 +70,12 @@ export class WorktreeMaker {
         setup = { command, output };
       }
       await this.book.put({
-        ...{ session, folder, repository, ports, skipped, setup },
+        session,
+        folder,
+        repository,
+        ports,
+        skipped,
+        setup,
         branch: made.branch,
         from: made.from ?? null,
         commit: made.commit,

@@ -230,7 +230,11 @@ function view(entry: WorktreeRecord, row: SessionRow | undefined): WorktreeView 
     session_id: session,
     session: row ? (row.archivedAt ? "archived" : row.status) : "gone",
     title: row?.title ?? null,
-    ...{ folder, repository, branch, from, commit },
+    folder,
+    repository,
+    branch,
+    from,
+    commit,
     ports: { from: ports.from, count: ports.size },
     created_at: createdAt,
   };

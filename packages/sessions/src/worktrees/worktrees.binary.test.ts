@@ -112,7 +112,10 @@ describe("a session in a worktree", () => {
     expect(await inRepository(stage, "rev-parse", "main")).toBe(first);
     await inRepository(stage, "checkout", "--quiet", "--", "a.txt");
     expect(await engine.worktrees.merge(session.id, params, "ann")).toMatchObject({
-      ...{ into: "main", kind: "fast-forward", commits: 1, left: ["loose"] },
+      into: "main",
+      kind: "fast-forward",
+      commits: 1,
+      left: ["loose"],
     });
     expect(await readFile(join(stage.folder, "a.txt"), "utf8")).toBe("one\ntwo\n");
     await engine.worktrees.merge(session.id, { ...params, undo: true }, "ann");

@@ -84,7 +84,8 @@ export async function list(context: Invocation): Promise<void> {
   const connections = Object.entries(config.connections);
   if (context.json) {
     const entries = connections.map(([name, { url, ...connection }]) => ({
-      ...{ name, ...connection },
+      name,
+      ...connection,
       ...(url !== undefined && { url: redactUrl(url) }),
     }));
     await write(context.stdout, `${JSON.stringify({ connections: entries }, null, 2)}\n`);

@@ -45,7 +45,11 @@ async function answer(request: ModelRequest): Promise<Reply> {
   if (turn === 0) return toolUse("record_verification", { summary: "Read.", verified: [], unverified: [] });
   const citation = /citation="([^"]+)"/.exec(JSON.stringify(request.messages).replaceAll('\\"', '"'))![1];
   return toolUse("wiki_write", {
-    ...{ key: "refunds", title: "Refunds", summary: "Thirty days.", tags: [], refs: [] },
+    key: "refunds",
+    title: "Refunds",
+    summary: "Thirty days.",
+    tags: [],
+    refs: [],
     body: `Refunds take thirty days. [^${citation}]`,
   });
 }

@@ -94,7 +94,7 @@ async function plan(context: Invocation, project: Project, store: Store, sources
   const { id: space } = await openContext(project, store);
   using progress = new Progress(context, "Reading …");
   const planned = await room.planIngest(
-    { ...{ records: store.records, blobs: store.blobs, search: store.search }, space },
+    { records: store.records, blobs: store.blobs, search: store.search, space },
     sources,
     { ingest: config.ingest, modelOf, signal: context.signal },
   );

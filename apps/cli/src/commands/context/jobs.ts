@@ -196,9 +196,14 @@ const shownParams = ({ params }: JobRow): string =>
 
 function paintState({ stdout }: Invocation, { state }: HeldJob): string {
   const { good, warn, bad, dim } = styleFor(stdout);
-  const paint = {
-    ...{ queued: dim, running: warn, interrupted: bad, done: good },
-    ...{ partly: warn, failed: bad, cancelled: dim },
-  }[state];
-  return paint(state);
+  const paints = {
+    queued: dim,
+    running: warn,
+    interrupted: bad,
+    done: good,
+    partly: warn,
+    failed: bad,
+    cancelled: dim,
+  };
+  return paints[state](state);
 }

@@ -46,7 +46,11 @@ export async function mcp(context: Invocation): Promise<number> {
     void desk.resume(["remember"]).catch(onFailure);
     const { serveMcpStdio } = await loadServer();
     await serveMcpStdio({
-      ...{ tools, version, stdin, stdout, signal },
+      tools,
+      version,
+      stdin,
+      stdout,
+      signal,
       by: userInfo().username,
       onFailure: (tool, error) => stderr.write(`${tool}: ${String(error)}\n`),
     });

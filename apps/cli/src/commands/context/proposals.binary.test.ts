@@ -7,8 +7,12 @@ import { scratchMachine } from "../../testing/run-tandem.ts";
 
 const REFUNDS = "# Refunds\n\nMoney goes back within 30 days.\n";
 const source = (citation: string, quote: string) => ({
-  ...{ type: "source" as const, source: "handbook", path: "handbook/refunds.md", sha256: "ab" },
-  ...{ citation, quote },
+  type: "source" as const,
+  source: "handbook",
+  path: "handbook/refunds.md",
+  sha256: "ab",
+  citation,
+  quote,
 });
 
 /** A machine whose project has a proposal. */
@@ -21,7 +25,11 @@ async function machineWith(drafts: readonly Draft[], quarantine?: string) {
   const { accept } = configSchema.parse({}).context;
   const context = await openContext({ path: machine.folder.join("project", "context"), git: "own", store, accept });
   const proposal = await context.proposals.propose({
-    ...{ job: null, title: "What the handbook says", summary: "Read from handbook.", drafts, quarantine },
+    job: null,
+    title: "What the handbook says",
+    summary: "Read from handbook.",
+    drafts,
+    quarantine,
     decisions: [
       { id: "1", kind: "contradiction", about: "page:refunds", question: "30 or 14 days?", sides: [], answer: null },
     ],

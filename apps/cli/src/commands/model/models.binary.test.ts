@@ -92,15 +92,15 @@ describe("tandem models", () => {
     const { models } = JSON.parse((await machine.run(["models", "--json"])).stdout) as Shown;
     expect(models.find(({ id }) => id === "claude-opus-5-5")).toMatchObject({
       aliases: expect.arrayContaining(["opus"]) as string[],
-      ...{
-        contextWindow: 200_000,
-        origins: { contextWindow: { from: "live" }, efforts: { from: "live" }, price: { from: "table" } },
-      },
+      contextWindow: 200_000,
+      origins: { contextWindow: { from: "live" }, efforts: { from: "live" }, price: { from: "table" } },
     });
     await using up = await machine.up();
     const reply = await fetch(`${up.url}/v1/models/opus`, { headers: { authorization: `Bearer ${up.token}` } });
     expect(await reply.json()).toMatchObject({
-      ...{ id: "claude-opus-5-5", max_input_tokens: 200_000, max_tokens: 64_000 },
+      id: "claude-opus-5-5",
+      max_input_tokens: 200_000,
+      max_tokens: 64_000,
       tandem: {
         price: { input: 4, output: 20 },
         origins: { max_input_tokens: { from: "live" }, price: { from: "table" } },

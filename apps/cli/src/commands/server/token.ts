@@ -56,7 +56,9 @@ export async function create(
   await using store = await openStore(context, await openProjectOrDefaults(context));
   if (tenant !== undefined) await findTenant(store, tenant);
   const { secret, token } = await server.createToken(store.tokens, {
-    ...{ name, scopes: [...new Set(scope)], ...(tenant !== undefined && { tenant }) },
+    name,
+    scopes: [...new Set(scope)],
+    ...(tenant !== undefined && { tenant }),
   });
   const details = { id: token.id, name, scopes: token.scopes, ...(tenant !== undefined && { tenant }) };
   await store.audit.append([{ kind: "token.created", actor: localActor(), details }]);

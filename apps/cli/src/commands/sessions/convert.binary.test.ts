@@ -35,15 +35,14 @@ describe("tandem convert", () => {
       .map((line) => JSON.parse(line) as SessionEvent);
   const types = (stdout: string) => events(stdout).map(({ type }) => type);
   const WHOLE = [
-    ...[
-      "tandem.init",
-      "session.status_running",
-      "agent.message",
-      "agent.tool_use",
-      "agent.tool_result",
-      "agent.message",
-    ],
-    ...["session.usage", "session.status_idle"],
+    "tandem.init",
+    "session.status_running",
+    "agent.message",
+    "agent.tool_use",
+    "agent.tool_result",
+    "agent.message",
+    "session.usage",
+    "session.status_idle",
   ];
 
   it("converts a real stream from a file and from standard input", async () => {

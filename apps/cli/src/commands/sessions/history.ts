@@ -146,7 +146,7 @@ export async function rewind(context: Invocation, id: string, options: RewindOpt
     ? await client.history.undoRewind(session.id, { force }, localActor())
     : await client.history.rewind(
         session.id,
-        { ...(to !== undefined && { turn: toTurn("--to", to) }), ...{ scope, dry_run: dryRun, force } },
+        { ...(to !== undefined && { turn: toTurn("--to", to) }), scope, dry_run: dryRun, force },
         localActor(),
       );
   const { stdout, json } = context;

@@ -107,7 +107,10 @@ describe("conversations of Claude Code", () => {
     expect(await sum()).toBe(before);
     const log = await events();
     expect(log[0]!.event).toMatchObject({
-      ...{ type: "tandem.imported", from: "claude-code", claude_session_id: claudeId, folder: machine.project },
+      type: "tandem.imported",
+      from: "claude-code",
+      claude_session_id: claudeId,
+      folder: machine.project,
       usage: { input_tokens: 391, output_tokens: 40 },
     });
     expect(log.filter(({ event }) => event.type === "tandem.unknown")).toEqual([]);
@@ -116,26 +119,41 @@ describe("conversations of Claude Code", () => {
       "tandem.imported",
       "user.message",
       "session.status_running",
-      ...["span.model_request_start", "span.model_request_end", "agent.message", "agent.tool_use", "agent.tool_result"],
-      ...["span.model_request_start", "span.model_request_end", "agent.tool_use"],
-      ...["session.thread_created", "session.thread_status_running", "agent.thread_message_sent"],
+      "span.model_request_start",
+      "span.model_request_end",
+      "agent.message",
+      "agent.tool_use",
+      "agent.tool_result",
+      "span.model_request_start",
+      "span.model_request_end",
+      "agent.tool_use",
+      "session.thread_created",
+      "session.thread_status_running",
+      "agent.thread_message_sent",
       "  agent.thread_message_received",
-      ...[
-        "  span.model_request_start",
-        "  agent.message",
-        "  span.model_request_end",
-        "  agent.tool_use",
-        "  agent.tool_result",
-      ],
-      ...["  span.model_request_start", "  agent.message", "  span.model_request_end", "  agent.thread_message_sent"],
-      ...["agent.thread_message_received", "session.thread_status_idle", "agent.tool_result"],
-      ...["span.model_request_start", "span.model_request_end", "agent.message", "session.status_idle"],
+      "  span.model_request_start",
+      "  agent.message",
+      "  span.model_request_end",
+      "  agent.tool_use",
+      "  agent.tool_result",
+      "  span.model_request_start",
+      "  agent.message",
+      "  span.model_request_end",
+      "  agent.thread_message_sent",
+      "agent.thread_message_received",
+      "session.thread_status_idle",
+      "agent.tool_result",
+      "span.model_request_start",
+      "span.model_request_end",
+      "agent.message",
+      "session.status_idle",
     ]);
     const shown = JSON.parse(await run("show", session, "--json")) as {
       session: { usage: unknown; metadata: unknown };
     };
     expect(shown.session).toMatchObject({
-      ...{ title: "Please look", status: "idle" },
+      title: "Please look",
+      status: "idle",
       usage: { list_cost: { amount: "0" }, input_tokens: 0 },
       metadata: { "tandem.imported_from": `claude-code:${claudeId}` },
     });
@@ -227,7 +245,13 @@ describe("conversations of Claude Code", () => {
 
 let lines = 0;
 const prompt = (content: string) => ({
-  ...{ type: "user", uuid: `10000000-0000-4000-8000-00000000000${++lines}`, parentUuid: null, isSidechain: false },
-  ...{ timestamp: "2026-11-15T12:00:00.000Z", cwd: "/nowhere/at/all", sessionId: "x", version: "2.0.0" },
+  type: "user",
+  uuid: `10000000-0000-4000-8000-00000000000${++lines}`,
+  parentUuid: null,
+  isSidechain: false,
+  timestamp: "2026-11-15T12:00:00.000Z",
+  cwd: "/nowhere/at/all",
+  sessionId: "x",
+  version: "2.0.0",
   message: { role: "user", content },
 });

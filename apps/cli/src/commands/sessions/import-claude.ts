@@ -197,15 +197,19 @@ async function list(
 ): Promise<void> {
   if (json) {
     const conversations = found.map(({ past, facts, session, isOurs }) => ({
-      ...{ id: past.id, file: past.file, bytes: past.bytes, changed_at: past.changedAt.toISOString() },
-      ...{ folder: facts.folder ?? null, title: facts.title ?? null, first_prompt: facts.firstPrompt ?? null },
-      ...{
-        messages: facts.messages,
-        models: facts.models,
-        begun_at: facts.begunAt ?? null,
-        last_at: facts.lastAt ?? null,
-      },
-      ...{ session: session ?? null, of_tandem: isOurs },
+      id: past.id,
+      file: past.file,
+      bytes: past.bytes,
+      changed_at: past.changedAt.toISOString(),
+      folder: facts.folder ?? null,
+      title: facts.title ?? null,
+      first_prompt: facts.firstPrompt ?? null,
+      messages: facts.messages,
+      models: facts.models,
+      begun_at: facts.begunAt ?? null,
+      last_at: facts.lastAt ?? null,
+      session: session ?? null,
+      of_tandem: isOurs,
     }));
     await write(stdout, `${JSON.stringify({ conversations }, null, 2)}\n`);
     return;

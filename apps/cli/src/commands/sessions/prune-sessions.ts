@@ -83,7 +83,10 @@ async function openTenantSessions(operator: { host: Invocation; project: Project
   const { host, project } = await openTenantProject(operator, tenant);
   const log = { warn: () => undefined };
   const engine = await createEngine(host, project, commandStore(store), {
-    ...{ command: COMMAND, runs: false, ownOnly: true, log },
+    command: COMMAND,
+    runs: false,
+    ownOnly: true,
+    log,
   });
   return {
     sessions: { delete: (id: string) => engine.sessions.delete(id, OPERATOR) },

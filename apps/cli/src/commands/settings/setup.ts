@@ -136,7 +136,9 @@ async function registerWith(
 }
 
 const asJson = ({ client, file, state, snippet }: McpRegistration) => ({
-  ...{ client, file, state },
+  client,
+  file,
+  state,
   ...(state === "by_hand" && { snippet }),
 });
 

@@ -18,10 +18,17 @@ export async function demoContext(context: Invocation, named: string | undefined
     const out = context.json ? context.stderr : context.stdout;
     const stage = new ContextDemoSteps(out, {
       ...context,
-      ...{ cwd: project.folder, project: project.folder, json: false, stdout: indented(out) },
+      cwd: project.folder,
+      project: project.folder,
+      json: false,
+      stdout: indented(out),
       env: {
-        ...{ PATH: context.env["PATH"], LANG: context.env["LANG"], TMPDIR: context.env["TMPDIR"] },
-        ...{ HOME: project.folder, TANDEM_HOME: project.home, ANTHROPIC_API_KEY: "sk-ant-rehearsed" },
+        PATH: context.env["PATH"],
+        LANG: context.env["LANG"],
+        TMPDIR: context.env["TMPDIR"],
+        HOME: project.folder,
+        TANDEM_HOME: project.home,
+        ANTHROPIC_API_KEY: "sk-ant-rehearsed",
       },
     });
     const requests = () => rehearsal.modelRequests.length;

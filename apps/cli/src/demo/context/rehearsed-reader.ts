@@ -38,7 +38,9 @@ function descriptions(prompt: string) {
     tables: askedTables(prompt).map(({ schema, table, columns }) => {
       const [description, meanings] = SHOP_DESCRIPTIONS[table] ?? ["", {}];
       return {
-        ...{ schema, table, description },
+        schema,
+        table,
+        description,
         columns: columns.map(({ name }) => ({ name, description: meanings[name] ?? "" })),
       };
     }),
@@ -52,7 +54,10 @@ function joins(prompt: string) {
   const end = ([table, column]: readonly [string, string]) => ({ schema: "main", table, columns: [column] });
   return {
     joins: SHOP_JOINS.filter(({ from }) => open.has(from.join("."))).map(({ from, to, why }) => ({
-      ...{ from: end(from), to: end(to), confidence: 0.9, why },
+      from: end(from),
+      to: end(to),
+      confidence: 0.9,
+      why,
     })),
   };
 }

@@ -33,7 +33,9 @@ export async function fleetMachine(settings = "") {
 
   const owned = parts.move();
   return {
-    ...{ rehearsal, folder: machine.folder.path, place },
+    rehearsal,
+    folder: machine.folder.path,
+    place,
     run: (args: readonly string[], options?: RunOptions) => machine.run(args, options),
     /** Empties the database while no process uses it. */
     async reset(script: Script): Promise<void> {

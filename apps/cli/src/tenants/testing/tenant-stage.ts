@@ -18,7 +18,9 @@ export async function tenantStage(script: Script, settings = "", variables: Reco
   await using parts = new AsyncDisposableStack();
   const machine = parts.use(
     await sessionMachine(script, settings, {
-      ...{ ACME_KEY: "sk-ant-acme", ZETA_KEY: "sk-ant-zeta", OPERATORS_SECRET },
+      ACME_KEY: "sk-ant-acme",
+      ZETA_KEY: "sk-ant-zeta",
+      OPERATORS_SECRET,
       ...variables,
     }),
   );
@@ -45,9 +47,7 @@ export async function tenantStage(script: Script, settings = "", variables: Reco
     quotas: Record<string, number> = {},
     pages: Record<string, string> = {},
   ): Promise<string> => {
-    const credential = {
-      ...{ auth: "api_key", secret: `env:${id.toUpperCase()}_KEY`, base_url: machine.rehearsal.url },
-    };
+    const credential = { auth: "api_key", secret: `env:${id.toUpperCase()}_KEY`, base_url: machine.rehearsal.url };
     await must(call(up.token, "POST", "/v1/tenants", { id, name: `${id} Ltd`, credential, quotas }));
     const context = join(homeOf(id), "project", "context");
     await mkdir(join(context, "wiki"), { recursive: true });
@@ -57,10 +57,7 @@ export async function tenantStage(script: Script, settings = "", variables: Reco
     return String((await must(call(up.token, "POST", "/v1/tokens", token))).body["secret"]);
   };
   const owned = parts.move();
-  return {
-    ...{ machine, up, call, tenant, homeOf },
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  return { machine, up, call, tenant, homeOf, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** Asserts success. */
