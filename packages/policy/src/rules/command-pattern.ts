@@ -1,6 +1,7 @@
 import type { ShellUnit } from "../shell/expand-line.ts";
 import { programName } from "../shell/programs.ts";
-import { readShellLine, type ShellWord } from "../shell/shell-line.ts";
+import { readShellLine } from "../shell/shell-line.ts";
+import type { ShellWord } from "../shell/shell-word.ts";
 
 /** Whether a rule matches a call; `maybe` if that is unknown before the call runs. */
 export type Fit = "yes" | "maybe" | "no";

@@ -5,7 +5,7 @@ import { isSecret, mayBeSecret, mentionsSecret } from "./secrets.ts";
 import type { ShellUnit } from "../shell/expand-line.ts";
 import { NAMES_ONLY } from "../shell/programs.ts";
 import { searchOf } from "../shell/searches.ts";
-import type { ShellWord } from "../shell/shell-line.ts";
+import type { ShellWord } from "../shell/shell-word.ts";
 
 /** Parts of a word that may be a path: `of=x`, `--file=x`, `-fx`, `host:x`, `@x`, `a,b`. */
 export function candidates(text: string): Set<string> {

@@ -19,7 +19,8 @@ import { isInside, isSecret, mayBeSecret, mentionsSecret } from "./secrets.ts";
 import { expandLine, type ShellUnit } from "../shell/expand-line.ts";
 import { connects, NAMES_ONLY, showsContents } from "../shell/programs.ts";
 import { searchOf } from "../shell/searches.ts";
-import type { Redirect, ShellWord } from "../shell/shell-line.ts";
+import type { Redirect } from "../shell/shell-line.ts";
+import type { ShellWord } from "../shell/shell-word.ts";
 import { ACCESS } from "./tool-kinds.ts";
 
 /** The working folders that a command may have, as far as the line shows. */

@@ -1,5 +1,6 @@
 import { hatchesOf, programName, reachOf, type Reach } from "./programs.ts";
-import { readShellLine, type ShellCommand, type ShellLine, type ShellWord } from "./shell-line.ts";
+import { readShellLine, type ShellCommand, type ShellLine } from "./shell-line.ts";
+import type { ShellWord } from "./shell-word.ts";
 import { findInner, type Inner } from "./wrappers.ts";
 
 /** One program that the line runs, directly or through another program. */

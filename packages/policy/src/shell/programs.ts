@@ -1,4 +1,4 @@
-import type { ShellWord } from "./shell-line.ts";
+import type { ShellWord } from "./shell-word.ts";
 
 // Facts about programs. They allow nothing by themselves: they say which programs do no more than their words show, and which
 // words make a program run other code.

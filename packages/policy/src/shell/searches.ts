@@ -1,4 +1,4 @@
-import type { ShellWord } from "./shell-line.ts";
+import type { ShellWord } from "./shell-word.ts";
 
 interface Options {
   /** Short options with a value. */

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, inject, test } from "vitest";
-import { readShellLine, type ShellWord } from "./shell-line.ts";
+import { readShellLine } from "./shell-line.ts";
+import type { ShellWord } from "./shell-word.ts";
 
 // Fuzzes the parser against bash: commands parsed as certain must be the commands that bash runs. Bash runs generated lines
 // with an empty PATH and reports each command that it looked up.

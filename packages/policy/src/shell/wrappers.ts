@@ -1,4 +1,5 @@
-import type { ShellCommand, ShellWord } from "./shell-line.ts";
+import type { ShellCommand } from "./shell-line.ts";
+import type { ShellWord } from "./shell-word.ts";
 
 /** The commands that a wrapper program runs according to its words. */
 export interface Inner {
