@@ -7,9 +7,9 @@ import {
 import { RequestError } from "@tandem/protocol";
 import type { ClientAbilities } from "./client-abilities.ts";
 import { configOptions } from "./config-options.ts";
-import type { PermissionQuestion, QuestionForm } from "./inquiry.ts";
+import type { PermissionQuestion, QuestionForm } from "./questions/inquiry.ts";
 import type { Child, Patch } from "./patch.ts";
-import { fieldProperties } from "./question-fields.ts";
+import { fieldProperties } from "./questions/question-fields.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { callMeta, sessionUpdate, toolCallFields } from "./session-update.ts";
 

@@ -9,11 +9,11 @@ import {
   type UserContent,
 } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
-import { answerOf, inquiryOf, inquiryOfApproval, permissionQuestion, type Inquiry } from "./inquiry.ts";
+import { answerOf, inquiryOf, inquiryOfApproval, permissionQuestion, type Inquiry } from "./questions/inquiry.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { Patch } from "./patch.ts";
 import { Prompt, type TurnOutcome } from "./prompt.ts";
-import { askQuestions } from "./question-form.ts";
+import { askQuestions } from "./questions/question-form.ts";
 import { SessionProjection } from "./session-projection.ts";
 import { SessionStream } from "./session-stream.ts";
 import { withoutRewound } from "./without-rewound.ts";

@@ -8,9 +8,9 @@ import {
   type Question,
   type Rule,
 } from "@tandem/protocol";
-import type { Child, Piece, ToolCallChange } from "./patch.ts";
-import { MODE_NAMES } from "./session-settings.ts";
-import { callView, diffsOf } from "./tool-view.ts";
+import type { Child, Piece, ToolCallChange } from "../patch.ts";
+import { MODE_NAMES } from "../session-settings.ts";
+import { callView, diffsOf } from "../tool-view.ts";
 
 // Approvals and questions as shown to a person, and the meaning of the answers.
 

@@ -2,8 +2,8 @@ import type { AgentContext } from "@agentclientprotocol/sdk/unstable";
 import { expect, test } from "vitest";
 import type { Inquiry } from "./inquiry.ts";
 import { askQuestions } from "./question-form.ts";
-import { AcpSchema } from "./testing/acp-schema.ts";
-import { AcpClient } from "./acp-client.ts";
+import { AcpSchema } from "../testing/acp-schema.ts";
+import { AcpClient } from "../acp-client.ts";
 
 const inquiry: Inquiry = {
   id: "sevt_1",

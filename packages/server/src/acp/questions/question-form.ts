@@ -1,8 +1,8 @@
 import { questionInput, type ApprovalAnswer, type Question } from "@tandem/protocol";
 import type { Inquiry, PermissionQuestion, QuestionForm } from "./inquiry.ts";
-import type { AcpClient } from "./acp-client.ts";
+import type { AcpClient } from "../acp-client.ts";
 import { OTHER } from "./question-fields.ts";
-import { callView } from "./tool-view.ts";
+import { callView } from "../tool-view.ts";
 
 const UNANSWERED: ApprovalAnswer = { result: "deny", scope: "once", message: "The user did not answer." };
 
