@@ -19,13 +19,13 @@ const said = (events: readonly LoggedEvent[]): string =>
     .flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []))
     .join("");
 
-/** What the model was told in its last request, as one text. */
+/** The last model request as one text. */
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body);
 
 const stopOf = (events: readonly LoggedEvent[]) => the(events.slice(-1), "session.status_idle").stop_reason;
 
 describe("a turn", () => {
-  test("goes from the message to idle, and everything is in the log in order", async () => {
+  test("runs from the message to idle, with everything in the log in order", async () => {
     stage.rehearsal.use([reply([thinking("Let me think."), text("Hello there.")])]);
     const session = await engine.session();
     const events = await engine.turn(session, "Hello?");
@@ -49,7 +49,7 @@ describe("a turn", () => {
     });
   });
 
-  test("the next one goes on with the conversation, in the same process", async () => {
+  test("continues the conversation in the same process", async () => {
     stage.rehearsal.use([text("First."), text("Second.")]);
     const session = await engine.session();
     await engine.turn(session, "The word is marmalade.");
@@ -59,7 +59,7 @@ describe("a turn", () => {
     expect((await stage.processes()).length).toBe(before);
   });
 
-  test("shows its text while it comes, before the event that it becomes", async () => {
+  test("streams previews before the event", async () => {
     stage.rehearsal.use([text("One two three.")]);
     const session = await engine.session();
     const deltas: string[] = [];
@@ -79,7 +79,7 @@ describe("a turn", () => {
     expect(ids).toContain(the(events, "agent.message").id);
   });
 
-  test("shows what there is of its text to who comes in the middle of it, then the rest, then the fact", async () => {
+  test("sends the existing text to a late subscriber, then the rest, then the event", async () => {
     const words = "One two three four five six seven eight nine ten.";
     stage.rehearsal.use([slowly(text(words), { tokenMs: 60 })]);
     const session = await engine.session();
@@ -99,7 +99,7 @@ describe("a turn", () => {
     await begun.promise;
     const late: LiveDelta[] = [];
     const stop = sessions.onDelta(session.id as never, { after: 0, hear: (live) => late.push(...live) });
-    // At once, and in one piece.
+    // Immediately, as one delta.
     expect(late).toMatchObject([{ delta: { type: "event_start" } }, { delta: { type: "event_delta" } }]);
     expect(words.startsWith(spoken(late)[0]!)).toBe(true);
     expect(spoken(late)[0]!.length).toBeLessThan(words.length);
@@ -108,18 +108,18 @@ describe("a turn", () => {
     stop();
     expect(spoken(late).join("")).toBe(words);
     expect(said(events)).toBe(words);
-    // Once it is a fact, nobody is shown a preview of it.
+    // After the event is logged, no preview of it is sent.
     const after: LiveDelta[] = [];
     sessions.onDelta(session.id as never, { after: 0, hear: (live) => after.push(...live) })();
     expect(after).toEqual([]);
   });
 
-  test("says what it has cost with each answer, not with its end alone", async () => {
+  test("reports the cost with each response, not only at the end", async () => {
     await writeFile(join(stage.folder, "dear.txt"), "nothing");
     stage.rehearsal.use([
-      // $2 per million tokens in.
+      // $2 per million input tokens.
       toolUse("Read", { file_path: join(stage.folder, "dear.txt") }, { usage: { input_tokens: 100_000 } }),
-      // It does not come before the test is over with it.
+      // The response stays blocked until the test has finished with it.
       slowly(text("Done."), { firstByteMs: 60_000 }),
     ]);
     const session = await engine.session();
@@ -141,7 +141,7 @@ describe("a turn", () => {
     await engine.until(session, isIdle);
   });
 
-  test("that fails says why, and the session goes on", async () => {
+  test("that fails logs the reason, and the session continues", async () => {
     stage.rehearsal.use([creditTooLow(), text("Back again.")]);
     const session = await engine.session();
     const cutShort = async () => (await engine.store.sessions.get(session.id))!.cutShort;
@@ -157,8 +157,8 @@ describe("a turn", () => {
   });
 });
 
-describe("messages while a turn is running", () => {
-  test("wait, are shown as waiting, and are taken when it is over, before the session is idle", async () => {
+describe("messages during a turn", () => {
+  test("are queued, listed as waiting, and taken after the turn, before the session is idle", async () => {
     stage.rehearsal.use([slowly(text("A slow first answer."), { tokenMs: 40 }), text("The second.")]);
     const session = await engine.session();
     await engine.say(session, "One.");
@@ -172,7 +172,7 @@ describe("messages while a turn is running", () => {
     expect((await engine.engine.sessions.events(session.id, { limit: 1000 })).waiting).toEqual([]);
   });
 
-  test("or steer it", async () => {
+  test("can steer it", async () => {
     stage.rehearsal.use([
       slowly(toolUse("Read", { file_path: join(stage.folder, "notes.txt") }), { firstByteMs: 500 }),
       text("Understood."),
@@ -189,7 +189,7 @@ describe("messages while a turn is running", () => {
 });
 
 describe("interrupts", () => {
-  test("end the turn, close what was open, and the conversation goes on", async () => {
+  test("end the turn, close open calls, and the conversation continues", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F waiting.txt" }), text("Still here.")]);
     const session = await engine.session({}, allowAll);
     await engine.say(session, "Sleep.");
@@ -204,7 +204,7 @@ describe("interrupts", () => {
     expect(said(await engine.turn(session, "Are you there?"))).toBe("Still here.");
   });
 
-  test("do nothing to an idle session", async () => {
+  test("have no effect on an idle session", async () => {
     stage.rehearsal.use([text("Hello."), text("Again.")]);
     const session = await engine.session();
     await engine.turn(session, "Hello?");
@@ -215,7 +215,7 @@ describe("interrupts", () => {
     expect(said(await engine.turn(session, "Go on."))).toBe("Again.");
   });
 
-  test("that name another turn do nothing", async () => {
+  test("that name another turn have no effect", async () => {
     stage.rehearsal.use([slowly(text("Quite undisturbed."), { tokenMs: 30 })]);
     const session = await engine.session();
     await engine.say(session, "Tell me.");
@@ -240,7 +240,7 @@ const writes = (name: string) => toolUse("Write", { file_path: join(stage.folder
 const requiresAction = ({ event }: LoggedEvent): boolean =>
   event.type === "session.status_idle" && event.stop_reason.type === "requires_action";
 
-/** Runs up to the first call that waits for somebody. */
+/** Runs up to the first call that waits for an answer. */
 async function untilWaiting(running: RunningEngine, session: Parameters<RunningEngine["say"]>[0], words = "Do it.") {
   await running.say(session, words);
   const events = await running.until(session, requiresAction);
@@ -249,7 +249,7 @@ async function untilWaiting(running: RunningEngine, session: Parameters<RunningE
   return { events, ids: stop.event_ids };
 }
 
-describe("a call that must be asked for", () => {
+describe("a call that needs approval", () => {
   test("waits, runs once it is allowed, and its result reaches the model", async () => {
     stage.rehearsal.use([writes("allowed.txt"), text("Written.")]);
     const session = await engine.session();
@@ -274,7 +274,7 @@ describe("a call that must be asked for", () => {
     expect(stopOf(rest)).toEqual({ type: "end_turn" });
   });
 
-  test("does not run when it is denied, and the model is told why", async () => {
+  test("does not run when it is denied, and the model gets the reason", async () => {
     stage.rehearsal.use([writes("denied.txt"), text("I see.")]);
     const session = await engine.session();
     const { ids } = await untilWaiting(engine, session);
@@ -288,7 +288,7 @@ describe("a call that must be asked for", () => {
     expect(existsSync(join(stage.folder, "denied.txt"))).toBe(false);
   });
 
-  test("is answered once, and only by what fits it", async () => {
+  test("is answered once, and only by a matching event", async () => {
     stage.rehearsal.use([writes("once.txt"), text("Done.")]);
     const session = await engine.session();
     const { ids } = await untilWaiting(engine, session);
@@ -308,7 +308,7 @@ describe("a call that must be asked for", () => {
     );
   });
 
-  test("outlives the server: the answer that comes after a restart counts, for exactly that call", async () => {
+  test("survives a restart: a later answer counts, for exactly that call", async () => {
     const first = await stage.open();
     stage.rehearsal.use([writes("later.txt")]);
     const session = await first.session();
@@ -362,7 +362,7 @@ describe("a custom tool", () => {
     expect(said(rest)).toBe("It rains.");
   });
 
-  test("two at once: answering one leaves the other waiting", async () => {
+  test("two calls: answering one leaves the other waiting", async () => {
     stage.rehearsal.use([reply([call("Bern", "toolu_1"), call("Rome", "toolu_2")]), text("Rain and sun.")]);
     const session = await engine.session({}, agent);
     await engine.say(session, "Compare.");
@@ -385,7 +385,7 @@ describe("a custom tool", () => {
     expect(said(await engine.until(session, isIdle, head))).toBe("Rain and sun.");
   });
 
-  test("outlives the server", async () => {
+  test("survives a restart", async () => {
     const first = await stage.open();
     stage.rehearsal.use([call("Bern", "toolu_1")]);
     const session = await first.session({}, agent);
@@ -408,7 +408,7 @@ describe("a custom tool", () => {
 });
 
 describe("processes", () => {
-  test("are given back when a session is idle, and nobody notices", async () => {
+  test("are released at idle, invisibly to clients", async () => {
     const quick = await stage.open({ idle: 100 });
     stage.rehearsal.use([text("Noted."), text("Marmalade.")]);
     const session = await quick.session();
@@ -418,7 +418,7 @@ describe("processes", () => {
     expect(lastRequest()).toContain("The word is marmalade.");
   });
 
-  test("the conversation is in the store: another home, another server, and it goes on", async () => {
+  test("a conversation continues from the store with another home and server", async () => {
     const first = await stage.open({ home: join(stage.root, "home-1") });
     stage.rehearsal.use([text("Noted."), text("Quince.")]);
     const session = await first.session();
@@ -429,7 +429,7 @@ describe("processes", () => {
     expect(lastRequest()).toContain("The word is quince.");
   });
 
-  test("a second server may look, and is told who holds the session", async () => {
+  test("a second server can read, and gets the holder's name on writes", async () => {
     stage.rehearsal.use([text("Mine.")]);
     const session = await engine.session();
     await engine.turn(session, "Whose are you?");
@@ -442,7 +442,7 @@ describe("processes", () => {
   });
 });
 
-test("a budget ends the turn that uses it up, and takes no message after", async () => {
+test("a budget ends the turn that exhausts it, and rejects later messages", async () => {
   const dear = { input_tokens: 1_000_000, output_tokens: 1_000 };
   stage.rehearsal.use([toolUse("Read", { file_path: join(stage.folder, "x") }, { usage: dear }), text("Never said.")]);
   const session = await engine.session({ budget: { type: "limit", max_list_cost: { amount: "50", currency: "USD" } } });
@@ -452,7 +452,7 @@ test("a budget ends the turn that uses it up, and takes no message after", async
   await expect(engine.say(session, "More.")).rejects.toThrow(/budget/);
 });
 
-test("under an output schema a turn ends with an object", async () => {
+test("with an output schema, a turn returns an object", async () => {
   const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
   const session = await engine.session({ metadata: { "tandem.output_schema": JSON.stringify(schema) } });
   stage.rehearsal.use([object({ n: 7 })]);

@@ -49,7 +49,7 @@ describe("subagents", () => {
     return engine.session({}, { ...allowAll, multiagent: { type: "coordinator", agents: [scout.id] } });
   }
 
-  test("work on threads of their own, with their own usage, and are told and answer on both", async () => {
+  test("run on their own threads with their own usage; messages appear on both threads", async () => {
     stage.rehearsal.use([
       when(isMain, reply([text("I send a scout."), delegate()])),
       when(isFor, reply([text("I look."), toolUse("Bash", { command: "echo seen" })])),
@@ -84,7 +84,7 @@ describe("subagents", () => {
     expect(threads[0]!.usage!.output_tokens).toBeGreaterThan(threads[1]!.usage!.output_tokens);
   });
 
-  test("ask on the session's own stream, under their own policy", async () => {
+  test("ask for approval on the session's stream, under their own policy", async () => {
     stage.rehearsal.use([
       when(isMain, delegate()),
       when(isFor, toolUse("Bash", { command: "echo asked" })),
@@ -123,7 +123,7 @@ describe("background tasks", () => {
     expect(await engine.engine.sessions.tasks(session.id)).toEqual([]);
   });
 
-  test("do not keep the model from the next message", async () => {
+  test("do not delay the next message", async () => {
     stage.rehearsal.use([start(), text("It runs."), text("I am here.")]);
     const session = await engine.session({}, allowAll);
     await engine.say(session, "Watch the file.");
@@ -137,7 +137,7 @@ describe("background tasks", () => {
   });
 });
 
-test("a credential that a tool prints does not get into the log", async () => {
+test("a credential in a tool's output does not get into the log", async () => {
   stage.rehearsal.use([
     toolUse("Bash", { command: "echo key: sk-ant-made-up-key, token: tandem_0123456789abcdefghij" }),
     text("Printed."),
@@ -149,7 +149,7 @@ test("a credential that a tool prints does not get into the log", async () => {
   expect(JSON.stringify(events)).not.toContain("sk-ant-made-up-key");
 });
 
-test("retries of the API are visible, and the turn goes on", async () => {
+test("API retries are logged, and the turn continues", async () => {
   stage.rehearsal.use([overloaded(), text("Now it works.")]);
   const session = await engine.session();
   const events = await engine.turn(session, "Hello?");
@@ -173,7 +173,7 @@ describe("environments", () => {
       },
     );
 
-  test("a worktree is the session's own, goes with it, and never takes unsaved work along", async () => {
+  test("a worktree belongs to the session and is removed with it, never with unsaved work", async () => {
     const repository = join(stage.folder, "repository");
     await mkdir(repository);
     git(repository, "init", "-q", "-b", "main");
@@ -198,7 +198,7 @@ describe("environments", () => {
     expect(git(repository, "status", "--porcelain").toString()).toBe("");
   });
 
-  test("one that names no folder is a private scratch folder, with the files that were given", async () => {
+  test("an environment without a folder is a private scratch folder with the given files", async () => {
     const environment = await engine.engine.environments.create({ name: "scratch", config: { type: "cloud" } });
     const file = await engine.engine.files.upload({
       filename: "data.csv",
@@ -217,7 +217,7 @@ describe("environments", () => {
     expect(existsSync(place)).toBe(false);
   });
 
-  test("a file is never put outside of the session's folder, or over another", async () => {
+  test("a file is never written outside the session's folder or over another file", async () => {
     const file = await engine.engine.files.upload({
       filename: "x",
       mimeType: "text/plain",
@@ -234,7 +234,7 @@ describe("environments", () => {
 });
 
 describe("the end of a session", () => {
-  test("archived, it takes nothing any more and can still be read", async () => {
+  test("an archived session rejects input and can be read", async () => {
     stage.rehearsal.use([slowly(text("Still talking."), { firstByteMs: 20_000 })]);
     const session = await engine.session();
     await engine.say(session, "Talk.");
@@ -245,7 +245,7 @@ describe("the end of a session", () => {
     expect(typesOf(events).at(-1)).toBe("session.status_terminated");
   });
 
-  test("deleted, it is gone, and whoever follows it is told", async () => {
+  test("a deleted session is gone, and followers are notified", async () => {
     stage.rehearsal.use([text("Hello.")]);
     const session = await engine.session();
     const conversation = the(await engine.turn(session, "Hello?"), "tandem.init").claude_session_id;

@@ -1,6 +1,6 @@
 import type { SessionEvent } from "@tandem/protocol";
 
-/** Whether a message that waits for a turn of its own is one whose turn somebody has interrupted. */
+/** Whether a queued message was cancelled by an interrupt of its turn. */
 export const isCancelled = (event: SessionEvent, waiting: readonly SessionEvent[]): boolean =>
   event.type === "user.message" &&
   event.tandem?.delivery !== "steer" &&

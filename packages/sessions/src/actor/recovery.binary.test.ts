@@ -26,7 +26,7 @@ const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.a
 // Claude Code refuses to sleep for long.
 const sleeps = () => toolUse("Bash", { command: "tail -F waiting.txt" });
 const untilCall = (running: RunningEngine, session: Parameters<RunningEngine["say"]>[0]) =>
-  // The model has said all that it has to say by then, and the call is running.
+  // The model's response is complete by then, and the call is running.
   running.until(session, ({ event }) => event.type === "span.model_request_end");
 
 /** Ends every Claude Code of the stage as a crash would. */
@@ -34,8 +34,8 @@ async function killProcesses(): Promise<void> {
   for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
 }
 
-describe("a Claude Code process that dies in the middle of a turn", () => {
-  test("ends the turn with what happened, and the session goes on in a new process", async () => {
+describe("a Claude Code process that dies during a turn", () => {
+  test("ends the turn with the reason, and the session continues in a new process", async () => {
     const engine = await stage.open();
     stage.rehearsal.use([sleeps(), text("Back.")]);
     const session = await engine.session({}, allowAll);
@@ -55,8 +55,8 @@ describe("a Claude Code process that dies in the middle of a turn", () => {
   });
 });
 
-describe("a server that dies in the middle of a turn", () => {
-  /** Runs a turn up to its call, then vanishes without a word: no more heartbeats, no process, no writing. */
+describe("a server that dies during a turn", () => {
+  /** Runs a turn up to its call, then crashes: no more heartbeats, no process, no writes. */
   async function crash() {
     const engine = await stage.open({ leaseTtl: 1_000, holder: "the one that dies" });
     stage.rehearsal.use([sleeps()]);
@@ -68,7 +68,7 @@ describe("a server that dies in the middle of a turn", () => {
     return session;
   }
 
-  test("is followed by one that says what happened, within seconds, and goes on with the next message", async () => {
+  test("is replaced by a server that logs the recovery within seconds and takes the next message", async () => {
     const session = await crash();
     const engine = await stage.open({ leaseTtl: 1_000 });
     const events = await engine.until(session, isIdle);
@@ -87,7 +87,7 @@ describe("a server that dies in the middle of a turn", () => {
     await engine.stop();
   });
 
-  test("or by one that goes on with the turn by itself", async () => {
+  test("is replaced by a server that resumes the turn", async () => {
     const session = await crash();
     stage.rehearsal.use([text("I went on.")]);
     const engine = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
@@ -98,7 +98,7 @@ describe("a server that dies in the middle of a turn", () => {
     await engine.stop();
   });
 
-  test("what clients sent to it is not lost", async () => {
+  test("keeps the input of clients", async () => {
     const engine = await stage.open({ leaseTtl: 1_000 });
     stage.rehearsal.use([slowly(text("Slow."), { firstByteMs: 30_000 })]);
     const session = await engine.session();
@@ -119,7 +119,7 @@ describe("a server that dies in the middle of a turn", () => {
   });
 });
 
-test("no process is left when engines have stopped", async () => {
+test("no process is left after engines have stopped", async () => {
   const engine = await stage.open();
   stage.rehearsal.use([sleeps()]);
   const session = await engine.session({}, allowAll);

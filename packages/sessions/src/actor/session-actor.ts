@@ -126,7 +126,7 @@ export class SessionActor {
     return isBusy(this.#runner.state);
   }
 
-  /** Whether the session can be released without loss. A turn in a quota wait would be taken up again at once. */
+  /** Whether the session can be released without loss. A turn in a quota wait would be resumed at once. */
   get canReleaseProcess(): boolean {
     const { state } = this.#runner;
     return !this.#gone && !isBusy(state) && !this.row.parked && (state.type === "idle" || canReleaseProcess(state));
@@ -375,7 +375,7 @@ export class SessionActor {
     this.#timer.set(ms, () => this.#unattended(this.#serial.run(() => this.#leave())));
   }
 
-  /** Releases process and lease. The next message takes the session up again. */
+  /** Releases process and lease. The next message resumes the session. */
   async #leave(): Promise<void> {
     if (this.#gone || this.busy) return;
     this.#timer.clear();

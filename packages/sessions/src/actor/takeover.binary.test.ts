@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
-// Engines die and halt here: each test has a stage of its own.
+// Engines crash and stall here, so each test has its own stage.
 let stage: EngineStage;
 beforeEach(async () => {
   stage = await setEngineStage();
@@ -32,7 +32,7 @@ const inProject = (name: string) => join(stage.folder, name);
 const killProcesses = async () => {
   for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
 };
-/** In a moment in which it does not write: a process that is halted in a transaction keeps all others from the file. */
+/** Stalls the process while it is not writing: a process suspended in a transaction blocks all others from the file. */
 const halt = async (server: ChildProcess): Promise<void> => {
   const isFree = (): boolean => {
     server.kill("SIGSTOP");
@@ -48,7 +48,7 @@ const halt = async (server: ChildProcess): Promise<void> => {
   await expect.poll(isFree).toBe(true);
 };
 
-test("a server that is killed while it waits for an answer: the answer reaches the model, whatever its process did", async () => {
+test("an answer reaches the model after its server was killed while the call waited", async () => {
   stage.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), always(text("Nobody answered me."))]);
   const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
   const { process: server, session } = await stage.spawn({ tools: [{ type: "custom", ...weather }] }, "Weather?");
@@ -57,7 +57,7 @@ test("a server that is killed while it waits for an answer: the answer reaches t
   const left = await stage.processes();
   server.kill("SIGKILL");
   await once(server, "exit");
-  // Claude Code goes on without its server: it gives the call up, asks the model once more, and ends.
+  // Claude Code continues without its server: it gives the call up, asks the model once more, and exits.
   await expect.poll(() => stage.rehearsal.modelRequests.length).toBe(2);
   await expect.poll(() => left.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   stage.rehearsal.use([text("It rains.")]);
@@ -68,18 +68,18 @@ test("a server that is killed while it waits for an answer: the answer reaches t
   expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([{ text: "rain", isError: false }]);
   expect(await judgeSession(engine, session)).toEqual([]);
-  // Three processes come up one after the other, and each wait has a deadline of its own.
+  // Three processes start one after the other, and each wait has its own deadline.
 });
 
 test.each([
   ["call", (line: string) => line.includes("tool_use")],
   ["whole turn", () => true],
-])("a %s of which nothing was kept: the answer reaches the model in words", async (_, isRefused) => {
+])("an answer to a %s reaches the model as text if its transcript was lost", async (_, isRefused) => {
   const first = await stage.open({ leaseTtl: 1_000 });
   const append = first.store.transcripts.append.bind(first.store.transcripts);
   let isAway = false;
   first.store.transcripts.append = async (lease, subpath, lines) => {
-    // A database that goes away stays away: what comes later must not be stored either.
+    // A lost database stays lost: later writes must not be stored either.
     isAway ||= isRefused(JSON.stringify(lines));
     return isAway ? Promise.reject(new Error("away")) : append(lease, subpath, lines);
   };
@@ -104,7 +104,7 @@ test.each([
   expect(await judgeSession(second, session)).toEqual([]);
 });
 
-test("a server that is killed: another that runs already takes its session, and nothing of it runs on", async () => {
+test("a running server takes over the session of a killed one, and none of its processes survive", async () => {
   const command = "trap '' TERM HUP INT; while true; do echo tick >> ticks.txt; sleep 0.05; done";
   stage.rehearsal.use([toolUse("Bash", { command })]);
   const { process: server, session } = await stage.spawn(allowAll, "Tick.");
@@ -119,7 +119,7 @@ test("a server that is killed: another that runs already takes its session, and 
   expect(await judgeSession(engine, session)).toEqual([]);
 });
 
-test("a server that was halted for too long writes nothing, runs nothing, and ends its process", async () => {
+test("a server that stalled for too long writes nothing, runs nothing, and ends its process", async () => {
   const call = toolUse("Bash", { command: "echo done >> effect.txt" });
   stage.rehearsal.use([slowly(call, { firstByteMs: 1_000 }), always(text("Done."))]);
   const { process: server, session } = await stage.spawn(allowAll, "Do it.");
@@ -128,7 +128,7 @@ test("a server that was halted for too long writes nothing, runs nothing, and en
   await halt(server);
   await engine.until(session, isIdle);
   const head = await engine.engine.sessions.head(session.id);
-  // The call is asked for by now, and nobody has let it pass.
+  // The call awaits approval by now, and no answer was given.
   await expect.poll(() => stage.rehearsal.modelRequests.length).toBe(1);
   server.kill("SIGCONT");
   await expect.poll(() => stage.processes()).toEqual([]);
@@ -136,7 +136,7 @@ test("a server that was halted for too long writes nothing, runs nothing, and en
   expect(existsSync(inProject("effect.txt"))).toBe(false);
 });
 
-test("a call whose outcome nobody knows is not made again unknowingly: the model is told, from the store alone", async () => {
+test("a call with an unknown outcome is not repeated: the model is told, from the store alone", async () => {
   const first = await stage.open({ leaseTtl: 1_000 });
   stage.rehearsal.use([toolUse("Bash", { command: "echo done >> effect.txt; tail -F waiting.txt" })]);
   const session = await first.session({}, allowAll);
@@ -159,7 +159,7 @@ test("a call whose outcome nobody knows is not made again unknowingly: the model
 test.each([
   ["the first", false],
   ["a later", true],
-])("%s message of which nothing was kept is given to the model again by the server that resumes", async (_, later) => {
+])("%s message whose transcript was lost is sent to the model again by the server that resumes", async (_, later) => {
   const first = await stage.open({ leaseTtl: 1_000, idle: 50 });
   stage.rehearsal.use([always(text("Yes."))]);
   const session = await first.session();

@@ -1,4 +1,4 @@
-/** Who waits until a session is idle, or its turn is between two steps. */
+/** Waits for a session to become idle, or for its turn to be between two steps. */
 export class TurnWaits {
   #idle: (() => void)[] = [];
   #step: (() => void)[] = [];
@@ -9,7 +9,7 @@ export class TurnWaits {
     return promise;
   }
 
-  /** Or idle, which is as good; or late. */
+  /** Resolves between two steps, at idle, or at the deadline. */
   step(late: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#idle.push(resolve);

@@ -10,16 +10,16 @@ import { checkMode, type HostAccount, type RuleBook } from "@tandem/policy";
 import type { Answer } from "./pending-calls.ts";
 import { readAnswers } from "./questions.ts";
 
-/** What an answer is held to. */
+/** The context that an answer is checked against. */
 interface AnswerGround {
   standing: HostAccount;
-  /** Whether who answers may keep rules that outlive the session, or are wider than what was suggested. */
+  /** Whether the caller may save rules that outlive the session or are wider than the suggestion. */
   mayKeepRules: boolean;
-  /** Whether a rule would decide the call that is asked about. */
+  /** Whether a rule would match the pending call. */
   covers: (rule: Parameters<RuleBook["covers"]>[0]) => boolean;
 }
 
-/** The event that carries an answer into a session's inbox. Throws where it cannot be meant so, or is not theirs to give. */
+/** The event that carries an answer into a session's input queue. Throws if the answer is invalid or not permitted. */
 export function answerEvent(approval: Approval, answer: ApprovalAnswer, by: string, ground: AnswerGround): Answer {
   check(approval, answer, ground);
   const { result, message, ...rest } = answer;
@@ -41,7 +41,7 @@ export function answerEvent(approval: Approval, answer: ApprovalAnswer, by: stri
   };
 }
 
-/** The denial of what nobody has answered in time. */
+/** The denial of an expired request. */
 export function expiredAnswer(approval: Approval): Answer {
   const text = `Nobody answered until ${approval.expires_at}, so that this was denied.`;
   const place = { id: newId("event"), processed_at: null };

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-/** Numbers that look random and are the same in every run (mulberry32). */
+/** Deterministic pseudo-random numbers (mulberry32). */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -33,7 +33,7 @@ async function logOf(session: Session, after: number): Promise<SessionEvent[]> {
   return events.map(({ event }) => event);
 }
 
-test("an interrupt of a turn that is over never cancels the next one", async () => {
+test("an interrupt of an ended turn never cancels the next one", async () => {
   const random = randomFrom(20_261_115);
   stage.rehearsal.use([always(text("Said."))]);
   const session = await engine.session();
@@ -41,7 +41,7 @@ test("an interrupt of a turn that is over never cancels the next one", async () 
   await engine.until(session, isOver);
   for (let round = 0; round < ROUNDS; round += 1) {
     const head = await engine.engine.sessions.head(session.id);
-    // Bound to the turn that is over, or sent while nothing is running: before, with or after the next message.
+    // Bound to the ended turn, or sent while idle: before, with or after the next message.
     const bound = { type: "user.interrupt" as const, tandem: { turn_event_id: last } };
     const moment = random(4);
     const interrupt = () =>
@@ -62,7 +62,7 @@ test("an interrupt of a turn that is over never cancels the next one", async () 
   }
 });
 
-test("an answer that races with an interrupt counts, or is said not to", async () => {
+test("an answer that races with an interrupt either counts or is rejected", async () => {
   const random = randomFrom(4_711);
   const session = await engine.session();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -88,7 +88,7 @@ test("an answer that races with an interrupt counts, or is said not to", async (
     expect(ends, about).toHaveLength(1);
     expect(ends[0]!.outcome, about).toMatch(isAllowed ? /allowed|cancelled/ : /denied|cancelled/);
     const wasTaken = ends[0]!.outcome !== "cancelled";
-    // Whoever answered knows whether it counted; and if the answer had been sent, so does the log.
+    // The caller learns whether the answer counted; if it was queued, the log says so too.
     expect(answered instanceof Error, about).toBe(!wasTaken);
     const sent = events.find((event) => event.type === "user.tool_confirmation");
     const dropped = events.filter((event) => event.type === "tandem.dropped" && event.event_id === sent?.id);
@@ -97,7 +97,7 @@ test("an answer that races with an interrupt counts, or is said not to", async (
   }
 });
 
-test("the log of what raced is whole", async () => {
+test("the log after the races is consistent", async () => {
   const { data } = await engine.engine.sessions.list({ limit: 10 });
   for (const { id } of data) {
     const { events } = await engine.engine.sessions.events(id, { limit: 10_000 });

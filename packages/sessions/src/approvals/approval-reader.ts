@@ -18,19 +18,19 @@ export interface FoundApproval {
 }
 
 /**
- * Approvals as logs tell them. What is pending is known from the rows of sessions; for the others there is an index from
- * the id to the session, which only finds: it is never what is believed.
+ * Reads approvals from logs. Rows of sessions list the pending ones. For others, an index maps the id to the session; it only
+ * locates them and is never the source of truth.
  */
 export class ApprovalReader {
   readonly #store: Store;
-  /** What is being indexed now: who hears of an event in the moment of its commit asks before that is done. */
+  /** Index writes in flight: a subscriber that reacts to the commit may query before they finish. */
   readonly #indexing = new Map<string, SessionId>();
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Notes where an approval is found. */
+  /** Indexes an approval. */
   async index(id: string, session: SessionId): Promise<void> {
     this.#indexing.set(id, session);
     try {
@@ -40,7 +40,7 @@ export class ApprovalReader {
     }
   }
 
-  /** All that wait, the newest first. */
+  /** All pending approvals, newest first. */
   async pending(session?: string): Promise<FoundApproval[]> {
     const found: FoundApproval[] = [];
     for await (const row of this.#waitingRows(session)) {
@@ -62,7 +62,7 @@ export class ApprovalReader {
     return undefined;
   }
 
-  /** Those that have come to their end, the newest first, from before `cursor`. */
+  /** Resolved approvals, newest first, before `cursor`. */
   async resolved(query: { session?: string; limit: number; cursor?: string }): Promise<Approval[]> {
     const found: Approval[] = [];
     for (let after = query.cursor; ;) {
@@ -76,7 +76,7 @@ export class ApprovalReader {
         if (query.session !== undefined && session !== query.session) continue;
         const row = await this.#store.sessions.get(session);
         const approval = row && (await this.#read(row, key));
-        // Of a session that was deleted nothing is left to be shown.
+        // A deleted session has no approvals to show.
         if (!row) await this.#store.records.write(SPACE, [{ type: "delete", kind: KIND, key }]);
         if (approval?.approval.status === "resolved") found.push(approval.approval);
         if (found.length === query.limit) return found;
@@ -160,7 +160,7 @@ export class ApprovalReader {
 
 type Use = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 
-/** A call, if the event is one. */
+/** The call, if the event is one. */
 export const asCall = ({ thread, event }: Pick<LoggedEvent, "thread" | "event">): OpenCall | undefined =>
   event.type === "agent.tool_use" || event.type === "agent.mcp_tool_use" || event.type === "agent.custom_tool_use"
     ? { thread, use: event satisfies Use }

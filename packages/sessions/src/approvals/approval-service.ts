@@ -16,12 +16,12 @@ import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts
 import type { Approvals } from "./approvals.ts";
 import { isApproval } from "./outcome.ts";
 
-/** How long an answer may take to be taken. It is durable before that; only what came of it is not known. */
+/** How long to wait until an answer is taken. It is durable before that; only its outcome is unknown. */
 const TAKEN_MS = 10_000;
 const ANSWERS = ["user.tool_confirmation", "user.custom_tool_result"];
 const SOME = 100;
 
-/** Puts answers into the inboxes of sessions, whose writers decide which was first. */
+/** Queues answers at sessions, whose writers decide which came first. */
 export class ApprovalService implements Approvals {
   readonly #store: Store;
   readonly #reader: ApprovalReader;
@@ -59,7 +59,7 @@ export class ApprovalService implements Approvals {
     return { data, next: found.length > limit ? data.at(-1)!.id : null };
   }
 
-  /** All that wait, the newest first; found again by their ids from now on, wherever they came from. */
+  /** All pending approvals, newest first; also indexes them, whichever process created them. */
   async pending(session?: string): Promise<Approval[]> {
     const found = await this.#reader.pending(session);
     return found.map(({ approval }) => approval);
@@ -86,7 +86,7 @@ export class ApprovalService implements Approvals {
     return this.#put(found, event);
   }
 
-  /** Denies what has not been answered in time. Whoever was quicker wins. */
+  /** Denies expired requests. An earlier answer wins. */
   async expire(id: string): Promise<void> {
     const found = await this.#reader.find(id);
     if (found?.approval.status !== "pending" || (await this.#given(found))) return;
@@ -117,10 +117,10 @@ export class ApprovalService implements Approvals {
     return won ? this.#settled(now, event, won) : now.approval;
   }
 
-  /** Resolves when an answer has left the inbox, or has had time enough. */
+  /** Resolves when an answer has left the input queue, or at the deadline. */
   async #taken(session: SessionId, after: number, id: string): Promise<void> {
     const signal = AbortSignal.timeout(TAKEN_MS);
-    // Where another process takes it, nothing else may keep this one alive until it has.
+    // If another process takes the answer, only this timer keeps this process alive.
     const alive = setTimeout(() => undefined, TAKEN_MS);
     try {
       for await (const events of this.#store.events.follow(session, after, signal)) {
@@ -131,9 +131,9 @@ export class ApprovalService implements Approvals {
     }
   }
 
-  /** The answer that was first: in the log, else in the inbox; undefined where there is none. */
+  /** The first answer: from the log, else from the input queue; undefined if there is none. */
   async #given({ row, seq, approval }: FoundApproval): Promise<Answer | "nobody" | undefined> {
-    // The inbox first: what is taken between the two reads is in both then, and not in neither.
+    // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
     const waiting = await this.#store.inbox.list(row.id);
     const answers = (event: SessionEvent): event is Answer => isAnswer(event) && answeredCall(event) === approval.id;
     for (let after = seq; ;) {
@@ -146,10 +146,10 @@ export class ApprovalService implements Approvals {
     return approval.status === "resolved" ? "nobody" : waiting.find(answers);
   }
 
-  /** The approval, if the answer that counts is this one. */
+  /** The approval, if this answer is the one that counts. */
   async #settled({ approval }: FoundApproval, event: Answer, first: Answer | "nobody"): Promise<Approval> {
     if (first !== "nobody" && isSame(event, first)) {
-      // One that was cancelled before its answer was taken has not been answered.
+      // A request cancelled before its answer was taken counts as unanswered.
       if (approval.resolved === null || !["cancelled", "expired"].includes(approval.resolved.outcome)) return approval;
     }
     const { outcome, by, at } = approval.resolved ?? {
@@ -171,7 +171,7 @@ interface Log {
   warn(details: Record<string, unknown>, message: string): void;
 }
 
-/** The closing of a call that nobody can answer any more is written in the form of an answer. */
+/** The closing of an unanswerable call is written in the form of an answer. */
 const isOwn = (answer: Answer): boolean =>
   answer.type === "user.custom_tool_result" && answer.tandem?.interrupted !== undefined;
 

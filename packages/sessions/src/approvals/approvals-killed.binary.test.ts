@@ -19,7 +19,7 @@ const open = (): Promise<RunningEngine> => stage.open({ leaseTtl: 1_000 });
 const resolutions = (events: readonly LoggedEvent[]) =>
   events.flatMap(({ event }) => (event.type === "tandem.approval_resolved" ? [event] : []));
 
-/** From one moment to the next, engine and Claude Code are gone. */
+/** Kills engine and Claude Code at once. */
 async function crash(engine: RunningEngine): Promise<void> {
   await engine.vanish();
   await Promise.all((await stage.processes()).map((pid) => kill(pid)));
@@ -37,14 +37,14 @@ async function kill(pid: number): Promise<void> {
   await expect.poll(() => signal(0)).toBe(false);
 }
 
-describe("what waits for a person", () => {
-  test("outlives a server that is killed: the answer lets exactly that call run", async () => {
+describe("a pending approval", () => {
+  test("survives a killed server: the answer lets exactly that call run", async () => {
     stage.rehearsal.use([touch("killed.txt")]);
     const { process: server, session } = await stage.spawn({}, "Do it.");
     const engine = await open();
     await expect.poll(() => pendingOf(engine, session)).toHaveLength(1);
     server.kill("SIGKILL");
-    // The Claude Code that it leaves behind cannot ask any more, and may say so to the model before it ends.
+    // The orphaned Claude Code cannot ask any more, and may tell the model so before it exits.
     await Promise.all((await stage.processes()).map((pid) => kill(pid)));
     const [asked] = await pendingOf(engine, session);
     expect(asked).toMatchObject({ status: "pending", tool: "Bash" });
@@ -56,7 +56,7 @@ describe("what waits for a person", () => {
     await engine.stop();
   });
 
-  test("and a second crash, after the answer: the grant is in the log", async () => {
+  test("survives a second crash after the answer: the grant is in the log", async () => {
     const first = await open();
     stage.rehearsal.use([touch("twice.txt")]);
     const session = await first.session();
@@ -69,7 +69,7 @@ describe("what waits for a person", () => {
     await second.until(session, ({ event }) => event.type === "span.model_request_start", head);
     await crash(second);
     stage.rehearsal.use([touch("twice.txt"), text("Finally.")]);
-    // It goes on by itself, though recovery is `stop`: nothing was done that could be done twice.
+    // It resumes by itself, although recovery is `stop`: no call could run twice.
     const third = await open();
     const events = await third.until(session, isOver);
     const uses = events.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event] : []));
@@ -79,7 +79,7 @@ describe("what waits for a person", () => {
     await third.stop();
   });
 
-  test("two calls, with a crash between their answers: both answers count", async () => {
+  test("two calls with a crash between their answers: both answers count", async () => {
     const first = await open();
     stage.rehearsal.use([reply([touch("one.txt", "toolu_one"), touch("two.txt", "toolu_two")])]);
     const session = await first.session();
@@ -102,7 +102,7 @@ describe("what waits for a person", () => {
     await third.stop();
   });
 
-  test("an edited input is what the agent is told to call with, and all that passes", async () => {
+  test("the agent is told to call with the edited input, and only that call passes", async () => {
     const first = await open();
     stage.rehearsal.use([touch("draft.txt")]);
     const session = await first.session();
@@ -117,7 +117,7 @@ describe("what waits for a person", () => {
     await second.stop();
   });
 
-  test("a subagent's request says who asks; after a crash its answer is a grant for whoever makes the call", async () => {
+  test("a subagent's request names the subagent; after a crash its answer grants the call to any thread", async () => {
     const first = await open();
     const scout = await first.engine.agents.create({
       name: "scout",
@@ -176,7 +176,7 @@ describe("a question", () => {
   const ask = () => toolUse("AskUserQuestion", question);
   const answers = { "Which colours?": ["Red", "Blue"], "Which name?": "Grace, if I may" };
 
-  test("arrives as a call that a client answers, and the answers reach the model", async () => {
+  test("arrives as a call for a client, and the answers reach the model", async () => {
     const engine = await open();
     stage.rehearsal.use([ask(), text("Noted.")]);
     const session = await engine.session();
@@ -210,7 +210,7 @@ describe("a question", () => {
     await engine.stop();
   });
 
-  test("outlives a crash, and is answered at the approvals' desk, too", async () => {
+  test("survives a crash, and can also be answered through the approvals API", async () => {
     const first = await open();
     stage.rehearsal.use([ask()]);
     const session = await first.session();
@@ -226,7 +226,7 @@ describe("a question", () => {
     await second.stop();
   });
 
-  test("is not offered where nobody is there to answer", async () => {
+  test("is not offered if questions are off", async () => {
     const engine = await open();
     stage.rehearsal.use([text("Alone."), text("In company.")]);
     const tools = async (metadata: Record<string, string>) => {
@@ -248,7 +248,7 @@ describe("a plan", () => {
   const handIn = () => toolUse("ExitPlanMode", { allowedPrompts: [{ tool: "Bash", prompt: "touch files" }] });
   const planning = { metadata: { "tandem.permission_mode": "plan" } };
 
-  test("is shown whole; denied it is worked on, allowed it is carried out in the mode that was chosen", async () => {
+  test("is shown whole; denial continues planning, approval runs it in the chosen mode", async () => {
     const engine = await open();
     stage.rehearsal.use([when(isFirst, write), handIn(), handIn(), touch("planned.txt"), text("Carried out.")]);
     const session = await engine.session(planning);
@@ -273,7 +273,7 @@ describe("a plan", () => {
       "tandem.permission_mode": "acceptEdits",
     });
     expect(lastRequest()).toContain("User has approved your plan");
-    // Edits are accepted now; a command is still asked about.
+    // Edits are accepted now; a command still asks.
     const [command] = await pendingOf(engine, session);
     expect(command).toMatchObject({ tool: "Bash" });
     await engine.engine.approvals.answer(command!.id, allow, "Ada");
@@ -282,7 +282,7 @@ describe("a plan", () => {
     await engine.stop();
   });
 
-  test("outlives a crash: the agent goes on with what was approved", async () => {
+  test("survives a crash: the agent continues with the approved plan", async () => {
     const first = await open();
     stage.rehearsal.use([when(isFirst, write), handIn()]);
     const session = await first.session(planning);

@@ -26,7 +26,7 @@ const asked = async (running: RunningEngine, session: Session): Promise<Approval
 const restOf = (running: RunningEngine, session: Session): Promise<LoggedEvent[]> => running.until(session, isOver);
 
 describe("an approval", () => {
-  test("says what will run, where and why, and is found in the list of all sessions", async () => {
+  test("shows command, folder and reason, and is in the list of all sessions", async () => {
     stage.rehearsal.use([touch("shown.txt"), text("Done.")]);
     const session = await engine.session({ title: "Shown" });
     const approval = await asked(engine, session);
@@ -56,7 +56,7 @@ describe("an approval", () => {
     expect(history.data[0]).toMatchObject({ id: approval.id, resolved: { by: "Ada" } });
   });
 
-  test("is found by whoever hears of it in the moment of its commit", async () => {
+  test("can be read as soon as its event is committed", async () => {
     stage.rehearsal.use([touch("soon.txt"), text("Done.")]);
     const session = await engine.session();
     const found: Promise<unknown>[] = [];
@@ -96,7 +96,7 @@ describe("an approval", () => {
     await restOf(engine, session);
   });
 
-  test("that is denied leaves no trace, and the model hears why", async () => {
+  test("that is denied has no effect, and the model gets the reason", async () => {
     stage.rehearsal.use([touch("denied.txt"), text("I see.")]);
     const session = await engine.session();
     const approval = await asked(engine, session);
@@ -112,7 +112,7 @@ describe("an approval", () => {
     expect(isThere("denied.txt")).toBe(false);
   });
 
-  test("with an edited input runs with that, and the model is told so", async () => {
+  test("with an edited input runs with it, and the model is told", async () => {
     stage.rehearsal.use([touch("original.txt"), text("Done.")]);
     const session = await engine.session();
     const approval = await asked(engine, session);
@@ -124,7 +124,7 @@ describe("an approval", () => {
     expect(lastRequest()).toContain("The user changed the input of this call");
   });
 
-  test("is answered once, whoever is first: the others hear who that was", async () => {
+  test("is answered once: later callers learn who was first", async () => {
     stage.rehearsal.use([touch("raced.txt"), text("Done.")]);
     const session = await engine.session();
     const approval = await asked(engine, session);
@@ -140,13 +140,13 @@ describe("an approval", () => {
     }
     const events = await restOf(engine, session);
     expect(events.filter(({ event }) => event.type === "tandem.approval_resolved")).toHaveLength(1);
-    // Who is not sure asks again.
+    // A repeated answer is accepted.
     const again = people.indexOf(won[0]!) % 2 === 0 ? allow : deny;
     expect(await engine.engine.approvals.answer(approval.id, again, won[0]!)).toMatchObject({ status: "resolved" });
     await expect(engine.engine.approvals.answer(approval.id, again, "Eve")).rejects.toThrow(/already/);
   });
 
-  test("is cancelled with its turn, and then cannot be answered any more", async () => {
+  test("is cancelled with its turn and cannot be answered afterwards", async () => {
     stage.rehearsal.use([touch("cancelled.txt")]);
     const session = await engine.session();
     const approval = await asked(engine, session);
@@ -159,7 +159,7 @@ describe("an approval", () => {
     expect(isThere("cancelled.txt")).toBe(false);
   });
 
-  test("takes no note of a client's, and no answer that cannot be meant", async () => {
+  test("rejects a client's note and invalid answers", async () => {
     stage.rehearsal.use([touch("noted.txt"), text("Done.")]);
     const session = await engine.session();
     const { id } = await asked(engine, session);
@@ -180,7 +180,7 @@ describe("an approval", () => {
     await restOf(engine, session);
   });
 
-  test("two at once are answered one by one", async () => {
+  test("two requests are answered independently", async () => {
     stage.rehearsal.use([reply([touch("a.txt", "toolu_a"), touch("b.txt", "toolu_b")]), text("Done.")]);
     const session = await engine.session();
     const data = await untilAsked(engine, session, { count: 2 });
@@ -193,8 +193,8 @@ describe("an approval", () => {
   });
 });
 
-describe("an approval that nobody answers", () => {
-  test("is denied when it expires, and the model hears it", async () => {
+describe("an unanswered approval", () => {
+  test("is denied when it expires, and the model is told", async () => {
     stage.rehearsal.use([touch("expired.txt"), text("A pity.")]);
     const session = await engine.session({ metadata: { "tandem.approval_expiry": "1h" } });
     const approval = await asked(engine, session);
@@ -206,7 +206,7 @@ describe("an approval that nobody answers", () => {
     expect(isThere("expired.txt")).toBe(false);
   });
 
-  test("is denied also where the server was away when it was due", async () => {
+  test("is denied even if the server was down when it expired", async () => {
     const first = await stage.open({ approvals: { expire: HOUR_MS, keepProcess: 60_000 } });
     stage.rehearsal.use([touch("overdue.txt")]);
     const session = await first.session();
@@ -222,7 +222,7 @@ describe("an approval that nobody answers", () => {
     await second.stop();
   });
 
-  test("gives its process back, and waits on; the answer finds another", async () => {
+  test("releases its process and keeps waiting; the answer starts a new process", async () => {
     const patient = await stage.open({ clock, approvals: { keepProcess: HOUR_MS } });
     stage.rehearsal.use([touch("patient.txt")]);
     const session = await patient.session();

@@ -1,8 +1,8 @@
 import type { Approval, ApprovalAnswer, ApprovalStatus } from "@tandem/protocol";
 
-/** What waits for a person, over all sessions, and what has. */
+/** Pending and resolved approvals of all sessions. */
 export interface Approvals {
-  /** The newest first. `cursor` is the `next` of the page before. */
+  /** Newest first. `cursor` is the `next` of the previous page. */
   list(query: {
     status: ApprovalStatus;
     session?: string;
@@ -11,9 +11,9 @@ export interface Approvals {
   }): Promise<{ data: Approval[]; next: string | null }>;
   get(id: string): Promise<Approval>;
   /**
-   * Answers in the name of `by`. Whoever is first wins: the others get `conflict`, with who that was; the same answer by the
-   * same again is fine. Resolves when it has been taken, or after some seconds when it waits, durably, to be taken.
-   * Only who `mayKeepRules` may have a rule kept for more than the session, or one that is wider than the suggestion.
+   * Answers in the name of `by`. The first answer wins: others get `conflict` with the first caller's name. Repeating the same
+   * answer is allowed. Resolves when the answer is taken, or after some seconds while it is durably queued. `mayKeepRules`
+   * permits rules that outlive the session or are wider than the suggestion.
    */
   answer(id: string, answer: ApprovalAnswer, by: string, mayKeepRules?: boolean): Promise<Approval>;
 }

@@ -2,8 +2,8 @@ import { QUESTION_TOOL, SESSION_METADATA } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 
 /**
- * The tools by which an agent asks a person, in Claude Code's names. Questions are offered to every agent that has the
- * toolset, unless the session says that nobody is there to answer, or the agent brings a tool of that name itself.
+ * Tools that ask a person, by Claude Code's names. Every agent with the toolset gets the question tool, unless the session
+ * turns questions off or the agent has its own tool of that name.
  */
 export function askingTools({ agent: { tools }, metadata }: SessionRow, isPlanning: boolean): string[] {
   if (!tools.some(({ type }) => type === "agent_toolset_20260401")) return [];

@@ -11,8 +11,8 @@ interface GrantedCall {
 }
 
 /**
- * Calls that were allowed after the process that asked for them had gone: exactly this tool with exactly this input, once.
- * The log has them too, so that they outlive this process.
+ * Calls approved after their process had ended: exactly this tool with exactly this input, once. They are also in the log, so
+ * they survive this process.
  */
 export class Grants {
   #keys: string[] = [];
@@ -21,7 +21,7 @@ export class Grants {
     this.#keys.push(keyOf(call));
   }
 
-  /** Uses one up, if there is one for this call. */
+  /** Consumes a grant for this call, if there is one. */
   use(call: GrantedCall): boolean {
     const index = this.#keys.indexOf(keyOf(call));
     if (index !== -1) this.#keys.splice(index, 1);
@@ -35,7 +35,7 @@ export class Grants {
 
 const keyOf = ({ mcpServer, name, input }: GrantedCall): string => JSON.stringify([mcpServer ?? null, name, input]);
 
-/** What an answer allows to be made again: the call as it was, or as it was changed. A plan is not made again. */
+/** The call that an answer allows to be repeated: the original or the edited one. A plan is not repeated. */
 export function grantOf({ use }: Pick<OpenCall, "use">, answer: Answer): GrantedCall | undefined {
   if (answer.type !== "user.tool_confirmation" || answer.result !== "allow") return undefined;
   if (use.type === "agent.custom_tool_use" || use.tandem.approval?.kind === "plan") return undefined;
@@ -46,7 +46,7 @@ export function grantOf({ use }: Pick<OpenCall, "use">, answer: Answer): Granted
   };
 }
 
-/** Grants of a turn that have not been used, from its events. */
+/** Unused grants of a turn, from its events. */
 export function openGrants(events: readonly LoggedEvent[]): GrantedCall[] {
   const uses = new Map<EventId, EventOf<"agent.tool_use" | "agent.mcp_tool_use">>();
   const answers = new Map<string, Confirmation>();

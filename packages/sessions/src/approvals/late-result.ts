@@ -5,9 +5,8 @@ import type { OpenCall } from "../log/open-turn.ts";
 import type { Answer } from "./pending-calls.ts";
 
 /**
- * What a model is told of a call that was answered after the process that made it had gone. A custom tool has its result, a
- * question its answers, a plan its approval; a call that was only to be confirmed did not run, and cannot run any more:
- * allowed, it is to be made again.
+ * The text for the model about a call answered after its process had ended. A custom tool has its result, a question its
+ * answers, a plan its approval. A confirmed call did not run; if allowed, the model must make it again.
  */
 export function lateResult({ call, answer }: { call: OpenCall; answer: Answer }): LateResult {
   const { use, thread } = call;
@@ -46,7 +45,7 @@ function cameOfIt({ use }: OpenCall, answer: Answer): { content: readonly ToolRe
   );
 }
 
-/** What the log says of a call that was only to be confirmed, in the place of its result. */
+/** The logged result of a call that only needed confirmation. */
 export function unmade({ use }: OpenCall, answer: Answer): string {
   const isAllowed = answer.type === "user.tool_confirmation" && answer.result === "allow";
   if (!isAllowed) return "The process ended before this call ran. It was denied.";
@@ -55,7 +54,7 @@ export function unmade({ use }: OpenCall, answer: Answer): string {
     : "The process ended before this call ran. It was allowed later, and is made again.";
 }
 
-/** What a message cannot hold, or not yet, is told as it was sent. */
+/** Content that a message cannot carry is sent as text. */
 function asMessage(block: ToolResultContent): ModelContent {
   if (block.type === "text") return block;
   if (block.type === "image" && block.source.type !== "file") return { ...block, source: block.source };

@@ -6,7 +6,7 @@ import type { Answer } from "./pending-calls.ts";
 export const isApproval = ({ use }: OpenCall): boolean =>
   use.type === "agent.custom_tool_use" ? use.tandem.approval !== undefined : use.evaluated_permission === "ask";
 
-/** How an answer ends the request that it answers. `late`: the process that asked is gone. */
+/** The outcome of a request after this answer. `late`: the process that asked has ended. */
 export function outcomeOf(call: OpenCall, answer: Answer, late: boolean): ApprovalOutcome {
   const base = { by: answer.tandem?.by ?? "unknown", at: new Date().toISOString(), ...(late && { late }) };
   if (answer.tandem?.expired) return { outcome: "expired", ...base };
@@ -23,19 +23,19 @@ export function outcomeOf(call: OpenCall, answer: Answer, late: boolean): Approv
   };
 }
 
-/** The mode that a session is in after a plan was allowed. */
+/** The session's mode after an approved plan. */
 export function nextMode({ use }: OpenCall, answer: Answer): PermissionMode | undefined {
   const isPlan = use.tandem.approval?.kind === "plan";
   if (!isPlan || answer.type !== "user.tool_confirmation" || answer.result !== "allow") return undefined;
   return answer.tandem?.mode ?? "default";
 }
 
-/** Says on the primary thread, where everybody looks, how a request has ended. Nothing for calls that asked no person. */
+/** Logs the outcome of a request on the primary thread. Nothing for calls that asked no person. */
 export const resolution = (call: OpenCall, outcome: ApprovalOutcome): Placed[] =>
   isApproval(call)
     ? [{ thread: null, body: { type: "tandem.approval_resolved", event_id: call.use.id, ...outcome } }]
     : [];
 
-/** Nobody answered, and nobody can any more. */
+/** The request ended without an answer. */
 export const cancellation = (call: OpenCall): Placed[] =>
   resolution(call, { outcome: "cancelled", by: "tandem", at: new Date().toISOString() });

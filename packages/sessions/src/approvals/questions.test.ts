@@ -28,7 +28,7 @@ describe("answers to questions", () => {
     expect(() => readAnswers(input, said(text))).toThrow(expect.objectContaining({ code: "invalid_request" }));
   });
 
-  test("are told in Claude Code's words", () => {
+  test("are worded like Claude Code's own", () => {
     expect(inWords({ "Which?": "A" })).toBe('The user answered: "Which?"="A".');
   });
 });

@@ -1,11 +1,11 @@
 import { questionAnswers, questionInput, RequestError, type Question, type ToolResultContent } from "@tandem/protocol";
 
-/** What was answered to each question, in Claude Code's form: a text, with commas between several choices. */
+/** The answers by question, in Claude Code's form: text, with commas between several choices. */
 export type Answers = Record<string, string>;
 
 /**
- * Reads the answers out of a result, which is JSON or, for a single question, plain words. Throws `invalid_request` where a
- * question has no answer, an answer has no question, or more is chosen than may be.
+ * Parses the answers from a result: JSON or, for a single question, plain text. Throws `invalid_request` if a question has no
+ * answer, an answer has no question, or too many choices are given.
  */
 export function readAnswers(input: Record<string, unknown>, content: readonly ToolResultContent[]): Answers {
   const { questions } = questionInput.parse(input);
@@ -29,7 +29,7 @@ function parse(text: string, questions: readonly Question[]): Record<string, str
   }
   const parsed = questionAnswers.safeParse(value);
   if (parsed.success) return parsed.data.answers;
-  // A number or a quotation is an answer, too.
+  // A JSON number or string is an answer, too.
   if (questions.length === 1 && (typeof value !== "object" || value === null)) {
     return { [questions[0]!.question]: typeof value === "string" ? value : text };
   }
@@ -52,13 +52,13 @@ const isNamed = ({ question, header }: Question, key: string): boolean => key ==
 const namesOf = (questions: readonly Question[]): string =>
   questions.map(({ question }) => JSON.stringify(question)).join(", ");
 
-/** What the model is told where the process that asked is gone, as Claude Code would have said it. */
+/** The text for the model if the asking process has ended, worded like Claude Code's own. */
 export const inWords = (answers: Answers): string =>
   `The user answered: ${Object.entries(answers)
     .map(([question, answer]) => `${JSON.stringify(question)}=${JSON.stringify(answer)}`)
     .join(", ")}.`;
 
-/** Why a question was not answered, as told by who refused to. */
+/** The reason given for refusing to answer. */
 export const refusal = (content: readonly ToolResultContent[]): string =>
   content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n") || "The user did not answer.";
 

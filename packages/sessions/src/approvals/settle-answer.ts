@@ -6,7 +6,7 @@ import type { Rules } from "../rules/rules.ts";
 import type { Answer } from "./pending-calls.ts";
 import { nextMode, outcomeOf, resolution } from "./outcome.ts";
 
-/** What goes into the log and the row with an answer. `late`: the process that asked is gone. */
+/** Events and row changes that an answer causes. `late`: the process that asked has ended. */
 export function settleAnswer(
   call: OpenCall,
   answer: Answer,
@@ -30,7 +30,7 @@ export function settleAnswer(
   };
 }
 
-/** Keeps the rule that an answer for more than once brings along. Repeated after a crash, it is kept once. */
+/** Saves the rule of an answer with a wider scope. Idempotent, for a retry after a crash. */
 export async function saveRule(call: OpenCall, answer: Answer, row: SessionRow, rules: Rules): Promise<void> {
   if (answer.type !== "user.tool_confirmation" || !answer.tandem || answer.tandem.scope === "once") return;
   const rule = answer.tandem.rule ?? call.use.tandem.approval?.suggestion;
@@ -39,7 +39,7 @@ export async function saveRule(call: OpenCall, answer: Answer, row: SessionRow, 
   await rules.add(rule, { ...place, by: answer.tandem.by });
 }
 
-/** Whose a rule is that is saved from a session. */
+/** The owner of a rule saved from a session. */
 function placeOf(scope: RuleScope, row: SessionRow): { scope: RuleScope; of: string | null } {
   const of = { user: null, project: row.folder, agent: row.agent.id, session: row.id };
   return { scope, of: of[scope] };

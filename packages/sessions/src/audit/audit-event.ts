@@ -3,12 +3,12 @@ import { fingerprint } from "./clean-details.ts";
 
 type Told = { kind: AuditKind; actor: string; details: Record<string, unknown> };
 
-/** Whose log it is, for what its agent does. */
+/** The session, used to name its agent as the actor. */
 interface Who {
   agent: string;
 }
 
-/** What of a log is entered. The rest is how it was said, not what was done. */
+/** Event types that are audited. The others describe how, not what was done. */
 export const AUDITED: readonly SessionEventType[] = [
   "user.message",
   "user.interrupt",
@@ -39,7 +39,7 @@ export const AUDITED: readonly SessionEventType[] = [
   "tandem.shell",
 ];
 
-/** The entry that an event of a session's log makes, if it makes one. A pure function: read again, it says the same. */
+/** The audit entry for a session event, if there is one. Pure, so a second read gives the same entry. */
 export function auditEvent({ thread, event }: LoggedEvent, who: Who): AuditNote | undefined {
   const told = tell(event, who);
   if (!told) return undefined;

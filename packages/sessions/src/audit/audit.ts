@@ -1,13 +1,13 @@
 import type { AuditEntry, AuditHead, AuditNote, AuditVerdict } from "@tandem/protocol";
 import type { AuditLog, Page } from "@tandem/storage";
 
-/** Who did what: entries of all sessions and of what is no session's, in one chain. */
+/** The audit log: one hash chain for all sessions and for actions outside sessions. */
 export interface Audit {
-  /** Enters what no session's log says. Secrets are taken out, and long values cut, before it is kept. */
+  /** Records an action outside sessions. Secrets are redacted and long values truncated before it is stored. */
   note(note: AuditNote): Promise<void>;
   list(query: Parameters<AuditLog["list"]>[0]): Promise<Page<AuditEntry>>;
-  /** All entries up to the head that is returned, in order. What has happened until now is among them. */
+  /** All entries up to the returned head, in order, including everything until now. */
   export(): Promise<{ head: AuditHead; entries: AsyncIterable<AuditEntry> }>;
-  /** Goes through the whole chain; `noted` are heads that were seen earlier. */
+  /** Verifies the whole chain; `noted` are heads that were recorded earlier. */
   verify(noted: readonly AuditHead[]): Promise<AuditVerdict>;
 }

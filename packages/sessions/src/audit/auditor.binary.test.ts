@@ -6,13 +6,13 @@ import { isIdle, setEngineStage, the } from "../testing/engine-stage.ts";
 
 const ALLOWED = { default_config: { permission_policy: { type: "always_allow" as const } } };
 
-/** Writes a file by a command that has a secret in it, then says so. */
+/** Writes a file with a command that contains a secret, then reports it. */
 const writer = ({ toolResults }: ModelRequest) =>
   toolResults.length > 0
     ? text("Done.")
     : reply([toolUse("Bash", { command: "echo hi > made; MY_TOKEN=hunter22hunter true", description: "Make" })]);
 
-test("says who asked, what was allowed, what ran and what it cost, and outlives the session", async () => {
+test("records who asked, what was allowed, what ran and the cost, and outlives the session", async () => {
   await using stage = await setEngineStage(writer);
   const running = await stage.open();
   const { engine, store } = running;
@@ -49,13 +49,13 @@ test("says who asked, what was allowed, what ran and what it cost, and outlives 
   expect(await engine.audit.verify([await store.audit.head()])).toMatchObject({ ok: true });
 });
 
-test("what a crash left unread is entered once by the next engine", async () => {
+test("the next engine records once what a crash left unread", async () => {
   await using stage = await setEngineStage([always(text("Hello."))]);
   const first = await stage.open();
   const session = await first.session();
   const events = await first.turn(session, "Hi");
   const message = the(events, "user.message");
-  // As if it had died before it read anything.
+  // Simulate a crash before the first read.
   await first.vanish();
 
   const engines = [await stage.open(), await stage.open()];
@@ -69,7 +69,7 @@ test("what a crash left unread is entered once by the next engine", async () => 
   expect(await engines[0]!.engine.audit.verify([])).toMatchObject({ ok: true });
 });
 
-test("notes of what is no session's go into the same chain", async () => {
+test("notes outside sessions are in the same chain", async () => {
   await using stage = await setEngineStage();
   const { engine, store } = await stage.open();
   await engine.audit.note({ kind: "rule.added", actor: "ann", details: { tool: "Bash", secret: "x" } });

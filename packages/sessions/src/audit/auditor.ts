@@ -9,14 +9,14 @@ import { cleanDetails } from "./clean-details.ts";
 const EVENTS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 500;
 const SESSIONS_AT_ONCE = 100;
-/** What happens within this time is entered together: all who enter something wait for each other. */
+/** Events within this time are recorded in one batch, because writers of the chain wait for each other. */
 const GATHER_MS = 1_000;
-/** Somebody else may have read the same part of a log: then it is read on from there. */
+/** Another process may have read the same part of a log: then continue from its cursor. */
 const MOST_TRIES = 5;
 
 /**
- * Reads the logs of sessions into the audit, behind their writers: what was written is read when there is time, and after a
- * crash from where it was left. What a log says is entered once, because entry and cursor are one transaction.
+ * Copies session logs into the audit log asynchronously, and resumes from its cursor after a crash. Each event is recorded
+ * once, because entry and cursor share a transaction.
  */
 export class Auditor implements Audit {
   readonly #store: Store;
@@ -34,7 +34,7 @@ export class Auditor implements Audit {
     this.#clock = clock;
   }
 
-  /** From now on follows what this process writes; what was left unread is read in the background. */
+  /** Follows this process's writes, and reads unread logs in the background. */
   start(): void {
     this.#stopListening = this.#store.events.onAppend((session) => {
       this.#waiting.add(session);
@@ -43,14 +43,14 @@ export class Auditor implements Audit {
     this.#enqueue(() => this.#catchUpAll());
   }
 
-  /** Resolves when everything that was written until now has been read. */
+  /** Resolves when everything written until now has been read. */
   async stop(): Promise<void> {
     this.#stopListening?.();
     this.#begin();
     await this.#work;
   }
 
-  /** Reads a session's log to its end: before it is deleted, or before somebody asks. */
+  /** Reads a session's log to its end: before its deletion, or before a query. */
   async catchUp(session: SessionId): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES;) {
       const after = await this.#store.audit.cursor(session);
@@ -91,7 +91,7 @@ export class Auditor implements Audit {
     return verifyAudit(this.#entries(head.seq), [head, ...noted]);
   }
 
-  /** What this process has written is among what is shown, also what it wrote a moment ago. */
+  /** Includes this process's most recent writes. */
   async #settle(): Promise<void> {
     this.#begin();
     this.#enqueue(() => this.#catchUpAll());
@@ -102,7 +102,7 @@ export class Auditor implements Audit {
     for (let after = 0; after < upTo;) {
       const some = await this.#store.audit.read(after, Math.min(ENTRIES_AT_ONCE, upTo - after));
       yield* some;
-      // Where entries are gone, whoever reads finds out.
+      // Missing entries are detected by readers.
       if (some.length === 0) return;
       after = some.at(-1)!.seq;
     }
@@ -116,7 +116,7 @@ export class Auditor implements Audit {
     if (sessions.length > 0) this.#enqueue(() => this.#catchUpEach(sessions));
   }
 
-  /** One after the other: the chain is one anyway. What fails is read with the next that comes, or at the next start. */
+  /** Serialised, because there is one chain. Failed reads are retried with the next event or at the next start. */
   #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => {
       this.#log.warn({ error: String(error) }, "the audit could not be written");
@@ -130,7 +130,7 @@ export class Auditor implements Audit {
   async #catchUpAll(): Promise<void> {
     for (let before = ""; ;) {
       const sessions = await this.#store.audit.behind(SESSIONS_AT_ONCE);
-      // The same ones again: their writers are faster than we are, or they cannot be read.
+      // The same sessions again: their writers are faster, or they cannot be read.
       if (sessions.length === 0 || sessions.join() === before) return;
       before = sessions.join();
       await this.#catchUpEach(sessions);

@@ -11,7 +11,7 @@ it.each([
   "psql postgres://ann:hunter22@db/shop",
   "export ANTHROPIC_API_KEY=sk-ant-hunter22hunter22",
   "-----BEGIN RSA PRIVATE KEY-----\nhunter22\n-----END RSA PRIVATE KEY-----",
-])("takes the secret out of %s", (text) => {
+])("redacts the secret in %s", (text) => {
   const clean = cleanText(text);
   expect(clean).toContain("[redacted]");
   expect(clean).not.toMatch(/hunter22|abcdef1234567890|ghs_/);
@@ -22,11 +22,11 @@ it.each([
   "git commit -m 'Add a password field'",
   "secret sauce",
   "npm test -- --token",
-])("leaves %s as it is", (text) => {
+])("leaves %s unchanged", (text) => {
   expect(cleanText(text)).toBe(text);
 });
 
-it("takes out what a field's name says is secret, cuts what is long, and says so", () => {
+it("redacts fields with secret names, truncates long values, and marks both", () => {
   const clean = cleanDetails({
     input: { password: "x", apiKey: { value: "y" }, max_tokens: 5, text: "a".repeat(1_000), list: Array(100).fill(1) },
     gone: undefined,
@@ -37,7 +37,7 @@ it("takes out what a field's name says is secret, cuts what is long, and says so
   expect(Object.keys(clean)).toEqual(["input"]);
 });
 
-it("a secret that begins before the cut is gone with all of it", () => {
+it("a secret that crosses the truncation limit is redacted completely", () => {
   const clean = cleanText(`${"x".repeat(390)} TOKEN=${"s".repeat(100)}`);
   expect(clean).not.toContain("sss");
 });

@@ -5,10 +5,10 @@ const MOST_ITEMS = 40;
 const DEEPEST = 6;
 const REDACTED = "[redacted]";
 
-/** Fields whose values are nobody's to read, whatever they look like. */
+/** Fields whose values are always secret. */
 const SECRET_NAME = /pass(word|wd|phrase)?$|secret|token$|api[-_]?key|authorization|credential|cookie|private[-_]?key/i;
 
-/** Credentials that are known by their look, or by what stands before them. */
+/** Credentials recognised by their format or by the preceding word. */
 const SHAPES: readonly RegExp[] = [
   /\btandem_[\w-]{20,}/g,
   /\bsk-[\w-]{16,}/g,
@@ -19,7 +19,7 @@ const SHAPES: readonly RegExp[] = [
   /\bAKIA[0-9A-Z]{16}\b/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /(?<=\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/gi,
-  // `PASSWORD=…`, `api_key: …` and `--token …`, as they stand in commands and files.
+  // `PASSWORD=…`, `api_key: …` and `--token …` in commands and files.
   /(?<=(?:password|passwd|passphrase|secret|token|api[-_]?key)["']?\s{0,3}[=:]\s{0,3})(?:"[^"]*"|'[^']*'|[^\s"']{4,})/gi,
   /(?<=--?(?:[\w-]*-)?(?:password|passwd|passphrase|secret|token|api[-_]?key)\s{1,3})(?:"[^"]*"|'[^']*'|[^\s"'-][^\s"']{3,})/gi,
 ];
@@ -29,7 +29,7 @@ export const cleanText = (text: string): string => {
   return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}… (${clean.length - LONGEST} more)` : clean;
 };
 
-/** Details as they are kept: without secrets, and no longer than a person reads. Text is cut after it was cleaned. */
+/** Redacts secrets, then truncates long values. */
 export function cleanDetails(details: Record<string, unknown>): Record<string, unknown> {
   return clean(details, 0) as Record<string, unknown>;
 }
@@ -51,7 +51,7 @@ function clean(value: unknown, depth: number): unknown {
   return Object.fromEntries(kept);
 }
 
-/** What a value was, for whoever has it too: SHA-256 of it as JSON. */
+/** SHA-256 of a value's JSON, to compare with a copy of it. */
 export const fingerprint = (value: unknown): string =>
   createHash("sha256")
     .update(JSON.stringify(value) ?? "null")

@@ -1,6 +1,6 @@
 import { BUDGET_UNITS, type BudgetUnit, type Limits, type UsageNote } from "@tandem/protocol";
 
-/** Integers, so that nothing is lost in sums: micro-dollars, tokens, milliseconds, turns, answers of the model. */
+/** Integers, so that sums are exact: micro-dollars, tokens, milliseconds, turns, model responses. */
 export type Amounts = Record<BudgetUnit, number>;
 
 const SCALE: Amounts = { usd: 1_000_000, tokens: 1, seconds: 1_000, turns: 1, requests: 1 };
@@ -15,13 +15,13 @@ const each = (make: (unit: BudgetUnit) => number): Amounts =>
 
 export const minus = (a: Amounts, b: Amounts): Amounts => each((unit) => a[unit] - b[unit]);
 
-/** Null where it is not limited. */
+/** Null if unlimited. */
 export function limitOf(limits: Limits, unit: BudgetUnit): number | null {
   const shown = limits[unit];
   return shown === undefined ? null : toAmount(unit, shown);
 }
 
-/** What a session has spent in all, as its log says. Tokens are all that the model has read and written. */
+/** The total spending of a session, from its log. Tokens include input and output. */
 export function totalsOf(note: UsageNote | undefined): Amounts {
   if (!note) return NOTHING;
   const tokens = Object.values(note.by_model).reduce(

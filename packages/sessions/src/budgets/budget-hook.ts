@@ -21,16 +21,16 @@ interface BudgetHookDependencies {
   control: TurnControl;
 }
 
-/** How often time at work is counted; so much of it is reserved ahead. */
+/** How often active time is counted; this much is reserved in advance. */
 const TICK_MS = 1_000;
 
 /** The current day in the server's time zone. */
 export const today = (clock: Clock = systemClock): string => new Date(clock.now()).toLocaleDateString("sv-SE");
 
 /**
- * Keeps the turns of one session within their limits. Before a turn, what its first answer may take is reserved on every
- * account; with every answer of every thread, what it took is counted and the next is reserved. Where that does not fit, the
- * turn is refused, or interrupted: what is spent beyond a limit is at most one answer of each thread that is at work.
+ * Keeps a session's turns within their limits. Before a turn, the estimated cost of its first response is reserved on every
+ * account. After every response of every thread, its cost is counted and the next one reserved. If a reservation fails, the
+ * turn is refused or interrupted. A limit can be exceeded by at most one response per active thread.
  */
 export class BudgetHook implements TurnHook {
   readonly #parts: BudgetHookDependencies;
@@ -41,7 +41,7 @@ export class BudgetHook implements TurnHook {
   #isWatching = false;
   #isAsked = false;
   #hasSharedTime = false;
-  /** Of the session, as somebody may have changed it since. */
+  /** The session's current limits, which may have changed. */
   #allowed: { turn: Limits; session: Limits } | undefined;
   #stopTicking: (() => void) | undefined;
   #markedAt = 0;
@@ -57,7 +57,7 @@ export class BudgetHook implements TurnHook {
   async admit(): Promise<Refusal | undefined> {
     const last = await lastRequest(this.#parts.store.events, this.#row.id);
     if (last) this.#next.recall(last.end, last.at);
-    // It may join a turn of which only background tasks are left.
+    // It may join a turn that only background tasks keep open.
     if (!this.#isWatching) this.#next.beginTurn();
     this.#began ??= this.#totals;
     const refusal = await this.#reserve();
@@ -68,7 +68,7 @@ export class BudgetHook implements TurnHook {
 
   async before(): Promise<readonly SessionEventBody[]> {
     if (!this.#isAdmitted) {
-      // It goes on with a turn that was left open, maybe by another process.
+      // It may resume a turn that another process left open.
       this.#next.beginTurn();
       this.#began ??= await totalsBeforeTurn(this.#parts.store.events, this.#row.id);
       const refusal = await this.#reserve();
@@ -81,7 +81,7 @@ export class BudgetHook implements TurnHook {
 
   observe(output: Extract<ConversationOutput, { type: "event" }>): void {
     const { type } = output.event;
-    // Claude may begin a turn by itself, because of a background task that has ended.
+    // Claude may start a turn by itself when a background task ends.
     if (type === "span.model_request_start" && !this.#isWatching) this.#begin();
     this.#next.observe(output);
     if (type === "span.model_request_end" || (type === "span.model_request_start" && output.thread !== null)) {
@@ -95,7 +95,7 @@ export class BudgetHook implements TurnHook {
     return [];
   }
 
-  /** What was reserved is given back. */
+  /** Releases the reservation. */
   async left(): Promise<void> {
     this.#isWatching = false;
     this.#stopTicking?.();
@@ -122,12 +122,12 @@ export class BudgetHook implements TurnHook {
     return totalsOf(this.#parts.control.ledger.note);
   }
 
-  /** What the turn may be about to take. */
+  /** The estimated cost of the turn's next responses. */
   get #wanted(): Amounts {
     return { ...this.#next.amounts, turns: 1, seconds: TICK_MS };
   }
 
-  /** Counts what was spent, and reserves what may come; with one settlement under way, one more is made after it. */
+  /** Counts spending and reserves the next amount. Calls during a settlement are merged into one more. */
   #watch(): void {
     if (!this.#isWatching) return;
     const short = this.#ownShortfall(this.#wanted);
@@ -141,7 +141,7 @@ export class BudgetHook implements TurnHook {
         const refusal = await this.#share(this.#wanted);
         if (refusal && this.#isWatching) this.#parts.control.stop(refusal.reason, refusal.events);
       } catch (error) {
-        // Somebody else's session by now: it is being given up already.
+        // The lease was lost; the session is already being released.
         if (error instanceof LeaseLost) return;
         const text = `What the turn takes could not be reserved: ${errorDetail(error).message}`;
         this.#parts.control.stop({ type: "budget_reached" }, [{ type: "tandem.notice", level: "error", text }]);
@@ -162,7 +162,7 @@ export class BudgetHook implements TurnHook {
     return this.#serial.run(() => this.#share(this.#wanted));
   }
 
-  /** Of the turn's and the session's own limits, of which nobody else spends. */
+  /** The turn's and the session's own limits, which no other session shares. */
   #ownShortfall(wanted: Amounts): Shortfall | undefined {
     const row = this.#row;
     const { turn, session } = limitsOfSession(row, this.#allowed ?? this.#parts.settings.limits);
@@ -178,7 +178,7 @@ export class BudgetHook implements TurnHook {
   async #share(wanted: Amounts): Promise<Refusal | undefined> {
     const { store, settings } = this.#parts;
     const short = await store.spending.settle(this.#lease, await this.#claims(wanted));
-    // Where nothing more comes, it matters only that others may not have what was spent.
+    // If nothing follows, only the spending must be recorded for others.
     const felt = short.find(({ unit, spent, limit }) => wanted[unit] > 0 || spent > limit);
     if (!felt) return undefined;
     return refusalOf({ ...felt, wanted: wanted[felt.unit], isAssumed: this.#next.isAssumed }, await settings.payer());
@@ -205,7 +205,7 @@ export class BudgetHook implements TurnHook {
     );
   }
 
-  /** Waiting for a person is no work. */
+  /** Time waiting for a person does not count. */
   #tick(): void {
     const now = this.#parts.clock.now();
     if (this.#row.waitingFor.length === 0) this.#parts.control.ledger.workedMs += now - this.#markedAt;
@@ -224,7 +224,7 @@ function shortIn(
 ): Shortfall | undefined {
   for (const unit of BUDGET_UNITS) {
     const shown = limits[unit];
-    // A turn is always one.
+    // A turn always counts as one.
     if (shown === undefined || (of.scope === "turn" && unit === "turns")) continue;
     const limit = toAmount(unit, shown);
     if (spent[unit] + wanted[unit] > limit) {

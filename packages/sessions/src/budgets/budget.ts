@@ -1,13 +1,13 @@
 import type { Budget } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
 
-/** Whether so many dollars are all that a budget allows. */
+/** Whether this amount reaches the budget. */
 const budgetReached = (budget: Budget | null, usd: number): boolean =>
   budget !== null && usd * 100 >= Number(budget.max_list_cost.amount);
 
 const TYPES = ["session.status_idle", "session.status_running", "session.updated", "tandem.budget"];
 
-/** Whether a session is idle because its `budget` is used up, or leaves too little for an answer: it takes no message then. */
+/** Whether a session is idle because its `budget` is exhausted or too small for a response: it then rejects messages. */
 export async function standsAtBudget(log: EventLog, row: SessionRow): Promise<boolean> {
   const usd = row.microUsd === undefined ? Number(row.usage.list_cost.amount) / 100 : row.microUsd / 1_000_000;
   if (budgetReached(row.budget, usd)) return true;

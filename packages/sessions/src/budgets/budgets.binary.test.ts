@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([]));
 
-/** Nobody is asked. */
+/** No model request was made. */
 const free = {
   tools: [
     {
@@ -32,8 +32,8 @@ const requests = () => stage.rehearsal.requests.filter(({ path }) => path.starts
 const gauge = (gauges: readonly BudgetGauge[], scope: string, unit: BudgetUnit) =>
   gauges.find((each) => each.scope === scope && each.unit === unit);
 
-describe("a limit of a session's own", () => {
-  test("refuses a message before anything is asked, and takes it when it is raised", async () => {
+describe("a session's own limit", () => {
+  test("refuses a message before any model request, and takes it when raised", async () => {
     const session = await engine.session(limited({ session: { usd: 0.01 } }));
     const before = requests();
     const refused = await engine.turn(session, "Hello.");
@@ -56,7 +56,7 @@ describe("a limit of a session's own", () => {
     expect((await engine.engine.sessions.events(session.id, { limit: 100 })).waiting).toEqual([]);
   });
 
-  test("only lowers what the config allows; more than that has to be said of the session", async () => {
+  test("can only lower the configured limit; more must be set for the session", async () => {
     const limits = { turn: { usd: 0.5 }, session: { usd: 0.01 }, agent: {}, project: {}, day: {} };
     const strict = await stage.open({ spending: { limits, project: stage.folder, payer: async () => null } });
     const session = await strict.session(limited({ session: { usd: 100 }, turn: { usd: 100 } }));
@@ -72,7 +72,7 @@ describe("a limit of a session's own", () => {
     await strict.stop();
   });
 
-  test("stops a turn when the next answer does not fit any more", async () => {
+  test("stops a turn when the next response does not fit", async () => {
     stage.rehearsal.use([
       toolUse("Bash", { command: "echo one" }, dear),
       toolUse("Bash", { command: "echo two" }, dear),
@@ -90,7 +90,7 @@ describe("a limit of a session's own", () => {
     ["requests", { requests: 2 }, 2],
     ["tokens", { tokens: 150_000 }, 150_000],
     ["turns", { turns: 1 }, 1],
-  ])("holds for %s", async (unit, limits, limit) => {
+  ])("applies to %s", async (unit, limits, limit) => {
     const call = toolUse("Bash", { command: "echo again" }, dear);
     stage.rehearsal.use(unit === "turns" ? [text("One.")] : [call, call, call]);
     const session = await engine.session(limited({ session: limits }), free);
@@ -102,7 +102,7 @@ describe("a limit of a session's own", () => {
     expect(shown.spent).toBeLessThanOrEqual(limit);
   });
 
-  test("holds for time at work", async () => {
+  test("applies to active time", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F /dev/null" })]);
     const session = await engine.session(limited({ turn: { seconds: 3 } }), free);
     const events = await engine.turn(session, "Wait.");
@@ -125,8 +125,8 @@ describe("subagents", () => {
     input: { description: prompt, prompt, subagent_type: "general-purpose", run_in_background: false },
   });
 
-  test("spend from the same budget, which two at once pass by one answer each at most", async () => {
-    // Each answer of each thread costs the same.
+  test("share the budget, which two of them exceed by at most one response each", async () => {
+    // Each response of each thread costs the same.
     const isSubagent = ({ messages }: ModelRequest) => /Dig (left|right)/.test(JSON.stringify(messages[0]));
     stage.rehearsal.use((request) =>
       isSubagent(request)
@@ -140,7 +140,7 @@ describe("subagents", () => {
     const spent = gauge(await engine.engine.budgets.session(session.id), "session", "usd")!.spent;
     expect(spent).toBeGreaterThan(0.4);
     expect(spent).toBeLessThanOrEqual(1.5 + 2 * DEAR_USD);
-    // Nothing goes on behind it.
+    // Nothing runs afterwards.
     const asked = requests();
     await engine.engine.sessions.update(session.id, { title: "Over" });
     expect(requests()).toBe(asked);

@@ -20,11 +20,11 @@ import { limitsOfSession } from "./session-limits.ts";
 const SHARED = new Set<string>(["agent", "project", "day"]);
 
 export interface BudgetControl {
-  /** Of the day, the project and all agents: what has a limit, or something spent or reserved. */
+  /** The day, the project and all agents: entries with a limit, spending or a reservation. */
   list(): Promise<BudgetGauge[]>;
-  /** A session's own; and what it shares with others, where that is limited. */
+  /** A session's own limits, and shared limits that apply to it. */
   session(id: string): Promise<BudgetGauge[]>;
-  /** Limits of an agent, a project or a day, in place of those before; without `of`, of all that have none of their own. */
+  /** Replaces the limits of an agent, a project or a day; without `of`, the defaults. */
   set(scope: BudgetScope, of: string | undefined, limits: Limits, by?: string): Promise<BudgetGauge[]>;
 }
 
@@ -39,7 +39,7 @@ interface BudgetDependencies {
   note: (note: AuditNote) => Promise<void>;
 }
 
-/** Spending and limits, for people and clients. */
+/** Spending and limits, for display. */
 export class Budgets implements BudgetControl {
   readonly #parts: BudgetDependencies;
 
@@ -47,7 +47,7 @@ export class Budgets implements BudgetControl {
     this.#parts = parts;
   }
 
-  /** Today's, this project's and every agent's: what has a limit, or something spent or reserved. */
+  /** Today, this project and every agent: entries with a limit, spending or a reservation. */
   async list(): Promise<BudgetGauge[]> {
     const [day, agents] = [today(this.#parts.clock), await this.#parts.store.spending.read({ scope: "agent" })];
     const own = [
@@ -64,7 +64,7 @@ export class Budgets implements BudgetControl {
     );
   }
 
-  /** A session's own, all of them; of its turn and of what it shares with others, what has a limit. */
+  /** All of a session's own limits; those of its turn and shared ones only if set. */
   async session(id: string): Promise<BudgetGauge[]> {
     const row = await this.#parts.store.sessions.get(id);
     if (!row) throw new RequestError("not_found", `There is no session ${id}.`);
@@ -100,7 +100,7 @@ export class Budgets implements BudgetControl {
     ];
   }
 
-  /** From now on; in place of what the config says, and of what was said before. Without `of`, for all of them; of a session, what is not named stays. */
+  /** Replaces configured and earlier limits. Without `of`, sets the default. For a session, units that are not named stay. */
   async set(scope: BudgetScope, of: string | undefined, limits: Limits, by = "unknown"): Promise<BudgetGauge[]> {
     if (scope === "session") {
       const row = of === undefined ? undefined : await this.#parts.store.sessions.get(of);

@@ -12,19 +12,22 @@ interface RunningSessions {
   lookAround(): Promise<void>;
 }
 
-/** Stops everything at once. Holds for all servers on the store, and after a restart. */
+/** Stops everything at once, on all servers of the store, also after a restart. */
 export interface Emergency {
-  /** Undefined where nothing is stopped. */
+  /** Undefined if not stopped. */
   state(): Promise<Halt | undefined>;
-  /** Every turn is interrupted and every process ended when this resolves; nothing new begins. Turns that wait for a person wait on. */
+  /**
+   * When this resolves, every turn is interrupted and every process ended; nothing new starts. Turns that wait for a person
+   * keep waiting.
+   */
   stop(by: string, reason: string | null): Promise<Halt & { interrupted: number }>;
-  /** What waits goes on. */
+  /** Resumes waiting work. */
   resume(by?: string): Promise<void>;
-  /** Another process has stopped everything, or let it go on: so does this one, now. Resolves with how many turns ended. */
+  /** Applies a stop or resume by another process here. Resolves with the number of ended turns. */
   heed(): Promise<number>;
 }
 
-/** Stops everything that works on a store: sessions here and now, those of other servers within moments, and jobs. */
+/** Stops all work on a store: sessions here at once, those of other servers within moments, and jobs. */
 export function createEmergency(
   store: Store,
   killSwitch: KillSwitch,

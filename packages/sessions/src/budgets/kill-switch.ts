@@ -7,14 +7,14 @@ import { ENGINE_SPACE } from "./quota-registry.ts";
 
 const KIND = "switch";
 const KEY = "stop";
-/** So soon does what runs here hear of another server's having stopped everything. */
+/** The polling interval for a stop by another server. */
 const LOOK_MS = 1_000;
 
 const halt = z.object({ at: z.string(), by: z.string(), reason: z.string().nullable() });
-/** Who has stopped everything, when, and why. */
+/** Who stopped everything, when, and why. */
 export type Halt = z.infer<typeof halt>;
 
-/** Whether everything is stopped: kept in the store, so that it holds for all servers on it, and after a restart. */
+/** The stop state. It is in the store, so it applies to all servers and after a restart. */
 export class KillSwitch {
   readonly #records: Records;
   readonly #clock: Clock;
@@ -41,18 +41,18 @@ export class KillSwitch {
     await this.#records.write(ENGINE_SPACE, [{ type: "delete", kind: KIND, key: KEY }]);
   }
 
-  /** For what would begin something new. */
+  /** Throws before new work if everything is stopped. */
   async refuse(): Promise<void> {
     const found = await this.state();
     if (!found) return;
     throw new RequestError("conflict", haltText(found), { fix: "Go on with `tandem resume`, or POST /v1/resume." });
   }
 
-  /** Does work that is no turn, and ends it when everything is stopped, here or elsewhere. */
+  /** Runs work outside turns and aborts it when everything is stopped, here or elsewhere. */
   async during<T>(work: (stopped: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController();
     this.#working.add(stop);
-    // While the store is away, nobody can be heard.
+    // While the store is unreachable, a stop cannot be seen.
     const look = (): void =>
       void this.state().then(
         (found) => found && stop.abort(),
@@ -71,7 +71,7 @@ export class KillSwitch {
     }
   }
 
-  /** Turns that would go on by themselves end instead. */
+  /** Turns that would resume by themselves end instead. */
   readonly turnHook: TurnHook = {
     before: async () => {
       await this.refuse();

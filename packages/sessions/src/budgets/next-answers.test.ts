@@ -21,15 +21,15 @@ const thread = (state: "running" | "idle", id: string): SessionEventBody =>
     agent_name: "digger",
   }) as SessionEventBody;
 
-// Sonnet 5.5, per million: $2.50 to write to the cache, $0.10 to read from it, $10 for what it says.
-test("the first answer of a session is taken for one on Claude Code's own instructions", () => {
+// Sonnet 5.5, per million: $2.50 cache write, $0.10 cache read, $10 output.
+test("the first response of a session is estimated from Claude Code's own instructions", () => {
   const next = new NextAnswers(() => "claude-sonnet-5-5");
   expect(next.amounts).toMatchObject({ usd: 16_000 * 2.5 + 1_000 * 10, tokens: 17_000, requests: 1 });
 });
 
-test("a model without a known price is taken for the dearest, for what it has said in the turn as well", () => {
+test("a model without a known price counts as the most expensive, also for this turn's past responses", () => {
   const next = new NextAnswers(() => "claude-of-next-year");
-  // Fable 5.1, per million: $10 for what it reads, $12.50 to write that to the cache, $50 for what it says.
+  // Fable 5.1, per million: $10 input, $12.50 cache write, $50 output.
   expect(next.amounts).toMatchObject({ usd: 16_000 * 12.5 + 1_000 * 50, tokens: 17_000 });
   expect(next.isAssumed).toBe(true);
   const answer = end(99_500) as Extract<SessionEventBody, { type: "span.model_request_end" }>;
@@ -40,7 +40,7 @@ test("a model without a known price is taken for the dearest, for what it has sa
   expect(new NextAnswers(() => "claude-sonnet-5-5").isAssumed).toBe(false);
 });
 
-test("the next answer is on the context as it stands, cached if it was sent lately, and as long as the last", () => {
+test("the next response uses the current context, cached if recent, and has the last one's length", () => {
   const next = new NextAnswers(() => "claude-sonnet-5-5");
   for (const event of [start(), call, end(99_500)]) next.observe(output(event));
   expect(next.amounts).toMatchObject({ usd: 100_000 * 0.1 + 1_000 * 10, tokens: 101_000 });
@@ -49,14 +49,14 @@ test("the next answer is on the context as it stands, cached if it was sent late
   expect(later.amounts.usd).toBe(100_000 * 2.5 + 1_000 * 10);
 });
 
-test("nothing more is expected after an answer without a call, unless subagents are at work", () => {
+test("nothing more is expected after a response without a call, unless subagents run", () => {
   const next = new NextAnswers(() => "claude-sonnet-5-5");
   for (const event of [start(), end(1_000)]) next.observe(output(event));
   expect(next.amounts).toMatchObject({ usd: 0, requests: 0 });
   next.observe(output(thread("running", "sthr_a")));
   next.observe(output(thread("running", "sthr_b")));
   expect(next.amounts.requests).toBe(2);
-  // An answer that has come, and whose cost is not known yet, is reserved beside the next.
+  // A response whose cost is not known yet is reserved in addition to the next.
   next.observe(output(start(), "sthr_a", "sevt_a"));
   expect(next.amounts.requests).toBe(3);
   next.observe(output(end(1_000, "sevt_a"), "sthr_a"));

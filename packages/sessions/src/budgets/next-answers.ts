@@ -6,38 +6,40 @@ import { systemClock, type Clock } from "../host/clock.ts";
 type OutputEvent = Extract<ConversationOutput, { type: "event" }>;
 type RequestEnd = Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">;
 
-/** About as long as the instructions and tools that Claude Code begins a conversation with. */
+/** About the size of Claude Code's initial instructions and tools. */
 const FIRST_PROMPT = 16_000;
-/** An answer is taken for as long as the last one, and for no shorter than this. */
+/** The estimated length is the last response's, but at least this. */
 const SHORTEST_ANSWER = 1_000;
-/** A prompt that was sent so lately is read from the cache; after that, it is written there anew, which costs more. */
+/** A prompt this recent is read from the cache; later it is written again, which costs more. */
 const CACHE_MS = 5 * 60 * 1_000;
 
-/** What the last answer on a thread says about the next one. */
+/** The last response on a thread, used to estimate the next. */
 interface Seen {
   model: string;
-  /** Its prompt, and the answer that is part of the next prompt. */
+  /** Its prompt and response, which form the next prompt. */
   context: number;
   output: number;
   at: number;
 }
 
 /**
- * What the next answers will take: one for each thread that is at work. The prompt is the context as it stands, at the
- * price of its model; the answer is like the last one. It is a guess, and the reason why a limit can be passed by one answer
- * of each thread.
+ * Estimates the next responses: one for each active thread. The prompt is the current context at its model's price; the
+ * response is like the last one. Because it is an estimate, a limit can be exceeded by one response per thread.
  */
 export class NextAnswers {
   readonly #model: () => string;
   readonly #clock: Clock;
   readonly #seen = new Map<ThreadId | null, Seen>();
-  /** Subagents at work. */
+  /** Active subagents. */
   readonly #running = new Set<ThreadId>();
-  /** Answers of subagents that have come, and whose cost is not known yet. */
+  /** Responses of subagents whose cost is not known yet. */
   readonly #unpriced = new Map<string, ThreadId>();
-  /** What answers of this turn took whose model has no known price, were it the dearest; the turn's end says what it was. */
+  /**
+   * The cost of this turn's responses with an unknown price, at the most expensive model. The turn's end reports the actual
+   * cost.
+   */
   #assumed = 0;
-  /** The primary thread has said all it has to say, unless it calls a tool. */
+  /** The primary thread has finished unless it calls a tool. */
   #expected = true;
 
   constructor(model: () => string, clock: Clock = systemClock) {
@@ -45,7 +47,7 @@ export class NextAnswers {
     this.#clock = clock;
   }
 
-  /** What is known from before, of the primary thread. */
+  /** The earlier state of the primary thread. */
   recall(end: RequestEnd, at: number): void {
     this.#learn(null, end, at);
   }
@@ -84,12 +86,12 @@ export class NextAnswers {
     }
   }
 
-  /** Whether anything more is to come, as far as one can tell. */
+  /** Whether more responses are expected. */
   get expected(): boolean {
     return this.#expected || this.#running.size > 0;
   }
 
-  /** Whether a price had to be assumed, because that of a model is not known. */
+  /** Whether a price was assumed because a model's price is unknown. */
   get isAssumed(): boolean {
     return this.#assumed > 0 || costOf(this.#seen.get(null)?.model ?? this.#model(), NO_USAGE) === null;
   }
@@ -141,7 +143,7 @@ const NO_USAGE = {
   webSearches: 0,
 };
 
-/** Nothing, where the price is known: then it is counted. */
+/** Zero if the price is known: then it is counted. */
 function assumedCost({ model_usage: usage, tandem: note }: RequestEnd): number {
   if (note.model === undefined || costOf(note.model, NO_USAGE) !== null) return 0;
   const cacheWrite1hTokens = note.cache_write_1h_tokens ?? 0;

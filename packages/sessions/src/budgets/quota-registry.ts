@@ -1,28 +1,28 @@
 import { limits as limitsSchema, type BudgetScope, type Limits } from "@tandem/protocol";
 import type { Records, SharedScope } from "@tandem/storage";
 
-/** Records of the engine's own, of no context. */
+/** The engine's own records, outside any context. */
 export const ENGINE_SPACE = "engine";
 const KIND = "limits";
-/** All agents, all projects, every day. */
+/** The default for all agents, projects or days. */
 const ALL = "*";
 
 export type DefaultLimits = Readonly<Record<BudgetScope, Limits>>;
 
-/** What several sessions may take together: as somebody has said since, or as the config says. */
+/** Limits shared by several sessions: as set at runtime, else as configured. */
 export class QuotaRegistry {
   readonly #records: Records;
   readonly #defaults: DefaultLimits;
   readonly #ceiling: (() => number | undefined) | undefined;
 
-  /** `ceiling`: nobody's limits of a day are above it. */
+  /** `ceiling`: an upper bound for limits of a day. */
   constructor(records: Records, defaults: DefaultLimits, ceiling?: () => number | undefined) {
     this.#ceiling = ceiling;
     this.#records = records;
     this.#defaults = defaults;
   }
 
-  /** Of one agent, project or day: its own before those of all. */
+  /** Limits of one agent, project or day: its own, else the default. */
   async of(accounts: readonly { scope: SharedScope; of: string }[]): Promise<Limits[]> {
     const keys = accounts.flatMap(({ scope, of }) => [keyOf(scope, ALL), keyOf(scope, of)]);
     const found = await this.#records.getMany(ENGINE_SPACE, KIND, keys);
@@ -34,13 +34,13 @@ export class QuotaRegistry {
     });
   }
 
-  /** What a session's own limits can lower: as the config says, and somebody has since said of this one. */
+  /** The bound of a session's own limits: configured, or set at runtime for this session. */
   async ofSession(id: string): Promise<{ turn: Limits; session: Limits }> {
     const { turn, session } = this.#defaults;
     return { turn, session: { ...session, ...(await this.#said(keyOf("session", id))) } };
   }
 
-  /** Of one session; what was said of other units stays. */
+  /** Sets limits of one session; other units stay. */
   async setSession(id: string, limits: Limits): Promise<void> {
     const key = keyOf("session", id);
     const value = { ...(await this.#said(key)), ...limits };
@@ -52,7 +52,7 @@ export class QuotaRegistry {
     return found ? limitsSchema.parse(found.value) : {};
   }
 
-  /** In place of what was said before, all of it. */
+  /** Replaces all earlier limits. */
   async set(scope: SharedScope, of: string | undefined, limits: Limits): Promise<void> {
     const key = keyOf(scope, of ?? ALL);
     await this.#records.write(ENGINE_SPACE, [{ type: "put", kind: KIND, key, value: limits }]);

@@ -8,7 +8,7 @@ const PAGE = 500;
 
 type RequestEnd = EventOf<"span.model_request_end">;
 
-/** The last answer on the primary thread. */
+/** The last response on the primary thread. */
 export async function lastRequest(
   log: EventLog,
   session: SessionId,
@@ -22,7 +22,7 @@ export async function lastRequest(
 
 const isAnswered = ({ tandem }: RequestEnd): boolean => tandem.model !== undefined;
 
-/** What a session had spent when the turn began that is open. */
+/** The session's spending at the start of the open turn. */
 export async function totalsBeforeTurn(log: EventLog, session: SessionId): Promise<Amounts> {
   const [first] = await readOpenTurn(log, session);
   const [usage] = await log.read(session, {
@@ -34,7 +34,7 @@ export async function totalsBeforeTurn(log: EventLog, session: SessionId): Promi
   return totalsOf(noteOf(usage?.event));
 }
 
-/** What a session has spent up to now, the turn that is running included. */
+/** The session's spending until now, including the running turn. */
 export async function totalsNow(log: EventLog, row: SessionRow): Promise<Amounts> {
   const [usage] = await log.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
   const ledger = new UsageLedger(row.primaryThread, { note: noteOf(usage?.event), activeMs: row.activeMs });

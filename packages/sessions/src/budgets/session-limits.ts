@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const sessionLimits = z.strictObject({ turn: limitsSchema.optional(), session: limitsSchema.optional() });
 
-/** What limits a session has of its own; undefined if they cannot be read. */
+/** A session's own limits; undefined if they cannot be parsed. */
 export function parseSessionLimits(text: string): { turn?: Limits; session?: Limits } | undefined {
   try {
     const { turn, session } = sessionLimits.parse(JSON.parse(text));
@@ -14,7 +14,7 @@ export function parseSessionLimits(text: string): { turn?: Limits; session?: Lim
   }
 }
 
-/** What one turn of a session and the session itself may take: whoever runs it may lower what it is allowed, and not more. */
+/** Limits of a turn and of the session: clients may lower the configured limits, not raise them. */
 export function limitsOfSession(
   { metadata }: Pick<SessionRow, "metadata">,
   allowed: { turn: Limits; session: Limits },

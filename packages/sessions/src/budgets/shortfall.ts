@@ -2,24 +2,24 @@ import type { BudgetGauge, BudgetScope, BudgetUnit, SessionEventBody } from "@ta
 import type { Refusal } from "../hooks/turn-hook.ts";
 import { inWords, toShown } from "./amounts.ts";
 
-/** A limit that does not hold what is wanted. */
+/** A limit that is too small for a reservation. */
 export interface Shortfall {
   scope: BudgetScope;
   of: string;
   unit: BudgetUnit;
   spent: number;
-  /** By others. */
+  /** Reserved by others. */
   reserved: number;
   limit: number;
-  /** What would have been reserved. */
+  /** The amount that could not be reserved. */
   wanted: number;
-  /** It is the session's `budget`, for which the API has words of its own. */
+  /** True for the session's `budget`, for which the API has its own wording. */
   isBudget?: true;
-  /** The price of a model is not known: the dearest one was assumed. */
+  /** A model's price is unknown: the most expensive was assumed. */
   isAssumed?: boolean;
 }
 
-/** How a turn is refused or ended because of it. */
+/** The error that refuses or ends a turn. */
 export function refusalOf(short: Shortfall, payer: string | null): Refusal {
   const { scope, of, unit } = short;
   const shown = (amount: number): number => toShown(unit, amount);

@@ -27,7 +27,7 @@ const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_i
 const money = async (engine: RunningEngine, scope: string): Promise<BudgetGauge | undefined> =>
   (await engine.engine.budgets.list()).find((gauge) => gauge.scope === scope && gauge.unit === "usd");
 
-test("two sessions at once share a day's money, and none of it is promised twice", async () => {
+test("two concurrent sessions share a day's budget without reserving any of it twice", async () => {
   const engine = await stage.open();
   await engine.engine.budgets.set("day", undefined, { usd: 1 });
   stage.rehearsal.use(() => toolUse("Bash", { command: "echo again" }, { ...dear, pace: { firstByteMs: 200 } }));
@@ -43,7 +43,7 @@ test("two sessions at once share a day's money, and none of it is promised twice
   expect(day.reserved).toBe(0);
   expect(day.spent).toBeGreaterThan(DEAR_USD * 2);
   expect(day.spent).toBeLessThanOrEqual(1 + 2 * DEAR_USD);
-  // A third one is not even begun, and goes on by itself when there is money again.
+  // A third one does not start, and continues by itself when there is budget again.
   const third = await engine.session({}, free);
   const refused = await engine.turn(third, "Me too.");
   expect(typesOf(refused)).toEqual(["tandem.budget", "session.status_idle"]);
@@ -53,7 +53,7 @@ test("two sessions at once share a day's money, and none of it is promised twice
   expect(stopOf(await engine.until(third, isIdle, head))).toBe("end_turn");
 });
 
-test("a server that is killed in the middle of a turn leaves nothing reserved, and what it spent is counted once", async () => {
+test("a server killed during a turn leaves no reservation, and its spending is counted once", async () => {
   stage.rehearsal.use([
     toolUse("Bash", { command: "echo one" }, dear),
     slowly(text("Never heard."), { firstByteMs: 60_000 }),
@@ -78,7 +78,7 @@ test("a server that is killed in the middle of a turn leaves nothing reserved, a
   expect(await judgeSession(watching, session)).toEqual([]);
 });
 
-test("a session's budget in the API's words: refused in advance, 400 to messages, raised, resumed", async () => {
+test("a session's budget through the API: refused in advance, 400 to messages, raised, resumed", async () => {
   const engine = await stage.open();
   const cents = (amount: string) => ({ type: "limit" as const, max_list_cost: { amount, currency: "USD" as const } });
   const session = await engine.session({ budget: cents("3") }, free);
@@ -93,7 +93,7 @@ test("a session's budget in the API's words: refused in advance, 400 to messages
   expect(stopOf(events)).toBe("end_turn");
 });
 
-test("everything stops at once, without a process left, until it is let go on; also after a restart", async () => {
+test("everything stops at once, without a process left, until it is resumed; also after a restart", async () => {
   stage.rehearsal.use(() => toolUse("Bash", { command: "tail -F /dev/null" }));
   const engine = await stage.open();
   const sessions = await Promise.all([engine.session({}, free), engine.session({}, free)]);
@@ -116,7 +116,7 @@ test("everything stops at once, without a process left, until it is let go on; a
 
   const second = await stage.open();
   expect(await second.engine.killSwitch.state()).toMatchObject({ by: "ada" });
-  // What had been put into the inbox before waits too.
+  // Input queued before the stop waits too.
   const [session] = sessions;
   await second.store.inbox.put(session.id as never, [
     {

@@ -4,12 +4,12 @@ import type { TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
 import type { Clock } from "../host/clock.ts";
 import { errorDetail } from "../log/error-detail.ts";
 
-/** A folder that could not be kept is not looked through again with every turn: that takes time each time. */
+/** After a failure, skip this folder: scanning it again with every turn is slow. */
 const TRY_AGAIN_MS = 10 * 60 * 1_000;
 
 /**
- * Keeps a session's folder before and after each turn. Where that fails, the turn goes on all the same, and the log says
- * that there is nothing to rewind to.
+ * Takes a checkpoint of a session's folder before and after each turn. If that fails, the turn continues, and the log says that
+ * it cannot be rewound.
  */
 export class CheckpointHook implements TurnHook {
   readonly #control: TurnControl;
@@ -28,7 +28,7 @@ export class CheckpointHook implements TurnHook {
 
   async before({ message }: TurnStart): Promise<SessionEventBody[]> {
     this.#message = message;
-    // A turn that goes on has its beginning behind it.
+    // A resumed turn already has its first checkpoint.
     return message === null ? [] : this.#take("before", message);
   }
 
@@ -37,7 +37,7 @@ export class CheckpointHook implements TurnHook {
   }
 
   async #take(when: "before" | "after", message: EventId | null): Promise<SessionEventBody[]> {
-    // Each turn says that it cannot be taken back; once is enough.
+    // Each turn logs once that it cannot be rewound.
     if (this.#clock.now() - this.#failedAt < TRY_AGAIN_MS) return when === "before" ? [notice(this.#failure)] : [];
     const { id, folder } = this.#control.row();
     try {

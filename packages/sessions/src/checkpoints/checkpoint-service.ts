@@ -8,7 +8,7 @@ import { CheckpointHook } from "./checkpoint-hook.ts";
 import { CompactionHook } from "./compaction-hook.ts";
 
 export interface CheckpointSettings {
-  /** How much of the sessions' folders is kept for rewinds; without it, nothing. */
+  /** Limits of the checkpoints; without it, there are none. */
   checkpoints?: CheckpointLimits;
   /** The share of the context window at which an idle session is compacted; without it, Claude Code decides. */
   compactAt?: number;
@@ -19,13 +19,13 @@ type Settings = CheckpointSettings & Pick<HostSettings, "log" | "clock">;
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 const FIRST_PRUNE_MS = 60 * 1_000;
 
-/** What is kept of sessions beside their logs, and what goes along with their turns for that. */
+/** Checkpoints of sessions, and the turn hooks that take them. */
 export class CheckpointService {
-  /** Undefined where checkpoints are off. */
+  /** Undefined if checkpoints are off. */
   readonly shelf: CheckpointStores | undefined;
   readonly #settings: Settings;
   readonly #timer: Timer;
-  /** Told of sessions whose context is nearly full, once they are idle. */
+  /** Called for idle sessions whose context is nearly full. */
   onFull: (session: SessionId) => Promise<void> = async () => undefined;
 
   constructor(settings: Settings, stateFolder: string) {

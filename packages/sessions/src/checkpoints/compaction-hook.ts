@@ -3,8 +3,7 @@ import type { SessionEventBody } from "@tandem/protocol";
 import type { TurnHook, TurnStart } from "../hooks/turn-hook.ts";
 
 /**
- * Has a session compacted once its context is nearly full and it is idle, so that nobody waits for that in the middle of a
- * turn. It asks once, and again only after a compaction.
+ * Compacts an idle session whose context is nearly full, so that no turn has to wait for it. Requests it once per compaction.
  */
 export class CompactionHook implements TurnHook {
   readonly #share: number;

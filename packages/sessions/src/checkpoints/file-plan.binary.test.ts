@@ -28,7 +28,7 @@ const mark = (kind: PastMark["kind"], { id }: Checkpoint, seq: number): PastMark
   skipped: 0,
 });
 
-test("of two sessions at once in one folder, nobody overwrites what may be the other's", async () => {
+test("two concurrent sessions in one folder never overwrite each other's changes", async () => {
   for (const name of ["mine.txt", "told.txt", "theirs.txt"]) await write(name, "1");
   const before = await store.take("mine", "before");
   await write("mine.txt", "2");
@@ -47,7 +47,7 @@ test("of two sessions at once in one folder, nobody overwrites what may be the o
   expect(plan.foreign).toEqual([{ path: "theirs.txt", reason: expect.stringContaining("another session") }]);
 });
 
-test("a session that was at work before or after, in the same folder, is no reason", async () => {
+test("an earlier or later session in the same folder is no conflict", async () => {
   await write("a.txt", "1");
   await store.take("theirs", "before");
   await store.take("theirs", "after");

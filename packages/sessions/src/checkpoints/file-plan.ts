@@ -7,9 +7,9 @@ export interface ForeignChange {
 }
 
 export interface FilePlan {
-  /** From how files are to how they are to be: paths that the session has touched, and no others. */
+  /** Changes from the current files to the target: only paths that the session has touched. */
   changes: PathChange[];
-  /** Those of them that somebody else has changed as well: that would be lost. */
+  /** Paths that another program changed as well; its changes would be lost. */
   foreign: ForeignChange[];
 }
 
@@ -23,8 +23,8 @@ const BETWEEN = "changed by somebody else between two turns";
 const BESIDE = "changed while another session was at work in the same folder";
 
 /**
- * What going back to `target` means. What differs between the beginning and the end of a turn is the session's; what differs
- * between the end of one and the beginning of the next is somebody else's, and so is what differs now from how it was left.
+ * Plans a rewind to `target`. Changes between the start and end of a turn are the session's. Changes between turns, or since
+ * the last turn, are foreign.
  */
 export async function planFiles(
   store: CheckpointStore,
@@ -35,11 +35,11 @@ export async function planFiles(
     present,
     ownPaths,
   }: {
-    /** In the order of the log; the first is the target's. */
+    /** In log order; the first is the target's. */
     marks: readonly PastMark[];
     target: Checkpoint;
     present: Checkpoint;
-    /** Paths that the session's own tools say they changed, below the folder. */
+    /** Paths inside the folder that the session's tools report as changed. */
     ownPaths: () => Promise<ReadonlySet<string>>;
   },
 ): Promise<FilePlan> {
@@ -63,13 +63,13 @@ export async function planFiles(
     const at = kept.get(checkpoint);
     if (!at) continue;
     if (kind === "before" || kind === "rewind") {
-      // A turn whose end nobody saw lasted until now.
+      // A turn without a recorded end lasted until now.
       if (begun) await work({ from: begun, to: at });
       else await gap(at, BETWEEN);
       begun = at;
     } else {
       const changes = await work({ from: begun ?? last, to: at });
-      // A rewind has put these where the session had had them.
+      // A rewind restored these files to the session's own state.
       if (kind === "rewound") for (const { path } of changes) others.delete(path);
       begun = undefined;
     }
@@ -85,7 +85,7 @@ export async function planFiles(
   return { changes, foreign };
 }
 
-/** Two sessions at once in one folder: nobody can tell whose a change is, unless a tool has said so. */
+/** With concurrent sessions in one folder, a change has no known author unless a tool reported it. */
 async function noteOthers(
   store: CheckpointStore,
   {

@@ -11,7 +11,7 @@ const MAX_PATCH_BYTES = 2 * 1024 * 1024;
 const PAGE = 500;
 const LOOK = "look";
 
-/** The files of a session's folder through time. */
+/** Checkpoints of a session's folder. */
 export class FilesOfSession {
   readonly #store: CheckpointStore;
   readonly #row: SessionRow;
@@ -40,7 +40,7 @@ export class FilesOfSession {
     return new Set((await this.#store.list(this.#row.id)).map(({ id }) => id));
   }
 
-  /** How the files stood before a turn. */
+  /** The files before a turn. */
   async before(turn: PastTurn): Promise<Checkpoint> {
     const mark = markBefore(this.#past, turn);
     const found = mark && (await this.#store.find(this.#row.id, mark.checkpoint));
@@ -56,7 +56,7 @@ export class FilesOfSession {
     throw new RequestError("not_found", `The session has no checkpoint ${id}, or it is not kept any more.`);
   }
 
-  /** Takes a checkpoint of how it is now, for as long as `work` takes. */
+  /** Takes a temporary checkpoint of the current files for the duration of `work`. */
   async looking<T>(work: (present: Checkpoint) => Promise<T>): Promise<T> {
     const present = await this.#store.take(this.#row.id, LOOK);
     try {
@@ -76,7 +76,7 @@ export class FilesOfSession {
     });
   }
 
-  /** What would change, as a diff. */
+  /** The planned changes as a diff. */
   difference(from: Checkpoint, to: Checkpoint, paths: Iterable<string>, patch = true): Promise<TreeDiff> {
     return this.#store.diff(from, to, {
       patch,

@@ -3,7 +3,7 @@ import type { CheckpointStores } from "@tandem/workspace";
 import type { ProcessSettings } from "../process/process-settings.ts";
 import { readPast } from "./session-past.ts";
 
-/** Takes away what is kept of a session outside of the store: its checkpoints, and Claude Code's own transcripts. */
+/** Deletes a session's data outside the store: its checkpoints and Claude Code's transcripts. */
 export async function forgetSession(
   { store, shelf, settings }: { store: Store; shelf: CheckpointStores | undefined; settings: ProcessSettings },
   row: SessionRow,
@@ -12,7 +12,7 @@ export async function forgetSession(
   const rewound = rewinds.flatMap(({ event }) => (event.conversation ? Object.values(event.conversation) : []));
   const conversations = new Set([row.claudeSession, ...rewound].filter((id): id is string => Boolean(id)));
   if (conversations.size > 0) {
-    // Loaded where it is used: commands that only look at sessions are quicker without it.
+    // Imported lazily: commands that only read sessions start faster without it.
     const { forgetConversation } = await import("@tandem/claude-code");
     const place = { ...settings, credential: await settings.credential() };
     for (const id of conversations) await forgetConversation(place, id);

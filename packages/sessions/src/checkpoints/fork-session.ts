@@ -22,7 +22,7 @@ import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
 
 const PAGE = 500;
-/** They tell of the files of another session. */
+/** These events describe files of another session. */
 const LEFT_OUT = new Set(["tandem.checkpoint", "tandem.rewound", "tandem.forked", "session.deleted"]);
 
 interface Parts {
@@ -33,8 +33,8 @@ interface Parts {
 }
 
 /**
- * A new session with the past of another: its log begins with `tandem.forked`, then come the events that the agent still
- * remembers, as they are and under the ids that they have, then what is the fork's own. It has used nothing so far.
+ * Creates a session with the history of another. Its log starts with `tandem.forked`, followed by copies of the events still in
+ * the agent's context, with the same ids. Its usage starts at zero.
  */
 export async function forkSession(parts: Parts, row: SessionRow, params: ForkParams, by?: string): Promise<SessionRow> {
   const { store } = parts;
@@ -48,7 +48,7 @@ export async function forkSession(parts: Parts, row: SessionRow, params: ForkPar
   }
   const id = newId("session");
   const notices: string[] = [];
-  // A worktree's name is that of one worktree.
+  // A worktree's name must be unique.
   const { [SESSION_METADATA.worktree]: _, ...rest } = row.metadata;
   const metadata = { ...rest, [SESSION_METADATA.forkedFrom]: row.id };
   const { environment, folder } = await findPlace(parts, { row, past, turn, params, id, metadata, notices });
@@ -104,7 +104,7 @@ async function copyEvents(
     if (page.length < PAGE || (turn && page.at(-1)!.seq >= turn.seq)) break;
     after = page.at(-1)!.seq;
   }
-  // A turn that was followed by another at once has no end of its own in the log.
+  // A turn followed directly by another has no end in the log.
   const end = copied.findLast(({ event }) => event.type.startsWith("session.status_"))?.event.type;
   if (end !== undefined && end !== "session.status_idle") {
     copied.push(own({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }));
@@ -121,7 +121,7 @@ const forked = ({ id }: SessionRow, turn: PastTurn | undefined, by: string | und
 
 const warning = (text: string): SessionEventBody => ({ type: "tandem.notice", level: "warning", text });
 
-/** What was used was used by the session that it was copied from. */
+/** The source session was charged for the copied usage. */
 function unspent({ thread, event }: LoggedEvent): Omit<LoggedEvent, "seq"> {
   if (event.type !== "session.usage") return { thread, event };
   const nothing: SessionEvent = {
@@ -163,7 +163,7 @@ interface PlaceWish {
   notices: string[];
 }
 
-/** A folder that is the session's alone is not shared: its fork gets one of its own, with the files as they were. */
+/** A private folder is not shared: the fork gets its own, with the files of that time. */
 async function findPlace(parts: Parts, wish: PlaceWish): Promise<{ environment: string; folder: string }> {
   const { environments, places } = parts;
   const { row, params, id, metadata } = wish;
@@ -172,7 +172,7 @@ async function findPlace(parts: Parts, wish: PlaceWish): Promise<{ environment: 
     const environment = await environments.open(params.environment_id);
     return { environment: environment.id, folder: await places.prepare(environment, id, metadata) };
   }
-  // One that is gone cannot say whether the folder is shared: it is then.
+  // A deleted environment counts as shared.
   const old = await environments.get(row.environmentId).catch(() => undefined);
   const path = old?.metadata[ENVIRONMENT_METADATA.path];
   const isWorktree = old !== undefined && old.metadata[ENVIRONMENT_METADATA.isolation] === "worktree";
@@ -192,7 +192,7 @@ async function findPlace(parts: Parts, wish: PlaceWish): Promise<{ environment: 
   return { environment: environment.id, folder };
 }
 
-/** One for all worktrees of a folder: where a fork begins is its own matter. */
+/** One environment for all worktrees of a folder; each fork has its own start commit. */
 async function worktreesOf(
   { environments }: Parts,
   old: Environment | undefined,

@@ -41,7 +41,7 @@ async function turn(session: Session, words: string, ...script: ScriptEntry[]) {
   return engine.turn(session, words);
 }
 
-/** Everything that is stored of a session. */
+/** All stored data of a session. */
 async function allOf(session: Session): Promise<string[]> {
   const lines: string[] = [];
   for await (const line of exportSession(engine.store, session.id)) lines.push(line);
@@ -49,7 +49,7 @@ async function allOf(session: Session): Promise<string[]> {
 }
 
 describe("a fork", () => {
-  test("knows what was said up to there and goes its own way; its parent stays untouched", async () => {
+  test("knows the conversation up to that point; its source stays unchanged", async () => {
     const parent = await engine.session({ title: "Parent" }, allowAll);
     await turn(parent, "FIRST-words", text("One."));
     await turn(parent, "SECOND-words", text("Two."));
@@ -87,7 +87,7 @@ describe("a fork", () => {
     expect(lastRequest()).not.toContain("THIRD-words");
   });
 
-  test("of the end, and of a fork, and rewound to what was copied", async () => {
+  test("of the end, of a fork, and rewound into the copied part", async () => {
     const parent = await engine.session({}, allowAll);
     await turn(parent, "FIRST-words", text("One."));
     const fork = await engine.engine.history.fork(parent.id, {});
@@ -101,7 +101,7 @@ describe("a fork", () => {
     expect(lastRequest()).not.toMatch(/SECOND-words|THIRD-words/);
   });
 
-  test("in a worktree of its own has the files as they were then, ignored ones too; the user's repository is as it was", async () => {
+  test("in its own worktree has the files of that time, including ignored ones, and leaves the user's repository unchanged", async () => {
     const repository = join(stage.folder, "repository");
     await mkdir(repository);
     await writeFile(join(repository, "a.txt"), "1\n");
@@ -136,7 +136,7 @@ describe("a fork", () => {
     expect(git(repository, "--no-optional-locks", "status", "--porcelain")).toBe(was.status);
     expect(git(repository, "rev-parse", "HEAD")).toBe(was.head);
 
-    // All worktrees of a folder are of one environment, wherever they begin.
+    // All worktrees of a folder share one environment, whatever their start commit.
     git(folder, "add", ".");
     git(folder, "commit", "--quiet", "-m", "second");
     const forks = [
@@ -152,7 +152,7 @@ describe("a fork", () => {
     expect([fork, ...forks].map(({ environment_id: id }) => id)).toEqual(Array.from({ length: 3 }, () => made[0]!.id));
   });
 
-  test("of a session in a scratch folder gets a folder of its own", async () => {
+  test("of a session in a scratch folder gets its own folder", async () => {
     const environment = await engine.engine.environments.create({ name: "scratch" });
     const parent = await engine.session({ environment_id: environment.id }, allowAll);
     await turn(parent, "One.", toolUse("Bash", { command: "echo 1 > a.txt" }), text("Done."));
@@ -164,7 +164,7 @@ describe("a fork", () => {
     expect(existsSync(join(await folderOf(parent), "a.txt"))).toBe(true);
   });
 
-  test("where the session stands is refused while it is at work", async () => {
+  test("of the current end is refused while a turn runs", async () => {
     const parent = await engine.session({}, allowAll);
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F nothing.txt" })]);
     await engine.say(parent, "Wait.");
@@ -178,7 +178,7 @@ describe("a fork", () => {
 describe("compaction", () => {
   const summary = text("<summary>Hello.</summary>", usage(700, 70));
 
-  test("comes by itself at idle once the context is nearly full, and once only", async () => {
+  test("runs once at idle when the context is nearly full", async () => {
     const session = await engine.session({}, allowAll);
     await turn(session, "Fill it.", text("Big.", usage(900_000, 5)), summary);
     const events = await engine.until(session, ({ event }) => event.type === "tandem.compaction");
@@ -191,7 +191,7 @@ describe("compaction", () => {
     expect(await engine.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
   });
 
-  test("on demand; never where it was not asked for", async () => {
+  test("runs on demand, and never unless configured or requested", async () => {
     const quiet = await stage.open({ checkpoints: CHECKPOINTS });
     const session = await quiet.session({}, allowAll);
     stage.rehearsal.use([text("Big.", usage(900_000, 5))]);

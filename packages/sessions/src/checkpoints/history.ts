@@ -8,22 +8,22 @@ import type {
   SessionDiff,
 } from "@tandem/protocol";
 
-/** What became of a session's files and conversation, and how to go back or another way. */
+/** The history of a session's files and conversation: diffs, rewind and fork. */
 export interface History {
   /** The session's turns and the checkpoints of its folder, oldest first. */
   checkpoints(id: string): Promise<SessionCheckpoints>;
   /**
-   * How files differ between two points: checkpoints by id, or `now`. A turn stands for its two; without either, from before
-   * the session's first turn to after its last.
+   * The diff between two points: checkpoint ids, or `now`. A turn stands for its two checkpoints. By default, from before the
+   * first turn to after the last.
    */
   diff(id: string, query: DiffQuery): Promise<SessionDiff>;
-  /** Puts files, conversation or both where they stood before a turn. Refused with `conflict` while one runs. */
+  /** Rewinds files, conversation or both to before a turn. Fails with `conflict` while a turn runs. */
   rewind(id: string, params: RewindParams, by?: string): Promise<RewindOutcome>;
-  /** Takes the last rewind back, if no turn has come after it. */
+  /** Undoes the last rewind, if no turn followed it. */
   undoRewind(id: string, params: RewindUndoParams, by?: string): Promise<RewindOutcome>;
-  /** A new session that goes on from before a message, or from the end. The one that it came from is not touched. */
+  /** Creates a session that continues from before a message, or from the end. The source is unchanged. */
   fork(id: string, params: ForkParams, by?: string): Promise<Session>;
-  /** Has the conversation so far replaced by a summary of it, in a turn of its own. */
+  /** Replaces the conversation by its summary, in a separate turn. */
   compact(id: string, by?: string): Promise<void>;
 }
 

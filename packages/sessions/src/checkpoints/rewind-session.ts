@@ -23,15 +23,15 @@ interface Parts {
   row: SessionRow;
 }
 
-/** As whoever holds the session's lease. Without it, nothing can be changed. */
+/** The session's writer. Without it, nothing can be changed. */
 interface Hand {
   writer: SessionWriter;
   lease: Lease;
-  /** Who asks for it. */
+  /** The caller's name. */
   by: string;
 }
 
-/** Puts files, conversation or both where they stood before a turn; without a hand, says what that would mean. */
+/** Rewinds files, conversation or both to before a turn; without a writer, returns the plan only. */
 export async function rewindSession({ store, shelf, row }: Parts, params: RewindParams, hand?: Hand) {
   const past = await readPast(store.events, row.id);
   const turn = findTurn(past, { turn: params.turn, message: params.to_message_id });
@@ -76,11 +76,11 @@ export async function rewindSession({ store, shelf, row }: Parts, params: Rewind
   return outcome;
 }
 
-/** Takes the last rewind back. What was said and done before it is remembered again, and the files are as they were. */
+/** Undoes the last rewind: restores the conversation and the files from before it. */
 export async function undoRewind({ store, shelf, row }: Parts, force: boolean, hand: Hand): Promise<RewindOutcome> {
   const past = await readPast(store.events, row.id);
   const rewind = past.rewinds.at(-1);
-  // Its end is not in the log: the server died over it. What it was about to do to the conversation did not happen.
+  // The rewind has no end in the log: the server died during it, and the conversation was not changed.
   const cut = past.marks.findLast(({ kind }) => kind === "rewind" || kind === "rewound");
   const isCut = cut?.kind === "rewind" && cut.seq > (rewind?.seq ?? 0);
   if (!isCut && (!rewind || rewind.event.undoes !== undefined)) {
@@ -135,7 +135,7 @@ export async function undoRewind({ store, shelf, row }: Parts, force: boolean, h
   return outcome;
 }
 
-/** First the log says how it was: whatever happens then, that can be gone back to. */
+/** Log the checkpoint first, so that the rewind can be undone whatever happens. */
 async function restoreFiles(
   files: FilesOfSession,
   { writer, row }: Pick<Hand, "writer"> & { row: SessionRow },
@@ -167,7 +167,7 @@ async function restoreFiles(
   return { checkpoint: now.id, undo: undo.id, files: wanted.size };
 }
 
-/** The conversation up to a message goes on under a new name. The old one stays as it is, to be gone back to. */
+/** Continues the conversation up to a message under a new id. The old one stays, so that the rewind can be undone. */
 async function cutConversation(
   store: Store,
   lease: Lease,

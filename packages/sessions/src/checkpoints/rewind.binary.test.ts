@@ -40,10 +40,10 @@ async function turn(words: string, script: Parameters<typeof stage.rehearsal.use
   return engine.turn(session, words);
 }
 const events = async () => (await engine.engine.sessions.events(session.id, { limit: 1_000 })).events;
-/** What the model was given with the last request. */
+/** The messages in the last model request. */
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.requests.at(-1));
 
-/** The log as a rewind leaves it whose server dies before its end. */
+/** Truncates the log as if the server died during the rewind. */
 async function cutOff({ id }: Session, half: () => Promise<void>): Promise<void> {
   const { folder } = (await engine.store.sessions.get(id))!;
   const shelf = new CheckpointStores(join(await realpath(stage.root), "state", "checkpoints"), CHECKPOINTS);
@@ -61,7 +61,7 @@ async function cutOff({ id }: Session, half: () => Promise<void>): Promise<void>
 }
 
 describe("a rewind", () => {
-  test("brings back a file that Bash deleted, and takes away what it made", async () => {
+  test("restores a file that Bash deleted, and removes a file that it created", async () => {
     await writeFile(at("kept.txt"), "precious\n");
     await turn("Hello.", [text("Hello.")]);
     await turn("Tidy up.", bash("rm kept.txt && mkdir new && echo x > new/made.txt"));
@@ -81,7 +81,7 @@ describe("a rewind", () => {
     await rm(at("kept.txt"));
   });
 
-  test("of the conversation is not known to the model any more, and the log keeps it", async () => {
+  test("of the conversation removes it from the model's context; the log keeps it", async () => {
     await turn("FIRST-words", [text("One.")]);
     await turn("SECOND-words", [text("SECOND-answer")]);
     await turn("THIRD-words", [text("THIRD-answer")]);
@@ -101,14 +101,14 @@ describe("a rewind", () => {
     expect(JSON.stringify(marked)).not.toContain("FOURTH-words");
     const { usage } = await engine.engine.sessions.get(session.id);
     expect(usage.output_tokens).toBeGreaterThan(before.usage.output_tokens);
-    // In another process as well.
+    // Also in another process.
     await engine.engine.sessions.update(session.id, { metadata: { "tandem.max_turns": "50" } });
     await turn("FIFTH-words", [text("Five.")]);
     expect(lastRequest()).toContain("FOURTH-words");
     expect(lastRequest()).not.toContain("SECOND-words");
   });
 
-  test("to the beginning leaves nothing that the model knows", async () => {
+  test("to the start leaves the model's context empty", async () => {
     await turn("FIRST-words", [text("One.")]);
     await turn("SECOND-words", [text("Two.")]);
     await history().rewind(session.id, { turn: 1, scope: "conversation" });
@@ -119,7 +119,7 @@ describe("a rewind", () => {
     await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("can be undone: files and conversation are as they were", async () => {
+  test("can be undone for files and conversation", async () => {
     await writeFile(at("undo.txt"), "old\n");
     await turn("FIRST-words", [text("One.")]);
     await turn("SECOND-words", bash("echo new > undo.txt"));
@@ -135,7 +135,7 @@ describe("a rewind", () => {
     await expect(history().undoRewind(session.id, {})).rejects.toMatchObject({ code: "conflict" });
   });
 
-  test("leaves what others did, and refuses to overwrite what they did to the same files, unless it is forced", async () => {
+  test("keeps other programs' changes, and overwrites them in the same files only if forced", async () => {
     await writeFile(at("shared.txt"), "1\n");
     await writeFile(at("foreign.txt"), "1\n");
     await turn("Change it.", bash("echo 2 > shared.txt"));
@@ -154,7 +154,7 @@ describe("a rewind", () => {
     expect(await read("shared.txt")).toBe("3, by a person\n");
   });
 
-  test("sees what a person changed between two turns", async () => {
+  test("detects a person's changes between two turns", async () => {
     await writeFile(at("between.txt"), "1\n");
     await turn("One.", [text("One.")]);
     await writeFile(at("between.txt"), "2, by a person\n");
@@ -165,11 +165,11 @@ describe("a rewind", () => {
     expect(last.foreign).toEqual([]);
   });
 
-  test("that was cut off in the middle can be undone, and done again", async () => {
+  test("that was interrupted by a crash can be undone and repeated", async () => {
     await writeFile(at("one.txt"), "1\n");
     await writeFile(at("two.txt"), "1\n");
     await turn("Change both.", bash("echo 2 > one.txt; echo 2 > two.txt"));
-    // What a server leaves that dies over a rewind: how it was is in the log, and half of the files are back.
+    // A server that dies during a rewind leaves the checkpoint in the log and half of the files restored.
     await cutOff(session, async () => writeFile(at("one.txt"), "1\n"));
     await history().undoRewind(session.id, {});
     expect([await read("one.txt"), await read("two.txt")]).toEqual(["2\n", "2\n"]);
@@ -213,7 +213,7 @@ test("a diff of a turn, of a session, and to now", async () => {
   ]);
 });
 
-test("where files cannot be kept, every turn says so", async () => {
+test("if checkpoints fail, every turn logs it", async () => {
   const crowded = await stage.open({ checkpoints: { ...CHECKPOINTS, maxFiles: 1 } });
   await writeFile(at("one.txt"), "1");
   await writeFile(at("two.txt"), "2");

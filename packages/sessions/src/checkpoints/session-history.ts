@@ -29,7 +29,7 @@ interface Parts {
   places: SessionPlaces;
   actors: SessionActors;
   sessions: Pick<Sessions, "get" | "send">;
-  /** A session is there that no client has made. */
+  /** A session was created without `create`. */
   announce: (row: SessionRow) => void;
   note: (note: AuditNote) => Promise<void>;
 }
@@ -110,7 +110,7 @@ export class SessionHistory implements History {
     await this.compactNext(row.id, by);
   }
 
-  /** As soon as the turn that is under way has ended, if one is. */
+  /** Runs after the current turn, if there is one. */
   async compactNext(id: SessionId, by?: string): Promise<void> {
     const content = [{ type: "text" as const, text: "/compact" }];
     await this.#parts.sessions.send(id, [{ type: "user.message", content, tandem: { commands: true } }], by);

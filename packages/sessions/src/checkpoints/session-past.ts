@@ -13,20 +13,20 @@ const TYPES = [
 ];
 const SHOWN_TEXT = 200;
 
-/** A turn as its log tells of it. */
+/** A turn, built from the log. */
 export interface PastTurn {
-  /** From 1, in the order of the log; what was rewound keeps its number. */
+  /** Starts at 1, in log order; rewound turns keep their number. */
   number: number;
   message: EventId;
   seq: number;
   at: string | null;
-  /** The beginning of what was said. */
+  /** The start of its message's text. */
   text: string;
-  /** The agent does not remember it any more. */
+  /** The turn was rewound and is no longer in the agent's context. */
   rewound: boolean;
 }
 
-/** A checkpoint in its place in the log; `rewound` is how a rewind left the files. */
+/** A checkpoint at its position in the log; `rewound` is the state after a rewind. */
 export interface PastMark {
   seq: number;
   kind: "before" | "after" | "rewind" | "rewound";
@@ -43,7 +43,7 @@ export interface SessionPast {
   rewinds: { seq: number; event: EventOf<"tandem.rewound"> }[];
 }
 
-/** What a session's log tells about its turns and checkpoints. */
+/** The turns and checkpoints in a session's log. */
 export async function readPast(log: EventLog, session: SessionId): Promise<SessionPast> {
   const spans = await rewoundSpans(log, session);
   const past: SessionPast = { turns: [], marks: [], rewinds: [] };
@@ -56,7 +56,7 @@ export async function readPast(log: EventLog, session: SessionId): Promise<Sessi
   }
 }
 
-/** Returns whether the next message begins a turn: one that comes while a turn is at work is a part of that. */
+/** Returns whether the next message starts a turn: a message during a turn belongs to it. */
 function note(past: SessionPast, { seq, thread, event }: LoggedEvent, isFree: boolean, rewound: boolean): boolean {
   switch (event.type) {
     case "user.message": {
@@ -104,7 +104,7 @@ function note(past: SessionPast, { seq, thread, event }: LoggedEvent, isFree: bo
   }
 }
 
-/** The turn that a number or a message names; without either, the last one that the agent remembers. */
+/** Finds a turn by number or message; by default the last one in the agent's context. */
 export function findTurn(past: SessionPast, wanted: { turn?: number; message?: string }): PastTurn {
   const live = past.turns.filter(({ rewound }) => !rewound);
   const { turn, message } = wanted;
@@ -124,6 +124,6 @@ export function findTurn(past: SessionPast, wanted: { turn?: number; message?: s
   });
 }
 
-/** How the files stood before a turn: its own checkpoint, or the last one before it. */
+/** The files before a turn: its own checkpoint, or the last one before it. */
 export const markBefore = ({ marks }: SessionPast, { message, seq }: PastTurn): PastMark | undefined =>
   marks.find((mark) => mark.kind === "before" && mark.message === message) ?? marks.findLast((mark) => mark.seq < seq);

@@ -4,7 +4,7 @@ import { parseFrontMatter } from "@tandem/workspace";
 import { z } from "zod";
 import { findMarkdown } from "./find-files.ts";
 
-/** Where a folder keeps its agents. */
+/** The folders that contain agent files. */
 const PROJECT_FOLDERS = [".tandem/agents", ".claude/agents"];
 
 const head = z.object({
@@ -15,8 +15,8 @@ const head = z.object({
 });
 
 /**
- * Agents that stand in files: a person's own, and those of a folder that a person trusts. They are subagents of sessions
- * whose agent may call any; each of their calls is judged as the session's own are.
+ * Agents defined in files: the user's own, and those of a trusted folder. They are subagents of sessions whose agent may call
+ * any; their calls are judged like the session's own.
  */
 export async function agentsOfFiles(
   folder: string,
@@ -28,7 +28,7 @@ export async function agentsOfFiles(
   ];
   const found = (await Promise.all(places.map(([root, place]) => findMarkdown(root, place)))).flat();
   const agents = found.flatMap(({ name, text }) => readAgent(name, text));
-  // The first of a name counts.
+  // The first file with a name wins.
   return [...new Map(agents.toReversed().map((agent) => [agent.name, agent])).values()];
 }
 
@@ -47,7 +47,7 @@ function readAgent(file: string, text: string): SubagentDefinition[] {
       },
     ];
   } catch {
-    // A file whose head cannot be read is no agent.
+    // Ignore a file whose front matter cannot be parsed.
     return [];
   }
 }

@@ -7,8 +7,8 @@ import { findMarkdown } from "./find-files.ts";
 export type { SlashCommand } from "@tandem/protocol";
 
 /**
- * Commands of Claude Code's own that a session passes on. The others are about a terminal, a login or settings that a
- * session does not have.
+ * Claude Code's own commands that a session forwards. The others concern a terminal, a login or settings that a session does
+ * not have.
  */
 const BUILT_IN: Readonly<Record<string, string>> = {
   compact: "Replace the conversation so far by a summary of it",
@@ -18,7 +18,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   "security-review": "Review the changes of the branch for security",
 };
 
-/** What people type elsewhere, and what there is here instead. */
+/** Commands of other tools, with the alternative to suggest. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   clear: "begin another session, or rewind this one",
   new: "begin another session",
@@ -38,7 +38,7 @@ export interface CommandSettings {
   userFolders?: readonly string[];
 }
 
-/** The slash commands of a folder: of its files, of the user's own, and built in ones. */
+/** The slash commands of a folder: its files, the user's own, and built-in ones. */
 export class CommandCatalogue {
   readonly #userFolders: readonly string[];
 
@@ -65,7 +65,7 @@ export class CommandCatalogue {
     ].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** A file, the name of one that is built in, what there is instead, or nothing that anybody knows. */
+  /** A file, a built-in command, a suggested alternative, or an unknown name. */
   async find(
     name: string,
     folder: string,
@@ -77,7 +77,7 @@ export class CommandCatalogue {
     return Object.hasOwn(ELSEWHERE, name) ? { instead: ELSEWHERE[name]! } : undefined;
   }
 
-  /** The first of a name counts. A stranger's folder must not put its own words into the place of the user's. */
+  /** The first of a name wins. An untrusted folder must not replace the user's own commands. */
   async #files(folder: string, isTrusted: boolean): Promise<CommandFile[]> {
     const project = (await Promise.all(COMMAND_FOLDERS.map((place) => read(folder, place, "project")))).flat();
     const user = (
@@ -95,7 +95,7 @@ async function read(root: string, place: string, source: CommandFile["source"]):
       const shown = source === "user" ? join(root, path) : path;
       return [readCommand(text, { name: name.replaceAll("/", ":"), source, path: shown })];
     } catch {
-      // A file whose head cannot be read is no command.
+      // Ignore a file whose front matter cannot be parsed.
       return [];
     }
   });

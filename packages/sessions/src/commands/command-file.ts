@@ -1,26 +1,26 @@
 import { parseFrontMatter } from "@tandem/workspace";
 import { z } from "zod";
 
-/** A slash command as somebody has written it down. */
+/** A slash command defined in a file. */
 export interface CommandFile {
-  /** Without the slash; those of subfolders are `folder:name`. */
+  /** Without the slash; commands in subfolders are `folder:name`. */
   name: string;
   description: string | null;
   argumentHint: string | null;
-  /** The model of the turn that it begins. */
+  /** The model of the turn that it starts. */
   model: string | null;
-  /** The agent that is to do it. */
+  /** The agent that runs it. */
   agent: string | null;
   template: string;
-  /** `project` files come with the folder, and may have been written by a stranger. */
+  /** `project` files belong to the folder and may come from a stranger. */
   source: "project" | "user";
-  /** For people. */
+  /** Shown to people. */
   path: string;
 }
 
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
-/** What opencode and Claude Code write there. What grants tools is left alone: that is the rules' to say. */
+/** The front matter of opencode and Claude Code. Keys that grant tools are ignored: only rules grant permissions. */
 const head = z.object({
   description: text.optional(),
   "argument-hint": z

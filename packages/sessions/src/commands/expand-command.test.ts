@@ -23,7 +23,7 @@ test.each([
   expect(await expand(template, typed)).toBe(expected);
 });
 
-test("files are put in behind a fence that their text cannot end", async () => {
+test("file contents are fenced so that their text cannot end the fence", async () => {
   const text = await expandCommand(
     { name: "x", template: "Look at @src/a.ts and mail me@example.com, @someone." },
     "",
@@ -36,7 +36,7 @@ test("files are put in behind a fence that their text cannot end", async () => {
   expect(text).toContain("me@example.com, @someone.");
 });
 
-test("a path may be an argument only where the template says so", async () => {
+test("a path can come from an argument only if the template says so", async () => {
   expect(await expand("Read @$1 please", "src/b.ts")).toContain("<content of src/b.ts>");
   expect(await expand("Say $1", "@src/secret.ts")).toBe("Say @src/secret.ts");
 });
@@ -50,20 +50,20 @@ test.each(["!`touch x`", "$(touch x)", "`touch x`", "@/etc/passwd", "$1", "$ARGU
   },
 );
 
-test("shell insertions are the template's own words, with the arguments beside them", async () => {
+test("shell insertions run the template's own text, with the arguments as parameters", async () => {
   ran.length = 0;
   expect(await expand('Log:\n!`git log "$1"`', "main; rm -rf x")).toContain('<output of git log "$1">');
   expect(ran).toEqual([{ command: 'git log "$1"', words: ["main;", "rm", "-rf", "x"], typed: "main; rm -rf x" }]);
 });
 
-test("an empty command is refused in words", async () => {
+test("an empty command is refused with a reason", async () => {
   await expect(expand("  ", "")).rejects.toThrow("The command /x is empty.");
 });
 
-test("quotes tell arguments apart", () => {
+test("quotes group arguments", () => {
   expect(splitArguments(`a "b c" 'd  e' f"g`)).toEqual(["a", "b c", "d  e", 'f"g']);
 });
 
-test("code spans and addresses are no files", () => {
+test("code spans and email addresses are not files", () => {
   expect(parseTemplate("`@a.ts` is code, x@y.z an address").every(({ type }) => type === "text")).toBe(true);
 });

@@ -3,18 +3,18 @@ import type { CommandFile } from "./command-file.ts";
 import { argumentOf, lastArgument, parseTemplate, splitArguments, type Piece } from "./template.ts";
 
 export interface CommandDependencies {
-  /** What a file of the session's folder holds; rejects in words. */
+  /** Reads a file of the session's folder; rejects with a message. */
   readFile(path: string): Promise<string>;
   /**
-   * What a shell command prints; rejects in words where it may not run. The arguments are its positional parameters
-   * (`$1`, `"$@"`) and its variable `ARGUMENTS`: data, whatever they look like.
+   * Runs a shell command and returns its output; rejects if it may not run. The arguments are positional parameters (`$1`,
+   * `"$@"`) and the variable `ARGUMENTS`: always data, never code.
    */
   runShell(command: string, words: readonly string[], typed: string): Promise<string>;
 }
 
 /**
- * What a command stands for. The template is taken apart first and filled then: an argument is text, and can neither name
- * another file nor run anything, unless the template says `@$1`.
+ * Expands a command. The template is parsed before arguments are inserted, so an argument cannot name a file or run a command
+ * unless the template says `@$1`.
  */
 export async function expandCommand(
   command: Pick<CommandFile, "name" | "template">,
@@ -29,7 +29,7 @@ export async function expandCommand(
     if (piece.type === "argument") return argumentOf(piece.index, words, last);
     return piece.type === "arguments" ? typed : "";
   };
-  // One after the other: what a person reads from top to bottom should also happen so.
+  // Run in order, as a person reads the template.
   let text = "";
   for (const piece of pieces) {
     switch (piece.type) {
@@ -45,7 +45,7 @@ export async function expandCommand(
         text += fill(piece);
     }
   }
-  // Whoever gives arguments to a command that has no place for them means them to be read.
+  // Append the arguments if the template has no place for them.
   const takesNone = last === 0 && !pieces.some(({ type }) => type === "arguments");
   if (takesNone && typed !== "") text += `\n\n${typed}`;
   if (text.trim() !== "") return text.trim();
@@ -54,7 +54,7 @@ export async function expandCommand(
   });
 }
 
-/** A file's text, so that it cannot be taken for words of the command. */
+/** Fences a file's text, so that it cannot be read as part of the command. */
 export function fenced(path: string, text: string): string {
   const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([run]) => run.length + 1)));
   return `${path}:\n${fence}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}\n`;

@@ -6,14 +6,14 @@ const MAX_DEPTH = 4;
 const MAX_BYTES = 256 * 1_024;
 
 export interface FoundFile {
-  /** From the folder on, with `/`, without `.md`. */
+  /** Relative to the folder, with `/`, without `.md`. */
   name: string;
-  /** From the root on. */
+  /** Relative to the root. */
   path: string;
   text: string;
 }
 
-/** Markdown files of a folder below a root. What leads out of the root, is too large or is no text is as if it were not there. */
+/** Finds Markdown files in a folder below a root. Skips links out of the root, large files and binary files. */
 export async function findMarkdown(root: string, folder: string): Promise<FoundFile[]> {
   const real = await realpath(root).catch(() => undefined);
   if (real === undefined) return [];

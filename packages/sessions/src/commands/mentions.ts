@@ -14,7 +14,7 @@ const IMAGES: Readonly<Record<string, "image/png" | "image/jpeg" | "image/gif" |
   webp: "image/webp",
 };
 
-/** What `@path` in a person's words stands for: files and folders of the session's folder. What is none there stays a word. */
+/** Resolves `@path` in a person's text to files and folders of the session's folder. Other words stay text. */
 export async function mentioned(text: string, folder: string): Promise<ModelContent[]> {
   const paths = new Set(
     parseTemplate(text).flatMap((piece) =>

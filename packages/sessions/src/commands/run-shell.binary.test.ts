@@ -19,7 +19,7 @@ const run = (command: string, timeoutMs: number) =>
     timeoutMs,
   });
 
-test("a process that has left the group and holds the output is not waited for", async () => {
+test("does not wait for a process that left the group and holds the output", async () => {
   const begun = Date.now();
   expect(await run(`${escaping}; echo hi`, 25_000)).toMatchObject({ exitCode: 0, output: "hi\n" });
   await expect(run(`${escaping}; tail -f /dev/null`, 2_000)).rejects.toThrow("longer than 2 s");

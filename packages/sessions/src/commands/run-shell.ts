@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { killGroup, processEnd } from "../host/process-end.ts";
 
-/** As much as a person or a model reads of a command. Its end is kept: there stands what went wrong. */
+/** The output limit. The end is kept, because errors are there. */
 const MAX_OUTPUT = 64 * 1_024;
 
 export interface ShellRun {
   exitCode: number | null;
-  /** Standard output and error as they came. */
+  /** Standard output and error, interleaved. */
   output: string;
   truncated: boolean;
 }
 
 /**
- * Runs a shell command in a folder: in a process group of its own that is in the ledger, so that nothing of it outlives a
- * crash, with as few of the host's variables as Claude Code's own commands have, and not for longer than it may.
+ * Runs a shell command in a folder: in its own process group, which is in the ledger so that it cannot outlive a crash; with
+ * the reduced environment of Claude Code's commands; and with a timeout.
  */
 export async function runShell(
   command: string,
@@ -24,13 +24,13 @@ export async function runShell(
     stateFolder: string;
     hostVariables: Readonly<Record<string, string | undefined>>;
     variables?: Readonly<Record<string, string>>;
-    /** Positional parameters: data to the command, never code. */
+    /** Positional parameters: data for the command, never code. */
     words?: readonly string[];
     timeoutMs: number;
     signal?: AbortSignal;
   },
 ): Promise<ShellRun> {
-  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  // Imported lazily: commands that only read sessions start faster without it.
   const { inheritedVariables, ProcessLedger } = await import("@tandem/claude-code");
   const ledger = new ProcessLedger(join(place.stateFolder, "processes"));
   const child = spawn("/bin/sh", ["-c", command, "sh", ...(place.words ?? [])], {

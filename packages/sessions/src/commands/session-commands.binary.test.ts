@@ -45,10 +45,10 @@ async function type(session: Session, words: string) {
   return running.until(session, isIdle, after);
 }
 
-/** What the model was asked last. */
+/** The last model request. */
 const asked = (): string => JSON.stringify(stage.rehearsal.requests.at(-1)?.body);
 
-test("a command of the folder is put to the model as what it stands for, and the log says so", async () => {
+test("a folder's command is expanded for the model, and the log says so", async () => {
   const session = await running.session();
   const events = await type(session, "/issue 12");
   expect(the(events, "tandem.command")).toMatchObject({ name: "issue", arguments: "12" });
@@ -56,7 +56,7 @@ test("a command of the folder is put to the model as what it stands for, and the
   expect(asked()).toContain("Mind the gap.");
 });
 
-test("what an application passes on means nothing but itself", async () => {
+test("an application's text is never expanded", async () => {
   const session = await running.session();
   await running.turn(session, "/issue 12 @notes.md");
   expect(asked()).toContain("/issue 12 @notes.md");
@@ -70,7 +70,7 @@ test("files that a person names are read, inside the folder only", async () => {
   expect(asked()).not.toContain("The user's own words");
 });
 
-test("shell insertions of a folder that nobody trusts are not run, and nothing is asked", async () => {
+test("an untrusted folder's shell insertions are not run, and no model request is made", async () => {
   const session = await running.session();
   const before = stage.rehearsal.requests.length;
   const events = await type(session, "/git:log x");
@@ -79,7 +79,7 @@ test("shell insertions of a folder that nobody trusts are not run, and nothing i
   expect(stage.rehearsal.requests.length).toBe(before);
 });
 
-test("in a trusted one they are, and arguments are data to them", async () => {
+test("a trusted folder's insertions run, with arguments as data", async () => {
   isTrusted = true;
   const session = await running.session();
   await type(session, "/git:log '$(touch hacked)`touch hacked`'");
@@ -89,7 +89,7 @@ test("in a trusted one they are, and arguments are data to them", async () => {
   expect(asked()).toContain("claude-haiku");
 });
 
-test("a stranger's folder does not put its words in the place of the user's", async () => {
+test("an untrusted folder does not replace the user's commands", async () => {
   const session = await running.session();
   await type(session, "/shadow");
   expect(asked()).toContain("The user's own words.");
@@ -98,7 +98,7 @@ test("a stranger's folder does not put its words in the place of the user's", as
   expect(asked()).toContain("The folder's words.");
 });
 
-test("what nobody knows is refused before it is sent, with what was meant", async () => {
+test("an unknown command is refused when it is sent, with a suggestion", async () => {
   const session = await running.session();
   const send = (words: string) =>
     running.engine.sessions.send(session.id, [
@@ -108,14 +108,14 @@ test("what nobody knows is refused before it is sent, with what was meant", asyn
   await expect(send("/clear")).rejects.toThrow("A session has no /clear.");
 });
 
-test("Claude Code's own commands are passed on, and what it says of them is shown", async () => {
+test("Claude Code's own commands are forwarded, and their output is shown", async () => {
   const session = await running.session();
   const events = await type(session, "/context");
   const notices = events.flatMap(({ event }) => (event.type === "tandem.notice" ? [event.text] : []));
   expect(notices).toContainEqual(expect.stringContaining("Context Usage"));
 });
 
-test("a person's own command runs in the folder, and the model hears of it once", async () => {
+test("a person's shell command runs in the folder, and the model is told once", async () => {
   const session = await running.session();
   const done = await running.engine.sessions.shell(session.id, "pwd; exit 3", "somebody", AbortSignal.timeout(10_000));
   expect(done).toMatchObject({ exit_code: 3, by: "somebody" });
@@ -127,7 +127,7 @@ test("a person's own command runs in the folder, and the model hears of it once"
   expect(JSON.stringify(words.messages.at(-1))).not.toContain("$ pwd");
 });
 
-test("a person's own command ends when everything is stopped, and none begins before it is let go on", async () => {
+test("a person's shell command ends on an emergency stop, and none starts before resume", async () => {
   const session = await running.session();
   const job = {
     space: "s",
@@ -156,7 +156,7 @@ test("a person's own command ends when everything is stopped, and none begins be
   }
 });
 
-test("where commands must run in a sandbox, a person's own do not run", async () => {
+test("a person's shell command does not run if a sandbox is required", async () => {
   const strict = await stage.open({
     sandbox: { mode: "require", domains: [] },
     trustOf: async (folder) => ({ trusted: true, state: "trusted", folder, since: null }),
@@ -169,7 +169,7 @@ test("where commands must run in a sandbox, a person's own do not run", async ()
   await strict.stop();
 });
 
-test("commands are listed with where they come from", async () => {
+test("commands are listed with their source", async () => {
   const session = await running.session();
   const listed = await running.engine.sessions.commands(session.id);
   const brief = listed.map(({ name, source, runs_shell }) => [name, source, runs_shell]);
@@ -179,7 +179,7 @@ test("commands are listed with where they come from", async () => {
   expect(brief).toContainEqual(["compact", "built_in", false]);
 });
 
-test("agents of files are subagents: a person's own, and a trusted folder's", async () => {
+test("agent files are subagents: the user's own, and a trusted folder's", async () => {
   const agent = "---\ndescription: Reads closely\ntools: Read\n---\nYou review.";
   await mkdir(join(stage.folder, ".claude", "agents"));
   await writeFile(join(stage.folder, ".claude", "agents", "second-reader.md"), agent);
@@ -196,7 +196,7 @@ test("agents of files are subagents: a person's own, and a trusted folder's", as
   expect(asked().includes("copyist")).toBe(false);
 });
 
-test("a session can begin with a command, and its folder's are listed before there is one", async () => {
+test("a session can start with a command, and a folder's commands can be listed before", async () => {
   const { sessions } = running.engine;
   expect((await sessions.commandsIn(stage.folder)).map(({ name }) => name)).toContain("issue");
   await expect(sessions.commandsIn("/")).rejects.toMatchObject({ code: "forbidden" });

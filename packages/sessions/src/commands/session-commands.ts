@@ -21,7 +21,7 @@ import { runShell, type ShellRun } from "./run-shell.ts";
 
 type Message = EventOf<"user.message">;
 
-/** Insertions of a command are waited for; what a person runs may build something. */
+/** Insertions block the turn, so they have a short timeout; a person's command may run a build. */
 const INSERTION_MS = 30_000;
 const SHELL_MS = 10 * 60_000;
 const MAX_FILE = 200 * 1_024;
@@ -33,9 +33,9 @@ const COMMAND = /^\/([A-Za-z][\w:-]*)(?:\s+([\s\S]*))?$/;
 
 export interface PreparedMessage {
   content: ModelContent[];
-  /** Claude Code itself carries it out. */
+  /** Claude Code runs it itself. */
   isCommand: boolean;
-  /** To be in the log before the model is asked. */
+  /** Events to log before the model request. */
   events: SessionEventBody[];
 }
 
@@ -45,11 +45,11 @@ interface Parts {
   rules: Pick<Rules, "bookOf">;
   killSwitch: Pick<KillSwitch, "during">;
   isTrusted: (folder: string) => Promise<boolean>;
-  /** Whether commands must run in a sandbox: then people's own do not run, since they have none. */
+  /** Whether a sandbox is required: then people's commands do not run, because they have none. */
   needsSandbox: boolean;
   stateFolder: string;
   hostVariables: Readonly<Record<string, string | undefined>>;
-  /** Where the user keeps `commands` for all folders. */
+  /** The folder of the user's own `commands`. */
   userFolders: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export class SessionCommands {
     return this.#catalogue.list(folder, await this.#parts.isTrusted(folder));
   }
 
-  /** Refuses what nobody knows, before it is sent; with the model that a command asks for. */
+  /** Rejects unknown commands when they are sent; returns the model that a command names. */
   async check<E extends Extract<ClientEvent, { type: "user.message" }>>(row: SessionRow, message: E): Promise<E> {
     const typed = commandOf(message);
     if (!typed) return message;
@@ -79,7 +79,7 @@ export class SessionCommands {
     return { ...message, tandem: { ...message.tandem, model: file.model } };
   }
 
-  /** What the model is given. A command that was expanded before stands for the same as then. */
+  /** The expanded prompt. A command that was expanded before expands to the same text. */
   async prepare(row: SessionRow, message: Message): Promise<PreparedMessage> {
     const shells = await this.#shellsBefore(row.id, message);
     const typed = commandOf(message);
@@ -110,7 +110,7 @@ export class SessionCommands {
     };
   }
 
-  /** Runs what a person typed behind `!`. Who types it has decided about it; a rule that denies it holds all the same. */
+  /** Runs a person's `!` command. Typing it is the approval; a deny rule still applies. */
   async shell(row: SessionRow, command: string, signal: AbortSignal): Promise<ShellRun> {
     if (this.#parts.needsSandbox) throw new RequestError("forbidden", `The command is not run: ${NO_SANDBOX}.`);
     const verdict = await this.#judge(row, command);
@@ -209,7 +209,7 @@ export class SessionCommands {
     return undefined;
   }
 
-  /** What people have run since the message before. */
+  /** Shell commands since the previous message. */
   async #shellsBefore(session: SessionId, { id }: Message): Promise<ModelContent[]> {
     const types = ["tandem.shell", "user.message"];
     const logged = await this.#parts.events.read(session, { order: "desc", limit: RECENT, types });
@@ -230,7 +230,7 @@ const shellWords = ({ command, exit_code, output, truncated }: EventOf<"tandem.s
 
 type Typed = Pick<Message, "content" | "tandem">;
 
-/** Only what a person typed is looked through: text that an application passes on means nothing but itself. */
+/** Only text that a person typed is parsed; an application's text is sent unchanged. */
 const isTyped = ({ tandem }: Typed): boolean => tandem?.commands === true;
 
 const textOf = ({ content }: Typed): string => (content[0]?.type === "text" ? content[0].text : "");

@@ -1,13 +1,13 @@
-/** A piece of a command's template. Found before any argument is put in, so that no argument can become one. */
+/** A part of a command's template. Parsed before arguments are inserted, so that no argument can become one. */
 export type Piece =
   | { type: "text"; text: string }
-  /** `$1` … `$9`; the last one that a template names takes all that is left. */
+  /** `$1` … `$9`; the highest one in a template takes all remaining arguments. */
   | { type: "argument"; index: number }
-  /** `$ARGUMENTS`: all of them, as they were typed. */
+  /** `$ARGUMENTS`: all arguments as typed. */
   | { type: "arguments" }
-  /** `` !`git status` ``: what the command prints. */
+  /** `` !`git status` ``: the command's output. */
   | { type: "shell"; command: string }
-  /** `@src/main.ts`: what the file holds. The path may have arguments in it. */
+  /** `@src/main.ts`: the file's contents. The path may contain arguments. */
   | { type: "file"; path: Piece[] };
 
 const PIECE =
@@ -44,14 +44,14 @@ function parsePath(path: string): Piece[] {
     });
 }
 
-/** Words as a shell would tell them apart, quotes taken off; nothing else in them means anything. */
+/** Splits words like a shell and removes quotes; no other syntax is interpreted. */
 export function splitArguments(typed: string): string[] {
   return [...typed.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, bare]) => double ?? single ?? bare ?? "",
   );
 }
 
-/** The value of `$N`: the last one that the template names swallows the rest. */
+/** The value of `$N`: the highest one in the template takes the rest. */
 export function argumentOf(index: number, words: readonly string[], last: number): string {
   return index === last ? words.slice(index - 1).join(" ") : (words[index - 1] ?? "");
 }

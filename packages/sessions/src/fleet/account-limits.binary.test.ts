@@ -11,7 +11,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
   beforeAll(async () => void (postgres = await startPostgres()), 60_000);
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 
-  /** Two workers on one Postgres, and one made-up login: plan limits are a login's. */
+  /** Two workers on one Postgres and one fake login, which plan limits need. */
   async function setFleet() {
     const stage = await setEngineStage([], { proxy: true });
     onTestFinished(() => stage[Symbol.asyncDispose]());
@@ -35,7 +35,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
   const said = (events: readonly LoggedEvent[]) =>
     events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 
-  test("what one worker runs into, the other does not: its turn waits for the reset before it asks at all", async () => {
+  test("a limit that one worker hits stops the other's turn before its request", async () => {
     const { stage, login, open } = await setFleet();
     let resetsAt = new Date();
     stage.rehearsal.use((): Reply => {
@@ -47,10 +47,10 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     const reset = resetsAt.toISOString();
     expect(the(events, "session.error").error.tandem?.resets_at).toBe(reset);
     expect(asked(stage.rehearsal)).toHaveLength(1);
-    // Or it might take up what is for the other: any process on the store may.
+    // Otherwise it could take the other's session: any process on the store may.
     await first.stop();
 
-    // What was asked before is forgotten with this.
+    // Clears the earlier requests.
     stage.rehearsal.use((): Reply => text("Here I am."));
     const second = await open({ ...login, quota: { action: "wait", windows: 3 } }, "second");
     const session = await second.session();
@@ -65,12 +65,12 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     const requests = asked(stage.rehearsal);
     expect(requests).toHaveLength(1);
     expect(requests[0]!.receivedAt.getTime()).toBeGreaterThanOrEqual(resetsAt.getTime());
-    // The message itself reached the model, and not only the word that it may go on.
+    // The message itself reached the model, not only the instruction to continue.
     expect(JSON.stringify(requests[0]!.body)).toContain("And you?");
     expect((await second.engine.fleet.status()).limits).toEqual([]);
   });
 
-  test("a turn that is not to wait ends at once with the time of the reset, and nobody is asked", async () => {
+  test("a turn that must not wait ends at once with the reset time, without a request", async () => {
     const { stage, login, open } = await setFleet();
     const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
     stage.rehearsal.use([always(planLimit({ resetsAt }))]);
@@ -88,7 +88,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     expect(typesOf(events)).not.toContain("span.model_request_start");
   });
 
-  test("another account is not kept waiting, nor another model than the one that is used up", async () => {
+  test("other accounts and other model families are not limited", async () => {
     const { stage, login, key, open } = await setFleet();
     const resetsAt = new Date(Date.now() + 3_600_000);
     stage.rehearsal.use([always(planLimit({ resetsAt, limit: "seven_day_sonnet" }))]);
@@ -105,7 +105,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     expect(said(events)).toEqual([]);
   });
 
-  test("a key's limit has no reset, but others do not ask while Claude Code waits to ask again", async () => {
+  test("an API key's limit has no reset time, but others send nothing during Claude Code's retry delay", async () => {
     const { stage, key, open } = await setFleet();
     let refused = 0;
     stage.rehearsal.use((): Reply =>

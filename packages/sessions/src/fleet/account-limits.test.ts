@@ -16,7 +16,7 @@ async function scratchStore() {
   return openStore(join(folder, "tandem.db"));
 }
 
-test("a limit is of an account and a model's family, lasts until its reset, and of several the longest counts", async () => {
+test("a limit applies to an account and model family until its reset; of several, the longest counts", async () => {
   await using store = await scratchStore();
   const limits = new AccountLimits(store.records);
   await limits.learn("login:a", { kind: "five_hour", resetsAt: in_(60_000) }, "first");
@@ -29,7 +29,7 @@ test("a limit is of an account and a model's family, lasts until its reset, and 
   expect(await limits.list()).toHaveLength(1);
 });
 
-test("now and then one of all may see whether it still holds; what was lifted is forgotten", async () => {
+test("one process at a time may probe a limit; a lifted limit is forgotten", async () => {
   await using store = await scratchStore();
   const [one, other] = [new AccountLimits(store.records), new AccountLimits(store.records)];
   await one.learn("login:a", { kind: "seven_day", resetsAt: in_(86_400_000) }, "first");

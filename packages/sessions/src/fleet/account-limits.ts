@@ -6,7 +6,7 @@ import { FLEET_SPACE } from "./fleet-space.ts";
 
 const KIND = "account_limit";
 const LISTED = 500;
-/** What was reset long ago is removed; sooner, somebody might be about to say it anew. */
+/** Limits are removed long after their reset; sooner, a process could be about to record one again. */
 const KEPT_MS = 60 * 60 * 1_000;
 
 const stored = z.object({
@@ -17,15 +17,15 @@ const stored = z.object({
   triedAt: z.string().optional(),
 });
 
-/** A quota that is used up, as one process has learned and all may know. */
+/** An exhausted quota that one process hit, shared with all. */
 export interface AccountLimit extends Omit<z.infer<typeof stored>, "triedAt"> {
-  /** As `accountOf` names it: no secret. */
+  /** The name from `accountOf`; not a secret. */
   account: string;
 }
 
 /**
- * Which quotas are used up, by account, in the store: what one process has run into, the others on the same account need
- * not. What has been reset is not known any more.
+ * Exhausted quotas by account, in the store, so that other processes on the account need not hit them too. Expired entries are
+ * ignored.
  */
 export class AccountLimits {
   readonly #records: Records;
@@ -36,7 +36,7 @@ export class AccountLimits {
     this.#clock = clock;
   }
 
-  /** What keeps this account from asking this model now: of several the one that lasts longest. */
+  /** The limit that blocks this model on this account now; of several, the one with the latest reset. */
   async find(account: string, model: string): Promise<AccountLimit | undefined> {
     const limits = (await this.#read(`${account} `)).filter(({ kind }) => concerns(kind, model));
     return limits.reduce<AccountLimit | undefined>((a, b) => (a && a.resetsAt >= b.resetsAt ? a : b), undefined);
@@ -47,7 +47,7 @@ export class AccountLimits {
     await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: `${account} ${kind}`, value }]);
   }
 
-  /** Whether somebody may see now whether a limit still holds: for one in each span of time, of all processes. */
+  /** Whether a process may probe a limit now: one per interval over all processes. */
   async mayTry({ account, kind }: AccountLimit, everyMs: number): Promise<boolean> {
     const key = `${account} ${kind}`;
     const found = await this.#records.get(FLEET_SPACE, KIND, key);
@@ -59,18 +59,18 @@ export class AccountLimits {
       await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key, value: tried, version: found.version }]);
       return true;
     } catch (error) {
-      // Somebody else was first.
+      // Another process was first.
       if (error instanceof RequestError && error.code === "conflict") return false;
       throw error;
     }
   }
 
-  /** It does not hold any more: more was bought, or an administrator has raised it. */
+  /** Removes a lifted limit: quota was bought or an administrator raised it. */
   async forget({ account, kind }: AccountLimit): Promise<void> {
     await this.#records.write(FLEET_SPACE, [{ type: "delete", kind: KIND, key: `${account} ${kind}` }]);
   }
 
-  /** All that hold now. */
+  /** All current limits. */
   list(): Promise<AccountLimit[]> {
     return this.#read("");
   }
@@ -81,7 +81,7 @@ export class AccountLimits {
     const now = this.#clock.now();
     const old = limits.filter(({ resetsAt }) => Date.parse(resetsAt) + KEPT_MS <= now);
     if (old.length > 0) {
-      // Nobody minds if it stays for another look.
+      // A failure is harmless; the next read retries.
       const forget = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
       await this.#records.write(FLEET_SPACE, forget).catch(() => undefined);
     }
@@ -91,7 +91,7 @@ export class AccountLimits {
   }
 }
 
-/** `seven_day_opus` concerns the models of that name alone; most concern all. */
+/** `seven_day_opus` limits only models of that family; most limits apply to all. */
 function concerns(kind: string, model: string): boolean {
   const family = /opus|sonnet|haiku|fable/.exec(kind)?.[0];
   return family === undefined || model.includes(family);

@@ -52,7 +52,7 @@ const worker = (more: Partial<WorkerRow> = {}): WorkerRow => ({
   ...more,
 });
 
-test("one process alone is shown as what it is, with the turns that it counted", async () => {
+test("a single process is listed with the turns that it counted", async () => {
   const { fleet, store } = await setFleet();
   const counter = new TurnCounter(store.records, { name: "tandem up here", tenant: "default" });
   let append: (session: SessionId, events: readonly LoggedEvent[]) => void = () => undefined;
@@ -82,7 +82,7 @@ test("one process alone is shown as what it is, with the turns that it counted",
   expect(status).toMatchObject({ queue: [], leases: { held: 0, abandoned: 0 }, limits: [], dead: 0 });
 });
 
-test("workers that live are shown, and one that somebody drains is told so and noted", async () => {
+test("live workers are listed, and a drain request is delivered and audited", async () => {
   const { fleet, store, notes } = await setFleet();
   const row = worker();
   await store.workers.beat(row);
@@ -94,7 +94,7 @@ test("workers that live are shown, and one that somebody drains is told so and n
   expect(notes).toMatchObject([{ kind: "fleet.drained", actor: "ann", details: { worker: row.id } }]);
 });
 
-test("what waits where no worker is says so, and what was given up can be sent again", async () => {
+test("runs without a matching worker are reported, and dead letters can be requeued", async () => {
   const { fleet, store, queue, notes } = await setFleet();
   await store.workers.beat(worker({ labels: { gpu: "yes" } }));
   const run = { kind: "session" as const, tenant: "default", priority: 0 };

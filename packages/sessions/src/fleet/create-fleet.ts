@@ -10,19 +10,19 @@ import { readThroughput, type Throughput } from "./throughput.ts";
 
 interface Parts {
   store: Store;
-  /** Those that all tenants share. */
+  /** Records shared by all tenants. */
   records: Records;
   limits: AccountLimits;
-  /** Without it, what waits is read from the store, and nothing can have been given up. */
+  /** Without a queue, waiting runs are read from the store, and there are no dead letters. */
   queue: RunQueue | undefined;
-  /** This process, where it keeps no row: it is all there is then. Undefined for a command that only looks. */
+  /** This process, if it has no row because it is alone. Undefined for a command that only reads. */
   here: { holder: string; roots: readonly string[] } | undefined;
   note: (note: AuditNote) => Promise<void>;
 }
 
 type ListedWorker = Awaited<ReturnType<Store["workers"]["list"]>>[number];
 
-/** What can be told of the fleet from the store and the queue; and the few things that a person may do with it. */
+/** Reads the state of the fleet from the store and the queue, and offers its few actions. */
 export function createFleet({ store, records, limits, queue, here, note }: Parts): Fleet {
   const wishes = new DrainRequests(records);
   const startedAt = new Date().toISOString();
@@ -75,7 +75,7 @@ export function createFleet({ store, records, limits, queue, here, note }: Parts
     };
   };
 
-  /** What waits, from the queue; where there is none, from the store, which knows it all the same. */
+  /** Waiting runs, from the queue or, without one, from the store. */
   const depths = async (): Promise<QueueDepth[]> => {
     if (queue) return queue.depth();
     const wanted = Map.groupBy(await store.leases.wanted(), ({ place }) => place ?? ANYWHERE);

@@ -5,7 +5,7 @@ import { FLEET_SPACE } from "./fleet-space.ts";
 const KIND = "drain";
 const wish = z.object({ by: z.string(), at: z.string() });
 
-/** Workers that somebody wants to be rid of: written down here by whoever asks, and found by the worker at its next beat. */
+/** Drain requests for workers. The caller stores them here, and the worker finds its own with its next heartbeat. */
 export class DrainRequests {
   readonly #records: Records;
 
@@ -18,13 +18,13 @@ export class DrainRequests {
     await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: worker, value }]);
   }
 
-  /** Who wants it to go. */
+  /** The caller's name. */
   async of(worker: string): Promise<{ by: string; at: string } | undefined> {
     const found = await this.#records.get(FLEET_SPACE, KIND, worker);
     return found && wish.parse(found.value);
   }
 
-  /** It has gone. */
+  /** Clears the request after the worker has left. */
   async forget(worker: string): Promise<void> {
     await this.#records.write(FLEET_SPACE, [{ type: "delete", kind: KIND, key: worker }]);
   }

@@ -9,23 +9,23 @@ import type { SessionRuns } from "./session-runs.ts";
 const BEAT_MS = 2_000;
 
 interface Parts {
-  /** That of the default tenant. */
+  /** The default tenant's store. */
   store: Pick<Store, "workers" | "records">;
   queue: RunQueue;
-  /** What this process says of itself, but for what changes. */
+  /** The static part of this process's row. */
   row: Omit<WorkerRow, "host" | "schema" | "seenAt" | "sessions" | "draining">;
-  /** Of the engines that are open in this process. */
+  /** The engines that are open in this process. */
   open: () => readonly SessionRuns[];
-  /** Of a tenant's engine, which is opened for it. */
+  /** Opens a tenant's engine on demand. */
   runsOf: (tenant: string) => Promise<SessionRuns>;
-  /** Somebody wants this process to hand over what it has and end. */
+  /** This process was asked to hand over its sessions and exit. */
   onDrainWish?: () => void;
   log: { warn(details: Record<string, unknown>, message: string): void };
 }
 
 /**
- * This process as one of a fleet: keeps its row in the store, and, unless it is a server alone, takes runs from the queue
- * for all its engines together.
+ * This process as a member of a fleet: maintains its row in the store and, unless it is a server only, takes runs from the
+ * queue for all its engines.
  */
 export class FleetMember {
   readonly #parts: Parts;
@@ -45,7 +45,7 @@ export class FleetMember {
     this.#wishes = new DrainRequests(parts.store.records);
   }
 
-  /** Resolves when others know of it. */
+  /** Resolves when its row is visible to others. */
   async start(): Promise<void> {
     const { row, queue, store } = this.#parts;
     await store.workers.beat(this.#row);
@@ -61,14 +61,14 @@ export class FleetMember {
     this.#timer.unref();
   }
 
-  /** Takes nothing new from now on, and says so. */
+  /** Stops taking work and updates its row. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     await this.#working?.pause();
     await this.#beat();
   }
 
-  /** For when the engines have stopped. */
+  /** Call after the engines have stopped. */
   async stop(deadlineMs: number): Promise<void> {
     clearInterval(this.#timer);
     await this.#working?.stop(deadlineMs);
@@ -91,7 +91,7 @@ export class FleetMember {
     return this.#parts.open().map(({ load }) => load);
   }
 
-  /** Sessions that hear of messages directly are no runs, and need their room all the same. */
+  /** Sessions that are woken directly are no runs, but count against the capacity. */
   get #capacity(): number {
     const strays = this.#loads.flatMap(({ busy }) => busy).filter((session) => !this.#underWay.has(session));
     return Math.max(0, this.#parts.row.maxSessions - strays.length);
@@ -108,7 +108,7 @@ export class FleetMember {
     }
   }
 
-  /** Idle sessions give way. What was held for no turn is taken up again when somebody writes to it. */
+  /** Release idle sessions first. A released session is resumed by its next message. */
   async #makeRoom(wanted: number): Promise<void> {
     const engines = this.#parts.open();
     for (const engine of engines) {
@@ -132,7 +132,7 @@ export class FleetMember {
     }
   }
 
-  /** Which labels are asked for together shows only when somebody does. */
+  /** The combinations of labels in demand are known only from waiting sessions. */
   async #serveMore(): Promise<void> {
     const { queue, row } = this.#parts;
     for (const { place } of await queue.depth()) {
@@ -143,5 +143,5 @@ export class FleetMember {
   }
 }
 
-/** Stands for all tenants where none are named. */
+/** Means all tenants if none are named. */
 const ANYONE = "";

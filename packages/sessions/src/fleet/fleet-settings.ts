@@ -1,23 +1,23 @@
 import type { RunQueue } from "@tandem/queue";
 import type { Records, WorkerRow } from "@tandem/storage";
 
-/** What an engine knows of the fleet that it is part of. */
+/** An engine's settings as part of a fleet. */
 export interface FleetSettings {
-  /** Who begins: see `SessionActors`. */
+  /** Which process starts sessions: see `SessionActors`. */
   queue: RunQueue;
-  /** A server answers and streams, and runs no turn. */
+  /** A server accepts requests and streams, and runs no turns. */
   role: WorkerRow["role"];
-  /** Whose engine this is. */
+  /** The tenant of this engine. */
   tenant: string;
-  /** As its row says. */
+  /** The worker's name in its row. */
   worker: Pick<WorkerRow, "id" | "machine" | "labels" | "tenants">;
-  /** Held at once, in all engines of the process: see `FleetWorker`. */
+  /** The limit of held sessions in all engines of the process: see `FleetWorker`. */
   maxSessions: number;
 }
 
 export interface FleetMembership {
   /** Without it, each process takes the sessions whose input it finds. */
   fleet?: FleetSettings;
-  /** Records that all tenants share: limits of an account, figures of the fleet. Without it, they are in the engine's store. */
+  /** Records shared by all tenants: account limits and fleet figures. By default they are in the engine's store. */
   sharedRecords?: Records;
 }

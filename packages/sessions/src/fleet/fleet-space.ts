@@ -1,2 +1,2 @@
-/** Records that all processes on a store share, of no context and no tenant. */
+/** Records shared by all processes on a store, outside any context and tenant. */
 export const FLEET_SPACE = "fleet";

@@ -1,15 +1,15 @@
 import type { DeadLetter, FleetStatus, FleetWorker } from "@tandem/protocol";
 
-/** The processes on a store, seen from any of them. */
+/** The processes on a store, as seen from any of them. */
 export interface Fleet {
   status(): Promise<FleetStatus>;
-  /** Runs that were given up, newest first. */
+  /** Dead letters, newest first. */
   dead(): Promise<DeadLetter[]>;
-  /** Sends one of them again, with all its attempts. `RequestError("not_found")` if there is none. */
+  /** Requeues a dead letter with all its attempts. `RequestError("not_found")` if there is none. */
   requeue(key: string, by?: string): Promise<void>;
   /**
-   * Has a worker take nothing more and hand over what it has; resolves when that is written down, and the worker hears of it
-   * with its next beat. By id, name or the beginning of an id; `RequestError("not_found")` if none lives that is called so.
+   * Asks a worker to take no more work and hand over its sessions. Resolves when the request is stored; the worker sees it with
+   * its next heartbeat. By id, name or id prefix; `RequestError("not_found")` if no live worker matches.
    */
   drain(worker: string, by?: string): Promise<FleetWorker>;
 }

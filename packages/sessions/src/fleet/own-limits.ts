@@ -2,19 +2,19 @@ import type { Credential } from "@tandem/claude-code";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { AccountLimit, AccountLimits } from "./account-limits.ts";
 
-/** A key is read where it is kept, which may be a program's answer: not for every turn. */
+/** Reading a key may run a program, so it is cached between turns. */
 const ACCOUNT_MS = 60_000;
-/** Shorter ones are over before others could have come to know of them. */
+/** Shorter limits expire before other processes could learn of them. */
 const WORTH_TELLING_MS = 2_000;
 
-/** A limit that somebody has lifted would be believed in until its reset, for days perhaps, if nobody ever tried. */
+/** Without probes, a lifted limit would block turns until its reset, possibly for days. */
 const TRY_EVERY_MS = 5 * 60_000;
 
 type Settings = Pick<HostSettings, "hostVariables" | "holder" | "log" | "clock"> & {
   credential: () => Promise<Credential>;
 };
 
-/** The quotas of the account that this process runs its turns on, as all processes on that account know them. */
+/** The shared quotas of the account that pays for this process's turns. */
 export class OwnLimits {
   readonly #limits: AccountLimits;
   readonly #settings: Settings;
@@ -26,8 +26,8 @@ export class OwnLimits {
   }
 
   /**
-   * What keeps a model from being asked before a quota has been reset. With `try`, one of all who would ask may do so now
-   * and then: limits are lifted too. What came of it is told with `lifted` or `learn`.
+   * The limit that blocks a model until its reset. With `try`, one process at a time may probe whether the limit was lifted,
+   * and reports the outcome with `lifted` or `learn`.
    */
   async of(
     model: string,
@@ -48,16 +48,16 @@ export class OwnLimits {
     try {
       return await this.#limits.find(await this.#name(), model);
     } catch (error) {
-      // Then it is asked: who is refused says so, and nobody is kept from working by what is not known.
+      // If limits are unknown, send the request: a rejection records the limit, and unknown limits must not block work.
       this.#settings.log.warn({ error: String(error) }, "the limits of the account could not be read");
       return undefined;
     }
   }
 
-  /** Tells the others. Never rejects: they would learn of it by themselves. */
+  /** Shares a limit with other processes. Never rejects: they would learn of it themselves. */
   async learn(kind: string, resetsAt: string): Promise<void> {
     if (Date.parse(resetsAt) - this.#settings.clock.now() < WORTH_TELLING_MS) return;
-    // Who has logged in since is known by another name.
+    // After a new login, the account has another name.
     this.#account = undefined;
     try {
       await this.#limits.learn(await this.#name(), { kind, resetsAt }, this.#settings.holder);
@@ -74,11 +74,11 @@ export class OwnLimits {
 
   async #read(): Promise<string> {
     try {
-      // With the first turn: who only looks at sessions need not load it.
+      // Imported with the first turn: commands that only read sessions need not load it.
       const { accountOf } = await import("@tandem/claude-code");
       return await accountOf(await this.#settings.credential(), this.#settings.hostVariables);
     } catch (error) {
-      // Not to be remembered: the turn itself will say what is wrong with the credential.
+      // Not cached: the turn itself reports the credential's error.
       this.#account = undefined;
       throw error;
     }

@@ -1,7 +1,7 @@
 import { ENVIRONMENT_METADATA, type Environment } from "@tandem/protocol";
 import type { WorkerRow } from "@tandem/storage";
 
-/** Any worker will do. */
+/** Any worker matches. */
 export const ANYWHERE = "any";
 
 const MACHINE = "machine:";
@@ -9,18 +9,18 @@ const NEEDS = "needs:";
 
 type Metadata = Environment["metadata"];
 
-/** Where the sessions of a folder can be that was made ready on this machine: there, unless workers share its volume. */
+/** The place of a folder prepared on this machine: this machine, unless workers share its volume. */
 export function placeOf({ metadata }: Pick<Environment, "metadata">, machine: string): string {
   return metadata[ENVIRONMENT_METADATA.volume] === undefined ? `${MACHINE}${machine}` : placeWanted({ metadata })!;
 }
 
-/** What an environment asks of the worker that makes its folder ready; undefined if any can. */
+/** The requirements of an environment for the worker that prepares its folder; undefined if any can. */
 export function placeWanted({ metadata }: Pick<Environment, "metadata">): string | undefined {
   const wanted = needsOf(metadata);
   return wanted.length === 0 ? undefined : `${NEEDS}${wanted.join(",")}`;
 }
 
-/** Whether a worker can take what has this place. Whether it lives is another question. */
+/** Whether a worker matches this place. Does not check that it is alive. */
 export function fits(
   worker: Pick<WorkerRow, "role" | "machine" | "labels" | "tenants">,
   place: string | null,
@@ -29,19 +29,19 @@ export function fits(
   if (worker.role === "server" || (worker.tenants && !worker.tenants.includes(tenant))) return false;
   if (place === null || place === ANYWHERE) return true;
   if (place.startsWith(MACHINE)) return worker.machine === place.slice(MACHINE.length);
-  // A word that a later version knows is a place where this one does not reach.
+  // An unknown kind of place, from a later version, never matches.
   if (!place.startsWith(NEEDS)) return false;
   return [...parseLabels(place.slice(NEEDS.length))].every(([name, value]) => worker.labels[name] === value);
 }
 
-/** A place in words, after "It needs". */
+/** Describes a place, after "It needs". */
 export function describePlace(place: string | null): string {
   if (place === null || place === ANYWHERE) return "any worker";
   if (place.startsWith(MACHINE)) return `a worker on ${place.slice(MACHINE.length)}, where its folder is`;
   return `a worker with ${place.slice(NEEDS.length).replaceAll(",", ", ")}`;
 }
 
-/** `gpu=yes,region=eu`; what is none of that is not among them. */
+/** Parses `gpu=yes,region=eu`; ignores other text. */
 function parseLabels(text: string): Map<string, string> {
   const pairs = text.split(",").map((pair) => LABEL.exec(pair.trim()));
   return new Map(pairs.flatMap((pair) => (pair ? [[pair[1]!, pair[2]!]] : [])));

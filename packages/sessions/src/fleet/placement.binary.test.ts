@@ -31,7 +31,7 @@ const git = (folder: string, ...args: string[]): string =>
     },
   ).trim();
 
-test("a session is where its folder is, unless workers share the folder's volume", async () => {
+test("a session runs on its folder's machine, unless workers share the folder's volume", async () => {
   expect((await rowOf("env_local")).place).toBe("machine:alpha");
   expect((await rowOf(await environment({}))).place).toBe("machine:alpha");
   const shared = { "tandem.path": stage.folder, "tandem.volume": "data", "tandem.needs": "gpu=yes" };
@@ -49,7 +49,7 @@ test("a remote is cloned into a worktree for each session", async () => {
   expect(await readFile(join(one.folder, "greeting.txt"), "utf8")).toBe("hello");
   expect(one.folder).not.toBe(two.folder);
   expect(git(one.folder, "branch", "--show-current")).toBe(`tandem/${one.id}`);
-  // The remote's own folder is not worked in.
+  // The remote's folder is not used as a working folder.
   expect(git(origin, "branch", "--list")).toBe("* main");
 });
 

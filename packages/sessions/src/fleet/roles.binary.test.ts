@@ -26,7 +26,7 @@ interface Member extends RunningEngine {
   holder: string;
 }
 
-/** An engine with a row, and its hands in the queue: as a process of a fleet is. */
+/** An engine with a row and a queue consumer, like a process of a fleet. */
 async function enter(
   role: FleetSettings["role"],
   { machine = "here", maxSessions = 10, labels = {} }: Partial<FleetSettings["worker"] & { maxSessions: number }> = {},
@@ -66,7 +66,7 @@ async function enter(
 const said = (events: readonly LoggedEvent[]): string[] =>
   events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 
-test("what is sent at a server is answered by a worker, and heard at the server", async () => {
+test("a worker answers a message sent to a server, and the server streams the answer", async () => {
   const server = await enter("server");
   const worker = await enter("worker");
   const session = await worker.session();
@@ -74,7 +74,7 @@ test("what is sent at a server is answered by a worker, and heard at the server"
   const events = await server.until(session, isIdle);
   expect(said(events)).toEqual(["Yes."]);
   expect((await server.store.leases.holder(session.id as never))?.holder).toBe(worker.holder);
-  // Held by now: the worker hears of it without the queue.
+  // The worker holds the session by now and is woken without the queue.
   const again = await server.turn(session, "Still?");
   expect(said(again)).toEqual(["Yes."]);
   expect(await judgeSession(server, session, [message])).toEqual([]);
@@ -92,7 +92,7 @@ const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === 
 const holderOf = async ({ store }: RunningEngine, { id }: { id: string }) =>
   (await store.leases.holder(id as never))?.holder;
 
-test("a server writes what needs no turn, and lets go at once", async () => {
+test("a server writes events that need no turn, and releases the session at once", async () => {
   const server = await enter("server");
   const worker = await enter("worker", {}, { idle: 50 });
   const session = await worker.session();
@@ -103,7 +103,7 @@ test("a server writes what needs no turn, and lets go at once", async () => {
   expect(typesOf(await server.until(session, isType("session.status_terminated")))).toContain("session.updated");
 });
 
-test("an idle session gives way to another where a worker may hold one", async () => {
+test("a worker limited to one session releases an idle one for another", async () => {
   const server = await enter("server");
   const worker = await enter("worker", { maxSessions: 1 });
   const [first, second] = [await worker.session(), await worker.session()];
@@ -112,11 +112,11 @@ test("an idle session gives way to another where a worker may hold one", async (
   await server.turn(second, "Two?");
   expect(await holderOf(server, second)).toBe(worker.holder);
   expect(await holderOf(server, first)).toBeUndefined();
-  // And comes back when somebody writes to it.
+  // The next message resumes it.
   expect(said(await server.turn(first, "One again?"))).toEqual(["Yes."]);
 });
 
-test("a worker that is full leaves the rest to others; what waits for it says so", async () => {
+test("a full worker leaves runs to others; a session that waits for it logs that", async () => {
   const server = await enter("server");
   const full = await enter("worker", { maxSessions: 1 });
   const go = join(stage.folder, "go.txt");
@@ -135,13 +135,13 @@ test("a worker that is full leaves the rest to others; what waits for it says so
   expect(said(await server.until(first, isIdle))).toEqual(["Yes."]);
 });
 
-test("a worker that is stopped leaves its turn between two steps, and another goes on with it", async () => {
+test("a stopped worker leaves its turn between two steps, and another continues it", async () => {
   const server = await enter("server");
   const leaving = await enter("worker");
   const done = join(stage.folder, "done.txt");
   stage.rehearsal.use([
     toolUse("Bash", { command: `echo begun > ${stage.folder}/begun.txt; tail -F ${done} | grep -m1 go` }),
-    // The worker leaves before this answer, also on a busy machine, where Claude Code of a fleet runs at low priority.
+    // The worker leaves before this response, also on a busy machine, where Claude Code of a fleet runs at low priority.
     slowly(text("Too late."), { firstByteMs: 120_000 }),
     always(text("All done.")),
   ]);
@@ -159,7 +159,7 @@ test("a worker that is stopped leaves its turn between two steps, and another go
   expect(typesOf(events)).toContain("tandem.handover");
   expect(typesOf(events)).not.toContain("tandem.recovered");
   expect(await holderOf(server, session)).toBe(staying.holder);
-  // The result of the call reached the model as it was.
+  // The call's result reached the model unchanged.
   expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([
     { isError: false, text: expect.stringMatching(/go$/) },
   ]);
@@ -168,7 +168,7 @@ test("a worker that is stopped leaves its turn between two steps, and another go
   expect((await server.store.workers.list()).map(({ holder }) => holder)).not.toContain(leaving.holder);
 });
 
-test("a turn that no worker can take says so, and again when one has come", async () => {
+test("a turn without a matching worker logs that, and logs when one joins", async () => {
   const server = await enter("server");
   const here = await enter("worker", { machine: "alpha" });
   const session = await here.session();
@@ -189,7 +189,7 @@ test("a turn that no worker can take says so, and again when one has come", asyn
   expect(await holderOf(server, session)).toBe(back.holder);
 });
 
-test("a session that no worker gets further says so, is left alone, and goes on when it is sent again", async () => {
+test("a session whose run keeps failing logs it, is not retried, and continues when it is requeued", async () => {
   const server = await enter("server");
   const worker = await enter("worker");
   const session = await worker.session();
@@ -208,7 +208,7 @@ test("a session that no worker gets further says so, is left alone, and goes on 
   expect(said(await server.until(session, isIdle))).toEqual(["Yes."]);
 });
 
-test("a worker that cannot renew its lease ends its process before the lease has run out", async () => {
+test("a worker that cannot renew its lease ends its process before the lease expires", async () => {
   const server = await enter("server");
   const cut = await enter("worker", {}, { leaseTtl: 3_000 });
   stage.rehearsal.use([toolUse("Bash", { command: `tail -F ${stage.folder}/nothing.txt` }), always(text("Done."))]);
@@ -222,7 +222,7 @@ test("a worker that cannot renew its lease ends its process before the lease has
   await expect.poll(() => existsSync(`/proc/${pid}`), { interval: 20 }).toBe(false);
   expect(Date.now()).toBeLessThan(Date.parse(expiresAt));
   expect(await holderOf(server, session)).toBe(cut.holder);
-  // It cannot take it again either, as it does not reach the database.
+  // It cannot take the session again without the database.
   await cut.member.drain();
   const staying = await enter("worker");
   const events = await server.until(session, isIdle);

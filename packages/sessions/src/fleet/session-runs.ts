@@ -1,11 +1,11 @@
 import type { SessionId } from "@tandem/protocol";
 
-/** What a worker of a fleet does with an engine: it lets sessions go on that the queue has given it. */
+/** An engine's interface for a fleet worker, which runs the sessions that the queue assigns. */
 export interface SessionRuns {
-  /** How many sessions are held here, and which of them cannot be let go of now. What waits for a quota needs no room. */
+  /** The number of held sessions, and those that cannot be released now. A quota wait needs no capacity. */
   readonly load: { held: number; busy: readonly SessionId[] };
-  /** Takes what waits for a session. Resolves when its turn has ended or waits for somebody, or it is not here any more. */
+  /** Processes a session's input. Resolves when its turn has ended or waits for an answer, or when the session was released. */
   advance(session: SessionId, signal: AbortSignal): Promise<void>;
-  /** Lets go of one session in which nothing runs. False if there is none. */
+  /** Releases one idle session. False if there is none. */
   makeRoom(): Promise<boolean>;
 }

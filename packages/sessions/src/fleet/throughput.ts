@@ -7,20 +7,20 @@ import { FLEET_SPACE } from "./fleet-space.ts";
 const KIND = "throughput";
 const MINUTE_MS = 60_000;
 const MINUTES = 10;
-/** Over so many of them a rate is told. */
+/** The number of minutes for the rate. */
 const RATE_MINUTES = 5;
 const TELL_EVERY_MS = 5_000;
 const LISTED = 5_000;
-/** Of a process that died and will never count on. */
+/** Counters of a dead process are removed after this time. */
 const KEPT_MS = 60 * 60 * 1_000;
 
-/** Turns that ended in a minute, by the minute's number. */
+/** Ended turns by minute number. */
 type Counts = Map<number, number>;
 const stored = z.object({ name: z.string(), turns: z.array(z.tuple([z.int(), z.int()])) });
 
 /**
- * Counts the turns that end in this process, from what it appends, and tells the others now and then: a handful of numbers
- * in one record. No log is read for it.
+ * Counts the turns that this process ends, from its appends, and shares the counts periodically in one small record. Reads no
+ * log.
  */
 export class TurnCounter {
   readonly #records: Records;
@@ -67,7 +67,7 @@ export class TurnCounter {
     try {
       await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: this.#key, value }]);
     } catch {
-      // The database is away: it is told with the next.
+      // The database is unreachable: the next update retries.
       this.#isTold = false;
     }
   }
@@ -78,7 +78,7 @@ export interface Throughput {
   minutes: number[];
 }
 
-/** What all processes have counted, and each, by its name. */
+/** The counts of all processes, and of each by name. */
 export async function readThroughput(
   records: Records,
   now = Date.now(),
@@ -86,7 +86,7 @@ export async function readThroughput(
   const found = await records.list(FLEET_SPACE, KIND, { limit: LISTED });
   const old = found.filter(({ updatedAt }) => Date.parse(updatedAt) + KEPT_MS <= now);
   if (old.length > 0) {
-    // Nobody minds if it stays for another look.
+    // A failure is harmless; the next read retries.
     const forget = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
     await records.write(FLEET_SPACE, forget).catch(() => undefined);
   }
@@ -107,7 +107,7 @@ function rate(counts: Counts, now: number): Throughput {
   const present = minuteOf(now);
   const minutes = Array.from({ length: MINUTES }, (_, i) => counts.get(present - MINUTES + 1 + i) ?? 0);
   const turns = minutes.slice(-RATE_MINUTES - 1).reduce((sum, count) => sum + count, 0);
-  // The present minute is not over yet.
+  // The current minute is incomplete.
   const span = RATE_MINUTES + (now % MINUTE_MS) / MINUTE_MS;
   return { turns_per_minute: Math.round((turns / span) * 10) / 10, minutes };
 }

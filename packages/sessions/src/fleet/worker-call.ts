@@ -5,32 +5,32 @@ import type { Clock } from "../host/clock.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
 import { ANYWHERE, describePlace, fits } from "./place.ts";
 
-/** A run that was sent is not sent again for so long, by this process: it may be on its way. */
+/** This process does not enqueue a run again within this time: it may be in flight. */
 const SENT_MS = 5_000;
-/** So long may something wait before it is said that nobody can take it: a worker may be starting anew. */
+/** How long input may wait before the log says that no worker can take it: a worker may be restarting. */
 const UNPLACED_MS = 4_000;
-/** So long may something wait for a worker that could take it, but is full, before that is said. */
+/** How long input may wait for a full worker before the log says so. */
 const CROWDED_MS = 8_000;
-/** Nothing else is written to a session that waits for a worker, so that what was said of that stands among the last. */
+/** A session that waits for a worker gets no other events, so an earlier notice is among the last ones. */
 const RECENT = 20;
 
-/** The writer of a session, as far as messages about workers need it. */
+/** The part of a session's writer that notices about workers need. */
 interface MessageWriter {
   giveUp(error: unknown): Promise<void>;
   change(make: () => { change: object; events: SessionEventBody[] }): Promise<unknown>;
 }
 
-/** Does something as a session's writer, and runs nothing of it. Nothing if somebody holds it. */
+/** Runs work as a session's writer without running its turns. Does nothing if another process holds the session. */
 type Speak = (session: SessionId, work: (actor: MessageWriter) => Promise<unknown>) => Promise<void>;
 
-/** Calls a worker for sessions that nobody holds, through the queue; and says so where none can come. */
+/** Calls a worker through the queue for sessions without a holder, and logs it if none can take them. */
 export class WorkerCall {
   readonly #store: Store;
   readonly #fleet: FleetSettings;
   readonly #clock: Clock;
   readonly #speak: Speak;
   readonly #sent = new Map<SessionId, number>();
-  /** Dead letters and missing workers that have been told of. */
+  /** Dead letters and missing workers that were already logged. */
   readonly #told = new Set<string>();
 
   constructor(store: Store, fleet: FleetSettings, clock: Clock, speak: Speak) {
@@ -40,14 +40,14 @@ export class WorkerCall {
     this.#speak = speak;
   }
 
-  /** Something waits for a session. Whoever holds it hears of that by itself. */
+  /** A session has input. Its holder, if any, is woken by the store. */
   async call(session: SessionId): Promise<void> {
     if (await this.#store.leases.holder(session)) return;
     const row = await this.#store.sessions.get(session);
     if (row) await this.#send(session, row.place);
   }
 
-  /** The session has been let go of here. What came in the last moment has called nobody. */
+  /** The session was released here. Input that arrived in the last moment has called no worker. */
   async leftBehind(session: SessionId): Promise<void> {
     const row = await this.#store.sessions.get(session);
     if (!row) return;
@@ -55,7 +55,7 @@ export class WorkerCall {
     if (isOpen || (await this.#store.inbox.list(session)).length > 0) await this.call(session);
   }
 
-  /** Sessions whose holder has died, and messages that nobody was called for. */
+  /** Calls workers for sessions whose holder died, and for input without a call. */
   async sweep(): Promise<void> {
     const wanted = await this.#store.leases.wanted();
     const now = this.#clock.now();
@@ -85,7 +85,7 @@ export class WorkerCall {
     await queue.send({ kind: "session", key: session, tenant, place: place ?? ANYWHERE, priority: 0 });
   }
 
-  /** What no attempt has brought further is left alone, and its session says so. */
+  /** A run that failed every attempt is not retried, and its session logs it. */
   async #bury(session: SessionId, { error, attempts, at }: DeadRun): Promise<void> {
     const name = `${session} ${at}`;
     if (this.#told.has(name)) return;
@@ -128,7 +128,7 @@ export class WorkerCall {
 
 const isFull = ({ sessions, maxSessions }: WorkerRow): boolean => sessions >= maxSessions;
 
-/** Whether the last that was said of it is that no worker can take it. */
+/** Whether the latest notice says that no worker can take the session. */
 export async function isUnplaced(store: Pick<Store, "events">, session: SessionId): Promise<boolean> {
   const recent = await store.events.read(session, { order: "desc", limit: RECENT });
   const last = recent.find(({ event }) => event.type === "tandem.unplaced" || event.type === "tandem.placed");

@@ -24,7 +24,7 @@ const hook = (on: HookConfig["on"], script: string, extra: Partial<HookConfig> =
 });
 const say = (answer: object): string => `echo '${JSON.stringify(answer)}'`;
 
-test("before a tool: blocks it, and the model is told why", async () => {
+test("before a tool: blocks the call, and the model gets the reason", async () => {
   const hooks = [hook("beforeTool", say({ decision: "block", message: "Not on a Friday." }), { tool: "Bash" })];
   const running = await stage.open({ hooks });
   stage.rehearsal.use([toolUse("Bash", { command: "touch made.txt" }), text("done")]);
@@ -36,7 +36,7 @@ test("before a tool: blocks it, and the model is told why", async () => {
   expect(JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.body)).toContain("Not on a Friday.");
 });
 
-test("before a tool: one that cannot be asked denies the call", async () => {
+test("before a tool: a hook that cannot be reached denies the call", async () => {
   const running = await stage.open({ hooks: [hook("beforeTool", "exit 1")] });
   stage.rehearsal.use([toolUse("Bash", { command: "touch made.txt" }), text("done")]);
   const events = await running.turn(await running.session({}, AGENT), "Go.");
@@ -44,7 +44,7 @@ test("before a tool: one that cannot be asked denies the call", async () => {
   expect(the(events, "tandem.hook")).toMatchObject({ outcome: "failed" });
 });
 
-test("before a tool: a changed input is what runs", async () => {
+test("before a tool: the call runs with a changed input", async () => {
   const change = hook("beforeTool", say({ input: { command: "touch changed.txt" } }), { tool: "Bash" });
   const running = await stage.open({ hooks: [change] });
   stage.rehearsal.use([toolUse("Bash", { command: "touch made.txt" }), text("done")]);
@@ -53,7 +53,7 @@ test("before a tool: a changed input is what runs", async () => {
   expect(existsSync(join(stage.folder, "changed.txt"))).toBe(true);
 });
 
-test("after a tool: what it says is told to the model with the result", async () => {
+test("after a tool: its output goes to the model with the result", async () => {
   const asked = join(stage.root, "asked.json");
   const running = await stage.open({
     hooks: [hook("afterTool", `cat > '${asked}'; ${say({ context: "Run the tests." })}`)],
@@ -65,7 +65,7 @@ test("after a tool: what it says is told to the model with the result", async ()
   expect(the(events, "tandem.hook")).toMatchObject({ on: "afterTool", outcome: "changed" });
 });
 
-test("on a prompt: what it adds is part of the conversation, also in the next process", async () => {
+test("on a prompt: its addition is part of the conversation, also in the next process", async () => {
   const hooks = [
     hook("prompt", say({ context: "The branch is main." })),
     hook("sessionStart", say({ context: "Welcome." })),
@@ -88,7 +88,7 @@ test("on a prompt: what it adds is part of the conversation, also in the next pr
   expect(told).toContain("Welcome.");
 });
 
-test("on a prompt: one that blocks ends the turn before the model is asked, and steering does not get round it", async () => {
+test("on a prompt: a block ends the turn before a model request, and steering cannot bypass it", async () => {
   const block = hook("prompt", `grep -q secret && ${say({ decision: "block", message: "No secrets." })} || true`);
   const running = await stage.open({ hooks: [block] });
   stage.rehearsal.use([]);

@@ -7,8 +7,8 @@ import { HostHooks } from "./host-hooks.ts";
 import type { HookSettings } from "./pin-hooks.ts";
 
 /**
- * Asks the hooks about each message, and at the beginning of a session, before anything is put to the model. What they add
- * goes to the model with the message: so it is part of the conversation from then on, whichever process carries it.
+ * Runs the hooks for each message, and at the start of a session, before any model request. Their additions go to the model
+ * with the message, so they stay part of the conversation in any process.
  */
 export class HostHooksTurnHook implements TurnHook {
   readonly guardsMessages: boolean;
@@ -17,7 +17,7 @@ export class HostHooksTurnHook implements TurnHook {
   readonly #events: EventLog;
   readonly #settings: HostSettings;
   #words: string[] = [];
-  /** Of a message that was blocked: they are written at the end of its turn. */
+  /** Events of a blocked message, written at the end of its turn. */
   #unwritten: SessionEventBody[] = [];
 
   constructor(turns: TurnControl, events: EventLog, settings: HostSettings & HookSettings) {
@@ -42,7 +42,7 @@ export class HostHooksTurnHook implements TurnHook {
     return said;
   }
 
-  /** What the model is told with the message. */
+  /** Additions for the model. */
   words(): ModelContent[] {
     return this.#words.map((text) => ({ type: "text", text }));
   }
@@ -60,7 +60,7 @@ export class HostHooksTurnHook implements TurnHook {
     const { id, folder, agent } = this.#turns.row();
     const { stateFolder, hostVariables } = this.#settings;
     const question = { on, eventId: message, about: { session_id: id, folder, agent: agent.name, ...about } };
-    // Each hook has a deadline of its own.
+    // Each hook has its own deadline.
     const said = await this.#hooks.ask(question, {
       folder,
       stateFolder,
@@ -69,7 +69,7 @@ export class HostHooksTurnHook implements TurnHook {
     });
     if (said.context !== undefined) this.#words.push(`<hook-context>\n${said.context}\n</hook-context>`);
     if (said.allow) return said.events;
-    // Dropped, it is not told to the model later on, as what a crash has lost is.
+    // A dropped message is not sent later, unlike one lost in a crash.
     this.#unwritten.push(...said.events, { type: "tandem.dropped", event_id: message, reason: said.message });
     const what = on === "prompt" ? "The message" : "The session";
     throw new RequestError("forbidden", `${what} was blocked by a hook: ${said.message}`);

@@ -34,8 +34,8 @@ const ask = (hooks: HookConfig[], tool = "Bash", input: Record<string, unknown> 
   new HostHooks(hooks).ask({ on: "beforeTool", tool, input, about: { session_id: "sess_1" } }, place());
 const say = (answer: object): string => `echo '${JSON.stringify(answer)}'`;
 
-describe("a hook that is a command", () => {
-  test("gets the call on stdin, and few of the host's variables", async () => {
+describe("a command hook", () => {
+  test("gets the call on stdin, and a reduced environment", async () => {
     const said = await ask([shell(`cat > asked.json; env > env.txt; ${say({ context: "$(pwd)" })}`)]);
     expect(said).toMatchObject({ allow: true, events: [{ outcome: "changed", hook: "guard" }] });
     const { readFile } = await import("node:fs/promises");
@@ -48,7 +48,7 @@ describe("a hook that is a command", () => {
     expect(variables).not.toMatch(/sk-ant|SECRET/);
   });
 
-  test("is not waited for longer because it left a process that holds its output", async () => {
+  test("does not delay the turn by leaving a process that holds its output", async () => {
     const begun = Date.now();
     expect(await ask([shell(`${escaping}; ${say({})}`)])).toMatchObject({ allow: true });
     const late = await ask([shell(`${escaping}; tail -f /dev/null`, { timeout: 2_000 })]);
@@ -56,17 +56,17 @@ describe("a hook that is a command", () => {
     expect(Date.now() - begun).toBeLessThan(15_000 * inject("slowness"));
   });
 
-  test("may say nothing", async () => {
+  test("may print nothing", async () => {
     expect(await ask([shell("true")])).toMatchObject({ allow: true, events: [{ outcome: "passed" }] });
   });
 
-  test("may block, and those after it are not asked", async () => {
+  test("may block, and later hooks do not run", async () => {
     const said = await ask([shell(say({ decision: "block", message: "Not on a Friday." })), shell("touch asked")]);
     expect(said).toMatchObject({ allow: false, message: "Not on a Friday.", events: [{ outcome: "blocked" }] });
     expect(await readdir(root)).not.toContain("asked");
   });
 
-  test("may change the input, and the next hears of that", async () => {
+  test("may change the input, and the next hook gets the change", async () => {
     const first = shell(say({ input: { command: "ls -l" } }));
     const second = shell(`cat > seen.json`);
     const said = await ask([first, second]);
@@ -75,7 +75,7 @@ describe("a hook that is a command", () => {
     expect(await readFile(join(root, "seen.json"), "utf8")).toContain("ls -l");
   });
 
-  test("is asked only about the tools that it is for", async () => {
+  test("runs only for its tools", async () => {
     const hooks = [shell(say({ decision: "block" }), { tool: "edit" })];
     expect(await ask(hooks, "Bash")).toMatchObject({ allow: true, events: [] });
     expect(await ask(hooks, "Write")).toMatchObject({ allow: false });
@@ -85,8 +85,8 @@ describe("a hook that is a command", () => {
   });
 });
 
-describe("a hook of the project's files", () => {
-  test("is the project's, not what stands in the session's folder, and no longer asked once it has changed", async () => {
+describe("a hook in the project's files", () => {
+  test("is the project's file, not the session folder's, and is refused once it has changed", async () => {
     const project = join(root, "project");
     const folder = join(root, "session");
     for (const each of [project, folder]) await mkdir(join(each, "hooks"), { recursive: true });
@@ -110,7 +110,7 @@ describe("a hook of the project's files", () => {
     }
   });
 
-  test("that was not there at the start is not run when somebody has put it there", async () => {
+  test("that was missing at the start is not run when it is added later", async () => {
     const hooks = new HostHooks(pinHooks([shell("", { command: ["./late.sh"] })], root));
     await writeFile(join(root, "late.sh"), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
     const said = await hooks.ask({ on: "beforeTool", tool: "Bash", input: {}, about: {} }, place());
@@ -119,7 +119,7 @@ describe("a hook of the project's files", () => {
   });
 });
 
-describe("a hook that fails blocks, unless it says otherwise", () => {
+describe("a failing hook blocks, unless configured otherwise", () => {
   test.each([
     ["ends with an error", shell("echo no >&2; exit 3"), "it ended with 3: no"],
     ["is not there", shell("", { command: ["./no-such-program"] }), "ENOENT"],
@@ -128,7 +128,7 @@ describe("a hook that fails blocks, unless it says otherwise", () => {
     ["says more than a hook may say", shell(say({ decision: "allow", rule: "*" })), "not what a hook may say"],
     ["takes too long", shell("tail -f /dev/null", { timeout: 300 }), "longer than 0.3 s"],
     ["leaves something behind that goes on", shell("tail -f /dev/null & sleep 60", { timeout: 300 }), "longer than"],
-  ])("one that %s", async (_, hook, why) => {
+  ])("a hook that %s", async (_, hook, why) => {
     const blocked = await ask([hook]);
     expect(blocked).toMatchObject({ allow: false, events: [{ outcome: "failed" }] });
     expect(blocked).toHaveProperty("message", expect.stringContaining(why));
@@ -137,7 +137,7 @@ describe("a hook that fails blocks, unless it says otherwise", () => {
   });
 });
 
-describe("a hook that is an address", () => {
+describe("an HTTP hook", () => {
   async function serve(status: number, body: string, headers: Record<string, string> = {}) {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -150,19 +150,19 @@ describe("a hook that is an address", () => {
     return { hook, asked, [Symbol.dispose]: () => void server.close() };
   }
 
-  test("is asked by POST", async () => {
+  test("is called by POST", async () => {
     using web = await serve(200, JSON.stringify({ context: "Mind the tests." }));
     expect(await ask([web.hook])).toMatchObject({ allow: true, context: "Mind the tests." });
   });
 
-  test("that redirects has failed: it is not followed", async () => {
+  test("that redirects fails: redirects are not followed", async () => {
     using elsewhere = await serve(200, "{}");
     using web = await serve(302, "", { location: elsewhere.hook.url! });
     expect(await ask([web.hook])).toMatchObject({ allow: false });
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("that answers with an error has failed", async () => {
+  test("that responds with an error fails", async () => {
     using web = await serve(500, "{}");
     expect(await ask([web.hook])).toMatchObject({ allow: false, message: expect.stringContaining("status 500") });
   });

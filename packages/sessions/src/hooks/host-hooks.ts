@@ -4,23 +4,23 @@ import { namesTool } from "@tandem/policy";
 import type { PinnedHook } from "./pin-hooks.ts";
 import { type HookPlace, runHook } from "./run-hook.ts";
 
-/** What a hook may answer. Nothing at all means that it has nothing to say. */
+/** A hook's answer. An empty answer has no effect. */
 const hookAnswer = z.strictObject({
   decision: z.enum(["allow", "block"]).optional(),
-  /** Why it blocks, for the model and for people. */
+  /** The reason for a block, for the model and for people. */
   message: z.string().max(10_000).optional(),
-  /** Told to the model. */
+  /** Added to the model's input. */
   context: z.string().max(100_000).optional(),
-  /** Before a tool: what it is called with instead. */
+  /** Before a tool: the new input. */
   input: z.record(z.string(), z.unknown()).optional(),
 });
 
 export interface HookQuestion {
   on: HookConfig["on"];
-  /** Of a tool's hooks: `Bash`, or `mcp__SERVER__TOOL`. */
+  /** For tool hooks: `Bash`, or `mcp__SERVER__TOOL`. */
   tool?: string;
   input?: Record<string, unknown>;
-  /** What it is told beside. */
+  /** Additional fields for the hook. */
   about: Record<string, unknown>;
   eventId?: EventId;
 }
@@ -30,7 +30,7 @@ export type HooksSaid = { events: SessionEventBody[]; context?: string } & (
   | { allow: false; message: string }
 );
 
-/** Programs and addresses that are asked about what sessions do. One that fails blocks, unless its config says otherwise. */
+/** Programs and URLs that are called about actions of sessions. A failing hook blocks, unless configured otherwise. */
 export class HostHooks {
   readonly #hooks: readonly PinnedHook[];
 
@@ -38,12 +38,12 @@ export class HostHooks {
     this.#hooks = hooks;
   }
 
-  /** Whether anybody is to be asked. */
+  /** Whether any hook is configured. */
   has(on: HookConfig["on"]): boolean {
     return this.#hooks.some((hook) => hook.on === on);
   }
 
-  /** Asks those that it concerns, one after the other: each hears of what the former has changed. The first to block ends it. */
+  /** Runs the matching hooks in order; each gets the changes of the previous one. The first block ends the run. */
   async ask(question: HookQuestion, place: HookPlace): Promise<HooksSaid> {
     const { on, about, eventId } = question;
     const events: SessionEventBody[] = [];

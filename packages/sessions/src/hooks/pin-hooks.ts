@@ -6,11 +6,11 @@ import type { HookConfig } from "@tandem/protocol";
 
 interface PinnedFile {
   path: string;
-  /** Null: there was none. */
+  /** Null: the file did not exist. */
   sha256: string | null;
 }
 
-/** A hook, and the files that it is made of, as they were when it was read. */
+/** A hook with its files as they were when the config was read. */
 export interface PinnedHook extends HookConfig {
   files?: readonly PinnedFile[];
 }
@@ -20,15 +20,15 @@ export interface HookSettings {
 }
 
 /**
- * Hooks run on the host, in folders that agents write to. So what their commands name means the project's own files, not
- * what an agent has put at the same place of its folder; and these files have to stay what they were.
+ * Hooks run on the host, in folders that agents can write. So a path in a hook's command means the project's own file, never a
+ * copy in the session's folder, and the file must not change.
  */
 export function pinHooks(hooks: readonly HookConfig[], folder: string): PinnedHook[] {
   return hooks.map((hook) => {
     const files: PinnedFile[] = [];
     const command = hook.command?.map((word, index) => {
       const [, option = "", value = ""] = /^(-[^=]*=)?([^]*)$/.exec(word) ?? [];
-      // A bare name is looked for among the host's programs.
+      // A bare name is looked up in the host's PATH.
       const isProgram = index === 0 && /[/\\]/.test(word);
       const path = resolve(folder, value);
       const sha256 = value === "" || (index === 0 && !isProgram) ? null : hashOf(() => readFileSync(path));
@@ -40,7 +40,7 @@ export function pinHooks(hooks: readonly HookConfig[], folder: string): PinnedHo
   });
 }
 
-/** Throws where a file of a hook is not what it was. */
+/** Throws if a file of a hook has changed. */
 export async function checkPinned({ files = [] }: PinnedHook): Promise<void> {
   for (const { path, sha256 } of files) {
     const content = await readFile(path).catch(() => undefined);
@@ -58,7 +58,7 @@ function hashOf(read: () => Buffer | undefined): string | null {
     const content = read();
     return content ? createHash("sha256").update(content).digest("hex") : null;
   } catch {
-    // A folder, or nothing.
+    // A folder, or missing.
     return null;
   }
 }

@@ -4,7 +4,7 @@ import type { HookConfig } from "@tandem/protocol";
 import { killGroup, processEnd } from "../host/process-end.ts";
 import { checkPinned, type PinnedHook } from "./pin-hooks.ts";
 
-/** More than a decision takes. One that answers with more is broken. */
+/** The output limit; a hook with more output is broken. */
 const LONGEST_ANSWER = 1024 * 1024;
 
 export interface HookPlace {
@@ -14,7 +14,7 @@ export interface HookPlace {
   signal: AbortSignal;
 }
 
-/** Asks a hook. What it says, unread; rejects where it fails, takes too long or is not waited for any more. */
+/** Runs a hook and returns its raw output; rejects on failure, timeout or abort. */
 export async function runHook(hook: PinnedHook, question: object, place: HookPlace): Promise<string> {
   const late = AbortSignal.timeout(hook.timeout);
   const signal = AbortSignal.any([late, place.signal]);
@@ -28,9 +28,9 @@ export async function runHook(hook: PinnedHook, question: object, place: HookPla
   }
 }
 
-/** No shell: a program and its arguments. It leads a process group of its own that is in the ledger, and ends with it. */
+/** No shell: a program and its arguments. It leads its own process group, which is in the ledger and ends with it. */
 async function runCommand({ command = [] }: HookConfig, question: string, place: HookPlace): Promise<string> {
-  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  // Imported lazily: commands that only read sessions start faster without it.
   const { inheritedVariables, ProcessLedger } = await import("@tandem/claude-code");
   const [program = "", ...args] = command;
   const env = inheritedVariables(place.hostVariables);
@@ -42,7 +42,7 @@ async function runCommand({ command = [] }: HookConfig, question: string, place:
     if (pid !== undefined) ledger.add(pid);
     place.signal.addEventListener("abort", kill, { once: true });
     if (place.signal.aborted) kill();
-    // One that does not read what it is asked is judged by what it says.
+    // A hook that does not read its input is judged by its output.
     child.stdin.on("error", () => {}).end(question);
     let said = "";
     let complaint = "";
@@ -62,7 +62,7 @@ async function runCommand({ command = [] }: HookConfig, question: string, place:
   }
 }
 
-/** To this address and no other: a redirect is a failure. */
+/** Redirects count as failures. */
 async function post({ url = "" }: HookConfig, question: string, { signal }: HookPlace): Promise<string> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", body: question, headers, redirect: "error", signal });

@@ -1,11 +1,11 @@
 import type { ChildProcess } from "node:child_process";
 
-/** What was written last is still on its way when a process has ended. */
+/** Output can still arrive after a process has exited. */
 const LAST_WORDS_MS = 500;
 
 /**
- * The exit code of a process that leads a group, whose rest ends with it. Not the end of all who hold its pipes: one that
- * has left the group, as `setsid` does, would hold them for as long as it likes.
+ * Resolves with the exit code of a process group's leader; the rest of the group is ended with it. Does not wait for all
+ * holders of its pipes: a process that left the group (`setsid`) could hold them forever.
  */
 export function processEnd(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve, reject) => {
@@ -30,6 +30,6 @@ export function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // All of it has ended.
+    // The whole group has ended.
   }
 }

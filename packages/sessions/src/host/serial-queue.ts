@@ -1,4 +1,4 @@
-/** Runs pieces of work one after the other, in the order they came. One that fails does not stop the next. */
+/** Runs tasks one after the other, in order. A failed task does not stop the next. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 

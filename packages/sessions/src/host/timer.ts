@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** One pending callback. Setting it again replaces the former. */
+/** One pending callback. Setting it again replaces the previous one. */
 export class Timer {
   readonly #clock: Clock;
   #cancel: (() => void) | undefined;

@@ -4,8 +4,8 @@ import type { TranscriptLine } from "@tandem/storage";
 import { messageUuid } from "../turn/lost-messages.ts";
 
 /**
- * Transcripts to go on from, under another name and in another folder, so that nothing is ever written to those that they were
- * read from. Messages get the names that ours have: by them a fork or a rewind finds its place.
+ * Copies transcripts under another id and folder, so that the originals are never written. Messages get our ids, which forks
+ * and rewinds need.
  */
 export function copyTranscripts(
   transcripts: ReadonlyMap<string, readonly TranscriptLine[]>,

@@ -12,24 +12,24 @@ const PAGE = 500;
 const LEASE_MS = 60_000;
 
 export interface PastImport extends PastPlace {
-  /** Who writes, for whoever finds the session held. */
+  /** The lease holder's name during the import. */
   holder: string;
-  /** Beside one that is there already. */
+  /** Creates a second session next to an existing one. */
   asNew?: boolean;
 }
 
 export interface ImportedPast {
   id: SessionId;
-  /** `there`: nothing has come to it since it was read last. */
+  /** `there`: nothing new since the last import. */
   outcome: "new" | "more" | "there";
-  /** Events that were added. */
+  /** The number of added events. */
   events: number;
   unreadable: number;
 }
 
 /**
- * A conversation of Claude Code's as a session: its events, marked as somebody else's, and a copy of its transcripts to go on
- * from. The same conversation is the same session: read again, only what is new is added.
+ * Imports a conversation of Claude Code as a session: its events, marked as imported, and a copy of its transcripts to continue
+ * from. Idempotent: a second import adds only new events.
  */
 export async function importPastSession(store: Store, past: PastSession, settings: PastImport): Promise<ImportedPast> {
   const name = settings.asNew ? `${past.id}/${newId("session")}` : past.id;
@@ -44,7 +44,7 @@ export async function importPastSession(store: Store, past: PastSession, setting
   return { id, outcome: "new", events, unreadable: read.unreadable };
 }
 
-/** The session that a conversation of Claude Code's is imported as. */
+/** The session id of an imported conversation. */
 export const importedSessionId = (name: string): SessionId =>
   `sesn_${createHash("sha256").update(name).digest("hex").slice(0, 26)}` as SessionId;
 
@@ -82,7 +82,7 @@ async function write(
   read: ReadPast,
   events: readonly PlacedEvent[],
 ): Promise<void> {
-  // First what it goes on from: a session whose log is ahead of its transcript would forget.
+  // Store the transcripts first: a log ahead of its transcript would lose messages.
   const place = { id: row.claudeSession ?? "", folder: row.folder };
   for (const { subpath, lines } of copyTranscripts(read.transcripts, read.messages, place)) {
     await store.transcripts.replace(lease, subpath, lines);
@@ -94,7 +94,7 @@ async function write(
 interface Known {
   ids: Set<string>;
   messages: string[];
-  /** Calls that have a result. */
+  /** Calls with a result. */
   closed: Set<string>;
 }
 
@@ -113,7 +113,7 @@ async function knownOf(store: Store, id: SessionId): Promise<Known> {
   }
 }
 
-/** A turn that was under way when it was read last was ended here then: it goes on, and calls are not closed twice. */
+/** A turn that was open at the last import was closed here: reopen it, and do not close calls twice. */
 function goesOn({ closed }: Known, added: readonly PlacedEvent[]): PlacedEvent[] {
   const once = added.map((each): PlacedEvent => {
     const call = callOf(each.event);

@@ -1,4 +1,4 @@
-/** What reads conversations of others. Loaded where it is used: it brings Claude Code's room along. */
+/** Imports the readers of foreign conversations lazily, because they load the claude-code package. */
 export const loadImports = async () => {
   const [{ importedSessionId, importPastSession }, { PrintedPast }] = await Promise.all([
     import("./import-past-session.ts"),

@@ -8,18 +8,15 @@ export interface PlacedEvent {
   event: SessionEvent;
 }
 
-/**
- * A log out of what a conversation of others said, as ours would have been written: messages, turns with their beginning and
- * end, and what they used.
- */
+/** Builds a session log from a foreign conversation: messages, turns with start and end, and usage. */
 export class PastLog {
   readonly ledger: UsageLedger;
-  /** Messages by the names of the lines that they were. */
+  /** Messages by the ids of their lines. */
   readonly messages = new Map<string, EventId>();
   readonly #ids: EventIds;
   readonly #now: () => string;
   #last: string | undefined;
-  /** The event that came last: what we add ourselves is named after it. */
+  /** The last event; ids of added events derive from it. */
   #anchor = "";
   #runsSince: string | undefined;
 
@@ -29,7 +26,7 @@ export class PastLog {
     this.#now = now;
   }
 
-  /** The time of what came last. */
+  /** The time of the last event. */
   get last(): string | undefined {
     return this.#last;
   }
@@ -72,7 +69,7 @@ export class PastLog {
     ledger.turns += 1;
     ledger.activeMs += this.#runsSince === undefined ? 0 : Math.max(0, Date.parse(at) - Date.parse(this.#runsSince));
     this.#runsSince = undefined;
-    // A transcript has no totals of a turn; where there are some, what no request showed is counted by them.
+    // Transcripts have no turn totals; if there are some, they count requests that were not shown.
     if (Object.keys(end.reported).length > 0) ledger.reconcile(end.reported);
     return [
       { type: "session.usage", usage: ledger.total, budget: null, tandem: ledger.note },
@@ -82,7 +79,7 @@ export class PastLog {
   }
 }
 
-/** What only a turn brings about. */
+/** Events that only occur in turns. */
 const BEGINS = /^(agent\.|span\.|session\.thread_)/;
 
 const place = (thread: ThreadId | null, id: EventId, body: SessionEventBody, at: string): PlacedEvent => ({

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { PrintForm } from "@tandem/claude-code";
 import { PrintedPast } from "./printed-past.ts";
 
-/** What the lines come to, without ids and times, and without what a turn took. */
+/** The events of the lines, without ids, times and usage. */
 function convert(lines: readonly (object | string)[], form?: PrintForm) {
   const past = new PrintedPast(form);
   const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
@@ -26,18 +26,18 @@ const running = { type: "session.status_running" };
 const idle = { type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null };
 const message = (text: string) => ({ type: "agent.message", content: [{ type: "text", text }] });
 
-describe("what claude --print wrote", () => {
+describe("output of claude --print", () => {
   it("as text is an answer", () => {
     const { told, isWhole } = convert(["The first line,", "", "and the third."]);
     expect(told).toEqual([running, message("The first line,\n\nand the third."), idle]);
     expect(isWhole).toBe(true);
   });
 
-  it("as text stays text where it is said to be, though it reads like JSON", () => {
+  it("as text stays text if declared so, even if it looks like JSON", () => {
     expect(convert(['{"type":"assistant"}'], "text").told).toEqual([running, message('{"type":"assistant"}'), idle]);
   });
 
-  it("as one object is its result, with the object that it was asked for", () => {
+  it("as one object is its result, with the structured output", () => {
     expect(convert([result({ structured_output: { a: 1 } })]).told).toEqual([
       running,
       message("Done."),
@@ -46,14 +46,14 @@ describe("what claude --print wrote", () => {
     ]);
   });
 
-  it("as an object over several lines, and as a list of messages, is the same", () => {
+  it("as a multi-line object or a list of messages is the same", () => {
     const pretty = JSON.stringify(result(), undefined, 2).split("\n");
     expect(convert(pretty).told).toEqual([running, message("Done."), idle]);
     const list = JSON.stringify([say("Hm."), result()]);
     expect(convert([list]).told).toMatchObject([running, message("Hm."), idle]);
   });
 
-  it("as an object without a type is a result, too; as a string, an answer", () => {
+  it("as an object without a type is a result; as a string, an answer", () => {
     expect(convert([{ result: "Yes.", session_id: "x" }]).told).toEqual([running, message("Yes."), idle]);
     expect(convert(['"Just so."']).told).toEqual([running, message("Just so."), idle]);
   });
@@ -67,13 +67,13 @@ describe("what claude --print wrote", () => {
     expect(isWhole).toBe(true);
   });
 
-  it("as a stream is converted line by line, as it comes", () => {
+  it("as a stream is converted line by line", () => {
     const past = new PrintedPast();
     expect(past.line(JSON.stringify(say("Now.")))).toMatchObject([{ event: running }, { event: message("Now.") }]);
     expect(past.line(JSON.stringify(result())).at(-1)).toMatchObject({ event: idle });
   });
 
-  it("in its early form, calls are lines of their own, without ids", () => {
+  it("in its early format has calls as separate lines without ids", () => {
     const { told } = convert([
       { type: "tool_use", tool_use: { name: "Read", input: { file: "a" } } },
       { type: "tool_result", content: "no", is_error: true },
@@ -89,7 +89,7 @@ describe("what claude --print wrote", () => {
     ]);
   });
 
-  it("keeps lines that are not JSON, before the first message and after it, and messages that nobody knows", () => {
+  it("keeps lines that are not JSON and unknown messages", () => {
     const news = { type: "brand_new", what: 1 };
     const { told } = convert(["Warning: old.", say("Hm."), "{ half a li", news, "42", { type: "assistant" }, result()]);
     expect(told).toEqual([
@@ -104,7 +104,7 @@ describe("what claude --print wrote", () => {
     ]);
   });
 
-  it("has what the user said, where it is repeated, and not Claude Code's own words", () => {
+  it("includes repeated user messages, but not Claude Code's own", () => {
     const user = (text: string, more: object = {}) => ({
       type: "user",
       message: { role: "user", content: text },
@@ -117,7 +117,7 @@ describe("what claude --print wrote", () => {
     ]);
   });
 
-  it("that was cut off says so: open calls are closed, and the turn ends with an error", () => {
+  it("that is truncated closes open calls and ends the turn with an error", () => {
     const call = { type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "ls" } };
     const { told, isWhole } = convert([{ type: "assistant", message: { content: [call] } }]);
     expect(isWhole).toBe(false);
@@ -130,7 +130,7 @@ describe("what claude --print wrote", () => {
     ]);
   });
 
-  it.each([[[]], [[""]], [['{"type":"resu']]])("that is nothing, or half a message, was cut off: %j", (lines) => {
+  it.each([[[]], [[""]], [['{"type":"resu']]])("that is empty or incomplete counts as truncated: %j", (lines) => {
     const { told, isWhole } = convert(lines);
     expect(isWhole).toBe(false);
     expect(told.at(-1)).toMatchObject({ type: "session.status_idle", stop_reason: { type: "retries_exhausted" } });

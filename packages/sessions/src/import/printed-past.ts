@@ -5,15 +5,15 @@ import { PastLog, type PlacedEvent } from "./past-log.ts";
 import { restorePast, type PastPlace } from "./restore-past.ts";
 
 /**
- * What `claude --print` writes, as events of ours: each line as it comes. What has been read can be kept as a session, which has
- * no transcript to go on from.
+ * Converts output of `claude --print` to events, line by line. It can be stored as a session, without a transcript to resume
+ * from.
  */
 export class PrintedPast {
   readonly #name = newId("session");
   readonly #primaryThread = new EventIds(this.#name).threadOf("primary");
   readonly #log = new PastLog(this.#name, this.#primaryThread);
   readonly #input: PrintInput;
-  /** Undefined where nobody wants to store them: an input may go on for days. */
+  /** Undefined if the events are not stored: an input may run for days. */
   readonly #events: PlacedEvent[] | undefined;
   #lines = 0;
 
@@ -27,7 +27,7 @@ export class PrintedPast {
     return this.#keep(this.#log.accept(this.#input.line(text)));
   }
 
-  /** `isWhole` is false where the input broke off before a result. */
+  /** `isWhole` is false if the input ended before a result. */
   end(): { events: PlacedEvent[]; isWhole: boolean } {
     const { outputs, isWhole } = this.#input.end();
     return { events: this.#keep(this.#log.accept(outputs)), isWhole };

@@ -10,7 +10,7 @@ import type { TranscriptLine } from "@tandem/storage";
 import { PastLog, type PlacedEvent } from "./past-log.ts";
 import type { ReadPast } from "./restore-past.ts";
 
-/** `name` is what the ids of its events follow from: the same name and lines, the same ids. */
+/** Event ids derive from `name` and the lines: the same input gives the same ids. */
 export async function readPast(session: PastSession, name: string): Promise<ReadPast> {
   const primaryThread = new EventIds(name).threadOf("primary");
   const reader = new TranscriptReader(name, primaryThread);

@@ -19,17 +19,17 @@ import type { PastLog, PlacedEvent } from "./past-log.ts";
 
 const TITLE_LENGTH = 80;
 
-/** What has been read of a conversation that was not ours. */
+/** A foreign conversation that was read. */
 export interface ReadPast {
   from: EventOf<"tandem.imported">["from"];
-  /** Its name in Claude Code's own books. */
+  /** Claude Code's id of the conversation. */
   claudeSession: string | undefined;
   events: PlacedEvent[];
   log: PastLog;
   facts: PastFacts;
-  /** As they are on disk; none where there is nothing to go on from. */
+  /** As they are on disk; empty if it cannot be resumed. */
   transcripts: Map<string, TranscriptLine[]>;
-  /** Messages by the `uuid`s of their lines. */
+  /** Messages by the `uuid` of their lines. */
   messages: ReadonlyMap<string, EventId>;
   primaryThread: ThreadId;
   lines: number;
@@ -37,13 +37,15 @@ export interface ReadPast {
 }
 
 export interface PastPlace {
-  /** Who runs it from now on. */
+  /** The agent that continues it. */
   agent: Agent;
-  /** Where it goes on, and the environment of that folder: given where it worked, undefined if nobody knows. */
+  /** The folder and environment to continue in; undefined if the original folder is unknown. */
   place: (folder: string | undefined) => Promise<{ folder: string; environmentId: string }>;
 }
 
-/** A session with that past. It has used nothing so far: others have paid for what is in it. Returns how many events it has. */
+/**
+ * Creates a session with that history. Its usage starts at zero, because it was paid elsewhere. Returns the number of events.
+ */
 export async function restorePast(
   store: Store,
   id: SessionId,
@@ -97,11 +99,11 @@ export async function restorePast(
   return events.length;
 }
 
-/** What was used was paid elsewhere: it is told once, by `tandem.imported`, and counts nowhere. */
+/** The usage was paid elsewhere: `tandem.imported` reports it, and it counts nowhere. */
 export const paidElsewhere = (events: readonly PlacedEvent[]): PlacedEvent[] =>
   events.filter(({ event }) => event.type !== "session.usage");
 
-/** What stands before the events that were read: where they are from, and where it goes on. */
+/** The events before the imported ones: their origin, and where the session continues. */
 export function headOf(read: ReadPast, folder: string): PlacedEvent[] {
   const { from, claudeSession, facts, log, lines, unreadable } = read;
   const head = own({
@@ -126,7 +128,7 @@ export const own = (body: SessionEventBody): PlacedEvent => ({
   event: { ...body, id: newId("event"), processed_at: new Date().toISOString() },
 });
 
-/** The threads that these events begin or change. */
+/** The threads that these events create or change. */
 export function threadsOf(row: SessionRow, known: readonly ThreadRow[], events: readonly PlacedEvent[]): ThreadRow[] {
   const book = new Threads(row, known);
   for (const { thread, event } of events) book.note(thread, event);

@@ -3,7 +3,7 @@ import type { McpTool } from "@tandem/claude-code";
 
 const LONGEST = 300;
 
-/** What is different between two definitions of a server's tools, a line each. */
+/** Describes the differences between two definitions of a server's tools, one line each. */
 export function describeChanges(before: readonly McpTool[], after: readonly McpTool[]): string[] {
   const known = new Map(before.map((tool) => [tool.name, tool]));
   const changes: string[] = [];

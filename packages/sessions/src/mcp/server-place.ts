@@ -2,10 +2,10 @@ import type { McpEndpoint } from "@tandem/claude-code";
 import { RequestError } from "@tandem/protocol";
 import type { FolderServer } from "../trust/trusted-parts.ts";
 
-/** An agent names a server of the project's config so. */
+/** The prefix for servers of the project's config in an agent. */
 const OWN = "tandem:";
 
-/** A server that a session is to have, and where it is; `origin` is what it is known by across sessions. */
+/** An MCP server of a session; `origin` identifies it across sessions. */
 export interface ServerPlace {
   name: string;
   origin: string;
@@ -13,10 +13,10 @@ export interface ServerPlace {
   timeoutMs?: number;
 }
 
-/** An MCP server of the project's config, its secrets read. */
+/** An MCP server of the project's config, with its secrets resolved. */
 export type NamedServer = (name: string) => Promise<Pick<ServerPlace, "place" | "timeoutMs"> | undefined>;
 
-/** Where an agent's server is. */
+/** The address of an agent's server. */
 export async function placeOf(server: { name: string; url: string }, named?: NamedServer): Promise<ServerPlace> {
   const { name, url } = server;
   if (!url.startsWith(OWN)) return { name, origin: url, place: { type: "http", url: httpUrl(url), headers: {} } };
@@ -26,7 +26,7 @@ export async function placeOf(server: { name: string; url: string }, named?: Nam
   return { name, origin: url, ...found };
 }
 
-/** Where a server of a trusted folder's `.mcp.json` is. */
+/** The address of a server in a trusted folder's `.mcp.json`. */
 export function folderPlace(
   name: string,
   server: FolderServer,
@@ -45,7 +45,7 @@ export function folderPlace(
   return { name, origin, place: { type: "stdio", ...place } };
 }
 
-/** `${NAME}` and `${NAME:-otherwise}`, as Claude Code writes them. */
+/** Expands `${NAME}` and `${NAME:-otherwise}` like Claude Code. */
 function expanded(text: string, variables: Readonly<Record<string, string | undefined>>): string {
   return text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
     const value = variables[name] ?? otherwise;

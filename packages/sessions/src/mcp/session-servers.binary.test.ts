@@ -58,7 +58,7 @@ const AGENT: Partial<AgentCreateParams> = {
 
 const look = toolUse("mcp__eyes__look", { where: "here" });
 
-/** The description of `look` as the model was told it with the last request. */
+/** The description of `look` in the last model request. */
 const toldOfLook = (): string | undefined => {
   const { tools } = stage.rehearsal.modelRequests.at(-1)!.body as { tools: { name: string; description: string }[] };
   return tools.find(({ name }) => name === "mcp__eyes__look")?.description;
@@ -73,7 +73,7 @@ const answer = (session: Session, id: string, result: "allow" | "deny") =>
   running.engine.sessions.send(session.id, [{ type: "user.tool_confirmation", tool_use_id: id, result }]);
 
 describe("a local MCP server of the config", () => {
-  test("is named by an agent, and knows no variable of the host's but what any child may know", async () => {
+  test("is named by an agent, and gets only the variables that any child process gets", async () => {
     stage.rehearsal.use([look, text("seen")]);
     const events = await running.turn(await running.session({}, AGENT), "Look.");
     const seen = resultOf(events);
@@ -85,7 +85,7 @@ describe("a local MCP server of the config", () => {
     expect(the(events, "tandem.mcp_status").servers).toEqual([{ name: "eyes", status: "connected" }]);
   });
 
-  test("ends with the session's process, and leaves the ledger", async () => {
+  test("ends with the session's process and is removed from the ledger", async () => {
     stage.rehearsal.use([look, text("seen")]);
     const seen = resultOf(await running.turn(await running.session({}, AGENT), "Look."));
     const pid = seen["pid"] as number;
@@ -96,7 +96,7 @@ describe("a local MCP server of the config", () => {
     expect(await stage.processes()).toEqual([]);
   });
 
-  test("that there is not says so, and the session goes on", async () => {
+  test("that does not exist is logged, and the session continues", async () => {
     stage.rehearsal.use([text("fine")]);
     const mcp_servers = [{ type: "url" as const, name: "eyes", url: "tandem:nose" }];
     const events = await running.turn(await running.session({}, { ...AGENT, mcp_servers }), "Look.");
@@ -108,8 +108,8 @@ describe("a local MCP server of the config", () => {
   });
 });
 
-describe("a server that changes what it says of its tools", () => {
-  test("between two sessions: calls are asked for, and the model is told the accepted words, until a person accepts", async () => {
+describe("a server that changes its tool definitions", () => {
+  test("between two sessions: calls ask and the model sees the accepted definitions until a person accepts", async () => {
     stage.rehearsal.use([look, text("seen")]);
     await running.turn(await running.session({}, AGENT), "Look.");
     expect(toldOfLook()).toBe("Looks around.");
@@ -140,7 +140,7 @@ describe("a server that changes what it says of its tools", () => {
     expect(toldOfLook()).toContain("evil.example");
   });
 
-  test("within one: from then on its calls are asked for, until a person accepts", async () => {
+  test("within a session: its calls ask until a person accepts", async () => {
     const shift = toolUse("mcp__eyes__shift", { to: "Looks elsewhere." });
     stage.rehearsal.use([shift, look, always(text("seen"))]);
     const session = await running.session({}, AGENT);

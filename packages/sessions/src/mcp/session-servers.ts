@@ -18,13 +18,13 @@ interface Open {
   judged: Judged;
 }
 
-/** A server that could not be had, and why. */
+/** A server that failed, with the reason. */
 export interface FailedServer {
   name: string;
   error: string;
 }
 
-/** The MCP servers of one conversation: connected to for it alone, and gone with it. */
+/** The MCP servers of one conversation, connected for it and closed with it. */
 export class SessionServers implements AsyncDisposable {
   readonly #open = new Map<string, Open>();
   readonly #around: Around;
@@ -39,20 +39,20 @@ export class SessionServers implements AsyncDisposable {
     });
   }
 
-  /** `wanted` may reject: then that is why the server cannot be had. */
+  /** If `wanted` rejects, that is the server's error. */
   static async open(
     wanted: readonly { name: string; place: Promise<ServerPlace> }[],
     around: Around,
   ): Promise<SessionServers> {
     const servers = new SessionServers(around);
     await Promise.all(wanted.map((one) => servers.#connect(one.name, one.place)));
-    // In the order in which they were named, whichever answered first.
+    // In the configured order, whichever connected first.
     const order = new Map(wanted.map(({ name }, index) => [name, index]));
     servers.connected.sort((a, b) => order.get(a.name)! - order.get(b.name)!);
     return servers;
   }
 
-  /** What became of them, for the log. */
+  /** Their connection states, for the log. */
   get events(): SessionEventBody[] {
     if (this.connected.length + this.failed.length === 0) return [];
     const servers = [
@@ -73,11 +73,11 @@ export class SessionServers implements AsyncDisposable {
     ];
   }
 
-  /** A server that says other things than were accepted is asked about, whatever else allows its calls. */
+  /** Calls of a server whose definitions differ from the accepted ones ask, whatever else allows them. */
   decide(call: { mcpServer?: string }, decision: Decision): Decision {
     const open = this.#open.get(call.mcpServer ?? "");
     if (!open || open.judged.changes.length === 0 || decision.permission === "deny") return decision;
-    // A person has said yes to this very call.
+    // A person approved exactly this call.
     if (decision.verdict?.by === "grant") return decision;
     const why =
       `The MCP server ${call.mcpServer} is not what was accepted: ${open.judged.changes.join("; ")}. ` +
@@ -123,12 +123,12 @@ export class SessionServers implements AsyncDisposable {
     }
   }
 
-  /** What it says now. One that cannot be asked has not said what was accepted. */
+  /** Reads the current definitions. A server that cannot be reached counts as changed. */
   async #lookAgain(name: string): Promise<void> {
     const open = this.#open.get(name);
     if (!open) return;
     const { origin } = open;
-    // Until it is known what has changed, something has.
+    // Until the change is known, assume one.
     const before = open.judged;
     open.judged = { ...before, changes: before.changes.length > 0 ? before.changes : ["its tools have just changed"] };
     try {

@@ -31,15 +31,15 @@ const kept = z.object({
 });
 type Kept = z.infer<typeof kept>;
 
-/** MCP servers that sessions have met, with their tools in full. */
+/** MCP servers that sessions have connected to, with their complete tools. */
 export interface McpServers {
   list(): Promise<McpServerView[]>;
   get(id: string): Promise<McpServerView>;
-  /** What it says now is accepted, if that is still what the person has read: `hash`. */
+  /** Accepts the current definitions, if they still match the `hash` that the person read. */
   accept(id: string, hash: string, by: string): Promise<McpServerView>;
 }
 
-/** What a session is told of a server: tools as they were accepted, and what is not so any more. */
+/** The accepted tools of a server, and differences from them. */
 export interface Judged {
   id: string;
   tools: readonly McpTool[];
@@ -47,9 +47,9 @@ export interface Judged {
 }
 
 /**
- * The tools of MCP servers, word for word. What a server says when it is first met is taken as it is: somebody has named it
- * in an agent or has trusted its folder. From then on the model is told only what was accepted, and a server that says
- * something else is asked about until a person accepts that.
+ * The exact tool definitions of MCP servers. The first definitions of a server are accepted as they are: a person named it in
+ * an agent or trusted its folder. From then on the model sees only accepted definitions, and calls of a changed server ask
+ * until a person accepts the change.
  */
 export class ToolDefinitions {
   readonly #records: Records;
@@ -85,7 +85,7 @@ export class ToolDefinitions {
     return view(id, value);
   }
 
-  /** What it says now is what was accepted, if it is what the person has read: `hash`. */
+  /** Accepts the current definitions, if they still match the `hash` that the person read. */
   async accept(id: string, hash: string, by: string): Promise<McpServerView> {
     const { value, version } = await this.#read(id);
     if (!value) throw new RequestError("not_found", `There is no MCP server ${id}.`);
@@ -100,7 +100,7 @@ export class ToolDefinitions {
     return view(id, accepted);
   }
 
-  /** Called when a person has accepted a server's tools. Returns how to stop. */
+  /** Called when a person accepts a server's tools. Returns a function that unsubscribes. */
   onAccepted(listener: (id: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -119,7 +119,7 @@ export class ToolDefinitions {
     try {
       await this.#write(id, value, version);
     } catch (error) {
-      // Another session has just met the same server; what it wrote is what this one would have.
+      // Another session met the same server first and wrote the same record.
       if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
     }
   }
@@ -135,7 +135,7 @@ function defined(tools: readonly McpTool[]): Kept["seen"] {
   return { hash, tools: sorted, at: new Date().toISOString() };
 }
 
-/** The same whatever order keys come in. */
+/** Independent of key order. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== "object" || value === null) return value;

@@ -5,25 +5,25 @@ import { isApproval } from "../approvals/outcome.ts";
 
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
-/** What somebody is told. Never what a tool was given or gave back: those who want to know follow the link. */
+/** A notification. It never contains a tool's input or output; the link leads to them. */
 export interface Notification {
   type: NotifyEvent | "test";
   at: string;
-  /** A sentence. */
+  /** One sentence. */
   text: string;
   session_id?: string;
   session_title?: string | null;
   agent_name?: string;
-  /** Of `approval`: what is asked, and for which tool. */
+  /** For `approval`: the kind of request and the tool. */
   approval_id?: string;
   kind?: "tool" | "plan" | "question";
   tool?: string;
-  /** Of `failed`: why the turn stopped. */
+  /** For `failed`: why the turn stopped. */
   reason?: string;
   link?: string;
 }
 
-/** What an event is worth telling, and under which name, so that it is told once. */
+/** The notification for an event, with a key that makes it idempotent. */
 export function worthTelling({ event, thread }: LoggedEvent): { key: string; type: NotifyEvent } | undefined {
   const call = asCall({ event, thread });
   if (call && isApproval(call)) return { key: event.id, type: "approval" };

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-/** Somebody who is told: away at first, there later, at the same address. */
+/** A webhook receiver: down at first, later up at the same address. */
 async function listenAt(port: number, status = 204) {
   const received: { id: string; type: string }[] = [];
   const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ const settings = (port: number): NotifySettings => ({
   link: () => undefined,
 });
 
-test("what could not be delivered is delivered after a restart, once", async () => {
+test("an undelivered notification is delivered once after a restart", async () => {
   const { port, close } = await listenAt(0);
   await close();
   const first = await stage.open({ notify: settings(port) });
@@ -58,7 +58,7 @@ test("what could not be delivered is delivered after a restart, once", async () 
   await somebody.close();
 });
 
-test("several processes that find the same to tell tell it once, and quietly", async () => {
+test("several processes with the same notification deliver it once, without warnings", async () => {
   const somebody = await listenAt(0);
   const quiet = await stage.open({ notify: { ...settings(somebody.port), webhooks: [] } });
   stage.rehearsal.use([toolUse("Bash", { command: "touch told.txt" })]);
@@ -69,13 +69,13 @@ test("several processes that find the same to tell tell it once, and quietly", a
     Array.from({ length: 4 }, () => stage.open({ notify: settings(somebody.port), log })),
   );
   await expect.poll(() => somebody.received).toMatchObject([{ type: "approval" }]);
-  // Each has looked through what it found by then.
+  // Each has processed its events by then.
   for (const engine of [...engines, quiet]) await engine.stop();
   expect([somebody.received.length, warnings]).toEqual([1, []]);
   await somebody.close();
 });
 
-test("a redirect is not followed, and not tried again", async () => {
+test("a redirect is neither followed nor retried", async () => {
   const elsewhere = await listenAt(0, 307);
   const warnings: string[] = [];
   const engine = await stage.open({
@@ -90,7 +90,7 @@ test("a redirect is not followed, and not tried again", async () => {
   await elsewhere.close();
 });
 
-test("who is told is listed without what is secret, and a test says how each took it", async () => {
+test("targets are listed without secrets, and a test reports each result", async () => {
   const somebody = await listenAt(0);
   const at = `http://127.0.0.1:${somebody.port}`;
   const engine = await stage.open({

@@ -13,17 +13,17 @@ import { DUE, keyOf, lastDelivery, listTargets, placeOf, SPACE, TOLD, type Notif
 const PAGE = 200;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 10 * 60_000;
-/** After a day it is no news any more. */
+/** Notifications expire after a day. */
 const DEADLINE_MS = 24 * 60 * 60_000;
-/** So long nobody else tries what somebody is trying. */
+/** The lease of a delivery attempt. */
 const TRYING_MS = 60_000;
 const LOOK_MS = 30_000;
 const REMEMBER_MS = 7 * 24 * 60 * 60_000;
 
 export interface Notifications {
-  /** Who is told, of what, and how that went the last time. */
+  /** The targets, their kinds of events and their last result. */
   list(): Promise<NotifyTarget[]>;
-  /** Sends a test to everybody who is told of anything, and says what came of it. */
+  /** Sends a test to every target and returns the results. */
   test(): Promise<{ target: string; delivered: boolean; detail: string | null }[]>;
 }
 
@@ -36,7 +36,7 @@ const due = z.object({
 });
 type Due = z.infer<typeof due>;
 
-/** Tells those who want to know that a session waits, is done or has failed. What is due outlives this process. */
+/** Notifies targets when a session waits, completes or fails. Pending deliveries survive this process. */
 export class Notifier implements Notifications {
   readonly #store: Store;
   readonly #settings: NotifySettings;
@@ -71,7 +71,7 @@ export class Notifier implements Notifications {
     return this.#settings.webhooks.length === 0 && !this.#settings.desktop;
   }
 
-  /** `pending` gives approvals that a former process may have died before telling of. */
+  /** `pending` lists approvals for which a former process may have died before notifying. */
   async start(pending: () => Promise<readonly Approval[]>): Promise<void> {
     if (this.#isQuiet) return;
     this.#stopListening = this.#store.events.onAppend((session, events) => {
@@ -85,7 +85,7 @@ export class Notifier implements Notifications {
     this.#stopLooking = this.#clock.every(LOOK_MS, () => this.#later(() => this.#deliverDue()));
   }
 
-  /** Resolves when nothing is being sent any more. What is due is sent after the next start. */
+  /** Resolves when no delivery is in flight. Pending ones are sent after the next start. */
   async stop(): Promise<void> {
     this.#stopListening?.();
     this.#stopLooking?.();
@@ -122,7 +122,7 @@ export class Notifier implements Notifications {
     ]);
   }
 
-  /** One after the other, and nobody waits for it. */
+  /** Serialised and not awaited by callers. */
   #later(work: () => Promise<void>): void {
     const unlessStopped = async (): Promise<void> => {
       if (!this.#stop.signal.aborted) await work();
@@ -151,7 +151,7 @@ export class Notifier implements Notifications {
       }));
     const changes = entries.map(({ key, value }) => ({ type: "put" as const, kind: DUE, key, value }));
     const told = { type: "put" as const, kind: TOLD, key: found.key, value: { at: now }, version: 0 };
-    // Another process may tell of it at the same time.
+    // Another process may deliver it at the same time.
     if (!(await this.#isFirst([told, ...changes]))) return;
     if (this.#settings.desktop) await this.#show(notification);
     await this.#deliverDue();
@@ -162,7 +162,7 @@ export class Notifier implements Notifications {
     const delivery = await showOnDesktop(notification, this.#variables);
     await this.#store.records.write(SPACE, [lastDelivery(delivery)]);
     if (delivery.type === "delivered") return;
-    // Said once: it will not be there the next time either.
+    // Logged once: the result would be the same each time.
     this.#isDesktopAbsent = delivery.type === "refused";
     this.#log.warn({ why: delivery.why }, "the desktop could not show a notification");
   }
@@ -185,7 +185,7 @@ export class Notifier implements Notifications {
     );
   }
 
-  /** Tries one that is due; when it is to be tried next. */
+  /** Attempts a due delivery; returns the time of the next attempt. */
   async #deliver({ key, value, version }: StoredRecord): Promise<number> {
     const entry = due.parse(value);
     if (entry.next_at > this.#clock.now()) return entry.next_at;
@@ -196,7 +196,7 @@ export class Notifier implements Notifications {
     const delivery: Delivery = webhook
       ? await sendWebhook(webhook, key, notification, this.#stop.signal)
       : { type: "refused", why: "it is not in the settings any more" };
-    // What this process breaks off by its own end says nothing of who was to be told.
+    // An attempt aborted by our own exit says nothing about the target.
     const last = webhook && !this.#stop.signal.aborted ? [lastDelivery(delivery, entry.url)] : [];
     const wait = Math.min(FIRST_RETRY_MS * 2 ** entry.attempts, LONGEST_RETRY_MS);
     const nextAt = this.#clock.now() + wait * (0.75 + Math.random() / 2);

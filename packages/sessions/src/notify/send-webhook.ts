@@ -1,21 +1,21 @@
 import { createHmac } from "node:crypto";
 import type { Notification } from "./notification.ts";
 
-/** Somebody who takes longer has more to do than to take note. */
+/** The timeout of a webhook. */
 const ANSWER_MS = 10_000;
 
-/** Where notifications go, and the key that they are signed with. */
+/** A webhook's URL and signing key. */
 export interface Webhook {
   url: string;
-  /** Read anew for each, so that a changed key counts without a restart. */
+  /** Read for each request, so that a changed key applies without a restart. */
   secret?: (() => Promise<string>) | undefined;
 }
 
 export type Delivery = { type: "delivered" } | { type: "refused" | "failed"; why: string };
 
 /**
- * Sends one. The signature is HMAC-SHA256 over `timestamp.body`, so that neither can be changed and an old one be told from
- * a new one. Redirects are not followed: what is signed for one place goes to no other.
+ * Sends a notification. The signature is HMAC-SHA256 over `timestamp.body`, which protects both and detects replays. Redirects
+ * are not followed: a signed request goes to its target only.
  */
 export async function sendWebhook(
   webhook: Webhook,
@@ -53,5 +53,5 @@ export async function sendWebhook(
 const sign = (secret: string, timestamp: string, body: string): string =>
   createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
 
-/** Whether the same request may be answered otherwise later. */
+/** Whether a retry may succeed. */
 const isPassing = (status: number): boolean => status >= 500 || status === 408 || status === 429;

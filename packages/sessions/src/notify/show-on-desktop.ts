@@ -7,7 +7,7 @@ import type { Notification } from "./notification.ts";
 const run = promisify(execFile);
 const DEADLINE_MS = 5_000;
 
-/** Nothing of a notification is read as a program: it is handed over as arguments. */
+/** The text is passed as arguments, so that it is never run as code. */
 const SCRIPT = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run";
 
 function commandFor(os: NodeJS.Platform, text: string): [string, string[]] | undefined {
@@ -16,7 +16,7 @@ function commandFor(os: NodeJS.Platform, text: string): [string, string[]] | und
   return undefined;
 }
 
-/** Shows it on this machine's desktop, if that has a way to. */
+/** Shows a notification on this machine's desktop, if it supports that. */
 export async function showOnDesktop(
   { text }: Pick<Notification, "text">,
   variables: Readonly<Record<string, string | undefined>>,

@@ -7,21 +7,21 @@ import type { NotifySettings } from "./notify-settings.ts";
 import type { Delivery } from "./send-webhook.ts";
 
 export const SPACE = "notifications";
-/** What is to be delivered, what was told, so that nothing is told twice, and how each target took it the last time. */
+/** Pending deliveries, delivered keys (so that nothing is sent twice), and each target's last result. */
 export const DUE = "due";
 export const TOLD = "told";
 const LAST = "last";
-/** Who has more to catch up with than that is not told the exact number. */
+/** Above this number, the count is not exact. */
 const MOST_DUE = 1_000;
 const DESKTOP = "desktop";
 
-/** Somebody who is told, and how that went the last time. */
+/** A target and its last result. */
 export interface NotifyTarget {
-  /** `desktop`, or the address without what may be secret in it. */
+  /** `desktop`, or the URL without secret parts. */
   target: string;
   on: NotifyEvent[];
   signed: boolean;
-  /** What is tried again. */
+  /** Deliveries to retry. */
   waiting: number;
   last: { at: string; delivered: boolean; detail: string | null } | null;
 }
@@ -48,7 +48,7 @@ export async function listTargets(store: Store, { webhooks, desktop }: NotifySet
   ]);
 }
 
-/** Under which it is remembered how a target took something; without an address, the desktop. */
+/** The key of a target's last result; without a URL, the desktop. */
 export const lastDelivery = (delivery: Delivery, url?: string): RecordChange => ({
   type: "put",
   kind: LAST,
@@ -58,7 +58,7 @@ export const lastDelivery = (delivery: Delivery, url?: string): RecordChange => 
 
 export const keyOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 16);
 
-/** An address without what may be secret in it: its query, and what is as long as a key. */
+/** Removes secret parts of a URL: its query and key-like segments. */
 export const placeOf = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return origin + pathname.replaceAll(/[^/]{20,}/g, "…");

@@ -6,13 +6,13 @@ import { readAnswers, refusal } from "../approvals/questions.ts";
 import type { JudgedCall } from "@tandem/policy";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
 
-/** What a conversation asks of its session: judged by its rules and policies, answered by whoever is asked. */
+/** Answers a conversation's requests: judges its calls by rules and policies, and asks people or clients. */
 export function createHost(session: {
   judge: (call: JudgedCall) => Decision;
-  /** What is said of a call to who is asked about it. */
+  /** The details of a call for the person who is asked. */
   note: (call: JudgedCall) => ApprovalNote;
   pending: PendingApprovals;
-  /** Calls that have been allowed beforehand; each is used up by the first that fits. */
+  /** Calls approved in advance; the first matching call uses one up. */
   grants: Grants;
   onOutput: ConversationHost["onOutput"];
   durable: () => Promise<void>;
@@ -34,7 +34,7 @@ export function createHost(session: {
       if (!answer) return { allow: false, message: "Nobody confirmed this call." };
       if (answer.type === "user.custom_tool_result") {
         const { content = [], is_error: isError } = answer;
-        // Never the model's own, should it have put some there.
+        // Never trust a value that the model put there.
         return isError
           ? { allow: false, message: refusal(content) }
           : { allow: true, input: { ...input, answers: readAnswers(input, content) } };

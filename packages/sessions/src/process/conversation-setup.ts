@@ -62,7 +62,7 @@ export async function conversationSetup(
   };
 }
 
-/** What Claude Code calls a subagent that is made up on the spot; it has the tools of the session's own agent. */
+/** Claude Code's name for an inline subagent; it has the tools of the session's own agent. */
 const INLINE: SubagentDefinition = {
   name: "general-purpose",
   description: "For any task that can be described in its prompt.",

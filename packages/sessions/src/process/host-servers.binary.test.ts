@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-test("a session's model is offered the host's tools, and may call those that only read without being asked", async () => {
+test("a session offers the host's tools; read-only ones run without approval", async () => {
   stage.rehearsal.use([reply([toolUse("mcp__almanac__look_up", { word: "Danube" })]), text("2,850 km.")]);
   const session = await engine.session({}, { tools: [] });
   const events = await engine.turn(session, "How long is the Danube?");
@@ -52,11 +52,11 @@ test("a session's model is offered the host's tools, and may call those that onl
   });
   const [first] = stage.rehearsal.modelRequests;
   expect(first!.toolNames).toEqual(expect.arrayContaining(["mcp__almanac__look_up", "mcp__almanac__write_down"]));
-  // It is no server of the agent's, and no news.
+  // It is not one of the agent's servers and is not announced.
   expect(typesOf(events)).not.toContain("tandem.mcp_status");
 });
 
-test("those that do more are asked for", async () => {
+test("other host tools ask for approval", async () => {
   stage.rehearsal.use([reply([toolUse("mcp__almanac__write_down", {})]), text("It was not wanted.")]);
   const session = await engine.session({}, { tools: [] });
   const after = await engine.engine.sessions.head(session.id);
@@ -75,7 +75,7 @@ test("those that do more are asked for", async () => {
   expect(the(rest, "agent.mcp_tool_result")).toMatchObject({ content: [{ text: "Written." }] });
 });
 
-test("an agent's own server of the same name goes before it", async () => {
+test("an agent's own server of the same name takes precedence", async () => {
   stage.rehearsal.use([text("Fine.")]);
   const session = await engine.session(
     {},

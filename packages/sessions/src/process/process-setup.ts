@@ -11,14 +11,14 @@ import type { FolderTrust } from "../trust/folder-trust.ts";
 import { SkillStore } from "../trust/skill-store.ts";
 import { type FolderParts, trustedParts } from "../trust/trusted-parts.ts";
 
-/** What a process is given beside its agent: what a trusted folder brings, MCP servers, a sandbox, hooks. */
+/** The setup of a process besides its agent: contents of a trusted folder, MCP servers, a sandbox, hooks. */
 export interface ProcessSetup extends AsyncDisposable {
   setup: Pick<ConversationSetup, "mcpServers" | "connectedServers" | "sandbox" | "trusted">;
-  /** Tools beside those of the agent. */
+  /** Tools in addition to the agent's. */
   tools: readonly string[];
-  /** What is to be in the log before anything of the process is. */
+  /** Events to log before any output of the process. */
   events: SessionEventBody[];
-  /** What becomes of a decision about a call, knowing where it would go. */
+  /** Adjusts a decision about a call by its MCP server. */
   judge(call: { mcpServer?: string }, decision: Decision): Decision;
   hooks: Pick<ConversationHost, "beforeTool" | "afterTool">;
 }
@@ -60,7 +60,7 @@ export async function openProcessSetup(
   };
 }
 
-/** Those that the agent names, then those that a client brought and those of the folder that take nobody's name. */
+/** The agent's servers first; then servers of the client and of the folder whose names are still free. */
 async function wantedServers(
   row: SessionRow,
   settings: ProcessSettings,
@@ -80,7 +80,7 @@ async function wantedServers(
   const folders = Object.entries(parts?.servers ?? {}).filter(([name]) => !taken.has(name));
   if (folders.length === 0) return own;
   const { isDenied } = await import("@tandem/claude-code");
-  // A folder may name variables for its servers, but none by which somebody pays.
+  // A folder may set variables for its servers, but no credentials.
   const variables = Object.fromEntries(Object.entries(settings.hostVariables).filter(([name]) => !isDenied(name)));
   const at = { folder: row.folder, root: trust?.folder ?? row.folder, variables };
   return [
@@ -89,10 +89,10 @@ async function wantedServers(
   ];
 }
 
-/** What is wrong with one server must not keep the others away. */
+/** A failing server must not block the others. */
 const placeLater = async (find: () => ServerPlace): Promise<ServerPlace> => find();
 
-/** Said once: what a folder would bring, and how it is let in. */
+/** Logged once: what an untrusted folder would load, and how to trust it. */
 function untrustedNotice({ state, folder, config, reason }: FolderTrust): SessionEventBody[] {
   const files = config?.files.slice(0, 10).join(", ") ?? "";
   const more = (config?.files.length ?? 0) > 10 ? " and more" : "";

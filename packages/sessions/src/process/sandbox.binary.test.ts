@@ -23,7 +23,7 @@ const variables = (path: string) => ({
 const ALLOW = { permission_policy: { type: "always_allow" as const } };
 const AGENT = { tools: [{ type: "agent_toolset_20260401" as const, default_config: ALLOW }] };
 
-/** A machine without bubblewrap: only what is linked here is found. */
+/** A machine without bubblewrap: PATH has only the programs linked here. */
 async function poorMachine() {
   for (const name of ["sh", "bash", "env", "cat", "tail", "touch"]) {
     await symlink(`/bin/${name}`, join(programs, name)).catch(() => undefined);
@@ -33,14 +33,14 @@ async function poorMachine() {
 
 const isLinux = process.platform === "linux";
 
-test.skipIf(!isLinux)("off: commands run as they are, and that is said", async () => {
+test.skipIf(!isLinux)("off: commands run without a sandbox, and the log says so", async () => {
   const running = await stage.open();
   stage.rehearsal.use([text("fine")]);
   const events = await running.turn(await running.session({}, AGENT), "Go.");
   expect(the(events, "tandem.init").sandbox).toEqual({ on: false, reason: "sandbox.mode is off" });
 });
 
-test.skipIf(!isLinux)("try, where there is none: commands run without, and that is said", async () => {
+test.skipIf(!isLinux)("try, without bubblewrap: commands run without a sandbox, and the log says so", async () => {
   const hostVariables = await poorMachine();
   const running = await stage.open({ sandbox: { mode: "try", domains: [] }, hostVariables });
   stage.rehearsal.use([toolUse("Bash", { command: "echo ran" }), text("fine")]);
@@ -51,7 +51,7 @@ test.skipIf(!isLinux)("try, where there is none: commands run without, and that 
   expect(the(events, "agent.tool_result")).toMatchObject({ is_error: false });
 });
 
-test.skipIf(!isLinux)("require, where there is none: nothing runs and nothing is spent", async () => {
+test.skipIf(!isLinux)("require, without bubblewrap: nothing runs and nothing is spent", async () => {
   const hostVariables = await poorMachine();
   const running = await stage.open({ sandbox: { mode: "require", domains: [] }, hostVariables });
   stage.rehearsal.use([text("fine")]);
@@ -64,7 +64,7 @@ test.skipIf(!isLinux)("require, where there is none: nothing runs and nothing is
   expect(stage.rehearsal.modelRequests).toEqual([]);
 });
 
-test.skipIf(!isLinux)("a bubblewrap that is there and does not work is none", async () => {
+test.skipIf(!isLinux)("a bubblewrap that does not work counts as missing", async () => {
   for (const name of ["bwrap", "socat"]) {
     await writeFile(join(programs, name), "#!/bin/sh\necho 'No permissions to create new namespace' >&2; exit 1\n");
     await chmod(join(programs, name), 0o755);

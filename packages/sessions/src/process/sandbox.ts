@@ -15,7 +15,7 @@ export interface SandboxSettings {
 
 export type Sandbox = { on: true; domains: readonly string[] } | { on: false; reason: string };
 
-/** Why shell commands cannot run in a sandbox on this machine; undefined where one was made and worked. */
+/** Why shell commands cannot run in a sandbox on this machine; undefined if a test run succeeded. */
 export async function whyNoSandbox(
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
@@ -26,7 +26,7 @@ export async function whyNoSandbox(
   const missing = ["bubblewrap", "socat"].filter((_, index) => found[index] === undefined);
   if (missing.length > 0) return `${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} not installed`;
   try {
-    // A container or a kernel may not let it; that shows only when it is tried.
+    // A container or kernel may forbid it, which only a test run shows.
     const args = ["--ro-bind", "/", "/", "--dev", "/dev", "--unshare-net", "--unshare-pid", "true"];
     await promisify(execFile)(found[0]!, args, { timeout: PROBE_MS, env: { PATH: variables["PATH"] ?? "" } });
     return undefined;
@@ -36,7 +36,7 @@ export async function whyNoSandbox(
   }
 }
 
-/** What becomes of shell commands by these settings, on this machine, now. Rejects where they must not run without. */
+/** Decides whether shell commands are sandboxed. Rejects if a sandbox is required and unavailable. */
 export async function sandboxFor(
   { mode, domains }: SandboxSettings,
   variables: Readonly<Record<string, string | undefined>>,

@@ -7,7 +7,7 @@ import { setEngineStage, the, type EngineStage, type RunningEngine } from "../te
 const SESSIONS = 4;
 const longAgo = () => new Date(Date.now() - 60_000);
 
-/** An engine whose sessions all run on one made-up login, behind the rehearsal's proxy. */
+/** An engine whose sessions share one fake login behind the rehearsal's proxy. */
 async function setLoginStage(options: Pick<RehearsalOptions, "refresh"> = {}) {
   const stage = await setEngineStage([], { proxy: true, ...options });
   const home = join(stage.root, "home");
@@ -31,7 +31,7 @@ const sessionsOf = (running: RunningEngine): Promise<Session[]> =>
 const allSay = (running: RunningEngine, sessions: readonly Session[], words: string): Promise<LoggedEvent[][]> =>
   Promise.all(sessions.map((session) => running.turn(session, words)));
 
-/** What came of each attempt to renew the login. */
+/** The outcome of each attempt to refresh the login. */
 const renewals = ({ rehearsal }: Pick<EngineStage, "rehearsal">): (number | undefined)[] =>
   rehearsal.requests.filter(({ answeredBy }) => answeredBy === "oauth token").map(({ status }) => status);
 
@@ -45,7 +45,7 @@ const answers = (turns: readonly LoggedEvent[][]): string[] =>
 
 const HELLO = Array.from({ length: SESSIONS }, () => "Hello.");
 
-test("four sessions begin on a login that has run out: one renews it, and all are answered", async () => {
+test("four sessions start with an expired login: one refreshes it, and all get answers", async () => {
   await using stage = await setLoginStage();
   stage.rehearsal.use(() => text("Hello."));
   await stage.logIn(longAgo());
@@ -54,7 +54,7 @@ test("four sessions begin on a login that has run out: one renews it, and all ar
   expect(renewals(stage)).toEqual([200]);
 });
 
-test("four sessions are taken up again after their login has run out: one renews it, and all are answered", async () => {
+test("four sessions resume after their login expired: one refreshes it, and all get answers", async () => {
   await using stage = await setLoginStage();
   stage.rehearsal.use(() => text("Hello."));
   await stage.logIn();
@@ -69,7 +69,7 @@ test("four sessions are taken up again after their login has run out: one renews
   expect(renewals(stage)).toEqual([200]);
 });
 
-test("a token that is refused under four running processes is renewed once, and all are answered", async () => {
+test("a token rejected under four running processes is refreshed once, and all get answers", async () => {
   await using stage = await setLoginStage();
   let revoked: string | undefined;
   stage.rehearsal.use(({ headers }) => (headers.authorization === revoked ? unauthorized() : text("Hello.")));
@@ -85,7 +85,7 @@ test("a token that is refused under four running processes is renewed once, and 
 test.each([
   ["when they begin", false],
   ["while they run", true],
-])("a renewal that is refused %s: all four are told to log in again, and go on once somebody has", async (_, warm) => {
+])("a refresh rejected %s asks all four sessions to log in, and they continue after a login", async (_, warm) => {
   await using stage = await setLoginStage({ refresh: "invalid_grant" });
   let revoked: string | undefined;
   stage.rehearsal.use(({ headers }) => (headers.authorization === revoked ? unauthorized() : text("Hello.")));
@@ -102,7 +102,7 @@ test.each([
     expect(the(events, "tandem.notice")).toMatchObject({ level: "error", text: LOG_IN_AGAIN });
     expect(the(events, "session.status_idle")).toBeDefined();
   }
-  // Nobody insists: a refused token is not sent again by the others.
+  // The others do not send the rejected token again.
   expect(renewals(stage)).toEqual([400]);
   await stage.logIn();
   expect(answers(await allSay(running, sessions, "And now?"))).toEqual(HELLO);

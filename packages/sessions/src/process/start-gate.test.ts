@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { StartGate } from "./start-gate.ts";
 
-/** Who is in, in the order of entering. */
+/** Names in order of entry. */
 function visitors(gate: StartGate, names: string) {
   const inside: string[] = [];
   const leaves = new Map<string, () => void>();
@@ -14,7 +14,7 @@ function visitors(gate: StartGate, names: string) {
   return { inside, leave: (name: string) => leaves.get(name)!() };
 }
 
-test("so many at once, the others in their order as somebody leaves; who leaves twice leaves once", async () => {
+test("limits concurrent starts, admits the others in order, and ignores a second release", async () => {
   const { inside, leave } = visitors(new StartGate(2), "abcd");
   await vi.waitFor(() => expect(inside.join("")).toBe("ab"));
   leave("b");
@@ -24,7 +24,7 @@ test("so many at once, the others in their order as somebody leaves; who leaves 
   await vi.waitFor(() => expect(inside.join("")).toBe("abcd"));
 });
 
-test("who takes too long keeps nobody back", async () => {
+test("a start that takes too long does not block others", async () => {
   const { inside } = visitors(new StartGate(1, 10), "ab");
   await vi.waitFor(() => expect(inside.join("")).toBe("ab"));
 });

@@ -1,8 +1,7 @@
 /**
- * Lets only so many processes start at once, in the order in which they came: a start is nearly all processor time, and
- * where many sessions come at the same moment (a worker has died, a server has restarted), all of them would be ready only
- * when the last one is, and leases be renewed too late. Whoever takes longer than `patience` waits for something else, and
- * keeps nobody back.
+ * Limits concurrent process starts, in order of arrival. A start is CPU-bound: if many sessions start at once (after a crash or
+ * restart), all of them would be ready only with the last one, and leases would be renewed too late. A start that takes longer
+ * than `patience` waits for something else and no longer blocks others.
  */
 export class StartGate {
   readonly #patience: number;
@@ -14,7 +13,7 @@ export class StartGate {
     this.#patience = patience;
   }
 
-  /** To be disposed of when the start is over. */
+  /** Dispose when the start has completed. */
   async enter(): Promise<Disposable> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -2,10 +2,10 @@ import type { TranscriptStore } from "@tandem/claude-code";
 import type { SessionId } from "@tandem/protocol";
 import type { Lease, TranscriptLine, Transcripts } from "@tandem/storage";
 
-/** Where conversations are kept that a session began after its first one: a rewound one goes on as another. */
+/** The key prefix of conversations after a session's first one: a rewound conversation continues as a new one. */
 const LATER = "conversations/";
 
-/** A conversation's transcripts in our store, as Claude Code's room knows them. */
+/** Stores a conversation's transcripts behind the interface of the claude-code package. */
 export async function transcriptStore(
   transcripts: Transcripts,
   lease: Lease,
@@ -20,7 +20,7 @@ export async function transcriptStore(
   };
 }
 
-/** All transcripts of a conversation, by their paths in it; none where it has no name yet. */
+/** All transcripts of a conversation by path; none if it has no id yet. */
 export async function loadTranscripts(
   transcripts: Transcripts,
   session: SessionId,
@@ -35,7 +35,7 @@ export async function loadTranscripts(
   return found;
 }
 
-/** Keeps the transcripts of a conversation that nobody has opened yet. Once it is the session's, it is gone on with. */
+/** Stores the transcripts of a conversation that is not open yet. The session then resumes from it. */
 export async function storeTranscripts(
   transcripts: Transcripts,
   lease: Lease,
@@ -45,7 +45,7 @@ export async function storeTranscripts(
   for (const [subpath, lines] of contents) {
     await transcripts.replace(lease, placeIn(`${LATER}${conversation}`, subpath), lines);
   }
-  // Whoever looks must see that the first conversation is not the only one.
+  // Readers must see that there is more than the first conversation.
   if (contents.size === 0) await transcripts.replace(lease, `${LATER}none`, [{ type: "tandem-none" }]);
 }
 
@@ -59,7 +59,7 @@ async function rootOf(
   if (within(own, paths).length > 0) return own;
   if (paths.length === 0) return "";
   if (!resume) return own;
-  // A session that was rewound has conversations that it is not to remember, its first one perhaps.
+  // A rewound session must not resume its former conversations.
   if (!paths.some((path) => path.startsWith(LATER))) return "";
   const first = await transcripts.load(session, "");
   return first.some(({ sessionId }) => sessionId === id) ? "" : own;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([always(text("fine"))]));
 
-/** What each request since the last call ran on. */
+/** The model of each request since the last call. */
 const ranOn = () =>
   stage.rehearsal.requests
     .filter(({ path }) => path.startsWith("/v1/messages"))
@@ -34,7 +34,7 @@ async function turn(session: Session, tandem: { model?: string; effort?: "low" |
 }
 
 describe("model and effort", () => {
-  test("of one turn: one request, on that model, and the next turn is as before", async () => {
+  test("of one turn apply to that turn only", async () => {
     const session = await running.session();
     const [pid] = await (async () => {
       await turn(session);
@@ -54,7 +54,7 @@ describe("model and effort", () => {
     expect(await stage.processes(), "it is the same process").toEqual([pid]);
   });
 
-  test("of a session: from the next turn on, and after a restart", async () => {
+  test("of a session apply from the next turn, also after a restart", async () => {
     const session = await running.session();
     await turn(session);
     const metadata = { [SESSION_METADATA.model]: "haiku", [SESSION_METADATA.effort]: "low" };
@@ -68,7 +68,7 @@ describe("model and effort", () => {
     expect(ranOn()).toEqual([["claude-haiku-5-5", "low"]]);
   });
 
-  test("that there are not are refused when they are asked for", async () => {
+  test("that do not exist are rejected when they are requested", async () => {
     const session = await running.session();
     await expect(turn(session, { model: "haikoo" })).rejects.toMatchObject({
       code: "invalid_request",
@@ -90,26 +90,21 @@ describe("model and effort", () => {
 describe("a mode", () => {
   const mode = (value: string) => ({ metadata: { [SESSION_METADATA.permissionMode]: value } });
 
-  test.skipIf(process.getuid?.() !== 0)(
-    "bypassPermissions is refused to root, at the beginning and later",
-    async () => {
-      const refused = { code: "forbidden", message: expect.stringContaining("root"), fix: expect.any(String) };
-      await expect(running.session(mode("bypassPermissions"))).rejects.toMatchObject(refused);
-      const session = await running.session();
-      await expect(running.engine.sessions.update(session.id, mode("bypassPermissions"))).rejects.toMatchObject(
-        refused,
-      );
-    },
-  );
+  test.skipIf(process.getuid?.() !== 0)("bypassPermissions is refused to root, at creation and later", async () => {
+    const refused = { code: "forbidden", message: expect.stringContaining("root"), fix: expect.any(String) };
+    await expect(running.session(mode("bypassPermissions"))).rejects.toMatchObject(refused);
+    const session = await running.session();
+    await expect(running.engine.sessions.update(session.id, mode("bypassPermissions"))).rejects.toMatchObject(refused);
+  });
 
-  test("that is changed is in the log, with who did", async () => {
+  test("change is logged with the person who made it", async () => {
     const session = await running.session();
     await running.engine.sessions.update(session.id, mode("acceptEdits"), "ada");
     const { events } = await running.engine.sessions.events(session.id, { limit: 10 });
     expect(the(events, "tandem.mode")).toMatchObject({ mode: "acceptEdits", by: "ada" });
   });
 
-  test("and what was allowed for the session do not outlive the agent that they were given to", async () => {
+  test("and session grants end when the agent changes", async () => {
     const session = await running.session(mode("acceptEdits"));
     const { rules, sessions } = running.engine;
     const place = { scope: "session" as const, of: session.id };
@@ -125,7 +120,7 @@ describe("a mode", () => {
     expect(the(events, "tandem.mode")).toMatchObject({ mode: "default", by: "bob" });
   });
 
-  test("plan: Claude Code plans, in the process that is there and in a new one", async () => {
+  test("plan: Claude Code plans, in the running process and in a new one", async () => {
     const session = await running.session();
     await turn(session);
     expect(JSON.stringify(stage.rehearsal.modelRequests)).not.toContain("Plan mode is active");

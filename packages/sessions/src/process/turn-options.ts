@@ -23,7 +23,7 @@ export interface ModelSettings {
   permissionMode?: PermissionMode;
 }
 
-/** What of a session's metadata a process is started with. Whatever else changes holds from the next turn or call on. */
+/** The metadata keys that require a new process. All others apply to the next turn or call. */
 const FIXED = [
   SESSION_METADATA.outputSchema,
   SESSION_METADATA.maxTurns,
@@ -34,10 +34,10 @@ const FIXED = [
 export const needsNewProcess = (before: Record<string, string>, after: Record<string, string>): boolean =>
   FIXED.some((key) => before[key] !== after[key]) || isPlanning(before) !== isPlanning(after);
 
-/** The tool by which a plan is handed in is offered only while planning. */
+/** The tool that submits a plan is offered only in plan mode. */
 const isPlanning = (metadata: Record<string, string>): boolean => metadata[SESSION_METADATA.permissionMode] === "plan";
 
-/** What the next turn runs on: as its message says, else the session, else its agent. */
+/** The model and effort of the next turn: from its message, else the session, else its agent. */
 export function turnOptions(
   { agent, metadata }: Pick<SessionRow, "agent" | "metadata">,
   settings: Pick<ModelSettings, "permissionMode">,
@@ -51,7 +51,7 @@ export function turnOptions(
   };
 }
 
-/** What the log is told of a wish: which of it the model takes no notice of. */
+/** The event that logs the options, with those that the model ignores. */
 export function modelEvent({ model, effort }: TurnOptions, models: readonly Model[]): SessionEventBody {
   const known = findModel(models, model);
   const efforts = known?.efforts;
@@ -63,7 +63,7 @@ export function modelEvent({ model, effort }: TurnOptions, models: readonly Mode
   return { type: "tandem.model", model: known?.id ?? model, effort: effort ?? null, ignored };
 }
 
-/** The id of a model by its name; refused where there is none such. */
+/** Resolves a model's name to its id; throws if it is unknown. */
 export function resolveModel(name: string, models: readonly Model[], place: string): string {
   const known = findModel(models, name);
   if (known) return known.id;
@@ -81,7 +81,7 @@ export function resolveModel(name: string, models: readonly Model[], place: stri
 const findModel = (models: readonly Model[], name: string): Model | undefined =>
   models.find(({ id, aliases }) => id === name || aliases.includes(name));
 
-/** Model and effort in a session's metadata must be such that there are; what is given by an alias is kept by its id. */
+/** Checks model and effort in a session's metadata, and replaces an alias by the model's id. */
 export async function checkTurnOptions(
   metadata: Record<string, string>,
   models: () => Promise<Model[]>,

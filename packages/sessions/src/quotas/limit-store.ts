@@ -5,9 +5,9 @@ import type { Quotas } from "./quotas.ts";
 
 const PAGE = 200;
 
-/** A store that takes no more sessions and files than the quotas say: whoever makes one, by whatever way, comes by here. */
+/** Enforces quotas on sessions and files in the store, so that every path that creates one is covered. */
 export function limitStore(store: Store, quotas: () => Quotas): Store {
-  // One after the other: two that are counted at once would both find the last place.
+  // Serialised: two concurrent counts could both take the last slot.
   const entrance = new SerialQueue();
   const { sessions, files } = store;
   const room = async (): Promise<void> => {
@@ -43,7 +43,7 @@ export function limitStore(store: Store, quotas: () => Quotas): Store {
   };
 }
 
-/** How many sessions are not archived; counted no further than `most`. */
+/** Counts unarchived sessions, up to `most`. */
 export async function openSessions(sessions: Pick<SessionStore, "list">, most = Infinity): Promise<number> {
   let count = 0;
   await pages(
@@ -53,7 +53,7 @@ export async function openSessions(sessions: Pick<SessionStore, "list">, most = 
   return Math.min(count, most);
 }
 
-/** Of all uploaded files. */
+/** The total size of uploaded files. */
 export async function keptBytes(files: Pick<FileStore, "list">): Promise<number> {
   let bytes = 0;
   await pages(

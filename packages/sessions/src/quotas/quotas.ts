@@ -1,10 +1,10 @@
-/** What all sessions of a store may take together; absent is without limit. */
+/** Limits of all sessions of a store together; absent means unlimited. */
 export interface Quotas {
-  /** Turns at the same time, in all processes. */
+  /** Concurrent turns in all processes. */
   maxRunning?: number;
-  /** Sessions that are not archived. */
+  /** Unarchived sessions. */
   maxSessions?: number;
-  /** Money of a day, at list price. */
+  /** Spending per day at list price. */
   dailyUsd?: number;
   /** Bytes of uploaded files. */
   fileBytes?: number;

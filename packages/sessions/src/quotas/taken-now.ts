@@ -4,7 +4,7 @@ import { today } from "../budgets/budget-hook.ts";
 import { keptBytes, openSessions } from "./limit-store.ts";
 import type { Quotas } from "./quotas.ts";
 
-/** What the sessions of a store take at the moment of what there are quotas for. */
+/** The current use of a store's quotas. */
 export async function takenNow(store: Pick<Store, "sessions" | "files" | "spending">): Promise<Required<Quotas>> {
   const [maxRunning, maxSessions, fileBytes, accounts] = await Promise.all([
     openSessions({ list: (query) => store.sessions.list({ ...query, statuses: ["running"] }) }),

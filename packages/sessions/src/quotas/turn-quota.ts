@@ -4,8 +4,8 @@ import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
 import type { Quotas } from "./quotas.ts";
 
 /**
- * How many turns run at once, in this process and in others on the store. A message for which there is no room waits in its
- * inbox, is told so, and is offered again when a turn has ended. A turn that waits for a person takes no room.
+ * Limits concurrent turns in all processes on the store. A message over the limit stays in the input queue, is told so, and is
+ * offered again when a turn ends. A turn that waits for a person does not count.
  */
 export class TurnQuota {
   readonly #sessions: Pick<SessionStore, "list">;
@@ -17,7 +17,7 @@ export class TurnQuota {
   constructor(
     sessions: Pick<SessionStore, "list">,
     quotas: () => Quotas,
-    /** Has a session's inbox looked at. */
+    /** Makes a session check its input queue. */
     wake: (session: SessionId) => void,
   ) {
     this.#sessions = sessions;
@@ -46,7 +46,7 @@ export class TurnQuota {
         isTold = true;
         return { events };
       },
-      // One that goes on where it was left is not held up: it has been let in once.
+      // A resumed turn is not blocked: it was admitted before.
       before: async () => {
         this.#running.set(id, control);
         return [];
@@ -67,7 +67,7 @@ export class TurnQuota {
     return elsewhere + here < most;
   }
 
-  /** The one that has waited longest looks first; the others wait on if it takes the place. */
+  /** The longest-waiting session is checked first; the others keep waiting if it takes the slot. */
   #offer(): void {
     for (const session of this.#waiting) this.#wake(session);
   }

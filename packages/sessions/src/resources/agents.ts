@@ -27,7 +27,7 @@ export interface Agents {
   versions(id: string, query: PageQuery): Promise<Page<Agent>>;
 }
 
-/** Agents and their versions. What a client may write is checked here, once, whichever way it came. */
+/** Agents and their versions. All clients' definitions are validated here. */
 export class AgentCatalogue implements Agents {
   readonly #store: AgentStore;
   readonly #models: () => Promise<Model[]>;
@@ -114,7 +114,7 @@ export class AgentCatalogue implements Agents {
     return this.#store.versions(agent.id as AgentId, query);
   }
 
-  /** Everything of a definition that has defaults, aliases or references, filled in and checked. */
+  /** Fills in and validates defaults, aliases and references of a definition. */
   async resolve(params: Definition, self: { id: string; version: number }) {
     if (params.skills?.length) throw notSupported("skills", "Tandem has no skills store");
     const identity = params.execution_identity?.type ?? "service_account";
@@ -177,7 +177,7 @@ export class AgentCatalogue implements Agents {
   }
 }
 
-/** What is null goes away, what is absent stays. */
+/** Null removes a value; an absent value stays. */
 export function mergeMetadata(
   current: Record<string, string>,
   update: Record<string, string | null> | null | undefined,
@@ -213,7 +213,7 @@ function checkServer(server: { name: string; url: string }, index: number, all: 
   }
 }
 
-/** Names under which Claude Code knows servers of ours or its own. */
+/** Server names that Tandem or Claude Code uses itself. */
 const RESERVED_SERVERS = new Set(["tandem", "custom", "ide"]);
 
 const notSupported = (field: string, why: string): RequestError =>

@@ -4,7 +4,7 @@ import { mergeMetadata } from "./agents.ts";
 import { resolveTools, withoutMode } from "@tandem/policy";
 import { checkMetadata } from "./session-draft.ts";
 
-/** What a client changes of a session, as its row and its log say it. */
+/** Describes a client's update of a session for its row and its log. */
 export function describeUpdate(
   row: SessionRow,
   params: SessionUpdateParams,
@@ -26,7 +26,7 @@ export function describeUpdate(
     const servers = params.agent.mcp_servers ?? row.agent.mcp_servers;
     const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
     change.agent = { ...row.agent, tools, mcp_servers: servers };
-    // What people let the agent do as it was is not for another to inherit.
+    // Permissions granted to the former agent must not pass to another.
     const isNamed = Boolean(params.metadata?.[SESSION_METADATA.permissionMode]);
     if (!isNamed) change.metadata = withoutMode(change.metadata ?? row.metadata);
   }

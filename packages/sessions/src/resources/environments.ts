@@ -27,7 +27,7 @@ export interface Environments {
   list(query: PageQuery): Promise<Page<Environment>>;
 }
 
-/** Places where sessions work. What this machine cannot honour is refused, never ignored. */
+/** The environments of sessions. Settings that this machine cannot honour are rejected, never ignored. */
 export class EnvironmentCatalogue implements Environments {
   readonly #store: EnvironmentStore;
   readonly #places: SessionPlaces;
@@ -105,13 +105,13 @@ export class EnvironmentCatalogue implements Environments {
     await this.#store.delete(known as EnvironmentId);
   }
 
-  /** The built-in one comes first on the first page. */
+  /** The built-in environment is first on the first page. */
   async list(query: PageQuery): Promise<Page<Environment>> {
     const page = await this.#store.list(query);
     return query.cursor === undefined ? { ...page, data: [this.#local, ...page.data] } : page;
   }
 
-  /** One that says exactly that, and that sessions can begin in. */
+  /** Finds an environment with exactly these settings that can start sessions. */
   async findLike(metadata: Environment["metadata"]): Promise<Environment | undefined> {
     for (let cursor: string | undefined; ;) {
       const page = await this.#store.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
@@ -121,7 +121,7 @@ export class EnvironmentCatalogue implements Environments {
     }
   }
 
-  /** For a session that is about to begin. */
+  /** For a new session. */
   async open(id: string): Promise<Environment> {
     const environment = await this.get(id);
     if (environment.archived_at) throw archived(id);

@@ -14,7 +14,7 @@ export interface Files {
   list(query: PageQuery & { ids?: readonly string[]; scope?: string }): Promise<Page<FileMetadata>>;
 }
 
-/** Uploaded files. One whose time is over is as good as gone, and goes when it is next met. */
+/** Uploaded files. An expired file is treated as missing and is deleted on its next access. */
 export class FileCatalogue implements Files {
   readonly #store: FileStore;
 

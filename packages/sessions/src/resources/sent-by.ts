@@ -1,6 +1,6 @@
 import { newId, type ClientEvent, type SessionEvent } from "@tandem/protocol";
 
-/** What a client sent, as it waits: with an id, and with who sent it, whatever the client says of that. */
+/** A client event for the input queue, with an id and its sender. Overwrites a sender set by the client. */
 export function sentBy(event: ClientEvent, by: string | undefined): SessionEvent {
   const place = { id: newId("event"), processed_at: null };
   const answerer = by ?? "unknown";

@@ -19,7 +19,7 @@ interface Parts {
   options: Pick<SessionOptions, "message">;
 }
 
-/** What clients send to a session: what cannot be honoured is refused as it is sent, and not when its turn comes. */
+/** Validates client events when they are sent, not when their turn starts. */
 export class SentEvents {
   readonly #parts: Parts;
 
@@ -27,7 +27,7 @@ export class SentEvents {
     this.#parts = parts;
   }
 
-  /** The events as they are to be taken: commands and models by what they are. */
+  /** Returns the events with commands and models resolved. */
   async check(row: SessionRow, events: readonly ClientEvent[]): Promise<ClientEvent[]> {
     const { commands, options } = this.#parts;
     for (const [index, event] of events.entries()) await this.#checkOne(row, event, `events[${index}]`, events);
@@ -38,10 +38,10 @@ export class SentEvents {
     );
   }
 
-  /** A client that is not sure gives its answers again. If they are the same, they are what was given before. */
+  /** A client may repeat its answers after a timeout. Identical answers count as the first ones. */
   async answeredBefore(row: SessionRow, events: readonly ClientEvent[]): Promise<SessionEvent[] | undefined> {
     if (!events.every(isAnswer)) return undefined;
-    // The inbox first: what is taken between the two reads is in both then, and not in neither.
+    // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
     const waiting = await this.#parts.store.inbox.list(row.id);
     const logged = await this.#parts.store.events.read(row.id, {
       order: "desc",
@@ -78,7 +78,7 @@ export class SentEvents {
     }
   }
 
-  /** Whether a call waits for this kind of answer: known from the log, so that it holds after a restart too. */
+  /** Whether a call waits for this kind of answer, according to the log: also correct after a restart. */
   async #checkAnswer(
     row: SessionRow,
     event: Extract<ClientEvent, { type: "user.tool_confirmation" | "user.custom_tool_result" }>,

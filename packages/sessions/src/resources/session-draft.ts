@@ -16,7 +16,7 @@ import { jsonObject } from "../process/conversation-setup.ts";
 import { sentBy } from "./sent-by.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
 
-/** A session as a client asked for it, checked and complete but for the folder that it will work in. */
+/** A validated session request, complete except for its folder. */
 export interface SessionDraft {
   row: Omit<SessionRow, "folder" | "resources">;
   inbox: SessionEvent[];
@@ -60,7 +60,7 @@ export async function draftSession(
   };
 }
 
-/** Keys of ours in a session's metadata; an unknown one is a typing mistake that would otherwise do nothing. */
+/** Our keys in a session's metadata. An unknown key is rejected as a typo. */
 export function checkMetadata(metadata: Record<string, string>): void {
   const known = Object.values(SESSION_METADATA) as string[];
   for (const [key, value] of Object.entries(metadata)) {
@@ -97,7 +97,7 @@ function checkSchema(key: string, value: string): void {
   try {
     if (jsonObject.parse(JSON.parse(value))["type"] === "object") return;
   } catch {
-    // The same sentence serves both.
+    // One message serves both.
   }
   throw invalid(`metadata.${key}: expected a JSON Schema whose root has "type": "object"`);
 }
@@ -122,7 +122,7 @@ async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentC
   return withRoster({ ...agent, ...overridden }, agents);
 }
 
-/** A snapshot of the agent as a session keeps it: nobody's later change reaches it. */
+/** A snapshot of the agent; later changes of the agent do not affect the session. */
 async function withRoster(agent: Agent, agents: AgentCatalogue): Promise<Session["agent"]> {
   const { multiagent } = agent;
   const resolve = (roster: readonly { id: string; version: number }[]): Promise<ThreadAgent[]> =>

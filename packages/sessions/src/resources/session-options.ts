@@ -3,7 +3,7 @@ import type { HostSettings } from "../host/host-settings.ts";
 import { checkModeOf, hostAccount } from "@tandem/policy";
 import { checkTurnOptions, resolveModel, type ModelSettings } from "../process/turn-options.ts";
 
-/** What clients ask a session to run on and how much it may do: checked when they ask, and not when it is too late. */
+/** Validates the model, effort, mode and limits that clients request, at the time of the request. */
 export class SessionOptions {
   readonly #settings: ModelSettings & Pick<HostSettings, "hostVariables">;
 
@@ -11,7 +11,7 @@ export class SessionOptions {
     this.#settings = settings;
   }
 
-  /** The metadata of a session, or changes of it, where null takes something away. */
+  /** A session's metadata, or changes to it, where null removes a key. */
   async metadata<V extends string | null>(metadata: Record<string, V>): Promise<Record<string, V>> {
     const given = Object.entries(metadata).filter((entry): entry is [string, V & string] => entry[1] !== null);
     const set = Object.fromEntries<string>(given);
@@ -20,7 +20,7 @@ export class SessionOptions {
     return { ...metadata, ...checked } as Record<string, V>;
   }
 
-  /** Of an event that begins a turn, the model by its id. */
+  /** Resolves the model of an event that starts a turn. */
   async message<E extends { type: string; tandem?: { model?: string } }>(event: E, place: string): Promise<E> {
     const model = event.type === "user.message" ? event.tandem?.model : undefined;
     if (model === undefined) return event;
@@ -28,7 +28,7 @@ export class SessionOptions {
     return { ...event, tandem: { ...event.tandem, model: id } };
   }
 
-  /** What the log is told where the mode is another. */
+  /** The event for a changed mode. */
   modeEvents(
     before: Record<string, string>,
     after: Record<string, string> | undefined,

@@ -25,7 +25,10 @@ import { placeOf } from "../fleet/place.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import type { WorktreeMaker } from "../worktrees/worktree-maker.ts";
 
-/** Where sessions work: a folder as it is, a git worktree of one or of a remote's clone, or a private scratch folder. */
+/**
+ * Prepares the folders of sessions: an existing folder, a git worktree of it or of a remote's clone, or a private scratch
+ * folder.
+ */
 export class SessionPlaces {
   readonly #roots: AllowedRoots;
   readonly #stateFolder: string;
@@ -49,8 +52,8 @@ export class SessionPlaces {
   }
 
   /**
-   * Makes the folder of a new session. `metadata` is the session's, which may name its worktree; `begin` is where that begins,
-   * if not where the environment says.
+   * Creates the folder of a new session. The session's `metadata` may name its worktree; `begin` overrides the environment's
+   * start commit.
    */
   async prepare(
     environment: Environment,
@@ -73,18 +76,21 @@ export class SessionPlaces {
     return this.#maker.make(session, { repository, ...name, ...(branch !== undefined && { branch }) });
   }
 
-  /** A remote that may be cloned. A folder of this machine is one if sessions may work there. */
+  /** Checks a remote. A local folder is accepted only if sessions may work there. */
   async checkRemote(text: string): Promise<GitRemote> {
     const remote = parseRemote(text);
     return remote.path === undefined ? remote : { ...remote, url: await this.resolve(remote.path) };
   }
 
-  /** Which workers have the folder that was made ready here; null where there is but one process. */
+  /** The workers that have this folder; null with a single process. */
   placeOf(environment: Environment): string | null {
     return this.#machine === undefined ? null : placeOf(environment, this.#machine);
   }
 
-  /** A folder's real path, if sessions may work there. One that holds Tandem's own state would hold its tokens, too. */
+  /**
+   * Resolves a folder that sessions may work in. A folder that contains Tandem's state is rejected because it contains its
+   * tokens.
+   */
   async resolve(path: string): Promise<string> {
     const folder = await this.#roots.resolve(path);
     if (!isInside(folder, this.#stateFolder)) return folder;
@@ -97,19 +103,19 @@ export class SessionPlaces {
     );
   }
 
-  /** Takes away what was made for a session. A worktree with work in it that is nowhere else stays: `conflict`. */
+  /** Removes a session's folder. Throws `conflict` for a worktree with work that exists nowhere else. */
   async remove(row: SessionRow): Promise<void> {
     if (dirname(row.folder) === this.#scratch) await removeFolder(this.#scratch, row.folder);
     if (row.folder === this.#maker.book.folderOf(row.id)) await this.#maker.drop(row.id);
   }
 
-  /** The worktree of an archived session goes too, where that is wanted and nothing would be lost. */
+  /** Removes the worktree of an archived session, if configured and nothing would be lost. */
   async archived(row: SessionRow): Promise<void> {
     if (!this.#maker.settings.removeAtArchive || row.folder !== this.#maker.book.folderOf(row.id)) return;
     if ((await this.#maker.unsaved(row.id)) === undefined) await this.#maker.drop(row.id);
   }
 
-  /** Puts uploaded files where the session's agent finds them. What is there already is not overwritten. */
+  /** Copies uploaded files into the session's folder. Existing files are not overwritten. */
   async placeFiles(folder: string, wanted: SessionDraft["files"], files: FileStore): Promise<SessionRow["resources"]> {
     const placed: SessionRow["resources"] = [];
     for (const { file_id: id, mount_path: mount } of wanted) {

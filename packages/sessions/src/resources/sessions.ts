@@ -19,21 +19,18 @@ import type { FeedItem } from "../log/feed.ts";
 import type { PreviewListener } from "../log/delta-hub.ts";
 
 export interface Sessions {
-  /** Here and below, `by` is who asks for it, for the log. */
+  /** Here and below, `by` is the caller's name for the log. */
   create(params: SessionCreateParams, by?: string): Promise<Session>;
   get(id: string): Promise<Session>;
   update(id: string, params: SessionUpdateParams, by?: string): Promise<Session>;
   archive(id: string, by?: string): Promise<Session>;
   delete(id: string, by?: string): Promise<void>;
   list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>>;
-  /** Puts events into the inbox; they are acknowledged when this resolves. `by` is who sends them, for the log. */
+  /** Queues events; they are acknowledged when this resolves. `by` is the sender's name for the log. */
   send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]>;
-  /**
-   * Takes a message back that nobody has been given yet: the log says so, and it is never put to the agent. Rejects with
-   * `conflict` if the agent has it.
-   */
+  /** Removes a queued message and logs it. Rejects with `conflict` if the agent already has it. */
   takeBack(id: string, event: string, by?: string): Promise<void>;
-  /** A page of the log; with what waits in the inbox at its end, where the page reaches it. */
+  /** A page of the log; the last page includes the input queue. */
   events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }>;
   head(id: string): Promise<number>;
   follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
@@ -54,13 +51,15 @@ export interface Sessions {
   stopTask(id: string, taskId: string): Promise<void>;
   /** Slash commands that a person may type in a session. */
   commands(id: string): Promise<SlashCommand[]>;
-  /** Those of a session that would work in a folder. */
+  /** Slash commands of a session that would work in a folder. */
   commandsIn(folder: string): Promise<SlashCommand[]>;
-  /** Runs a command in the session's folder for a person; the model is told of it with the next message. */
+  /** Runs a shell command in the session's folder for a person; the model sees it with the next message. */
   shell(id: string, command: string, by: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
-  /** The session's folder: list a directory, search names and contents, read a file. Nothing outside it, whatever links say. */
+  /**
+   * The session's folder: list a directory, search names and contents, read a file. Links out of the folder are not followed.
+   */
   readonly folder: SessionFolder;
-  /** Sessions and what waits for a person, now; then each change, until the signal fires. */
+  /** All sessions and pending approvals, then each change, until the signal fires. */
   feed(signal: AbortSignal): AsyncIterable<FeedItem>;
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
 }

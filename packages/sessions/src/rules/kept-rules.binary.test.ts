@@ -40,7 +40,7 @@ const bash = (command: string, agentId?: string) => ({ name: "Bash", input: { co
 const inSession = (rules: KeptRules, more: Partial<{ id: string; agentId: string; folder: string }> = {}) =>
   rules.bookOf({ id: "sesn_1", agentId: "agent_1", folder: project, ...more });
 
-test("what the host's hooks run is not written by the way", async () => {
+test("writing files that the host's hooks run asks", async () => {
   const hook = { name: "check", on: "beforeTool" as const, timeout: 1_000, failure: "block" as const };
   const rules = openWith({
     hooks: [{ ...hook, command: ["node", "checks/hook.mjs", "--rules=checks/rules.json"] }],
@@ -51,8 +51,8 @@ test("what the host's hooks run is not written by the way", async () => {
   expect(await test("Write(checks/other.mjs)")).toBe("allow");
 });
 
-describe("rules that are kept", () => {
-  test("are listed after those of the file, once each, until they are removed", async () => {
+describe("stored rules", () => {
+  test("are listed once after those of the file until they are removed", async () => {
     const rules = open({ tool: "Bash", pattern: "make *", action: "allow" });
     const kept = await rules.add({ tool: "Bash", pattern: "ls", action: "deny" }, user);
     expect(await rules.add({ tool: "Bash", pattern: "ls", action: "deny" }, user)).toEqual(kept);
@@ -66,7 +66,7 @@ describe("rules that are kept", () => {
     await expect(rules.remove(kept.id!)).rejects.toMatchObject({ code: "not_found", fix: expect.any(String) });
   });
 
-  test("are refused where they cannot be held, in a file too", async () => {
+  test("are rejected if they cannot be enforced, also in a file", async () => {
     const wrong: Rule = { tool: "Bash", pattern: "a | b", action: "deny" };
     await expect(open().add(wrong, user)).rejects.toMatchObject({ code: "invalid_request" });
     expect(() => open({ tool: "Read", action: "ask" }, wrong)).toThrow(/rules\[1\]/);
@@ -76,7 +76,7 @@ describe("rules that are kept", () => {
     });
   });
 
-  test("hold for those whom they are about", async () => {
+  test("apply to their scope", async () => {
     const rules = open();
     const ls = { tool: "Bash", pattern: "ls", action: "deny" } as const;
     const places = [
@@ -93,7 +93,7 @@ describe("rules that are kept", () => {
     }
   });
 
-  test("of a project hold in its worktrees", async () => {
+  test("of a project apply in its worktrees", async () => {
     const git = (...args: string[]) =>
       execFileSync("git", ["-C", project, "-c", "user.name=x", "-c", "user.email=x@y", ...args]);
     git("init", "-q");
@@ -109,7 +109,7 @@ describe("rules that are kept", () => {
     const inTree = { id: "sesn_tree", folder: worktree };
     expect((await inSession(rules, inTree)).judge(bash("ls"))?.action).toBe("deny");
     expect((await inSession(rules)).judge(bash("ls"))?.action).toBe("deny");
-    // The link is the agent's to remove; the next process does not forget whose worktree it was.
+    // The agent can delete the link; the next process still knows the worktree's repository.
     const link = readFileSync(join(worktree, ".git"), "utf8");
     for (const other of [undefined, "gitdir: /nowhere/.git/worktrees/x\n"]) {
       rmSync(join(worktree, ".git"));
@@ -120,7 +120,7 @@ describe("rules that are kept", () => {
     await rules.remove(saved.id!);
   });
 
-  test("of a project do not hold in a folder that only claims to be a worktree of it", async () => {
+  test("of a project do not apply in a folder that only claims to be its worktree", async () => {
     const pretender = join(root, "pretender");
     mkdirSync(pretender);
     writeFileSync(join(pretender, ".git"), `gitdir: ${join(project, ".git", "worktrees", "worktree")}\n`);
@@ -134,7 +134,7 @@ describe("rules that are kept", () => {
     await rules.remove(saved.id!);
   });
 
-  test("of its caller hold a subagent, beside its own", async () => {
+  test("of the caller apply to a subagent, in addition to its own", async () => {
     const rules = open();
     const of = (agent: string) => ({ scope: "agent" as const, of: agent, by: "Ada" });
     const kept = [
@@ -147,13 +147,13 @@ describe("rules that are kept", () => {
     const book = await inSession(rules);
     expect(book.judge(bash("ls", "agent_2"))?.action).toBe("deny");
     expect(book.judge(bash("pwd", "agent_2"))?.action).toBe("ask");
-    // What only the caller may do is left to the subagent's policy.
+    // The caller's allow rules leave the subagent to its policy.
     expect(book.judge(bash("date", "agent_2"))).toBeUndefined();
     expect(book.judge(bash("date"))?.action).toBe("allow");
     for (const { id } of kept) await rules.remove(id!);
   });
 
-  test("count in an open book at once, and those of other processes while turns run", async () => {
+  test("apply at once in a running session, also changes by other processes", async () => {
     const [here, there] = [open(), open()];
     const book = await inSession(here);
     const own = await here.add({ tool: "Bash", pattern: "ls", action: "deny" }, user);
@@ -171,7 +171,7 @@ describe("rules that are kept", () => {
       .toBeUndefined();
   });
 
-  test("that nobody can read any more hold for the whole tool, unless they allow something", async () => {
+  test("that cannot be parsed apply to the whole tool, unless they allow", async () => {
     const broken = (id: string, action: string) => ({
       type: "put" as const,
       kind: "rule",
@@ -206,7 +206,7 @@ describe("rules that are kept", () => {
   });
 });
 
-test("a call can be tried: what would become of it, part by part, and what would allow it", async () => {
+test("a call can be tested: the verdict part by part, and the rule that would allow it", async () => {
   const rules = open({ tool: "Bash", pattern: "git status", action: "allow" });
   const tried = await rules.test("Bash(git status && git push)", { folder: project });
   expect(tried.verdict).toMatchObject({ action: "ask", by: "policy" });

@@ -37,37 +37,37 @@ import { worktreeAt } from "../worktrees/worktree-registry.ts";
 
 const SPACE = "tandem";
 const KIND = "rule";
-/** Of which repository a session's folder was a worktree when it was first asked: the link to it is the agent's to remove. */
+/** The repository of a session's worktree, recorded on first use because the agent can delete the link. */
 const PROJECT = "session_project";
 const project = z.object({ repository: z.string() });
-/** More rules than people keep; each page is one read. */
+/** The page size, larger than most rule lists; each page is one read. */
 const PAGE = 1_000;
 
-/** So old may rules be that another process may have changed, while a turn is under way. */
+/** How stale rules from other processes may be during a turn. */
 const FRESH_MS = 250;
 
 interface Parts {
   records: Records;
   clock: Clock;
-  /** Those of `tandem.yaml`. They apply to every session of this engine. */
+  /** Rules of `tandem.yaml`. They apply to every session of this engine. */
   file: readonly Rule[];
   project: string;
   stateFolder: string;
-  /** The user's, as commands see it. */
+  /** The home folder that commands see. */
   home: string;
-  /** Where Claude Code keeps what it has of the user's, if not in the home. */
+  /** Claude Code's folder for the user, if not in the home. */
   configDir?: string | undefined;
-  /** The host's own: what they run is not for agents to write. */
+  /** The host's hooks; agents must not write the files that they run. */
   hooks?: readonly HookConfig[];
-  /** The tools of an agent; without one, those of an agent that says nothing of them. */
+  /** The tools of an agent; without one, the defaults. */
   toolsOf: (agent: string | undefined) => Promise<readonly Tool[]>;
-  /** Told of each that is added or removed. */
+  /** Called for each added or removed rule. */
   note?: (note: AuditNote) => Promise<void>;
   /** Rejects with `RequestError("not_found")`. */
   sessionOf: (id: string) => Promise<{ folder: string; agentId: string; mode: PermissionMode | undefined }>;
 }
 
-/** Rules in the store, and those of the project's file before them. */
+/** Rules of the project's file, followed by those in the store. */
 export class KeptRules implements Rules {
   readonly #parts: Parts;
   readonly #file: readonly KeptRule[];
@@ -191,7 +191,7 @@ export class KeptRules implements Rules {
     return { verdict, parts: judgement.parts, ...(suggestion && { suggestion }) };
   }
 
-  /** Goes along with turns, so that what another process has changed counts within moments, and idle sessions cost nothing. */
+  /** Refreshes rules during turns, so that other processes' changes apply within moments and idle sessions cost nothing. */
   get turnHook(): TurnHook {
     return {
       before: async () => {
@@ -199,13 +199,13 @@ export class KeptRules implements Rules {
         return [];
       },
       observe: () => {
-        // While the store is away, what was known before holds.
+        // While the store is unreachable, the known rules apply.
         if (this.#parts.clock.now() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
       },
     };
   }
 
-  /** Takes away what is known of a session that is no more. */
+  /** Removes the records of a deleted session. */
   async left(session: string): Promise<void> {
     await this.#parts.records.write(SPACE, [{ type: "delete", kind: PROJECT, key: session }]);
   }
@@ -226,7 +226,7 @@ export class KeptRules implements Rules {
     return [...this.#file, ...this.#stored];
   }
 
-  /** Those who ask while the rules are being read wait for the next read: what they wait for may have come in between. */
+  /** Callers during a read wait for the next one: the change they expect may be newer than the current read. */
   async #read(): Promise<void> {
     await this.#reading?.catch(() => undefined);
     this.#reading ??= this.#readAll().finally(() => (this.#reading = undefined));
@@ -242,7 +242,7 @@ export class KeptRules implements Rules {
       after = page.at(-1)!.key;
     }
     this.#readAt = this.#parts.clock.now();
-    // Ids sort by age.
+    // Ids sort by creation time.
     if (JSON.stringify(found) !== JSON.stringify(this.#stored)) this.#stored = found;
   }
 
@@ -254,7 +254,7 @@ export class KeptRules implements Rules {
     await this.#read();
   }
 
-  /** A project is known by the real path of its folder; a worktree of it is no project of its own. */
+  /** A project is identified by its folder's real path; a worktree belongs to its repository's project. */
   async #placed({ scope, of }: RulePlace): Promise<RulePlace> {
     if (scope === "user") return { scope, of: null };
     if (of === null) throw new RequestError("invalid_request", `A rule of a ${scope} has to say of which one.`);
@@ -277,7 +277,7 @@ export class KeptRules implements Rules {
   }
 }
 
-/** Where Claude Code keeps who it is logged in as. */
+/** Claude Code's credential files. */
 const credentialFiles = ({ home, configDir, stateFolder }: Parts): string[] => [
   join(home, ".claude.json"),
   ...[join(home, ".claude"), join(stateFolder, "claude-code"), ...(configDir === undefined ? [] : [configDir])].flatMap(
@@ -285,14 +285,14 @@ const credentialFiles = ({ home, configDir, stateFolder }: Parts): string[] => [
   ),
 ];
 
-/** Hooks run in the session's folder: each of their words may name a file in it. */
+/** Hooks run in the session's folder: each word of a command may name a file in it. */
 const hookFiles = (hooks: readonly HookConfig[], folder: string, home: string): string[] =>
   hooks
     .flatMap(({ command = [] }) => command.flatMap((word) => [word, word.replace(/^-[^=]*=/, "")]))
     .flatMap((word) => realPath(absolute(word, folder, home)) ?? [])
     .filter((file) => file.startsWith(folder + sep));
 
-/** A rule that cannot be read any more is held as if it were for the whole tool, unless it allows something. */
+/** A rule that cannot be parsed applies to the whole tool, unless it allows. */
 function compile(rule: KeptRule, place: Place): CompiledRule[] {
   try {
     return [compileRule(rule, place)];
@@ -318,8 +318,8 @@ function holdsFor(
 }
 
 /**
- * A session's folder, and, where that is a git worktree, the repository that it is one of. The link in the worktree is the
- * agent's to rewrite: of worktrees that Tandem has made its own record counts, of others what the repository says of them.
+ * A session's folder and, for a git worktree, its repository. The agent can rewrite the link in the worktree, so our own record
+ * counts for Tandem's worktrees, and the repository's list for others.
  */
 async function projectsOf(path: string, stateFolder: string): Promise<string[]> {
   const folder = realPath(path) ?? path;
@@ -335,7 +335,7 @@ async function projectsOf(path: string, stateFolder: string): Promise<string[]> 
 
 const RANKS = ["allow", undefined, "ask", "deny"] as const;
 
-/** No verdict leaves it to the policy, which may be stricter than a rule that allows. */
+/** Without a verdict the policy decides, which may be stricter than an allow rule. */
 function stricter(a: Verdict | undefined, b: Verdict | undefined): Verdict | undefined {
   return RANKS.indexOf(a?.action) >= RANKS.indexOf(b?.action) ? a : b;
 }

@@ -1,7 +1,7 @@
 import { PERMISSION_MODES, RequestError, SESSION_METADATA, type PermissionMode } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 
-/** What of a session decides about its calls. */
+/** The facts of a session that decide about its calls. */
 export function ruledSession(
   row: SessionRow | undefined,
   id: string,

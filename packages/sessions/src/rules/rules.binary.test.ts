@@ -43,7 +43,7 @@ const uses = (events: readonly LoggedEvent[]) =>
 const results = (events: readonly LoggedEvent[]): string =>
   JSON.stringify(events.flatMap(({ event }) => (event.type === "agent.tool_result" ? [event.content] : [])));
 
-/** Says something, denies whatever is asked for, and gives all that happened when the turn is over. */
+/** Sends a message, denies every request, and returns the turn's events. */
 async function turnWithoutConsent(session: Session): Promise<LoggedEvent[]> {
   const answered = new Set<string>();
   const seen: LoggedEvent[] = [];
@@ -65,11 +65,11 @@ async function turnWithoutConsent(session: Session): Promise<LoggedEvent[]> {
   throw new Error("The turn did not end.");
 }
 
-/** What reaches out of the folder if it should run after all is left to the test in memory. */
+/** Evasions that would leave the folder are tested only without running them. */
 const OUTSIDE = /sudo|ssh|docker|crontab|^at |npx|npm exec|tandem|claude|elsewhere|clean -fdx|\/dev\/tcp/;
 const tried = EVASIONS.filter((command) => !OUTSIDE.test(command));
 
-test("none of the ways around a rule runs, in a session that asks for nothing", async () => {
+test("no evasion of a rule runs in a session that bypasses permissions", async () => {
   const before = readdirSync(stage.folder).toSorted();
   const config = readFileSync(join(stage.folder, ".git/config"), "utf8");
   const session = await engine.session({}, allowAll);
@@ -93,7 +93,7 @@ test("none of the ways around a rule runs, in a session that asks for nothing", 
   expect(readdirSync(stage.folder).toSorted()).toEqual(before);
 });
 
-test("a denied file is not written by any tool, and the model is told the rule", async () => {
+test("no tool can write a denied file, and the model is told the rule", async () => {
   const path = join(stage.folder, "link-to-protected");
   stage.rehearsal.use([toolUse("Write", { file_path: path, content: "x" }), text("I see.")]);
   const session = await engine.session({}, allowAll);
@@ -106,7 +106,7 @@ test("a denied file is not written by any tool, and the model is told the rule",
   expect(readFileSync(join(stage.folder, "protected.txt"), "utf8")).toBe("as it was");
 });
 
-test("every command begins in the session's folder, wherever an earlier one went", async () => {
+test("every command starts in the session's folder, whatever an earlier one did", async () => {
   stage.rehearsal.use([bash("cd sub && pwd"), bash("pwd"), text("Done.")]);
   const session = await engine.session({}, allowAll);
   const events = await turnWithoutConsent(session);
@@ -118,7 +118,7 @@ test("every command begins in the session's folder, wherever an earlier one went
   expect(said[1]).not.toContain(`${stage.folder}/sub`);
 });
 
-test("a rule that another process adds or removes counts for the next turn of a running session", async () => {
+test("a rule changed by another process applies to the next turn of a running session", async () => {
   const other = await stage.open();
   stage.rehearsal.use([bash("ls sub"), text("One."), bash("ls sub"), text("Two."), bash("ls sub"), text("Three.")]);
   const session = await engine.session({}, allowAll);
@@ -132,7 +132,7 @@ test("a rule that another process adds or removes counts for the next turn of a 
   await other.stop();
 });
 
-test("rules of a session go with it", async () => {
+test("rules of a session are deleted with it", async () => {
   const session = await engine.session({}, allowAll);
   const place = { scope: "session" as const, of: session.id };
   await engine.engine.rules.add({ tool: "Bash", action: "allow" }, { ...place, by: "a test" });

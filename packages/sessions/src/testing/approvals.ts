@@ -4,7 +4,7 @@ import type { RunningEngine } from "./engine-stage.ts";
 export const isOver = ({ event }: LoggedEvent): boolean =>
   event.type === "session.status_idle" && event.stop_reason.type !== "requires_action";
 
-/** Whether a session says that it waits for so many answers. */
+/** Whether a session waits for this many answers. */
 export const waitsFor =
   (count: number) =>
   ({ event }: LoggedEvent): boolean =>
@@ -12,7 +12,7 @@ export const waitsFor =
     event.stop_reason.type === "requires_action" &&
     event.stop_reason.event_ids.length === count;
 
-/** Says something, and gives what the session then waits for, the oldest first. */
+/** Sends a message and returns the pending calls, oldest first. */
 export async function untilAsked(
   running: RunningEngine,
   session: Session,

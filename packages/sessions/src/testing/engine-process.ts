@@ -6,7 +6,7 @@ import { openStore } from "@tandem/storage";
 import { createEngine } from "../create-engine.ts";
 import { handle, SLOWNESS, stageSettings, type SpawnOptions } from "./engine-stage.ts";
 
-// An engine of a stage in a process of its own, which tests may kill or halt. Says which session it has begun.
+// An engine in its own process, which tests can kill or suspend. Prints the id of its session.
 const [root = ""] = process.argv.slice(2);
 const input = (await json(process.stdin)) as SpawnOptions & {
   url: string;
@@ -28,5 +28,5 @@ await running.say(session, words);
 console.log(JSON.stringify(session));
 // Tests end this process by SIGKILL, before Node would write the compile cache.
 flushCompileCache();
-// Without this it would end as soon as nothing is under way.
+// Keeps the process alive while it is idle.
 setInterval(() => {}, 1_000);

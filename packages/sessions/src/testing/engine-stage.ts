@@ -22,17 +22,17 @@ const LEASE_MS = 3_000;
 /** Leases are longer on a slow machine, which renews them late. */
 export const SLOWNESS = Number(process.env["TANDEM_TEST_SLOWNESS"] ?? 1);
 
-/** A store, the real Claude Code, and the rehearsal behind it; as many engines on them as a test likes. */
+/** A store, the real Claude Code and the rehearsal; a test can open any number of engines on them. */
 export interface EngineStage extends AsyncDisposable {
   rehearsal: Rehearsal;
-  /** Where sessions of `env_local` work. */
+  /** The folder of `env_local`. */
   folder: string;
   root: string;
-  /** Pids of Claude Code processes that engines of this stage have running. */
+  /** Pids of running Claude Code processes of this stage's engines. */
   processes(): Promise<number[]>;
-  /** `location`: of another store than the stage's own. */
+  /** `location`: another store than the stage's own. */
   open(overrides?: Overrides): Promise<RunningEngine>;
-  /** An engine in a process of its own, with a session of this agent that it has been told something. */
+  /** Starts an engine in its own process, with a session of this agent and a first message. */
   spawn(
     agent: Partial<AgentCreateParams>,
     words: string,
@@ -42,7 +42,7 @@ export interface EngineStage extends AsyncDisposable {
 
 type Overrides = Partial<EngineSettings> & { home?: string; location?: string };
 
-/** What an engine in another process is told beside; all of it travels as JSON. */
+/** Settings of an engine in another process, passed as JSON. */
 export interface SpawnOptions {
   session?: Partial<SessionCreateParams>;
   settings?: Partial<Pick<EngineSettings, "quota" | "recovery" | "hostVariables">>;
@@ -52,15 +52,15 @@ export interface SpawnOptions {
 export interface RunningEngine {
   engine: Engine;
   store: Store;
-  /** A session of a new agent in `env_local`, unless told otherwise. */
+  /** Creates a session of a new agent, by default in `env_local`. */
   session(params?: Partial<SessionCreateParams>, agent?: Partial<AgentCreateParams>): Promise<Session>;
   say(session: Session, text: string, delivery?: "queue" | "steer"): Promise<string>;
-  /** The log up to the first event after `after` that fits. Fails when it does not come. */
+  /** The log up to the first matching event after `after`. Fails on a timeout. */
   until(session: Session, fits: (logged: LoggedEvent) => boolean, after?: number): Promise<LoggedEvent[]>;
-  /** Says it and waits until the turn is over; the events of that turn. */
+  /** Sends a message and returns the events of its turn. */
   turn(session: Session, text: string): Promise<LoggedEvent[]>;
   stop(): Promise<void>;
-  /** Stops as a crash does: from one moment to the next it neither writes nor renews anything. */
+  /** Simulates a crash: at once it neither writes nor renews anything. */
   vanish(): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
     const died = once(child, "exit").then((): never => {
       throw new Error("The engine's process ended before it had begun a session.");
     });
-    // Its end is no news later on.
+    // Its later exit is not reported.
     died.catch(() => undefined);
     const [line] = (await Promise.race([once(child.stdout, "data"), died])) as [Buffer];
     return { process: child, session: JSON.parse(line.toString()) as Session };
@@ -124,7 +124,7 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
   };
 }
 
-/** What every engine of a stage is told, in whatever process it runs. */
+/** Settings of every engine of a stage, in any process. */
 export async function stageSettings(root: string, url: string, home = join(root, "home")): Promise<EngineSettings> {
   const credential: Credential = { type: "api_key", key: "sk-ant-made-up-key", baseUrl: url };
   const stateFolder = join(root, "state");

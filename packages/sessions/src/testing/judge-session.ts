@@ -2,7 +2,7 @@ import type { LoggedEvent, SessionId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { openCalls } from "../log/open-turn.ts";
 
-/** What is wrong with a session at rest, in words: nothing, as a rule. `sent` are events that were acknowledged. */
+/** Checks the invariants of an idle session and returns the violations. `sent` are acknowledged events. */
 export async function judgeSession(
   { store }: { store: Store },
   { id }: { id: string },
@@ -38,7 +38,7 @@ function statusOf(events: readonly LoggedEvent[]): { says: string; waiting: read
   };
 }
 
-/** Between the end of a turn and the beginning of the next nothing is done, and nothing is left open. */
+/** Between turns, nothing runs and nothing is open. */
 function afterTheEnd(events: readonly LoggedEvent[]): string[] {
   const wrong: string[] = [];
   let isOver = true;
@@ -56,7 +56,7 @@ function afterTheEnd(events: readonly LoggedEvent[]): string[] {
   return wrong;
 }
 
-/** The row counts what the requests in the log took, each once. */
+/** The row counts the usage of each logged request once. */
 function usage(events: readonly LoggedEvent[], counted: number): string[] {
   const requests = new Map<string, number>();
   for (const { event } of events) {

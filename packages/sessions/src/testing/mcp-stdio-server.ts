@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-// A small MCP server on stdio for tests. Its one argument is a file with the description of its tool `look`, read whenever
-// it is asked for its tools. `look` answers with its input and its own circumstances; `shift` describes it anew and says so.
+// A small MCP server on stdio for tests. Its one argument is a file with the description of its tool `look`, read on each
+// listing. `look` returns its input and environment; `shift` changes the description and announces it.
 
 const [, , file = ""] = process.argv;
 const say = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);

@@ -10,21 +10,21 @@ export interface Trust {
 }
 
 /**
- * Whether what a folder brings may act in sessions. `changed`: it was trusted as it was, and is not what it was. `empty`:
- * there is nothing that would need it. `refused`: it cannot be trusted as it is.
+ * Whether a folder's settings may take effect in sessions. `changed`: it changed since it was trusted. `empty`: nothing needs
+ * trust. `refused`: it cannot be trusted.
  */
 type TrustState = "trusted" | "untrusted" | "changed" | "empty" | "refused";
 
 export interface FolderTrust {
   trusted: boolean;
   state: TrustState;
-  /** The folder that the trust is about: of a worktree, that of its repository. */
+  /** The trusted folder: for a worktree, that of its repository. */
   folder: string;
   /** When it was trusted. */
   since: string | null;
   /** Why it cannot be trusted. */
   reason?: string;
-  /** As it was read when that was decided; absent where it cannot be trusted. */
+  /** The contents at the time of the decision; absent if it cannot be trusted. */
   config?: FolderConfig;
 }
 

@@ -25,7 +25,7 @@ const filesIn = async (place: string): Promise<string[]> =>
     .map((entry) => join(entry.parentPath, entry.name).slice(place.length + 1))
     .sort();
 
-test("a copy has the skills that were trusted, and nothing else of the folder", async () => {
+test("a copy contains the trusted skills and nothing else of the folder", async () => {
   await put(".claude/skills/greet/SKILL.md", "Say hello.");
   await put(".claude/skills/greet/run.sh", "#!/bin/sh\n");
   await put(".claude/hooks/hooks.json", "{}");
@@ -40,7 +40,7 @@ test("a copy has the skills that were trusted, and nothing else of the folder", 
   expect((await stat(join(place, "skills/greet/run.sh"))).mode & 0o777).toBe(0o500);
 });
 
-test("the same skills are in the same place, and what was changed or added there is made anew", async () => {
+test("the same skills share one copy, and a modified copy is rebuilt", async () => {
   await put(".claude/skills/greet/SKILL.md", "Say hello.");
   const place = await copy();
   expect(await copy()).toBe(place);
@@ -53,7 +53,7 @@ test("the same skills are in the same place, and what was changed or added there
   expect(await readFile(join(place, "skills/greet/SKILL.md"), "utf8")).toBe("Say hello.");
 });
 
-test("copies that nobody has asked for in a month go", async () => {
+test("copies unused for a month are removed", async () => {
   await put(".claude/skills/greet/SKILL.md", "Say hello.");
   const old = await copy();
   const then = new Date(Date.now() - 31 * 24 * 60 * 60 * 1_000);

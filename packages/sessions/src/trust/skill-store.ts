@@ -3,26 +3,26 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "n
 import { dirname, join, relative, sep } from "node:path";
 import type { FolderConfig } from "@tandem/workspace";
 
-/** A conversation that is taken up again may remember where a skill's files are: they stay for a while. */
+/** A resumed conversation may refer to files of a skill, so copies stay for a while. */
 const KEEP_MS = 30 * 24 * 60 * 60 * 1_000;
 
 const SKILLS = ".claude/skills/";
-/** Ours: what a folder says of itself as a plugin (hooks, servers, paths elsewhere) is not among what is copied. */
+/** Our own manifest: the folder's plugin settings (hooks, servers, other paths) are not copied. */
 const MANIFEST = ".claude-plugin/plugin.json";
 
 /**
- * Copies of skills that Claude Code takes up, each under the hash of what is in it: the very bytes that were trusted, and
- * nothing but skills. A folder's own `.claude` may change at any time, and Claude Code would load its hooks, too.
+ * Copies of skills for Claude Code, by content hash: exactly the trusted bytes, and only skills. A folder's own `.claude` can
+ * change at any time, and Claude Code would also load its hooks.
  */
 export class SkillStore {
   readonly #folder: string;
 
   constructor(stateFolder: string) {
-    // Among what Claude Code may read: a skill sends the model to files beside it.
+    // In a folder that Claude Code may read: a skill refers to files next to it.
     this.#folder = join(stateFolder, "claude-code", "folder-skills");
   }
 
-  /** Where the copy is. What somebody has changed in it is made anew. */
+  /** The path of the copy. A modified copy is rebuilt. */
   async put(config: FolderConfig): Promise<string> {
     const files = skillFiles(config);
     const hash = createHash("sha256");
@@ -37,7 +37,7 @@ export class SkillStore {
     return place;
   }
 
-  /** What nobody has asked for since then. */
+  /** Removes copies that were not used since then. */
   async #clear(before: number): Promise<void> {
     for (const name of await readdir(this.#folder)) {
       const path = join(this.#folder, name);
@@ -72,21 +72,21 @@ async function isIntact(place: string, files: ReadonlyMap<string, Buffer>): Prom
   }
 }
 
-/** Whole or not at all: another process may be looking at it. */
+/** Atomic: another process may read it. */
 async function build(place: string, files: ReadonlyMap<string, Buffer>): Promise<void> {
   const draft = `${place}.${randomUUID()}`;
   try {
     for (const [path, bytes] of files) {
       const file = join(draft, path);
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      // A script can be started, as in the folder.
+      // Scripts stay executable.
       await writeFile(file, bytes, { mode: bytes.subarray(0, 2).toString() === "#!" ? 0o500 : 0o400 });
     }
     await rm(place, { recursive: true, force: true });
     await rename(draft, place);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    // Another has put the same there first.
+    // Another process created the same copy first.
     if (!(await isIntact(place, files))) throw error;
   }
 }

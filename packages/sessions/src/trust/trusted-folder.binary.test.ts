@@ -9,7 +9,7 @@ import type { FolderTrust } from "./folder-trust.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
 
-/** A folder by a stranger: everything in it that could act leaves a file in `evidence`. */
+/** An untrusted folder: every active part leaves a file in `evidence`. */
 let stage: EngineStage;
 let running: RunningEngine;
 let evidence: string;
@@ -56,7 +56,7 @@ async function trustOf(folder: string): Promise<FolderTrust> {
 const ALLOW = { permission_policy: { type: "always_allow" as const } };
 const AGENT = { tools: [{ type: "agent_toolset_20260401" as const, default_config: ALLOW }] };
 
-test("an untrusted folder loads no hooks, MCP servers, env, helpers or skills: only the words of CLAUDE.md", async () => {
+test("an untrusted folder loads no hooks, MCP servers, env, helpers or skills: only the text of CLAUDE.md", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: 'echo "<$GREETING>"' }), text("done")]);
   const session = await running.session({}, AGENT);
   const events = await running.turn(session, "Go.");
@@ -89,7 +89,7 @@ test("a trusted folder loads them, and credentials never follow the base URL, ke
   expect(JSON.stringify(request!.body)).toContain("Says hello nicely.");
 });
 
-test("a trusted folder's skills are words: they run no shell, and bring no hooks, agents or commands along", async () => {
+test("a trusted folder's skills are text only: no shell, hooks, agents or commands", async () => {
   const head = "---\nname: greet\ndescription: Says hello nicely.\nallowed-tools: Bash\n---\n";
   await put(".claude/skills/greet/SKILL.md", `${head}Greet the heron. !\`${leave("skill")}\` Then read words.md.\n`);
   await put(".claude/skills/greet/words.md", "Good morning, heron.");
@@ -115,14 +115,14 @@ test("a trusted folder's skills are words: they run no shell, and bring no hooks
   expect(last, "what is beside a skill can be read").toContain("Good morning, heron.");
 });
 
-test("tools of a trusted folder's MCP server are asked for: no agent has said that they may run", async () => {
+test("tools of a trusted folder's MCP server ask: no agent allows them", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   stage.rehearsal.use([toolUse("mcp__eyes__look", {}), text("done")]);
   const events = await running.turn(await running.session({}, AGENT), "Look.");
   expect(the(events, "agent.mcp_tool_use").evaluated_permission).toBe("ask");
 });
 
-test("a trusted folder that has changed asks again: nothing of it loads", async () => {
+test("a trusted folder that changed loads nothing until it is trusted again", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   await put(".claude/hooks/new.sh", "evil");
   stage.rehearsal.use([text("done")]);
@@ -131,7 +131,7 @@ test("a trusted folder that has changed asks again: nothing of it loads", async 
   expect(the(events, "tandem.notice").text).toContain("has changed since it was trusted");
 });
 
-test("a command that comes after the folder was trusted runs no shell until it is trusted, too", async () => {
+test("a command added after the folder was trusted runs no shell until it is trusted, too", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   await put(".tandem/commands/x.md", `Hello. !\`${leave("command")}\``);
   const session = await running.session({}, AGENT);
@@ -150,7 +150,7 @@ test("a command that comes after the folder was trusted runs no shell until it i
   expect(await readdir(evidence)).toContain("command");
 });
 
-test("a settings file that cannot be understood ends the turn, and says which", async () => {
+test("an invalid settings file ends the turn with its name", async () => {
   await put(".claude/settings.json", "{ hooks");
   trusted = (await readFolderConfig(stage.folder)).identity;
   const events = await running.turn(await running.session({}, AGENT), "Go.");

@@ -3,7 +3,7 @@ import { RequestError } from "@tandem/protocol";
 import type { FolderConfig } from "@tandem/workspace";
 import { z } from "zod";
 
-// What Claude Code's own files say, as far as it is let in. What stands in none of these shapes is not loaded.
+// The supported settings of Claude Code's own files. Unknown shapes are not loaded.
 
 const SETTINGS = [".claude/settings.json", ".claude/settings.local.json"];
 const SERVERS = ".mcp.json";
@@ -33,12 +33,12 @@ const server = z.union([
 export type FolderServer = z.infer<typeof server>;
 const serversFile = z.object({ mcpServers: z.record(z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/), server) });
 
-/** Without a place for its skills: where Claude Code finds them is not where the folder keeps them. */
+/** Without the path of its skills: Claude Code loads them from a copy. */
 export interface FolderParts extends Omit<TrustedSettings, "skillsIn"> {
   servers: Record<string, FolderServer>;
 }
 
-/** What a trusted folder brings. A file that cannot be understood is an error that names it, and not half loaded. */
+/** The settings of a trusted folder. An invalid file is an error that names it; nothing is loaded in part. */
 export function trustedParts(config: FolderConfig): FolderParts {
   const settings = SETTINGS.flatMap((path) => parse(config, path, settingsFile) ?? []);
   const hooks: Record<string, unknown[]> = {};

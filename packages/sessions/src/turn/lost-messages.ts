@@ -9,22 +9,22 @@ import { loadTranscripts } from "../process/transcript-store.ts";
 const LOOKED_AT = 20;
 const NOTES_LOOKED_AT = 1_000;
 
-/** The name under which a message goes to Claude Code: the same whenever it is asked for. */
+/** The id of a message in Claude Code's transcript; deterministic. */
 export function messageUuid(id: EventId | ThreadId): string {
   const hex = createHash("sha256").update(id).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * Messages that are in the log and not in the transcript: a process that dies at once has taken them and kept nothing. The
- * model is told of them before it gets the next one, so that what was acknowledged is not lost on it.
+ * Finds messages that are logged but missing from the transcript: a process that dies at once saves nothing. They are sent to
+ * the model before the next message, so that no acknowledged message is lost.
  */
 export async function lostMessages(
   store: Store,
   session: SessionId,
   conversation: Conversation,
   sending: EventId,
-  /** Whether messages may reach the model only after hooks were asked about them. */
+  /** Whether hooks must approve messages before the model gets them. */
   isGuarded: boolean,
 ): Promise<ModelContent[]> {
   const recent = await store.events.read(session, { order: "desc", limit: LOOKED_AT, types: ["user.message"] });
@@ -47,7 +47,7 @@ export async function lostMessages(
   ];
 }
 
-/** What a hook has blocked is not lost. Of a message that none was asked about, nobody knows what it would have said. */
+/** A blocked message is not lost. A message that no hook has seen must not be sent, because the hook might block it. */
 async function passed(events: EventLog, session: SessionId, isGuarded: boolean): Promise<(id: EventId) => boolean> {
   const types = ["tandem.dropped", "tandem.hook"];
   const said = await events.read(session, { order: "desc", limit: NOTES_LOOKED_AT, types });
@@ -60,14 +60,14 @@ async function passed(events: EventLog, session: SessionId, isGuarded: boolean):
   return (id) => !dropped.has(id) && (!isGuarded || asked.has(id));
 }
 
-/** A file that is gone must not keep the session from going on. */
+/** A missing file must not block the session. */
 const unreadable = (error: unknown): ModelContent[] => [
   { type: "text", text: `[Tandem] A message that cannot be read any more: ${String(error)}` },
 ];
 
-/** Whether a message has reached the transcript that is stored. */
+/** Whether the stored transcript contains the message. */
 export async function isKept(transcripts: Transcripts, row: SessionRow, message: EventId): Promise<boolean> {
-  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  // Imported lazily: commands that only read sessions start faster without it.
   const { messageUuids } = await import("@tandem/claude-code");
   const uuid = messageUuid(message);
   const lines = (await loadTranscripts(transcripts, row.id, row.claudeSession)).get("") ?? [];

@@ -7,7 +7,7 @@ import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testi
 import { judgeSession } from "../testing/judge-session.ts";
 import { TestClock } from "../testing/test-clock.ts";
 
-// Plan limits are a login's: a made-up one, and the rehearsal as its proxy.
+// Plan limits need a login: a fake one, with the rehearsal as its proxy.
 let stage: EngineStage;
 let login: { type: "login"; configDir: string };
 let variables: Record<string, string>;
@@ -40,11 +40,11 @@ const waits = { metadata: { "tandem.on_quota": "wait" } };
 const isParked = ({ event }: LoggedEvent) => event.type === "tandem.parked";
 const said = (events: readonly LoggedEvent[]) =>
   events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
-/** Each time it is asked for: so many seconds from then. */
+/** The reset is always this many seconds after the request. */
 const limited = (seconds: number) => (): Reply => planLimit({ resetsAt: new Date(Date.now() + seconds * 1_000) });
 const rule = (answer: () => Reply, uses = 1) => ({ type: "rule" as const, predicate: undefined, answer, uses });
 
-test("a turn that meets a quota waits for its reset, and goes on where it was", async () => {
+test("a turn that hits a quota waits for the reset and then continues", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(HOUR)), text("Done.")]);
   const clock = new TestClock();
   const engine = await open({ clock });
@@ -54,7 +54,7 @@ test("a turn that meets a quota waits for its reset, and goes on where it was", 
   const row = (await engine.store.sessions.get(session.id))!;
   expect(row).toMatchObject({ status: "rescheduling", parked: { kind: "five_hour" } });
   expect(await stage.processes()).toEqual([]);
-  // What is sent meanwhile is kept for after the turn.
+  // Messages sent meanwhile are queued until after the turn.
   stage.rehearsal.use([text("Done."), text("Yes?")]);
   await engine.say(session, "And then?");
   clock.advance(HOUR * 1_000);
@@ -68,7 +68,7 @@ test("a turn that meets a quota waits for its reset, and goes on where it was", 
   expect(await judgeSession(engine, session)).toEqual([]);
 });
 
-test("without being asked to, it ends, and says when the quota resets", async () => {
+test("without the setting, the turn ends and reports the reset time", async () => {
   const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
   stage.rehearsal.use([always(planLimit({ resetsAt }))]);
   const engine = await open();
@@ -79,7 +79,7 @@ test("without being asked to, it ends, and says when the quota resets", async ()
   expect(the(events, "session.error").error.tandem?.resets_at).toBe(resetsAt.toISOString());
 });
 
-test("it waits no more often than it may, and can be interrupted", async () => {
+test("it stops waiting after the maximum number of waits, and can be interrupted", async () => {
   stage.rehearsal.use([rule(limited(1), 2)]);
   const engine = await open({ quota: { action: "wait", windows: 1 } });
   const session = await engine.session({}, free);
@@ -99,7 +99,7 @@ test("it waits no more often than it may, and can be interrupted", async () => {
   expect((await engine.store.sessions.get(session.id))!).toMatchObject({ status: "idle", parked: null });
 });
 
-test("a server that is killed while a turn waits: the next one goes on waiting, and then with the turn", async () => {
+test("after a kill during the wait, the next server continues the wait and the turn", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(6))]);
   const settings = { hostVariables: variables };
   const { process: server, session } = await stage.spawn(free, "Do it.", {
@@ -122,7 +122,7 @@ test("a server that is killed while a turn waits: the next one goes on waiting, 
   expect(await judgeSession(watching, session)).toEqual([]);
 });
 
-test("a server that stops leaves the turn waiting", async () => {
+test("a stopping server leaves the turn waiting", async () => {
   stage.rehearsal.use([rule(limited(HOUR))]);
   const first = await open();
   const session = await first.session(waits, free);

@@ -23,7 +23,7 @@ export interface InterruptedTurn extends InheritedRequests {
   uncounted: { thread: ThreadId | null; end: EventOf<"span.model_request_end"> }[];
 }
 
-/** Undefined where no turn was open. */
+/** Undefined if no turn was open. */
 export async function readInterruptedTurn(log: EventLog, row: SessionRow): Promise<InterruptedTurn | undefined> {
   const events = await readOpenTurn(log, row.id);
   const wasRunning = row.status === "running" || row.status === "rescheduling";

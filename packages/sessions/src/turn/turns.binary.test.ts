@@ -28,11 +28,11 @@ const waits = () => toolUse("Bash", { command: "tail -F waiting.txt" });
 const interrupt = (session: Session) => engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
 const startedSince = async (before: readonly number[]): Promise<number[]> =>
   (await stage.processes()).filter((pid) => !before.includes(pid));
-/** Ends what was started since then, as a crash would. */
+/** Kills processes started since then, like a crash. */
 const killSince = async (before: readonly number[]): Promise<void> => {
   for (const pid of await startedSince(before)) process.kill(-pid, "SIGKILL");
 };
-/** Until so many answers were given and the session is idle after them. */
+/** Waits for this many responses and idle after them. */
 const untilSaid = (session: Session, count: number) => {
   let answers = 0;
   return engine.until(session, (logged) => {
@@ -41,8 +41,8 @@ const untilSaid = (session: Session, count: number) => {
   });
 };
 
-describe("a message that is to steer the turn", () => {
-  test("and comes too late for it is answered next, before the session is idle", async () => {
+describe("a steering message", () => {
+  test("that arrives too late is answered next, before the session is idle", async () => {
     stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Now to you.")]);
     const session = await engine.session();
     const first = await engine.say(session, "One.");
@@ -53,7 +53,7 @@ describe("a message that is to steer the turn", () => {
     expect(await judgeSession(engine, session, [first, second])).toEqual([]);
   });
 
-  test("is told once, also while the store is slow to take it out of the inbox", async () => {
+  test("is sent once, even while the store is slow to remove it from the input queue", async () => {
     const slow = await stage.open({ leaseTtl: 1_000 });
     const append = slow.store.events.append.bind(slow.store.events);
     slow.store.events.append = async (...what) => {
@@ -75,7 +75,7 @@ describe("a message that is to steer the turn", () => {
     await slow.stop();
   });
 
-  test("goes before those that wait, and nothing is mixed up", async () => {
+  test("precedes queued messages, and order is kept", async () => {
     stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Two."), text("Three.")]);
     const session = await engine.session();
     const first = await engine.say(session, "One.");
@@ -88,7 +88,7 @@ describe("a message that is to steer the turn", () => {
     expect(await judgeSession(engine, session, [first, second, third])).toEqual([]);
   });
 
-  test("does not overtake the one that begins the turn", async () => {
+  test("does not overtake the message that starts the turn", async () => {
     stage.rehearsal.use([always(text("Yes."))]);
     const session = await engine.session();
     const before = await stage.processes();
@@ -96,7 +96,7 @@ describe("a message that is to steer the turn", () => {
       { type: "user.message", content: [{ type: "text", text: "First." }] },
       { type: "user.message", content: [{ type: "text", text: "Second." }], tandem: { delivery: "steer" } },
     ]);
-    // The process is there, and has been told nothing yet.
+    // The process has started and has no prompt yet.
     await expect.poll(() => startedSince(before), { interval: 5 }).not.toEqual([]);
     await engine.say(session, "Third.", "steer");
     await untilSaid(session, 2);
@@ -105,7 +105,7 @@ describe("a message that is to steer the turn", () => {
     await expect.poll(() => judgeSession(engine, session)).toEqual([]);
   });
 
-  test("and whose process dies before it has it is told to the next one", async () => {
+  test("is sent to the next process if its process dies first", async () => {
     stage.rehearsal.use([waits(), text("I am new here.")]);
     const session = await engine.session({}, allowAll);
     const before = await stage.processes();
@@ -119,7 +119,7 @@ describe("a message that is to steer the turn", () => {
     expect(await judgeSession(engine, session, [steering])).toEqual([]);
   });
 
-  test("is told once, also when the conversation goes on in another process", async () => {
+  test("is sent once, even if the conversation continues in another process", async () => {
     const quick = await stage.open({ idle: 100 });
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.5" }), text("Understood."), text("Still here.")]);
     const session = await quick.session({}, allowAll);
@@ -134,7 +134,7 @@ describe("a message that is to steer the turn", () => {
   });
 });
 
-test("a message that waits can be taken back; one that the agent has cannot", async () => {
+test("a queued message can be removed; one that the agent has cannot", async () => {
   stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 })]);
   const session = await engine.session();
   const first = await engine.say(session, "One.");
@@ -151,7 +151,7 @@ test("a message that waits can be taken back; one that the agent has cannot", as
   expect((await sessions.events(session.id, { limit: 1, order: "desc" })).waiting).toEqual([]);
 });
 
-test("a message that waits while the process dies is answered by the next one", async () => {
+test("a message queued while the process dies is answered by the next one", async () => {
   stage.rehearsal.use([waits(), text("I am new here.")]);
   const session = await engine.session({}, allowAll);
   const before = await stage.processes();
@@ -165,7 +165,7 @@ test("a message that waits while the process dies is answered by the next one", 
 });
 
 describe("an interrupt", () => {
-  test("stops what the turn has started in the background, and nothing comes after", async () => {
+  test("stops the turn's background tasks, and nothing follows", async () => {
     stage.rehearsal.use([
       reply([toolUse("Bash", { command: "sleep 1; echo over; sleep 600", run_in_background: true })]),
       waits(),
@@ -182,7 +182,7 @@ describe("an interrupt", () => {
     expect(await judgeSession(engine, session)).toEqual([]);
   });
 
-  test("is bound to any message of the turn", async () => {
+  test("may name any message of the turn", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.3" }), waits()]);
     const session = await engine.session({}, allowAll);
     await engine.say(session, "Go.");
@@ -194,7 +194,7 @@ describe("an interrupt", () => {
     expect(await judgeSession(engine, session)).toEqual([]);
   });
 
-  test("and an answer at once end the turn, with one result for the call", async () => {
+  test("racing with an answer ends the turn with one result for the call", async () => {
     stage.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), text("Never said.")]);
     const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
     const session = await engine.session({}, { tools: [{ type: "custom", ...weather }] });
@@ -212,7 +212,7 @@ describe("an interrupt", () => {
 });
 
 describe("a session", () => {
-  test("that is archived says so last, and begins nothing of what waited", async () => {
+  test("that is archived logs it last and starts no queued message", async () => {
     stage.rehearsal.use([always(slowly(text("Slow."), { firstByteMs: 20_000 }))]);
     const session = await engine.session();
     const first = await engine.say(session, "One.");
@@ -224,7 +224,7 @@ describe("a session", () => {
     expect(await judgeSession(engine, session, [first, second])).toEqual([]);
   });
 
-  test("goes on after a message whose file is gone", async () => {
+  test("continues after a message whose file is missing", async () => {
     stage.rehearsal.use([waits(), text("Here I am.")]);
     const { id: file } = await engine.engine.files.upload({
       filename: "a.txt",
@@ -245,8 +245,8 @@ describe("a session", () => {
     expect(said(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
   });
 
-  test("that is about to give its process back takes a message all the same, and a change", async () => {
-    // Alone on its store: another engine there may take up a session that is nobody's for a moment.
+  test("that is about to release its process still takes a message and an update", async () => {
+    // Use a separate store: another engine could take over a session that is briefly unowned.
     await using own = await setEngineStage([always(text("Yes."))]);
     const quick = await own.open({ idle: 150, leaseTtl: 20_000 });
     const session = await quick.session();
@@ -263,7 +263,7 @@ describe("a session", () => {
     await quick.stop();
   });
 
-  test("that was only renamed is nobody's after a while", async () => {
+  test("that was only renamed is released after a while", async () => {
     const quick = await stage.open({ idle: 100 });
     const session = await quick.session();
     await quick.engine.sessions.update(session.id, { title: "Mine" });
@@ -271,7 +271,7 @@ describe("a session", () => {
     await quick.stop();
   });
 
-  test("takes what could not be looked for, once the database answers again", async () => {
+  test("takes input once the database is back", async () => {
     const other = await stage.open({ leaseTtl: 1_000 });
     stage.rehearsal.use([always(text("Yes."))]);
     const session = await other.session();
@@ -289,14 +289,14 @@ describe("a session", () => {
   });
 });
 
-test("a process that dies before it has been told anything: the turn ends, says so, and the next one is answered", async () => {
+test("a process that dies before its prompt ends the turn with an error, and the next message is answered", async () => {
   const other = await stage.open();
   stage.rehearsal.use([always(text("Yes."))]);
   const session = await other.session();
   const before = await stage.processes();
   const read = other.store.events.read.bind(other.store.events);
   other.store.events.read = async (id, range) => {
-    // Looked for once the process is there, and before it is told.
+    // Kill it after it starts and before it gets its prompt.
     if (range.types?.[0] === "user.message") {
       await killSince(before);
       await expect.poll(() => startedSince(before)).toEqual([]);
@@ -311,7 +311,7 @@ test("a process that dies before it has been told anything: the turn ends, says 
   await other.stop();
 });
 
-test("an engine stops in time, and with its processes, when the database is away", async () => {
+test("an engine stops in time with its processes while the database is unreachable", async () => {
   const other = await stage.open();
   stage.rehearsal.use([waits()]);
   const session = await other.session({}, allowAll);

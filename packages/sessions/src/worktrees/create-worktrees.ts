@@ -6,14 +6,14 @@ import { WorktreeService } from "./worktree-service.ts";
 import { DEFAULT_WORKTREES, WorktreeMaker, type WorktreeSettings } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";
 
-/** What makes worktrees, and what people do with them; `desk` is told how sessions are archived. */
+/** Creates the worktree service; `desk` archives sessions. */
 export function createWorktrees(
   store: Store,
   settings: Pick<HostSettings, "stateFolder" | "hostVariables"> & { worktrees?: WorktreeSettings },
   audit: Audit,
 ): { maker: WorktreeMaker; desk: (archive: (session: string, by: string) => Promise<unknown>) => Worktrees } {
   const { stateFolder, hostVariables } = settings;
-  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  // Imported lazily: commands that only read sessions start faster without it.
   const load = () => import("@tandem/claude-code");
   const maker = new WorktreeMaker({
     stateFolder,

@@ -14,13 +14,13 @@ import {
 import { WorktreeRegistry, worktreeVariables } from "./worktree-registry.ts";
 
 export interface WorktreeSettings {
-  /** Patterns of files that git does not have and a worktree needs. */
+  /** Patterns of untracked files that a worktree needs. */
   copy: readonly string[];
-  /** A shell command that makes one ready. */
+  /** The setup command. */
   setup: string | undefined;
   setupTimeoutMs: number;
   ports: PortBlock;
-  /** Whether an archived session's worktree goes, if no work in it is nowhere else. */
+  /** Whether to remove an archived session's worktree, if it has no unsaved work. */
   removeAtArchive: boolean;
 }
 
@@ -32,7 +32,7 @@ export const DEFAULT_WORKTREES: WorktreeSettings = {
   removeAtArchive: false,
 };
 
-/** Makes worktrees that really run, and takes them away with all that is theirs. */
+/** Creates worktrees that can be built and run, and removes them completely. */
 export class WorktreeMaker {
   readonly book: WorktreeRegistry;
   readonly settings: WorktreeSettings;
@@ -43,9 +43,9 @@ export class WorktreeMaker {
   constructor(parts: {
     stateFolder: string;
     settings: WorktreeSettings;
-    /** What the setup command inherits: no credential is among it. */
+    /** The setup command's environment, without credentials. */
     variables: () => Promise<Record<string, string>>;
-    /** Of processes that the next start ends if this one dies. */
+    /** The ledger of processes that the next start ends if this process dies. */
     ledger: () => Promise<{ add(pid: number): void; remove(pid: number): void }>;
   }) {
     this.book = new WorktreeRegistry(join(parts.stateFolder, "worktrees"));
@@ -55,7 +55,7 @@ export class WorktreeMaker {
     this.#ledger = parts.ledger;
   }
 
-  /** The new worktree's folder. One that cannot be made ready leaves nothing. */
+  /** Creates a worktree and returns its folder. A failed setup leaves nothing behind. */
   async make(session: SessionId, from: { repository: string; branch?: string; name?: string }): Promise<string> {
     const { copy, setup: command, setupTimeoutMs: timeoutMs } = this.settings;
     const made = await createWorktree({ ...from, into: this.book.folderOf(session) });
@@ -92,7 +92,7 @@ export class WorktreeMaker {
     }
   }
 
-  /** Work in it that is not committed is a `conflict`, unless it may be lost; its branch stays where it has commits. */
+  /** Fails with `conflict` for uncommitted work, unless it may be lost. The branch stays if it has commits. */
   async drop(session: string, { discard = false }: { discard?: boolean } = {}): Promise<void> {
     const folder = this.book.folderOf(session);
     const prepared = (await this.book.get(session))?.prepared ?? {};
@@ -101,11 +101,11 @@ export class WorktreeMaker {
     await this.book.remove(session);
   }
 
-  /** Why a worktree is not to be taken away, in words; undefined if nothing would be missed. */
+  /** Why a worktree must not be removed; undefined if nothing would be lost. */
   async unsaved(session: string): Promise<string | undefined> {
     const entry = await this.book.get(session);
     const found = await findUnsaved(this.book.folderOf(session), entry?.prepared).catch((error: unknown) => {
-      // A folder that is gone holds nothing.
+      // A missing folder has no work.
       if (error instanceof RequestError && error.message.includes("does not exist")) return undefined;
       throw error;
     });

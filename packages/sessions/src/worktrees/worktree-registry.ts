@@ -11,7 +11,7 @@ const record = z.object({
   from: z.string().nullable(),
   commit: z.string(),
   ports: z.object({ from: z.int(), size: z.int() }),
-  /** What was not committed when it had just been made ready: nobody's work. */
+  /** Uncommitted files right after the setup, which are no work. */
   prepared: z.record(z.string(), z.string()),
   copied: z.int(),
   skipped: z.array(z.object({ path: z.string(), why: z.string() })),
@@ -22,7 +22,7 @@ const record = z.object({
 });
 export type WorktreeRecord = z.infer<typeof record>;
 
-/** What is known of worktrees beside what git knows: a file next to each, on the machine that has it. */
+/** Records of worktrees beyond git's own: a file next to each, on its machine. */
 export class WorktreeRegistry {
   readonly #folder: string;
 
@@ -30,7 +30,7 @@ export class WorktreeRegistry {
     this.#folder = folder;
   }
 
-  /** Where the worktree of a session is. */
+  /** The path of a session's worktree. */
   folderOf(session: string): string {
     return join(this.#folder, basename(session));
   }
@@ -47,13 +47,13 @@ export class WorktreeRegistry {
 
   async put(entry: WorktreeRecord): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    // In one piece: somebody may read it at this moment.
+    // Atomic: another process may read it.
     const draft = this.#file(entry.session, "draft");
     await writeFile(draft, JSON.stringify(entry), { mode: 0o600 });
     await rename(draft, this.#file(entry.session, "json"));
   }
 
-  /** What takes the last applied patch back. */
+  /** The reverse of the last applied patch. */
   async undoPatch(session: string): Promise<string | undefined> {
     return readFile(this.#file(session, "undo.patch"), "utf8").catch(() => undefined);
   }
@@ -75,19 +75,19 @@ async function readRecord(file: string): Promise<WorktreeRecord | undefined> {
   try {
     return record.parse(JSON.parse(await readFile(file, "utf8")));
   } catch {
-    // Not there, or not ours.
+    // Missing, or not created by Tandem.
     return undefined;
   }
 }
 
-/** The record of the worktree that a folder is, if it is one of Tandem's. */
+/** The record of this folder, if it is one of Tandem's worktrees. */
 export async function worktreeAt(stateFolder: string, folder: string): Promise<WorktreeRecord | undefined> {
   if (basename(dirname(folder)) !== "worktrees") return undefined;
   const own = await realpath(join(stateFolder, "worktrees")).catch(() => undefined);
   return own === dirname(folder) ? new WorktreeRegistry(own).get(basename(folder)) : undefined;
 }
 
-/** What programs in a worktree can know of it. */
+/** Environment variables for programs in a worktree. */
 export const worktreeVariables = ({
   folder,
   repository,

@@ -30,7 +30,7 @@ import type { Worktrees } from "./worktrees.ts";
 
 const NOBODY: Person = { name: "Tandem", email: "tandem@localhost" };
 
-/** What can be done with the worktrees of sessions. One thing after the other: they share repositories. */
+/** Operations on sessions' worktrees, serialised because they share repositories. */
 export class WorktreeService implements Worktrees {
   readonly #maker: WorktreeMaker;
   readonly #store: Store;
@@ -44,7 +44,7 @@ export class WorktreeService implements Worktrees {
     store: Store;
     archive: (session: string, by: string) => Promise<unknown>;
     note: (note: AuditNote) => Promise<void>;
-    /** Where the user's own git settings are. */
+    /** The location of the user's git settings. */
     home: string | undefined;
   }) {
     this.#maker = parts.maker;
@@ -96,7 +96,7 @@ export class WorktreeService implements Worktrees {
         if (why) throw keeps(session, why);
       }
       const row = await this.#store.sessions.get(session);
-      // Nobody works in a folder that is going.
+      // No session may work in a folder that is being removed.
       if (row && !row.archivedAt) await this.#archive(session, by);
       await this.#maker.drop(session, { discard: params.discard });
       await this.#note({ kind: "worktree.removed", actor: by, session, details: { folder, branch, ...params } });
@@ -189,7 +189,7 @@ export class WorktreeService implements Worktrees {
     return { folder, files, dry_run: dryRun, undone: !dryRun };
   }
 
-  /** Since it left the branch that it came from: what that branch has by now is no work of its own. */
+  /** Since it diverged from its branch: later commits of that branch are not its own. */
   async #patch({ folder, from, commit, prepared }: WorktreeRecord): Promise<WorktreePatch> {
     const base =
       from === null
@@ -210,7 +210,7 @@ export class WorktreeService implements Worktrees {
     );
   }
 
-  /** Whose commits they are: as the repository says, or the user's own settings. */
+  /** The commit author: from the repository, else from the user's settings. */
   async #person(repository: string): Promise<Person> {
     const ask = async (...args: string[]): Promise<string> =>
       (await runGit(repository, ["config", ...args])).stdout.toString("utf8").trim();

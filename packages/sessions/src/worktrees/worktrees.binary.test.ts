@@ -25,7 +25,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Runs the command that it is told, and says what came of it. */
+/** Runs the command in its message, and reports the result. */
 const shell = ({ lastUserText, toolResults }: ModelRequest) =>
   toolResults.length > 0
     ? text(toolResults.map((result) => result.text).join())
@@ -62,7 +62,7 @@ const say = (events: Awaited<ReturnType<RunningEngine["turn"]>>): string =>
     .join("");
 
 describe("a session in a worktree", () => {
-  test("has what it needs: copied files, a setup that ran, ports of its own, also in its shell", async () => {
+  test("has its copied files, setup and ports, also in its shell", async () => {
     await using stage = await setEngineStage(shell);
     const setup = 'test -f .env && echo "made in $TANDEM_WORKTREE from $TANDEM_SOURCE_FOLDER" > ready && echo set up';
     const { engine, begin, turn } = await open(stage, { copy: [".env"], setup });
@@ -82,7 +82,7 @@ describe("a session in a worktree", () => {
     );
   });
 
-  test("a setup that fails fails the session, says its last lines, and leaves nothing", async () => {
+  test("a failing setup fails the session with its last output and leaves nothing behind", async () => {
     await using stage = await setEngineStage();
     const { engine, begin } = await open(stage, { setup: "echo installing; echo no such package >&2; exit 4" });
     await expect(begin()).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe("a session in a worktree", () => {
     expect((await engine.sessions.list({ limit: 5 })).data).toEqual([]);
   });
 
-  test("its commits are merged back and taken back; a dirty checkout is left alone", async () => {
+  test("its commits can be merged and the merge undone; a dirty checkout is left alone", async () => {
     await using stage = await setEngineStage(shell);
     const { engine, begin, turn } = await open(stage);
     const session = await begin();
@@ -125,7 +125,7 @@ describe("a session in a worktree", () => {
     expect(kinds).toEqual(["worktree.undone", "worktree.merged"]);
   });
 
-  test("its patch goes onto the user's files, dry first, and can be taken back", async () => {
+  test("its patch can be applied to the user's files, first as a dry run, and undone", async () => {
     await using stage = await setEngineStage(shell);
     const { engine, begin, turn } = await open(stage);
     const session = await begin();
@@ -144,7 +144,7 @@ describe("a session in a worktree", () => {
     expect(await inRepository(stage, "status", "--porcelain")).toBe("");
   });
 
-  test("goes when nothing would be missed: on demand, when archived if that is set, and by pruning", async () => {
+  test("is removed if nothing would be lost: on demand, on archive if configured, and by pruning", async () => {
     await using stage = await setEngineStage(shell);
     const { engine, begin, turn } = await open(stage, { removeAtArchive: true });
     const [clean, dirty, done] = [await begin(), await begin(), await begin()];

@@ -9,19 +9,19 @@ import type {
   WorktreeView,
 } from "@tandem/protocol";
 
-/** Worktrees that sessions work in, on this machine. `by` is who asks for it. */
+/** Worktrees of sessions on this machine. `by` is the caller's name. */
 export interface Worktrees {
   /** Newest first. */
   list(): Promise<WorktreeView[]>;
   status(session: string): Promise<WorktreeStatus>;
-  /** Everything that was done in it since it began, committed or not, as `git apply` takes it. */
+  /** All its changes since it was created, committed or not, in the format of `git apply`. */
   patch(session: string): Promise<string>;
-  /** Its commits, onto the branch that it came from. Never over a conflict, or over somebody's uncommitted changes. */
+  /** Merges its commits into its source branch. Never over a conflict or uncommitted changes. */
   merge(session: string, params: WorktreeMergeParams, by: string): Promise<WorktreeMerge>;
-  /** Its patch, onto the files of the folder that it came from; index and branches there stay as they are. */
+  /** Applies its patch to the files of its source folder; index and branches there stay unchanged. */
   apply(session: string, params: WorktreeApplyParams, by: string): Promise<WorktreeApply>;
-  /** Takes it away, and archives its session. Work that is nowhere else is a `conflict` that says what it is. */
+  /** Removes it and archives its session. Fails with `conflict` and lists the work that exists nowhere else. */
   remove(session: string, params: WorktreeRemoveParams, by: string): Promise<void>;
-  /** Removes those of archived and deleted sessions that have no work which is nowhere else. */
+  /** Removes worktrees of archived and deleted sessions that have no unsaved work. */
   prune(dryRun: boolean, by: string): Promise<WorktreePrune>;
 }
