@@ -1,10 +1,10 @@
 import type { Store, WorkerRow } from "@tandem/storage";
 
-/** Which process of a fleet this is, and what it needs to find the others; of one tenant. */
+/** The identity of this process in a fleet, for one tenant, and the stores to find the other processes. */
 export interface FleetProcess {
-  /** In the words of its leases and of its row. */
+  /** The name in its leases and its row. */
   holder: string;
   role: WorkerRow["role"];
-  /** The tenant's; the workers are everybody's. */
+  /** The tenant's engine; the list of workers covers all tenants. */
   store: Pick<Store, "events" | "leases" | "sessions" | "environments" | "workers" | "tokens">;
 }

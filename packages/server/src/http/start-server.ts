@@ -36,11 +36,11 @@ export interface RunningServer extends AsyncDisposable {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** The default tenant's runtime, and what is around all of them. */
+/** The default tenant's runtime, and services that all tenants share. */
 export interface ServerParts extends Omit<TenantRuntime, "tenant"> {
-  /** Those of the other tenants; without it, there are none. */
+  /** The runtimes of other tenants; by default there are none. */
   runtimes?: TenantRuntimes;
-  /** Without it, tenants can be neither made nor seen. */
+  /** Without it, tenants can be neither created nor listed. */
   tenantService?: TenantService;
   /** The version that MCP clients see. */
   version?: string;

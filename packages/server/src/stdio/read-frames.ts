@@ -1,11 +1,11 @@
-/** One frame of a stream of server-sent events, as the API writes them. */
+/** One frame of a stream of server-sent events. */
 export interface SseFrame {
   name: string;
   id: string | undefined;
   data: string;
 }
 
-/** The frames that have data; comments, such as heartbeats, are passed over. A frame of more bytes breaks the stream. */
+/** Yields frames with data and skips comments such as heartbeats. A frame over the size limit breaks the stream. */
 export async function* readFrames(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<SseFrame> {
   const decoder = new TextDecoder();
   let rest = "";
