@@ -12,13 +12,13 @@ let tandem: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "tandem-package-"));
   await buildPackage(join(folder, "tandem"));
-  // What npm would install beside it.
+  // The dependencies that npm would install beside it.
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   tandem = join(folder, "tandem", "bin", "tandem.mjs");
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("the package names what it needs, and nothing of the workspace", async () => {
+test("the package declares its dependencies, and none of the workspace", async () => {
   const manifest = JSON.parse(await readFile(join(folder, "tandem", "package.json"), "utf8")) as {
     bin: object;
     dependencies: Record<string, string>;
@@ -29,14 +29,14 @@ test("the package names what it needs, and nothing of the workspace", async () =
   expect(Object.values(manifest.dependencies).every((version) => /^\d/.test(version))).toBe(true);
 });
 
-test("it calls models, in threads and processes of its own", async () => {
+test("it calls models, with its own threads and processes", async () => {
   await using machine = await scratchMachine();
   const calls = await machine.runProcess(["demo"], { tandem });
   expect({ code: calls.code, stderr: calls.stderr }).toEqual({ code: 0, stderr: "" });
   expect(calls.stdout).toContain("Claude Code processes still running: 0");
 });
 
-test("it scans, reads documents by its skills, and searches", async () => {
+test("it scans, ingests documents with its skills, and searches", async () => {
   await using machine = await scratchMachine();
   const { code, stdout } = await machine.runProcess(["demo", "context", "shop"], { tandem });
   expect(stdout).toContain("tandem proposals accept last");

@@ -1,4 +1,4 @@
-// Builds what is installed from npm (dist/): the command as a few modules of JavaScript, with the page and what it reads.
+// Builds the npm package (dist/): the command as a few JavaScript modules, with the page and its data files.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
@@ -7,7 +7,10 @@ import { buildPage } from "./build-page.ts";
 
 const root = join(import.meta.dirname, "..");
 const cli = join(root, "apps", "cli");
-/** Made of hundreds of small modules, or wanted at every start: they become part of ours. What else is used is installed beside. */
+/**
+ * Libraries that are bundled: they have hundreds of small modules, or are needed at every start. All others are installed as
+ * dependencies.
+ */
 const TAKEN_IN = new Set([
   "@agentclientprotocol/sdk",
   "@hono/node-server",
@@ -25,7 +28,7 @@ const manifest = z.looseObject({
 });
 const read = (file: string) => manifest.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** Into `folder`, in place of what is there. */
+/** Replaces the contents of `folder`. */
 export async function buildPackage(folder: string = join(root, "dist")): Promise<void> {
   buildPage();
   rmSync(folder, { recursive: true, force: true });
@@ -66,7 +69,7 @@ const packageOf = (id: string): string =>
     .join("/");
 
 /**
- * What a module names by an address of its own stands beside the modules: threads and children as modules, all else as it is.
+ * Files that a module refers to by URL are placed beside the modules: threads and child processes as modules, others unchanged.
  */
 function besideModules(lib: string): Plugin {
   return {
@@ -86,7 +89,7 @@ function besideModules(lib: string): Plugin {
   };
 }
 
-/** What the rooms name, with their versions. What is taken in is no longer one's own. */
+/** The dependencies of all packages with their versions, without the bundled ones. */
 function dependencies(): { installed: Record<string, string>; optional: Record<string, string> } {
   const files = globSync(["packages/*/package.json", "apps/cli/package.json"], { cwd: root });
   const rooms = files.map((file) => read(join(root, file)));
@@ -114,7 +117,7 @@ function packageManifest(
     files: ["bin", "lib"],
     dependencies: {
       ...Object.fromEntries(names.map((each) => [each, installed[each]])),
-      // For machines whose own Node is older.
+      // For machines with an older Node.
       node: devDependencies["node"],
     },
     peerDependencies: optional,

@@ -1,4 +1,4 @@
-// Builds the page (apps/web) where its sources have changed since it was built last.
+// Builds the page (apps/web) if its sources have changed since the last build.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "..");
 const folder = join(root, "apps", "web");
 const stamp = join(folder, "dist", ".stamp");
 
-/** Throws with what the build said, if it fails; or if the page has become too heavy to begin quickly. */
+/** Throws with the build's output if it fails, or if the first load exceeds its size limit. */
 export function buildPage(): void {
   const wanted = identity();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;

@@ -9,7 +9,7 @@ const KILLS = inject("soak") ? 30 : 6;
 
 const why = process.platform === "linux" ? whyNoPostgres() : "processes are counted in /proc";
 
-// Moments that nobody has chosen; what happened is printed where something is wrong.
+// Kills happen at random times; the history is printed on failure.
 test.skipIf(why !== undefined)(
   `${SESSIONS} sessions on two servers and four workers, one of them killed every second, and Postgres once: nothing is lost, doubled, stuck or left behind`,
   async () => {

@@ -6,9 +6,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TandemClient } from "../clients/typescript/tandem-client.ts";
 
-// What a real Tandem does seldom, or only where it is broken: said by a made-up one.
+// Rare or broken behaviour of Tandem, produced by a fake one.
 
-/** Answers requests by their method: `die` breaks off within a line, `kill` ends it by a signal, `hang` is never answered, nor is its cancellation. */
+/**
+ * Answers requests by their method: `die` breaks off within a line, `kill` ends it by a signal, `hang` and its cancellation are
+ * never answered.
+ */
 const MADE_UP = `
 import { createInterface } from "node:readline";
 const say = (line, then) => process.stdout.write(JSON.stringify(line) + "\\n", then);
@@ -44,20 +47,20 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("the client for TypeScript", () => {
-  test("takes a line that breaks off for the end, and its host lives on", async () => {
+  test("treats a truncated line as the end, and its host survives", async () => {
     await using client = await TandemClient.start({ command });
     await expect(client.call("die")).rejects.toMatchObject({ type: "gone" });
   });
 
-  test("has nothing to wait for when it closes a Tandem that was killed", async () => {
+  test("closes at once if Tandem was killed", async () => {
     const client = await TandemClient.start({ command });
     await expect(client.call("kill")).rejects.toMatchObject({ type: "gone" });
-    // Not even a zombie: its end has been noticed.
+    // Not even a zombie: its exit was collected.
     await expect.poll(() => existsSync(`/proc/${client.hello.version}`)).toBe(false);
     await client.close();
   });
 
-  test("a signal is heeded, also by a Tandem that does not even say that a request is cancelled", async () => {
+  test("an abort signal works even if Tandem does not confirm the cancellation", async () => {
     await using client = await TandemClient.start({ command });
     await expect(client.call("hang", {}, AbortSignal.timeout(50))).rejects.toMatchObject({ type: "cancelled" });
   });
@@ -84,7 +87,7 @@ describe("the client for TypeScript", () => {
 const hasPython = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
 const reason = hasPython ? "" : " (skipped: no python3 of version 3.9 or later)";
 
-/** What a program of Python prints. */
+/** Returns the output of a Python program. */
 async function python(program: string): Promise<string> {
   const child = spawn("python3", ["-W", "error", "-c", `import json, sys\nfrom tandem_client import *\n${program}`], {
     cwd: join(import.meta.dirname, "../clients/python"),
@@ -99,12 +102,12 @@ async function python(program: string): Promise<string> {
 const BEGIN = 'import os\ntandem = Tandem.start(json.loads(os.environ["COMMAND"]))\n';
 
 describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
-  test("takes a line that breaks off for the end", async () => {
+  test("treats a truncated line as the end", async () => {
     const program = 'try:\n    tandem.call("die")\nexcept TandemError as error:\n    print(error.type)';
     expect(await python(`${BEGIN}${program}\ntandem.close()`)).toBe("gone");
   });
 
-  test("a deadline holds, also where Tandem does not even heed that a request is cancelled", async () => {
+  test("a deadline works even if Tandem ignores the cancellation", async () => {
     const program = 'try:\n    tandem.call("hang", timeout=0.2)\nexcept TimeoutError:\n    print("late")';
     const begin = `import tandem_client\ntandem_client.CANCEL_SECONDS = 0.2\n${BEGIN}`;
     expect(await python(`${begin}${program}\ntandem.close()`)).toBe("late");

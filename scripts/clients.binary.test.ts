@@ -13,7 +13,7 @@ import { TandemClient } from "../clients/typescript/tandem-client.ts";
 const root = join(import.meta.dirname, "..");
 const COMMAND = [process.execPath, TANDEM];
 
-/** Writes the file that it is asked for, if it may; greets otherwise. */
+/** Writes the requested file if allowed; otherwise greets. */
 const writes: Script = ({ lastUserText, toolResults: [result] }) => {
   const file = /Write (\S+\.txt)/.exec(lastUserText)?.[1];
   if (result) return text(result.isError ? "Then not." : "It is there.");
@@ -29,7 +29,7 @@ describe("the client for TypeScript", () => {
   const start = (machine: Machine) =>
     TandemClient.start({ command: COMMAND, cwd: machine.project, env: variablesOf(machine), name: "tests/1.0" });
 
-  test("runs turns with approvals, streams, files and refusals, and leaves nothing behind", async () => {
+  test("runs turns with approvals, streams, files and rejections, and leaves nothing behind", async () => {
     await using machine = await sessionMachine(writes);
     const client = await start(machine);
     expect(client.hello).toMatchObject({ protocol: 1, engine: "own" });
@@ -54,7 +54,7 @@ describe("the client for TypeScript", () => {
     expect(words.at(-1)).toBe("Then not.");
     expect(existsSync(join(machine.project, "denied.txt"))).toBe(false);
 
-    // What came of both turns, from the beginning; a break ends the stream.
+    // The events of both turns from the start; a break ends the stream.
     const cursors: number[] = [];
     for await (const { event, cursor } of await client.stream("sessions.events.stream", {
       session_id: session.id,
@@ -76,7 +76,7 @@ describe("the client for TypeScript", () => {
     expect(processesIn(machine.folder.path)).toEqual([]);
   });
 
-  test("is told when its Tandem dies", async () => {
+  test("is notified when its Tandem dies", async () => {
     await using machine = await sessionMachine(writes);
     await using client = await start(machine);
     const feed = await client.stream("feed.stream");
@@ -89,7 +89,7 @@ describe("the client for TypeScript", () => {
   });
 });
 
-test("the session of the guide goes as it says", async () => {
+test("the guide's session runs as documented", async () => {
   const guide = readFileSync(join(root, "docs/guides/stdio.md"), "utf8");
   const [, session] = /^\$ tandem stdio\n([\s\S]*?)^```/m.exec(guide)!;
   await using machine = await sessionMachine(writes);
@@ -103,7 +103,7 @@ test("the session of the guide goes as it says", async () => {
       host.send(method, params);
       continue;
     }
-    // Of what it says, the guide shows the beginning.
+    // The guide shows only the start of the output.
     const [, id] = /^{"id":(\d+),"result"/.exec(line) ?? [];
     const [, stream, type] = /^{"stream":(\d+),"cursor":"\d+","event":{"type":"([\w.]+)"/.exec(line) ?? [];
     if (id !== undefined) {
@@ -135,7 +135,7 @@ describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
       env: {
         ...variablesOf(machine),
         PATH: process.env["PATH"],
-        // A folder of the repository is no place for what Python compiles.
+        // Python's compiled files must not go into the repository.
         PYTHONDONTWRITEBYTECODE: "1",
         TANDEM_COMMAND: JSON.stringify(COMMAND),
         TANDEM_PROJECT: machine.project,
@@ -150,11 +150,11 @@ describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
 const hasMono = spawnSync("mcs", ["--version"]).status === 0 && spawnSync("mono", ["--version"]).status === 0;
 
 describe.skipIf(!hasMono)(`the client for C#${hasMono ? "" : " (skipped: no Mono)"}`, () => {
-  test("compiles for Mono, and runs turns with approvals, refusals and concurrent requests", async () => {
+  test("compiles for Mono, and runs turns with approvals, rejections and concurrent requests", async () => {
     await using machine = await sessionMachine(writes);
     const folder = join(root, "clients/csharp");
     const build = machine.folder.path;
-    // Mono's compiler does not know this directive.
+    // Mono's compiler does not support this directive.
     const client = readFileSync(join(folder, "TandemClient.cs"), "utf8").replace(/^#nullable .*$/m, "");
     writeFileSync(join(build, "TandemClient.cs"), client);
     const sources = [

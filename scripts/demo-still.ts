@@ -1,4 +1,4 @@
-// node scripts/demo-still.ts: runs the demo in colour and draws what it printed as docs/demo.svg.
+// node scripts/demo-still.ts: runs the demo in colour and draws its output as docs/demo.svg.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ const CHARACTER_WIDTH = 8.1;
 const MARGIN = 20;
 const COLUMNS = 118;
 
-/** The few codes that the demo uses. */
+/** The terminal codes that the demo uses. */
 const STYLES: Record<string, string> = {
   "1": "font-weight:700",
   "2": "fill:#8b949e",
@@ -20,7 +20,7 @@ const STYLES: Record<string, string> = {
   "36": "fill:#79c0ff",
 };
 
-// A terminal's escape character has no business in a regular expression's source.
+// Build the pattern from a string, because linters reject control characters in a regular expression.
 const CODE = new RegExp(`${String.fromCodePoint(27)}\\[(\\d+)m`);
 
 const root = join(import.meta.dirname, "..");

@@ -7,7 +7,7 @@ import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
 import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 
-// Their types are checked here too.
+// Imported so that their types are checked.
 export type * from "../docs/examples/custom-tool.ts";
 export type * from "../docs/examples/embed-server.ts";
 export type * from "../docs/examples/managed-agent.ts";
@@ -27,7 +27,7 @@ const writes: Script = ({ toolResults: [result] }) =>
     ? text(result.isError ? "Then not." : "It is there.")
     : reply([text("I write it."), toolUse("Bash", { command: "echo hello > hello.txt" })]);
 
-test("the example for the official client runs as it stands, against the real Claude Code", async () => {
+test("the example for the official client runs unchanged against the real Claude Code", async () => {
   await using machine = await sessionMachine(writes);
   await using server = await machine.up();
   expect(await linesOf("managed-agent.ts", { ...machine.variables, TANDEM_URL: server.url })).toEqual([
@@ -39,7 +39,7 @@ test("the example for the official client runs as it stands, against the real Cl
   expect(globSync("scratch/*/hello.txt", { cwd: machine.variables.TANDEM_HOME })).toHaveLength(1);
 });
 
-test("and so does the one with a tool of its own, with nothing changed but two variables", async () => {
+test("the example with a custom tool runs with only two variables set", async () => {
   await using machine = await sessionMachine(({ toolResults: [result] }) =>
     result ? text(`Take one: ${result.text}.`) : toolUse("mcp__tandem__weather", { city: "Bern" }),
   );
@@ -51,7 +51,7 @@ test("and so does the one with a tool of its own, with nothing changed but two v
   ]);
 });
 
-test("the example that embeds a server runs as it stands, and leaves nothing running", async () => {
+test("the example that embeds a server runs unchanged and leaves nothing running", async () => {
   await using machine = await sessionMachine(() => text("The Aare."));
   const variables = { ...machine.variables, SESSION_KEY: "sk-ant-made-up" };
   expect(await linesOf("embed-server.ts", variables, machine.project)).toEqual(["The Aare."]);

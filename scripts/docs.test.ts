@@ -11,7 +11,7 @@ const pages = globSync("**/*.md", { cwd: root, exclude: (name) => /^(node_module
 
 const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```/gm, "").replaceAll(/`[^`\n]*`/g, "");
 
-/** As GitHub makes them. */
+/** GitHub's heading anchors. */
 const anchorsOf = (page: string): string[] =>
   [...page.replaceAll(/^```[\s\S]*?^```/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!
@@ -21,7 +21,7 @@ const anchorsOf = (page: string): string[] =>
   );
 
 describe("docs", () => {
-  test("every relative link leads somewhere", () => {
+  test("every relative link resolves", () => {
     const links = pages.flatMap((page) =>
       [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({ page, target: target! })),
     );
@@ -43,7 +43,7 @@ describe("docs", () => {
     expect(missing).toEqual([]);
   });
 
-  test("examples in pages are the files that they name", () => {
+  test("examples in pages equal the files that they name", () => {
     const examples = [
       ...pages
         .map(read)
@@ -56,7 +56,7 @@ describe("docs", () => {
     for (const [, file, code] of examples) expect(code).toBe(read(file!));
   });
 
-  test("the rehearsed example holds what it asserts", async () => {
+  test("the assertions of the rehearsal example hold", async () => {
     await expect(import("../docs/examples/rehearsed-loop.ts")).resolves.toBeDefined();
   });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { firstLoad } from "./first-load.ts";
 
-test("the entry and all that it imports count, each once; what is imported when it is wanted does not", () => {
+test("counts the entry and its static imports once each, and no dynamic imports", () => {
   const folder = mkdtempSync(join(tmpdir(), "tandem-page-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, "assets"));

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-/** What a page may cost before it shows anything, in kilobytes of compressed JavaScript. */
+/** The size limit of the JavaScript that a page loads before it renders, in compressed kilobytes. */
 export const MOST_FIRST_KB = 190;
 
-/** The JavaScript that a built page loads at once, zipped: its entry, and what that imports. What is imported when it is wanted does not count. */
+/** The compressed JavaScript that a built page loads at once: its entry and static imports. Dynamic imports do not count. */
 export function firstLoad(folder: string): { kilobytes: number; files: string[] } {
   const page = readFileSync(join(folder, "index.html"), "utf8");
   const files = [...page.matchAll(/(?:src|href)="\/?([^"]+\.js)"/g)].map(([, path]) => path!);
   const sizes = new Map<string, number>();
-  // Grows while it is gone through.
+  // Grows during the iteration.
   for (const file of files) {
     if (sizes.has(file)) continue;
     const source = readFileSync(join(folder, file));

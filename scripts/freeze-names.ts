@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { currentNames } from "./upgrade/current-names.ts";
 import { FROZEN_FILE, frozenNames, quotedNames } from "./upgrade/frozen-names.ts";
 
-// Before a release: adds the names that the code has got since the last one. None is removed.
+// Run before a release: adds the names that are new since the last one. Removes none.
 
 const frozen = frozenNames();
 const current = await currentNames(quotedNames(frozen));

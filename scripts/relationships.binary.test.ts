@@ -13,7 +13,7 @@ import { writeSchema } from "../bench/relationships/schemas/schema.ts";
 import { strip } from "../bench/relationships/strip.ts";
 import { declaredLinks, type Link } from "../bench/relationships/truth.ts";
 
-// What `npm run bench relationships` measures at length: here a floor, so that no change lowers it unseen.
+// A lower bound on the figures of `npm run bench relationships`, so that a regression is noticed.
 const folder = mkdtempSync(join(tmpdir(), "tandem-joins-floor-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -22,7 +22,7 @@ interface Found {
   details: string;
 }
 
-/** The worse of two: with keys declared, and with none. A reversed link is as bad as can be. */
+/** The worse of two runs: with declared keys and without. A reversed join counts as the worst error. */
 async function worst(file: string, truth: readonly Link[]): Promise<Found> {
   const results: Found[] = [];
   for (const keys of [true, false]) {
@@ -43,7 +43,7 @@ describe("joins found without a model", () => {
     expect(f1, details).toBeGreaterThanOrEqual(0.95);
   });
 
-  // Of a league only a model knows who wins and where.
+  // Only a model can know that a match has a home and an away team.
   const small = [...heldOut, ...anotherHand.filter((schema) => schema !== league)].filter(
     ({ tables }) => Object.keys(tables).length < 100,
   );
@@ -60,7 +60,7 @@ describe("joins found without a model", () => {
 });
 
 describe("joins found with a model", () => {
-  test("what it names is checked, and counts", async () => {
+  test("its suggestions are verified and counted", async () => {
     const name = (table: string, column: string, to: string) => ({
       from: { schema: "main", table, columns: [column] },
       to: { schema: "main", table: to, columns: ["id"] },

@@ -9,7 +9,7 @@ import { meanOf, Random } from "../bench/scale/random.ts";
 import { scaleTable } from "../bench/scale/scale.ts";
 import { simulateTurns } from "../bench/scale/simulate-turns.ts";
 
-test("a day has all its sessions, and its busiest hour is where it is said to be", () => {
+test("a day has all its sessions, and its peak at the configured hour", () => {
   const seconds = Array.from({ length: 86_400 }, (_, second) => rateAt(second, 100_000));
   expect(seconds.reduce((sum, rate) => sum + rate, 0)).toBeCloseTo(100_000, -2);
   const hours = Array.from({ length: 24 }, (_, hour) => seconds.slice(hour * 3_600, (hour + 1) * 3_600));
@@ -17,7 +17,7 @@ test("a day has all its sessions, and its busiest hour is where it is said to be
   expect(totals.indexOf(Math.max(...totals))).toBe(BUSIEST_HOUR);
 });
 
-test("what happens comes out in order", () => {
+test("events are emitted in order", () => {
   const random = new Random(7);
   const heap = new EventHeap<number>();
   for (let number = 0; number < 1_000; number += 1) heap.push(random.next(), number);
@@ -26,7 +26,7 @@ test("what happens comes out in order", () => {
   expect(heap.pop()).toBeUndefined();
 });
 
-test("a log-normal has the median, the 95th percentile and the mean that it is said to have", () => {
+test("a log-normal has the requested median, 95th percentile and mean", () => {
   const random = new Random(3);
   const shape = { median: 25, p95: 180 };
   const values = Array.from({ length: 100_000 }, () => random.logNormal(shape)).toSorted((a, b) => a - b);
@@ -37,7 +37,7 @@ test("a log-normal has the median, the 95th percentile and the mean that it is s
 
 const load = { sessionsPerDay: 50_000, turnsPerSession: 1, thinkSeconds: 0, turnSeconds: { median: 20, p95: 40 } };
 
-test("with places for all, as many turns are under way as Little's law says, and nobody waits", () => {
+test("with enough slots, concurrency follows Little's law and no turn waits", () => {
   const flow = simulateTurns(load, 100_000, { hour: BUSIEST_HOUR });
   const arrivals = Array.from({ length: 3_600 }, (_, second) => rateAt(BUSIEST_HOUR * 3_600 + second, 50_000));
   const perHour = arrivals.reduce((sum, rate) => sum + rate, 0);
@@ -46,7 +46,7 @@ test("with places for all, as many turns are under way as Little's law says, and
   expect(flow.wait.most).toBe(0);
 });
 
-test("with fewer places than turns they wait, longer and longer, and places are never idle", () => {
+test("with fewer slots than turns, waits grow and slots are never idle", () => {
   const needed = simulateTurns(load, 100_000, { hour: BUSIEST_HOUR }).running.mean;
   const tight = simulateTurns(load, Math.floor(needed * 0.8), { hour: BUSIEST_HOUR });
   expect(tight.busy).toBeGreaterThan(0.99);
@@ -56,7 +56,7 @@ test("with fewer places than turns they wait, longer and longer, and places are 
   expect(roomy.wait.p99).toBeLessThan(tight.wait.p50);
 });
 
-test("the same seed comes to the same end, another to about the same", () => {
+test("the same seed gives the same result, another seed about the same", () => {
   const one = simulateTurns(load, 500, { hour: 3, seed: 5 });
   expect(simulateTurns(load, 500, { hour: 3, seed: 5 })).toEqual(one);
   expect(simulateTurns(load, 500, { hour: 3, seed: 6 }).turns / one.turns).toBeCloseTo(1, 0);
@@ -72,7 +72,7 @@ test("ten times as many sessions need about ten times as much, and never less", 
   expect(large.flow.wait.p99).toBeLessThanOrEqual(1);
 });
 
-test("docs/scale.md shows what the simulation says today", () => {
+test("docs/scale.md matches the simulation", () => {
   const page = readFileSync(join(import.meta.dirname, "..", "docs", "scale.md"), "utf8");
   expect(page).toContain(scaleTable());
 });

@@ -2,8 +2,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Variables for a run that must find nothing of the user's: no login, no key, no settings. The home is a scratch folder,
- * and what is not listed here does not exist. Compiled code is kept from run to run, which halves the start of Node.
+ * Variables for a run without access to the user's login, keys or settings. The home is a scratch folder, and only these
+ * variables exist. The compile cache is kept between runs, which halves Node's start time.
  */
 export function scratchVariables(folder: string): Record<string, string> {
   const kept = ["PATH", "LANG", "TERM", "CI", "COLORTERM", "FORCE_COLOR", "NO_COLOR", "TMPDIR", "SystemRoot"];

@@ -68,7 +68,7 @@ function runSuites(folder: string, label: string): ReturnType<typeof testOutcome
   }
 }
 
-/** Runs a command and returns what it printed; stops with its words if it fails. npm comes with the Node that started us. */
+/** Runs a command and returns its output; exits with that output if it fails. Uses the npm of the running Node. */
 function must(command: string, args: string[], cwd: string): string {
   const npm = process.env["npm_execpath"];
   const [file, all] = command === "npm" && npm ? [process.execPath, [npm, ...args]] : [command, args];

@@ -5,14 +5,14 @@ import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
 import { scratchFolder } from "../apps/cli/src/testing/scratch-folder.ts";
 import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 
-// Their types are checked here too.
+// Imported so that their types are checked.
 export type * from "../examples/seven-at-once/rehearsed.ts";
 export type * from "../examples/seven-at-once/run.ts";
 export type * from "../examples/seven-at-once/seven-at-once.ts";
 
 const root = join(import.meta.dirname, "..");
 
-test("seven agents in seven worktrees, under one budget, merged back; nothing is left running", async () => {
+test("seven agents in seven worktrees share one budget and merge back, and nothing is left running", async () => {
   await using folder = await scratchFolder();
   const env = {
     PATH: process.env["PATH"],

@@ -1,5 +1,5 @@
-// npm run pictures [-- --folder BASE] [--port N] [names…]: plays a morning at Harbour Bikes to a real server, and takes the
-// pictures of docs/pictures in a real browser. BASE is made, shown as where the project is, and removed.
+// npm run pictures [-- --folder BASE] [--port N] [names…]: runs a scripted morning at Harbour Bikes on a real server and takes
+// the screenshots of docs/pictures in a real browser. BASE is created, shown as the project's folder, and removed.
 import { existsSync, mkdtempSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -14,7 +14,7 @@ const soak = process.argv.includes("--soak");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
 const report = join(scratch, "vitest.json");
 const SLOWEST = 10;
-/** Inside node_modules, where it finds the libraries that are installed beside it. */
+/** Inside node_modules, so that it finds the installed libraries. */
 const built = join(root, "node_modules", ".cache", "tandem", "package");
 
 const bin = (name: string, file: string): string => join(root, "node_modules", name, file);
@@ -51,13 +51,13 @@ const vitest = [
   ...(quick ? ["--project", "unit"] : []),
   ...(soak ? filesWithLongVariant() : []),
 ];
-// Shown live: it takes minutes.
+// Streamed, because it takes minutes.
 const tests = await run(vitest, "inherit");
 const json = readReport();
 const counted = countOutcomes(testOutcomes(json));
 total.passed += counted.passed;
 total.skipped += counted.skipped;
-// A run that broke outside of any test is a failure too.
+// An error outside any test is a failure too.
 total.failed += counted.failed || (tests.ok ? 0 : 1);
 
 rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });

@@ -4,9 +4,9 @@ import { dirname, join, relative, sep } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-/** Who may import whom. `rehearsal` stands for tests alone, but for the two commands that are about it. */
 const LIBRARIES = `protocol policy workspace storage queue claude-code runtime connectors relationships sessions context
   server`.split(/\s+/);
+/** The allowed imports of each package. Only tests and the two commands about it use `rehearsal`. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   rehearsal: [],
@@ -27,41 +27,41 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   web: ["protocol", "client"],
 };
 
-/** Libraries that one room alone may know: whoever else wants a model goes through the runtime. */
+/** Libraries that only one package may import: all others use its API. */
 const OWNED: readonly [library: RegExp, owner: string][] = [
   [/^@anthropic-ai\/claude-agent-sdk/, "claude-code"],
   [/^pg-boss$/, "queue"],
   [/^(ai|@ai-sdk\/.*)$/, "runtime"],
 ];
 
-/** The official client is our outside judge: tests alone use it. */
+/** The official client tests our server, so only tests import it. */
 const JUDGE = /^@anthropic-ai\/sdk/;
 
 const REHEARSING_COMMANDS = ["src/commands/settings/demo", "src/commands/settings/rehearse", "src/demo/"];
 
-/** Entry points beside `index.ts`, for commands that must start fast and so load one part of a package only. */
-const SIDE_DOORS: ReadonlySet<string> = new Set([
+/** Entry points besides `index.ts`, for commands that must start fast and load only one part of a package. */
+const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "@tandem/server/acp",
   ...["compose", "config", "context", "engine", "fleet", "health", "models", "project", "server", "tenants"].map(
     (part) => `@tandem/tandem/${part}`,
   ),
 ]);
 
-/** Side doors, for tests alone. */
-const TEST_DOORS = new Set(["@tandem/policy/testing", "@tandem/storage/testing"]);
+/** Additional entry points for tests. */
+const TEST_ENTRY_POINTS = new Set(["@tandem/policy/testing", "@tandem/storage/testing"]);
 
 const root = join(import.meta.dirname, "..");
 const isTest = (file: string): boolean =>
   /\.test\.ts$|\.contract\.ts$|^src\/(.*\/)?(testing|contract|faults)\//.test(file);
 
 interface Import {
-  room: string;
-  /** Path inside the room. */
+  workspace: string;
+  /** The path inside the package. */
   file: string;
   target: string;
 }
 
-const rooms = Object.fromEntries(
+const workspaces = Object.fromEntries(
   globSync("{packages,apps}/*/package.json", { cwd: root }).map((file) => {
     const folder = join(root, dirname(file));
     const manifest = z
@@ -75,26 +75,26 @@ const rooms = Object.fromEntries(
   }),
 );
 
-// Formatted code has its imports and re-exports at the beginning of a line; what is indented is code in a string.
+// In formatted code, imports and re-exports start a line; indented ones are code in a string.
 const STATIC_IMPORT = /^(?:import|export)\b(?:[\w$*\s{},]*?\bfrom)?\s*["']([^"']+)["']/gm;
 const DYNAMIC_IMPORT = /\bimport\(\s*["']([^"']+)["']/g;
 
 const importsIn = (source: string): string[] =>
   [STATIC_IMPORT, DYNAMIC_IMPORT].flatMap((form) => [...source.matchAll(form)].map((match) => match[1]!));
 
-const imports: Import[] = Object.entries(rooms).flatMap(([room, { folder }]) =>
+const imports: Import[] = Object.entries(workspaces).flatMap(([workspace, { folder }]) =>
   globSync("src/**/*.ts", { cwd: folder }).flatMap((file) => {
     const source = readFileSync(join(folder, file), "utf8");
-    return importsIn(source).map((target) => ({ room, file, target }));
+    return importsIn(source).map((target) => ({ workspace, file, target }));
   }),
 );
 
 const packageOf = (target: string): string => target.split("/", target.startsWith("@") ? 2 : 1).join("/");
-const roomOf = (target: string): string | undefined =>
-  Object.keys(rooms).find((room) => rooms[room]!.name === packageOf(target));
-const where = ({ room, file, target }: Import): string => `${room}/${file} imports ${target}`;
+const workspaceOf = (target: string): string | undefined =>
+  Object.keys(workspaces).find((workspace) => workspaces[workspace]!.name === packageOf(target));
+const where = ({ workspace, file, target }: Import): string => `${workspace}/${file} imports ${target}`;
 
-test("imports are found in each of their forms, and nothing else is taken for one", () => {
+test("every form of import is found, and nothing else", () => {
   const source = [
     'import "a";',
     'import b from "b" with { type: "json" };',
@@ -120,53 +120,53 @@ test("imports are found in each of their forms, and nothing else is taken for on
   expect(importsIn(source)).toEqual(["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
 });
 
-describe("the house", () => {
-  test("has a place in the table for every room, and imports were found in each", () => {
-    expect(Object.keys(rooms).toSorted()).toEqual(Object.keys(MAY_IMPORT).toSorted());
-    expect(new Set(imports.map(({ room }) => room)).size).toBe(Object.keys(rooms).length);
+describe("packages", () => {
+  test("are all in the table, and each has imports", () => {
+    expect(Object.keys(workspaces).toSorted()).toEqual(Object.keys(MAY_IMPORT).toSorted());
+    expect(new Set(imports.map(({ workspace }) => workspace)).size).toBe(Object.keys(workspaces).length);
   });
 
-  test("rooms import only rooms that they may", () => {
-    const wrong = imports.filter(({ room, file, target }) => {
-      const other = roomOf(target);
-      if (!other || other === room) return false;
-      // Tests may put together what the product's own wiring would: whatever their room declares for development.
-      if (isTest(file) && packageOf(target) in rooms[room]!.devDependencies) return false;
-      return !MAY_IMPORT[room]!.includes(other);
+  test("import only allowed packages", () => {
+    const wrong = imports.filter(({ workspace, file, target }) => {
+      const other = workspaceOf(target);
+      if (!other || other === workspace) return false;
+      // Tests may wire packages themselves, if their package declares them as dev dependencies.
+      if (isTest(file) && packageOf(target) in workspaces[workspace]!.devDependencies) return false;
+      return !MAY_IMPORT[workspace]!.includes(other);
     });
     expect(wrong.map(where)).toEqual([]);
   });
 
-  test("outside of tests, only the commands about it use the rehearsal", () => {
+  test("outside tests, only the commands about it use the rehearsal", () => {
     const wrong = imports.filter(
       ({ file, target }) =>
-        roomOf(target) === "rehearsal" &&
+        workspaceOf(target) === "rehearsal" &&
         !isTest(file) &&
         !REHEARSING_COMMANDS.some((prefix) => file.startsWith(prefix)),
     );
     expect(wrong.map(where)).toEqual([]);
   });
 
-  test("rooms are entered by their front door", () => {
+  test("are imported by their entry points", () => {
     const wrong = imports.filter(
       ({ file, target }) =>
-        roomOf(target) &&
+        workspaceOf(target) &&
         target !== packageOf(target) &&
-        !(isTest(file) && TEST_DOORS.has(target)) &&
-        !SIDE_DOORS.has(target),
+        !(isTest(file) && TEST_ENTRY_POINTS.has(target)) &&
+        !ENTRY_POINTS.has(target),
     );
-    const climbing = imports.filter(({ room, file, target }) => {
+    const climbing = imports.filter(({ workspace, file, target }) => {
       if (!target.startsWith(".")) return false;
-      const { folder } = rooms[room]!;
+      const { folder } = workspaces[workspace]!;
       return relative(folder, join(folder, dirname(file), target)).startsWith("..");
     });
     expect([...wrong, ...climbing].map(where)).toEqual([]);
   });
 
-  test("every import of a library is declared by the room that makes it", () => {
-    const wrong = imports.filter(({ room, file, target }) => {
+  test("declare every library that they import", () => {
+    const wrong = imports.filter(({ workspace, file, target }) => {
       if (target.startsWith(".") || target.startsWith("node:") || builtinModules.includes(target)) return false;
-      const { dependencies, devDependencies } = rooms[room]!;
+      const { dependencies, devDependencies } = workspaces[workspace]!;
       const declared = isTest(file) ? { ...dependencies, ...devDependencies, vitest: "" } : dependencies;
       return !(packageOf(target) in declared);
     });
@@ -175,30 +175,33 @@ describe("the house", () => {
 
   test("protocol runs in a browser: zod and nothing else", () => {
     const wrong = imports.filter(
-      ({ room, file, target }) => room === "protocol" && !isTest(file) && !target.startsWith(".") && target !== "zod",
+      ({ workspace, file, target }) =>
+        workspace === "protocol" && !isTest(file) && !target.startsWith(".") && target !== "zod",
     );
     expect(wrong.map(where)).toEqual([]);
   });
 });
 
 describe("every LLM call goes through the runtime", () => {
-  test.each(OWNED)("%s is known to %s alone", (library, owner) => {
-    const wrong = imports.filter(({ room, file, target }) => library.test(target) && room !== owner && !isTest(file));
+  test.each(OWNED)("%s is imported by %s only", (library, owner) => {
+    const wrong = imports.filter(
+      ({ workspace, file, target }) => library.test(target) && workspace !== owner && !isTest(file),
+    );
     expect(wrong.map(where)).toEqual([]);
   });
 
-  test("the official client is used by tests alone", () => {
+  test("only tests import the official client", () => {
     expect(imports.filter(({ file, target }) => JUDGE.test(target) && !isTest(file)).map(where)).toEqual([]);
   });
 
-  test("nobody else sends requests to a model's API by hand", () => {
-    const wrong = Object.entries(rooms)
-      .filter(([room]) => !["rehearsal"].includes(room))
-      .flatMap(([room, { folder }]) =>
+  test("no other code calls a model API directly", () => {
+    const wrong = Object.entries(workspaces)
+      .filter(([workspace]) => !["rehearsal"].includes(workspace))
+      .flatMap(([workspace, { folder }]) =>
         globSync("src/**/*.ts", { cwd: folder })
           .filter((file) => !isTest(file))
           .filter((file) => /\/v1\/messages|:rawPredict|language-model/.test(readFileSync(join(folder, file), "utf8")))
-          .map((file) => `${room}/${file}`),
+          .map((file) => `${workspace}/${file}`),
       );
     expect(wrong).toEqual([]);
   });

@@ -1,18 +1,18 @@
 import { slowly, text, toolUse, type ModelRequest, type Script } from "@tandem/rehearsal";
 import { join } from "node:path";
 
-/** What a session of the chaos does with each message. */
+/** The action of a session for each message. */
 export const KINDS = ["talk", "command", "approval", "custom"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A message that says what the model shall do, with a key that nothing else has. */
+/** A message that tells the model what to do, with a unique key. */
 export const orderOf = (key: string, kind: Kind): string => `Order ${key} ${kind}.`;
 export const answerTo = (key: string): string => `Done ${key}.`;
 export const effectsFile = (folder: string, key: string): string => join(folder, "effects", key.split("-")[0]!);
 
 /**
- * A model that does what the last order says: talks, or calls a tool once and then says that it is done. What its tools do can
- * be counted: each leaves a line.
+ * A model that follows the last order: it answers, or calls a tool once and reports that it is done. Each tool call leaves a
+ * line, so calls can be counted.
  */
 export const chaosModel =
   (folder: string): Script =>
@@ -33,7 +33,7 @@ function lastOrder({ messages }: ModelRequest): { key: string; kind: Kind; hasRe
       if (block.type === "tool_result" && order) order.hasResult = true;
       const said = block.type === "text" && typeof block["text"] === "string" ? block["text"] : "";
       for (const [, key, kind] of said.matchAll(/Order (s\d+-m\d+) (talk|command|approval|custom)\./g)) {
-        // Told again after a crash, it is the same order.
+        // After a crash, the same order may arrive again.
         if (key !== order?.key) order = { key: key!, kind: kind as Kind, hasResult: false };
       }
     }

@@ -3,7 +3,7 @@ import type { ChaosPlan } from "./chaos-run.ts";
 const SERVERS = 2;
 const WORKERS = 4;
 
-/** Two servers and four workers, two sessions at a time on each: as many Claude Code processes as two cores bear. */
+/** Two servers and four workers with two sessions each: as many Claude Code processes as two cores can run. */
 export function chaosPlan(
   size: Partial<Pick<ChaosPlan, "sessions" | "messages" | "atOnce" | "kills" | "deadlineMs">>,
 ): ChaosPlan {

@@ -14,12 +14,12 @@ export interface ChaosPlan {
   members: readonly MemberPlan[];
   settings: string;
   sessions: number;
-  /** Of each session. */
+  /** Per session. */
   messages: number;
-  /** Sessions whose clients are busy at once. */
+  /** Sessions with active clients at one time. */
   atOnce: number;
   killEveryMs: number;
-  /** So many; the database is restarted after half of them. */
+  /** The number of kills; the database restarts after half of them. */
   kills: number;
   deadlineMs: number;
 }
@@ -40,23 +40,23 @@ export interface ChaosReport {
   mostProcesses: number;
   longestOrphanMs: number;
   restMs: number;
-  /** Of sessions with problems, and the last words of each process. */
+  /** Logs of sessions with problems, and the last output of each process. */
   logs: string[];
 }
 
-/** After the last client has seen its end, everything else has to come to rest within this. */
+/** The deadline for everything to become idle after the last client has finished. */
 const REST_MS = 60_000;
 const POSTGRES_AWAY_MS = 1_000;
 const START_MS = 180_000;
-/** Between a server's death and another's start there may be nobody at all. */
+/** Between a server's death and the next start there may be no server at all. */
 const NOBODY_MS = 60_000;
 
-/** A fleet under clients and kills; then the truth about it. `progress` is told a line now and then. */
+/** Runs a fleet under clients and kills, then verifies it. `progress` receives status lines. */
 export async function runChaos(plan: ChaosPlan, progress: (line: string) => void = () => {}): Promise<ChaosReport> {
   await using stage = await setFleetStage(plan.members, { settings: plan.settings, script: chaosModel });
   await mkdir(join(stage.folder, "effects"));
   const [first, ...others] = stage.members;
-  // The first makes the schema; the others come all at once.
+  // The first process creates the schema; the others start together.
   const { token } = await within(START_MS, first!.supervise());
   await within(START_MS, Promise.all(others.map((member) => member.supervise())));
   const begun = Date.now();
@@ -155,7 +155,7 @@ async function prepare(client: Anthropic): Promise<{ agents: Record<Kind, string
   return { agents: { talk: allowing, command: allowing, approval: asking, custom }, environment: "env_local" };
 }
 
-/** A kill at every beat, of anybody who is up; and once, in the middle, of the database. */
+/** Kills a random running process at every interval and restarts the database once, halfway. */
 async function wreak(
   { members, postgres }: FleetStage,
   { killEveryMs, kills: wanted }: ChaosPlan,
@@ -167,8 +167,8 @@ async function wreak(
   while (Date.now() < deadline && total < wanted) {
     await sleep(killEveryMs);
     const ready = members.filter(({ up }) => up !== undefined);
-    // On a machine that starts processes more slowly than they are killed, there would soon be nobody to kill in the middle
-    // of anything: the last worker but one is left alone until another is there.
+    // If kills outpace starts, no process would be busy when it is killed: the last two workers are spared until another has
+    // started.
     const workers = ready.filter(({ isServer }) => !isServer);
     const candidates = workers.length > 1 ? ready : ready.filter(({ isServer }) => isServer);
     const victim = candidates[Math.floor(Math.random() * candidates.length)];
@@ -193,7 +193,7 @@ async function look(watch: ProcessWatch, signal: AbortSignal): Promise<void> {
   } while (!signal.aborted);
 }
 
-/** Every session's row says idle, nothing waits in an inbox, and streams have shown the last event. */
+/** Every session is idle, no input is queued, and streams have delivered the last event. */
 async function rest(stage: FleetStage, sessions: readonly ChaosSession[]): Promise<{ ms: number; problems: string[] }> {
   const begun = Date.now();
   await using store = await openStore(stage.database);

@@ -7,13 +7,13 @@ export interface ChaosSettings {
   agents: Record<Kind, string>;
   environment: string;
   anyServer: AnyServer;
-  /** No client waits for longer. */
+  /** The longest wait of a client. */
   deadline: number;
 }
 
 const AGAIN_MS = 150;
 
-/** One session as a client sees it that knows several servers: what it sent, what was acknowledged, what its stream showed. */
+/** One session from a client that knows several servers: sent and acknowledged messages, and streamed events. */
 export class ChaosSession {
   readonly name: string;
   readonly kind: Kind;
@@ -30,7 +30,7 @@ export class ChaosSession {
     this.#settings = settings;
   }
 
-  /** Begins, sends its messages one after the other, answers what it is asked, and rests. */
+  /** Creates the session, sends its messages in order, answers approvals, and ends. */
   async run(messages: number): Promise<void> {
     try {
       this.id = await this.#create();
@@ -49,7 +49,7 @@ export class ChaosSession {
     }
   }
 
-  /** What a client does that got no answer: looks whether it is there, and only then does it again. */
+  /** After a request without a response, checks whether it took effect before retrying. */
   async #create(): Promise<string> {
     return this.#persist("it could not be made", async (client) => {
       for await (const { id, title } of client.beta.sessions.list({ limit: 1_000 })) if (title === this.name) return id;
@@ -76,7 +76,7 @@ export class ChaosSession {
     });
   }
 
-  /** Until the turn of this message is over, by what the stream says. */
+  /** Waits until the stream shows the end of this message's turn. */
   async #rest(message: string): Promise<void> {
     for (;;) {
       const seen = this.follower!.seen;
@@ -114,7 +114,7 @@ export class ChaosSession {
             }
           : { type: "user.tool_confirmation" as const, tool_use_id: id, result: "allow" as const };
       await client.beta.sessions.events.send(this.id!, { events: [answer] }).catch((error: unknown) => {
-        // It had been taken though nobody said so, or the turn was cut and asks anew.
+        // It was stored without a response, or the turn was interrupted and asks again.
         if (error instanceof APIError && (error.status === 400 || error.status === 409)) return;
         throw error;
       });
@@ -137,5 +137,5 @@ export class ChaosSession {
   }
 }
 
-/** What a client tries again, elsewhere: nobody there, too much, or a holder that is about to be another. */
+/** Errors that a client retries at another server: unreachable, overloaded, or a lease that is about to change. */
 const isPassing = (status: number): boolean => status >= 500 || status === 409 || status === 429;

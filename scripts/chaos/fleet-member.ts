@@ -2,19 +2,19 @@ import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startUp, type RunningUp } from "../../apps/cli/src/testing/session-machine.ts";
 
-/** As a supervisor does: not at once, so that others notice, and not long after. */
+/** The restart delay of a supervisor: long enough for others to notice, but short. */
 const RESTART_MS = 300;
 const START_MS = 180_000;
 
-/** One process of a fleet, and whoever starts it again after it has died. */
+/** One process of a fleet with its supervisor. */
 export class FleetMember {
   readonly name: string;
   readonly isServer: boolean;
   readonly home: string;
   readonly #start: () => ChildProcess;
-  /** Ends that nobody asked for, with their last words. */
+  /** Unexpected exits with their last output. */
   readonly crashes: string[] = [];
-  /** Everything that it has said on standard error, over all its lives. */
+  /** Standard error of all its runs. */
   words = "";
   #child: ChildProcess | undefined;
   #running: RunningUp | undefined;
@@ -29,25 +29,25 @@ export class FleetMember {
     this.#start = start;
   }
 
-  /** Of the process that lives now, ready or not. */
+  /** The pid of the current process, ready or not. */
   get pid(): number | undefined {
     const child = this.#child;
     return child && child.exitCode === null && child.signalCode === null ? child.pid : undefined;
   }
 
-  /** Once it is ready. */
+  /** Set once it is ready. */
   get up(): RunningUp | undefined {
     return this.pid === undefined ? undefined : this.#running;
   }
 
-  /** Keeps it running until it is retired. Resolves when it is ready for the first time. */
+  /** Keeps it running until it is retired. Resolves when it is first ready. */
   async supervise(): Promise<RunningUp> {
     const first = Promise.withResolvers<RunningUp>();
     this.#life = this.#live(first);
     return first.promise;
   }
 
-  /** From one moment to the next, like a power cut. It is started again. */
+  /** Kills it without warning, like a power cut. It is restarted. */
   kill(): boolean {
     if (this.pid === undefined) return false;
     this.#wasKilled = true;
@@ -55,14 +55,14 @@ export class FleetMember {
     return true;
   }
 
-  /** Asks it to end; it is started again, as for an upgrade. */
+  /** Stops it gracefully; it is restarted, as for an upgrade. */
   async replace(): Promise<void> {
     const running = this.#running;
     this.#wasKilled = true;
     await running?.stop("SIGTERM");
   }
 
-  /** The end; not started again. */
+  /** Stops it for good. */
   async retire(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     this.#isRetired = true;
     if (this.pid !== undefined) this.#child!.kill(signal);
@@ -83,14 +83,14 @@ export class FleetMember {
         this.#running = await startUp(child);
         first.resolve(this.#running);
       } catch (error) {
-        // Killed while it started, or something is wrong, which is said below.
+        // Killed during its start, or a failure that is reported below.
         if (!this.#wasKilled && !this.#isRetired) first.reject(error);
       } finally {
         clearTimeout(late);
       }
       await ended;
       const last = this.words.slice(from);
-      // One that finds no database when it starts says so and ends: that is what a supervisor is for.
+      // A process that finds no database exits with an error; the supervisor restarts it.
       const foundNothing = this.#running === undefined && last.includes('"code":"unavailable"');
       if (!this.#wasKilled && !this.#isRetired && !foundNothing) {
         this.crashes.push(

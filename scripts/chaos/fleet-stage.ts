@@ -6,17 +6,17 @@ import { FleetMember } from "./fleet-member.ts";
 
 export interface MemberPlan {
   name: string;
-  /** Whether clients talk to it. */
+  /** Whether clients connect to it. */
   isServer: boolean;
-  /** Of `tandem up`. */
+  /** Arguments of `tandem up`. */
   args: readonly string[];
 }
 
 export type FleetStage = Awaited<ReturnType<typeof setFleetStage>>;
 
 /**
- * A fleet on one machine: a Postgres, a rehearsal in place of a model, and processes that share nothing but these and the
- * folder that sessions work in. Each has a home of its own. None is started yet.
+ * A fleet on one machine: a Postgres, a rehearsal as the model, and processes that share only these and the sessions' folder.
+ * Each has its own home. None is started yet.
  */
 export async function setFleetStage(
   plans: readonly MemberPlan[],
@@ -48,7 +48,7 @@ export async function setFleetStage(
   });
   for (const { home } of members) {
     await mkdir(home, { recursive: true });
-    // What is trusted is trusted in each home.
+    // Trust is stored per home.
     await cp(machine.variables.TANDEM_HOME, `${home}/.tandem`, { recursive: true });
   }
   parts.defer(async () => void (await Promise.all(members.map((member) => member.retire("SIGKILL")))));

@@ -14,22 +14,22 @@ const seenEvent = z.looseObject({
 export type Seen = z.infer<typeof seenEvent>;
 
 export interface Follower {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly seen: readonly Seen[];
   /** How often the stream was opened. */
   readonly opened: number;
-  /** Resolves with the next event, or after so long. */
+  /** Resolves with the next event, or after the timeout. */
   changed(timeoutMs: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 const AGAIN_MS = 200;
-/** Of what a stopping or dying server leaves half open. */
+/** Errors of streams that a stopping or dying server leaves half open. */
 const SILENCE_MS = 40_000;
 
 /**
- * Follows a session's stream over all servers: by frames, going on after the last id; or with the official client, which opens
- * the stream again, lists what is there and passes over what it has.
+ * Follows a session's stream over all servers: by frames with resume after the last id, or with the official client, which
+ * reopens the stream, lists the events and skips known ones.
  */
 export function follow(way: "frames" | "sdk", session: string, anyServer: AnyServer): Follower {
   const seen: Seen[] = [];
@@ -41,7 +41,7 @@ export function follow(way: "frames" | "sdk", session: string, anyServer: AnySer
 
   const add = (data: unknown): void => {
     const { success, data: event } = seenEvent.safeParse(data);
-    // Ours that arise while a session is idle are in lists, and in streams only of who asks for them.
+    // Our events of an idle session are in lists, and in streams only if requested.
     if (!success || event.type.startsWith("tandem.")) return;
     seen.push(event);
     known.add(event.id);
@@ -65,7 +65,7 @@ export function follow(way: "frames" | "sdk", session: string, anyServer: AnySer
   async function bySdk(signal: AbortSignal): Promise<void> {
     const { events } = (await anyServer()).beta.sessions;
     const stream = await events.stream(session, {}, { signal });
-    // What happened while nobody listened; what comes meanwhile waits in the stream.
+    // Events since the disconnect; later ones wait in the stream.
     for await (const event of events.list(session, { limit: 1_000 }, { signal })) {
       if (!known.has(event.id) && isLogged(event)) add(event);
     }
@@ -94,5 +94,5 @@ export function follow(way: "frames" | "sdk", session: string, anyServer: AnySer
   };
 }
 
-/** In the list there is also what waits in the inbox. */
+/** The list also contains the input queue. */
 const isLogged = (event: object): boolean => !("processed_at" in event && event.processed_at === null);

@@ -7,18 +7,18 @@ import type { ChaosSession } from "./chaos-session.ts";
 
 export interface Verdict {
   problems: string[];
-  /** Messages that were answered, and those whose turn ended in words that say why not. */
+  /** Answered messages, and messages whose turn ended with a reason. */
   answered: number;
   endedHonestly: number;
-  /** Tool calls of which the log says that nobody knows what they did. */
+  /** Tool calls with a logged unknown outcome. */
   unknown: number;
   recovered: number;
   events: number;
-  /** The log in short, where something is wrong. */
+  /** A short log, if there are problems. */
   log: string[];
 }
 
-/** Holds a session's log against what its client sent and saw, and against what its tools did. */
+/** Compares a session's log with its client's messages and stream and with its tools' effects. */
 export async function judgeChaos(store: Store, session: ChaosSession, folder: string): Promise<Verdict> {
   const { id, name } = session;
   const verdict: Verdict = {
@@ -90,13 +90,13 @@ function endOf(events: readonly LoggedEvent[], message: string, answer: string):
   if (begin < 0) return undefined;
   for (const { event } of events.slice(begin)) {
     if (event.type === "agent.message" && JSON.stringify(event.content).includes(answer)) return "answered";
-    // A model that was cut off may say no more; the log says that it was.
+    // An interrupted model may not respond; the log then says that it was interrupted.
     if (event.type === "session.error") return "honest";
   }
   return undefined;
 }
 
-/** Every stream, over however many servers, showed the log: once each, in order. */
+/** Every stream delivered the log exactly once and in order, over any number of servers. */
 function missedByStream({ follower }: ChaosSession, events: readonly LoggedEvent[]): string[] {
   const seen = follower?.seen ?? [];
   const places = new Map(events.map(({ event }, index) => [event.id as string, index]));
@@ -112,7 +112,7 @@ function missedByStream({ follower }: ChaosSession, events: readonly LoggedEvent
   ];
 }
 
-/** What a tool did, it did once; only where the log says that nobody knows may it have done it or not. */
+/** Each tool call had its effect exactly once; with an unknown outcome, at most once. */
 async function effects(events: readonly LoggedEvent[], session: ChaosSession, folder: string): Promise<string[]> {
   const lines = (await readFile(effectsFile(folder, `${session.name}-`), "utf8").catch(() => ""))
     .split("\n")

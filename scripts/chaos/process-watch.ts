@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { descendantsOf, processesIn } from "../../apps/cli/src/testing/process-stats.ts";
 
-/** A Claude Code whose host is gone notices when it next reads or writes; the start of the next host ends it. */
+/** An orphaned Claude Code exits at its next read or write; the next start of its host ends it at the latest. */
 const ORPHAN_MS = 15_000;
 
-/** Looks, again and again, at the Claude Code processes of a folder: each has a living host, and each session one at most. */
+/** Repeatedly checks the Claude Code processes of a folder: each has a live host, and each session at most one. */
 export class ProcessWatch {
   readonly problems: string[] = [];
   longestOrphanMs = 0;
@@ -25,7 +25,7 @@ export class ProcessWatch {
       const line = commandLine(pid);
       return line?.includes("--input-format") ? [{ pid, line, parent: parentOf(pid) }] : [];
     });
-    // What Claude Code starts has its command line until it has its own.
+    // A child of Claude Code has its parent's command line until it execs.
     const claudes = found.filter(({ parent }) => !found.some(({ pid }) => pid === parent));
     this.mostProcesses = Math.max(this.mostProcesses, claudes.length);
     const now = Date.now();
@@ -47,7 +47,7 @@ export class ProcessWatch {
     }
   }
 
-  /** What is left when all has ended. */
+  /** Processes that remain after everything has stopped. */
   left(): number[] {
     return processesIn(this.#folder);
   }

@@ -14,7 +14,7 @@ export interface Cast {
   stock: string;
 }
 
-/** Agents, rules, budgets and a morning's sessions: when it is over, some are done, some wait, and one is at work. */
+/** Creates agents, rules, budgets and a morning's sessions. At the end some are done, some wait, and one is running. */
 export async function play({ api, project }: ShopServer): Promise<Cast> {
   const agent = (body: object) => api<{ id: string }>("/v1/agents", { model: "sonnet", tools: TOOLS, ...body });
   const scout = await agent({
@@ -63,7 +63,7 @@ export async function play({ api, project }: ShopServer): Promise<Cast> {
     });
     return id;
   };
-  /** How many turns have come to their end. */
+  /** The number of ended turns. */
   const ended = async (id: string): Promise<number> => {
     const { data } = await api<{ data: { event: { type: string; stop_reason?: { type: string } } }[] }>(
       `/v1/sessions/${id}/log?limit=2000`,
@@ -128,7 +128,7 @@ export async function play({ api, project }: ShopServer): Promise<Cast> {
   return { refunds, fork, shipping, letter, plan, review, stock };
 }
 
-/** Somebody else on the same server, who sees nothing of the shop. */
+/** Another tenant on the same server, who cannot see the shop. */
 export const TENANT = { id: "lighthouse", name: "Lighthouse Rentals" };
 const TENANTS_AGENTS = [
   { name: "Fleet keeper", description: "Says which bikes are due for a service." },

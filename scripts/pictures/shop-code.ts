@@ -1,4 +1,4 @@
-/** The code of Harbour Bikes, the shop of `tandem demo context`, beside its database and its documents. */
+/** The code of Harbour Bikes, the shop of `tandem demo context`, next to its database and documents. */
 export const SHOP_CODE: Readonly<Record<string, string>> = {
   "package.json": `{ "name": "harbour-bikes", "private": true, "type": "module", "scripts": { "test": "node --test" } }\n`,
   ".gitignore": "data/\ncontext/\n",

@@ -13,7 +13,7 @@ const TANDEM = join(import.meta.dirname, "..", "..", "apps", "cli", "src", "main
 export interface ShopServer extends AsyncDisposable {
   url: string;
   project: string;
-  /** With the token of who has started the server, or with another. */
+  /** With the token of the server's owner, or with another. */
   api: <T>(path: string, body?: unknown, token?: string) => Promise<T>;
 }
 
@@ -46,7 +46,7 @@ export async function startShopServer(base: string, port: number): Promise<ShopS
   };
 
   await finish(["demo", "context", project, "--json"], base);
-  // No session may work where the server keeps its own.
+  // No session may work in a folder with the server's own state.
   await rename(join(project, ".tandem"), state);
   for (const [name, text] of Object.entries(SHOP_CODE)) {
     await mkdir(dirname(join(project, name)), { recursive: true });

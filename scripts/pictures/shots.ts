@@ -6,17 +6,17 @@ export interface Shot {
   path: string;
   look?: "light" | "dark";
   isPhone?: boolean;
-  /** Whose page it is, where it is not the operator's. */
+  /** The tenant's user, if not the operator. */
   tenant?: string;
-  /** What somebody does there first. */
+  /** The actions before the screenshot. */
   act?: (page: Page) => Promise<void>;
 }
 
-/** Every page of the page. */
+/** Every page of the web app. */
 export function shots({ refunds, fork, shipping, letter, plan, review, stock }: Cast): Shot[] {
   const session = (id: string, view = "") => `/sessions/${id}${view === "" ? "" : `?view=${view}`}`;
   return [
-    // It is at work for a while only.
+    // It runs only for a while.
     {
       name: "session-running",
       path: session(stock),

@@ -14,7 +14,7 @@ import {
 
 type Step = Reply | ((request: ModelRequest) => Reply);
 
-/** What agents of Harbour Bikes say and do: what somebody writes names the scene, each answer of the model is its next step. */
+/** The scripted model of Harbour Bikes: the message names the scene, and each model response is its next step. */
 export function story(project: string): Script {
   const file = (name: string): string => join(project, name);
   const read = (name: string) => toolUse("Read", { file_path: file(name) });
@@ -192,7 +192,7 @@ test("a refund that was retried counts once", () => {
     const next = sceneOf(wordsOf(messages[from]!.content))![at] ?? text("That is all.");
     await sleep(250);
     const said = typeof next === "function" ? next(request) : next;
-    // A fork works in a worktree of its own.
+    // A fork works in its own worktree.
     const place = /[^"\\\s]*\/worktrees\/sesn_\w+/.exec(JSON.stringify(request.body))?.[0] ?? project;
     return JSON.parse(JSON.stringify(said).replaceAll(project, place)) as Reply;
   };
@@ -216,7 +216,7 @@ Prices are floating-point euros in three places; sums are off by a cent in 0.4 %
 Undo at any point: the old column is written until step 4.
 `;
 
-/** Much of what a request carries has been carried before. */
+/** Most of a request's prompt is cached. */
 const USAGE = {
   input_tokens: 1_840,
   output_tokens: 620,

@@ -21,7 +21,7 @@ const FIXTURE = join(import.meta.dirname, "first-edition");
 /** Audit entries are hashed with the paths in them, so they keep the old ones. */
 const AUDIT = "audit";
 
-/** Deadlines that a busy machine does not miss. They need no trust. */
+/** Deadlines that are long enough for a busy machine. They need no trust. */
 const PATIENT = "{ spawn: 5m, init: 5m, firstByte: 5m, idle: 5m }";
 
 const secrets = z.object({ operator: z.string(), reader: z.string(), runner: z.string(), acme: z.string() });

@@ -23,7 +23,7 @@ test.for([
     const inWork = (name: string): string => join(fixture.project, "work", name);
     await using postgres = engine === "postgres" ? await startPostgres() : undefined;
     const database = await postgres?.createDatabase(fixture.dump);
-    // That it starts at all says that the settings which need trust are still trusted.
+    // A successful start shows that the settings which need trust are still trusted.
     await using server = await startUpgradedServer(fixture, database);
     const { call } = server;
     const client = new Anthropic({ apiKey: fixture.tokens.operator, baseURL: server.url });
@@ -135,7 +135,7 @@ test.for([
     await awaitWords("Asking", "Noted.");
     await awaitWords("Waiting", "Approved and made.");
     expect(existsSync(inWork("approved.txt"))).toBe(true);
-    // Both continue without being told to.
+    // Both continue by themselves.
     await awaitWords("Granted", "Granted and made.");
     expect((await eventsOf("Granted")).filter((event) => event.type === "user.tool_confirmation")).toHaveLength(1);
     await awaitWords("Out of quota", "That is all.");

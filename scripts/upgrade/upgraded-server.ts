@@ -17,7 +17,7 @@ import type { UnpackedFixture } from "./unpack-fixture.ts";
 
 const TANDEM = fileURLToPath(new URL("../../apps/cli/bin/tandem.mjs", import.meta.url));
 
-/** Longer than the server lets turns end. */
+/** Longer than the server's grace period for turns. */
 const STOP_MS = 60_000;
 
 export interface UpgradedServer extends AsyncDisposable {
@@ -29,7 +29,7 @@ export interface UpgradedServer extends AsyncDisposable {
   status(token: string, method: string, path: string, body?: unknown): Promise<number>;
   /** Runs a command of the CLI in the project. */
   tandem(...args: string[]): Promise<string>;
-  /** Ends the server as an operator does; resolves with its exit code. */
+  /** Stops the server like an operator; resolves with its exit code. */
   stop(): Promise<number | null>;
 }
 

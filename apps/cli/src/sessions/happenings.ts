@@ -1,4 +1,4 @@
-/** A queue between what calls and who awaits. Ends when the signal fires. */
+/** An async queue: `push` adds items, and a consumer iterates over them. Ends when the signal fires. */
 export class Happenings<T> implements AsyncIterable<T> {
   readonly #signal: AbortSignal;
   #items: T[] = [];

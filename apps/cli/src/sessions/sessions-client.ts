@@ -1,7 +1,7 @@
 import type { Delta, EventOf, Message, SessionEvent } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 
-/** What happens in a session: facts, and previews of facts that are still being produced. */
+/** An event of a session, or a preview of one that is still being produced. */
 export type Happening = { type: "event"; event: SessionEvent } | { type: "delta"; delta: Delta };
 
 /** Agents and sessions of the running server or of an engine in this process. Errors are a `RequestError` in both cases. */

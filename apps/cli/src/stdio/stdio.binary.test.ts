@@ -52,7 +52,7 @@ async function driveTurn(host: StdioProcess, session: string): Promise<string[]>
 
 const isWaiting = (reason: unknown): boolean => (reason as { type: string }).type === "requires_action";
 
-describe("a host with an engine of its own", () => {
+describe("a host with its own engine", () => {
   test("runs a turn with previews, an approval and files, all valid by the published schema", async () => {
     machine = await sessionMachine(writes);
     await using host = await StdioProcess.open(machine.start(["stdio"]));
@@ -168,7 +168,7 @@ describe("a host with an engine of its own", () => {
   });
 });
 
-describe("where a server is up on the same database", () => {
+describe("with a running server on the same database", () => {
   test("it serves the same methods, and its end is reported", async () => {
     machine = await sessionMachine(writes);
     await using server = await machine.up();

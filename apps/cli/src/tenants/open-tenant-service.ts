@@ -7,7 +7,7 @@ import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 import { createTenantService } from "@tandem/tandem/tenants";
 
-/** The tenants of our database, kept by the server that is up here, or else by this process. */
+/** Manages the tenants of our database through the running server, else in this process. */
 export async function openTenantService(
   context: Invocation,
   project: Project,
@@ -22,7 +22,7 @@ export async function openTenantService(
 async function remoteTenantService(server: ServerConnection): Promise<TenantService & AsyncDisposable> {
   const { tenantView, tenantInUse } = await loadServer();
   const path = (...steps: string[]) => ["/v1/tenants", ...steps.map(encodeURIComponent)].join("/");
-  // Who asks is who the token belongs to.
+  // The server takes the caller's name from the token.
   return {
     list: async () => (await server.call("GET", path(), { schema: z.object({ data: z.array(tenantView) }) })).data,
     get: (id) => server.call("GET", path(id), { schema: tenantInUse }),
