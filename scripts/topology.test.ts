@@ -21,9 +21,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   policy: ["protocol"],
   sessions: ["protocol", "policy", "storage", "queue", "workspace", "claude-code"],
   context: ["protocol", "storage", "workspace", "runtime", "connectors", "relationships"],
-  server: ["protocol", "storage", "queue", "runtime", "sessions", "context"],
+  server: ["protocol", "client", "storage", "queue", "runtime", "sessions", "context"],
   tandem: LIBRARIES,
-  cli: [...LIBRARIES, "tandem", "rehearsal"],
+  cli: [...LIBRARIES, "tandem", "client", "rehearsal"],
   web: ["protocol", "client"],
 };
 

@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { z } from "zod";
-import { readFrames } from "../../apps/cli/src/sessions/read-frames.ts";
+import { readFrames } from "@tandem/client";
 import { Lags } from "../server/lags.ts";
 
 const frame = z.object({ type: z.string(), processed_at: z.string().nullish() });

@@ -1,6 +1,6 @@
 // A helper: clients of many sessions. Each listens to its session, previews included, and says something whenever it is idle.
 import { z } from "zod";
-import { readFrames } from "../../apps/cli/src/sessions/read-frames.ts";
+import { readFrames } from "@tandem/client";
 import { helperTask } from "./helper.ts";
 import { nowUs } from "./stamp.ts";
 import { measureTalk, talkTask, type Talk } from "./talk.ts";

@@ -1,7 +1,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { readFrames } from "../../apps/cli/src/sessions/read-frames.ts";
+import { readFrames } from "@tandem/client";
 
 /** Returns a client of any running server, a new one for each request. Rejects if none runs for too long. */
 export type AnyServer = () => Promise<Anthropic>;

@@ -24,6 +24,8 @@ export interface ClientSettings {
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Called for every 401, which means that the token or the sign-in is no longer valid. */
   onUnauthorized?: () => void;
+  /** Translates every error of the API into an error of the caller's own. */
+  toError?: (error: ApiError) => Error;
 }
 
 /** Optional only if nothing in it is required. */
@@ -71,17 +73,20 @@ export function createClient({
   token,
   fetch: send = (url, init) => fetch(url, init),
   onUnauthorized,
+  toError = (error) => error,
 }: ClientSettings = {}): Client {
   const request = async (method: string, path: string, init: RequestInit): Promise<Response> => {
     const headers = new Headers(init.headers);
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     const response = await send(`${baseUrl}${path}`, { ...init, method, headers }).catch((cause: unknown) => {
       if (init.signal?.aborted) throw cause;
-      throw new ApiError(0, "unreachable", "The server cannot be reached. It may have been stopped.", { cause });
+      throw toError(
+        new ApiError(0, "unreachable", "The server cannot be reached. It may have been stopped.", { cause }),
+      );
     });
     if (response.ok) return response;
     if (response.status === 401) onUnauthorized?.();
-    throw await ApiError.of(response);
+    throw toError(await ApiError.of(response));
   };
   const json = (body: unknown): RequestInit =>
     body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
@@ -95,7 +100,7 @@ export function createClient({
   };
   const frames = async (name: StreamName, input: OpenInput, onBytes?: () => void) => {
     const { body } = await open(name, input);
-    if (!body) throw new ApiError(0, "unreachable", "The server sent no stream.");
+    if (!body) throw toError(new ApiError(0, "unreachable", "The server sent no stream."));
     return readFrames(body, { ...(onBytes && { onBytes }) });
   };
   return {

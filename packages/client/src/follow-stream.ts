@@ -11,7 +11,9 @@ export interface FollowHooks<Data> {
   onConnection?: (state: Connection) => void;
   /** After every reopening: the caller may have missed changes that have no event. */
   onReopen?: () => void;
-  /** Delays opening, for a page that nobody looks at. */
+  /** Called with the error that ended or prevented a connection. Throws to give up instead of retrying. */
+  onError?: (error: unknown) => void;
+  /** Delays opening, for a page in a hidden tab. */
   beforeOpen?: (signal: AbortSignal) => Promise<void>;
   /** May close the connection early, without an error and without a pause; returns a function that stops watching. */
   watch?: (close: () => void) => () => void;
@@ -25,7 +27,10 @@ type Open<Data> = (
   onBytes: () => void,
 ) => Promise<AsyncIterable<{ id: string | undefined; data: Data }>>;
 
-/** Reads a stream until the signal fires. A broken connection is reopened after the last event, with backoff. */
+/**
+ * Reads a stream until the signal fires. A broken connection is reopened after the last event, with backoff. Rejects only
+ * if `onError` throws.
+ */
 export async function followStream<Data>(
   open: Open<Data>,
   { from, signal, rest = sleep, ...hooks }: FollowHooks<Data> & { from?: string | undefined; signal: AbortSignal },
@@ -57,8 +62,8 @@ export async function followStream<Data>(
         lastEventId = frame.id ?? lastEventId;
         hooks.onFrame(frame);
       }
-    } catch {
-      // Retried below, whatever the cause was; `onConnection` tells the caller.
+    } catch (error) {
+      if (!signal.aborted && !isResting) hooks.onError?.(error);
     } finally {
       clearTimeout(silence);
       stopWatching?.();

@@ -10,29 +10,26 @@ export interface Frame {
 
 /**
  * The frames of a stream that have data. `onBytes` is called for every chunk, heartbeats included. A stream whose frame
- * exceeds `maxBytes` is rejected before it fills the memory.
+ * exceeds `maxLength` is rejected before it fills the memory.
  */
 export async function* readFrames(
   chunks: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>,
-  { maxBytes = Infinity, onBytes }: { maxBytes?: number; onBytes?: () => void } = {},
+  { maxLength, onBytes }: { maxLength?: number; onBytes?: () => void } = {},
 ): AsyncGenerator<Frame> {
   const found: Frame[] = [];
-  let pending = 0;
   const parser = createParser({
+    maxBufferSize: maxLength,
     onEvent: ({ event, id, data }) => {
-      pending = 0;
       if (data !== "") found.push({ name: event ?? "message", id, data });
+    },
+    onError: (error) => {
+      if (error.type === "max-buffer-size-exceeded") throw error;
     },
   });
   const decoder = new TextDecoder();
   for await (const chunk of iterate(chunks)) {
     onBytes?.();
-    pending += chunk.byteLength;
     parser.feed(decoder.decode(chunk, { stream: true }));
-    if (pending > maxBytes) {
-      if (found.length === 0) throw new Error("A frame is longer than a line may be.");
-      pending = 0;
-    }
     yield* found.splice(0);
   }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { readFrames } from "@tandem/client";
 import type { LiveDelta, LoggedEvent, SessionId } from "@tandem/protocol";
 import type { RemotePreviewSink } from "@tandem/sessions";
 import { z } from "zod";
 import type { Logger } from "../http/create-logger.ts";
-import { readFrames } from "../stdio/read-frames.ts";
 import type { FleetKey } from "./fleet-key.ts";
 import type { FleetProcess } from "./fleet-process.ts";
 import { passOn } from "./pass-on.ts";
@@ -153,7 +153,7 @@ export class SessionPreviews {
       throw new Error(`The stream of previews was answered with ${answer.statusCode}.`);
     }
     answer.setTimeout(SILENCE_MS, () => answer.destroy(new Error("The stream of previews is silent.")));
-    return readFrames(answer, LARGEST_FRAME);
+    return readFrames(answer, { maxLength: LARGEST_FRAME });
   }
 
   #leave(gate: PreviewGate): void {

@@ -1,10 +1,10 @@
+import { readFrames } from "@tandem/client";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readRefusal } from "./answer.ts";
 import { cancelled, lineTooLong, toLineError, unreachable } from "./line-error.ts";
 import type { LineError, RequestId, StdioLimits } from "./lines.ts";
 import type { LineWriter } from "./line-writer.ts";
-import { readFrames } from "./read-frames.ts";
 import type { Wire, WireRequest } from "./wire.ts";
 
 /** A broken stream is resumed, at most this many times in a row without a frame, with backoff. */
@@ -104,7 +104,7 @@ export class Subscription {
     onFrame: () => void,
   ): Promise<{ type: "ended"; error?: LineError } | { type: "behind" }> {
     const { writer, limits } = this.#dependencies;
-    for await (const { name, id, data } of readFrames(answer, limits.lineBytes)) {
+    for await (const { name, id, data } of readFrames(answer, { maxLength: limits.lineBytes })) {
       onFrame();
       if (name === RESYNC && this.#resumable) {
         this.#cursor = (JSON.parse(data) as { last_event_id: string }).last_event_id;
