@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import type { McpTool } from "@tandem/claude-code";
-import { RequestError, type KnownMcpServer as McpServerView } from "@tandem/protocol";
+import { RequestError, type KnownMcpServer } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import { describeChanges } from "./describe-changes.ts";
-
-export type { KnownMcpServer as McpServerView } from "@tandem/protocol";
 
 const SPACE = "tandem";
 const KIND = "mcp_server";
@@ -33,10 +31,10 @@ type Kept = z.infer<typeof kept>;
 
 /** MCP servers that sessions have connected to, with their complete tools. */
 export interface McpServers {
-  list(): Promise<McpServerView[]>;
-  get(id: string): Promise<McpServerView>;
+  list(): Promise<KnownMcpServer[]>;
+  get(id: string): Promise<KnownMcpServer>;
   /** Accepts the current definitions, if they still match the `hash` that the person read. */
-  accept(id: string, hash: string, by: string): Promise<McpServerView>;
+  accept(id: string, hash: string, by: string): Promise<KnownMcpServer>;
 }
 
 /** The accepted tools of a server, and differences from them. */
@@ -74,19 +72,19 @@ export class ToolDefinitions {
     return { id, tools: known.filter(({ name }) => there.has(name)), changes };
   }
 
-  async list(): Promise<McpServerView[]> {
+  async list(): Promise<KnownMcpServer[]> {
     const rows = await this.#records.list(SPACE, KIND, { limit: MOST });
     return rows.map(({ key, value }) => view(key, kept.parse(value)));
   }
 
-  async get(id: string): Promise<McpServerView> {
+  async get(id: string): Promise<KnownMcpServer> {
     const { value } = await this.#read(id);
     if (!value) throw new RequestError("not_found", `There is no MCP server ${id}.`);
     return view(id, value);
   }
 
   /** Accepts the current definitions, if they still match the `hash` that the person read. */
-  async accept(id: string, hash: string, by: string): Promise<McpServerView> {
+  async accept(id: string, hash: string, by: string): Promise<KnownMcpServer> {
     const { value, version } = await this.#read(id);
     if (!value) throw new RequestError("not_found", `There is no MCP server ${id}.`);
     if (value.seen.hash !== hash) {
@@ -143,7 +141,7 @@ function canonical(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, canonical(inner)]));
 }
 
-const view = (id: string, { name, origin, accepted, seen }: Kept): McpServerView => ({
+const view = (id: string, { name, origin, accepted, seen }: Kept): KnownMcpServer => ({
   id,
   name,
   origin,

@@ -9,6 +9,7 @@ import {
   type KeptRule,
   type PermissionMode,
   type Rule,
+  type TestedCall,
   type Tool,
   type Verdict,
 } from "@tandem/protocol";
@@ -30,7 +31,7 @@ import {
   type RulePlace,
   suggestRule,
 } from "@tandem/policy";
-import type { Rules, TestedCall, TestedSession } from "./rules.ts";
+import type { Rules, TestedSession } from "./rules.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 import type { TurnHook } from "../hooks/turn-hook.ts";
 import { worktreeAt } from "../worktrees/worktree-registry.ts";

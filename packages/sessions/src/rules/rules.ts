@@ -1,8 +1,6 @@
 import type { RuleBook, RulePlace } from "@tandem/policy";
 import type { KeptRule, PermissionMode, Rule, TestedCall } from "@tandem/protocol";
 
-export type { TestedCall } from "@tandem/protocol";
-
 /** Stored permission rules. */
 export interface Rules {
   /** Rules of files come first, in order; the others by age. */

@@ -1,8 +1,6 @@
 import type { Trust as TrustView } from "@tandem/protocol";
 import type { FolderConfig } from "@tandem/workspace";
 
-export type { Trust as TrustView } from "@tandem/protocol";
-
 /** Whether sessions load a folder's own settings, hooks and servers. Only `tandem trust --folder` on the machine grants it. */
 export interface Trust {
   /** A folder that sessions may work in. */

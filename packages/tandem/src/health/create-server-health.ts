@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import type { ServerHealth, ServerStatus } from "@tandem/server";
+import type { ServerStatus } from "@tandem/protocol";
+import type { ServerHealth } from "@tandem/server";
 import { readCredentials, wireReport } from "./read-credentials.ts";
 import { checkAuth, withoutModels } from "../models/check-auth.ts";
 import { sessionRoots } from "../compose.ts";

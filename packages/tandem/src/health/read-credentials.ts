@@ -1,5 +1,5 @@
 import type { CredentialReport } from "@tandem/claude-code";
-import type { CredentialsReport } from "@tandem/server";
+import type { CredentialsReport } from "@tandem/protocol";
 import type { Project } from "../config/load-project.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { type TandemUse, tandemUses } from "./tandem-uses.ts";

@@ -1,5 +1,4 @@
-import { TandemError, type Payer } from "@tandem/protocol";
-import type { TrustView } from "@tandem/sessions";
+import { TandemError, type Payer, type Trust } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
 import { findOrphans, openStore } from "../compose.ts";
@@ -33,7 +32,7 @@ export interface SessionsOverview {
   /** Pids of orphaned Claude Code processes. */
   orphans: readonly number[];
   /** Whether sessions load this folder's settings. */
-  trust: TrustView;
+  trust: Trust;
   /** Whether the shell commands of sessions run in a sandbox. */
   sandbox: { on: boolean; reason?: string };
 }
@@ -57,7 +56,7 @@ export async function readSessionsOverview(
 }
 
 /** The trust of the current folder, in which sessions would work. */
-export async function readFolderTrust(host: Host, project: Project): Promise<TrustView> {
+export async function readFolderTrust(host: Host, project: Project): Promise<Trust> {
   const { trustView } = await import("@tandem/sessions");
   return trustView(await folderTrust(host.env, host.cwd, trustSettings(project)));
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT, type Store, type TenantRow } from "@tandem/storage";
-import { RequestError, type AuditNote } from "@tandem/protocol";
-import type { TenantService, TenantView } from "@tandem/server";
+import { RequestError, type AuditNote, type TenantView } from "@tandem/protocol";
+import type { TenantService } from "@tandem/server";
 import { realpath, rm, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";

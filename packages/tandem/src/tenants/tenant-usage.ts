@@ -1,5 +1,4 @@
-import type { TenantQuotas } from "@tandem/protocol";
-import type { TenantUse } from "@tandem/server";
+import type { TenantQuotas, TenantUse } from "@tandem/protocol";
 import type { Quotas } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
 import { loadSessions } from "../compose.ts";

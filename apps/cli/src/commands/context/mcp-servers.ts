@@ -1,6 +1,5 @@
 import { userInfo } from "node:os";
-import { TandemError } from "@tandem/protocol";
-import type { McpServerView } from "@tandem/sessions";
+import { TandemError, type KnownMcpServer } from "@tandem/protocol";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
@@ -52,7 +51,7 @@ export async function accept(context: Invocation, id: string, { yes = false }: {
   await write(stdout, json ? `${JSON.stringify(accepted, null, 2)}\n` : `${style.good("Accepted.")}\n`);
 }
 
-async function find(client: SessionsClient, id: string): Promise<McpServerView> {
+async function find(client: SessionsClient, id: string): Promise<KnownMcpServer> {
   if (id.startsWith("mcps_")) return client.mcpServers.get(id);
   const named = (await client.mcpServers.list()).filter(({ name }) => name === id);
   if (named.length === 1) return named[0]!;
@@ -61,7 +60,7 @@ async function find(client: SessionsClient, id: string): Promise<McpServerView> 
   });
 }
 
-function describe(server: McpServerView, { bold, dim, warn }: Style, width: number): string[] {
+function describe(server: KnownMcpServer, { bold, dim, warn }: Style, width: number): string[] {
   const { id, name, origin, tools, changes, hash, accepted } = server;
   const inner = width - 4;
   return [

@@ -1,5 +1,13 @@
-import { TandemError, tenantCredential, tenantId, tenantQuotas, type TenantQuotas } from "@tandem/protocol";
-import type { TenantUse, TenantView, UpdateTenant } from "@tandem/server";
+import {
+  TandemError,
+  tenantCredential,
+  tenantId,
+  tenantQuotas,
+  type TenantQuotas,
+  type TenantUse,
+  type TenantView,
+  type UpdateTenant,
+} from "@tandem/protocol";
 import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { confirm } from "../../confirm.ts";

@@ -1,7 +1,13 @@
 import { resolve } from "node:path";
-import { rule as ruleSchema, TandemError, type KeptRule, type PermissionMode, type RuleAction } from "@tandem/protocol";
+import {
+  rule as ruleSchema,
+  TandemError,
+  type KeptRule,
+  type PermissionMode,
+  type RuleAction,
+  type TestedCall,
+} from "@tandem/protocol";
 import type { RulePlace } from "@tandem/policy";
-import type { TestedCall } from "@tandem/sessions";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";

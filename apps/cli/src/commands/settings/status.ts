@@ -1,6 +1,5 @@
-import { TandemError } from "@tandem/protocol";
+import { TandemError, type Trust } from "@tandem/protocol";
 import type { RoleModel } from "@tandem/runtime";
-import type { TrustView } from "@tandem/sessions";
 import { existsSync } from "node:fs";
 import { type AuthCheck, checkAuth, type ClaudeBinary, checkClaudeCode, withoutModels } from "@tandem/tandem/models";
 import { type Project, requireTrust } from "@tandem/tandem/config";
@@ -148,7 +147,7 @@ function sessionRows(overview: SessionsOverview, style: Style): string[][] {
   ];
 }
 
-function describeTrust({ state, files, since, reason }: TrustView, { dim, good, warn }: Style): string {
+function describeTrust({ state, files, since, reason }: Trust, { dim, good, warn }: Style): string {
   const what = files.length === 1 ? "1 file" : `${files.length} files`;
   switch (state) {
     case "trusted":
