@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditHead, AuditNote, SessionId } from "@tandem/protocol";
+import type { AuditEntry, AuditHead, AuditKind, AuditNote, SessionId } from "@tandem/protocol";
 import type { Page, PageQuery } from "./page.ts";
 
 /**
@@ -23,5 +23,7 @@ export interface AuditLog {
   /** In order, starting after `after`. */
   read(after: number, limit: number): Promise<AuditEntry[]>;
   /** Newest first by default. `created` filters by `at`. */
-  list(query: PageQuery & { session?: string; actor?: string; kinds?: readonly string[] }): Promise<Page<AuditEntry>>;
+  list(
+    query: PageQuery & { session?: string; actor?: string; kinds?: readonly AuditKind[] },
+  ): Promise<Page<AuditEntry>>;
 }

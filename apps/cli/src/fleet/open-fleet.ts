@@ -1,6 +1,4 @@
-import { deadLetter, fleetStatus, fleetWorker } from "@tandem/protocol";
 import type { Fleet } from "@tandem/sessions";
-import { z } from "zod";
 import { openLocalFleet } from "@tandem/tandem/fleet";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../invocation.ts";
@@ -14,13 +12,12 @@ export async function openFleet(context: Invocation, project: Project): Promise<
 }
 
 function serverFleet(server: ServerConnection): Fleet & AsyncDisposable {
-  const path = (...steps: string[]) => `/v1/fleet/${steps.map(encodeURIComponent).join("/")}`;
+  const { api } = server;
   return {
-    status: () => server.call("GET", "/v1/fleet", { schema: fleetStatus }),
-    dead: async () =>
-      (await server.call("GET", path("dead"), { schema: z.object({ data: z.array(deadLetter) }) })).data,
-    requeue: async (key) => void (await server.call("POST", path("dead", key, "requeue"), { schema: z.unknown() })),
-    drain: (worker) => server.call("POST", path("workers", worker, "drain"), { schema: fleetWorker }),
+    status: () => api.call("fleet.retrieve"),
+    dead: async () => (await api.call("fleet.dead.list")).data,
+    requeue: async (key) => void (await api.call("fleet.dead.requeue", { params: { key } })),
+    drain: (worker) => api.call("fleet.workers.drain", { params: { worker_id: worker } }),
     [Symbol.asyncDispose]: async () => server[Symbol.dispose](),
   };
 }

@@ -1,4 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { readFrames } from "@tandem/client";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -58,15 +59,7 @@ async function* frames(up: RunningUp, session: string, after?: string): AsyncGen
     headers: after === undefined ? {} : { "last-event-id": after },
   });
   expect(answer.status).toBe(200);
-  let rest = "";
-  for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
-    const parts = (rest + chunk).split("\n\n");
-    rest = parts.pop()!;
-    for (const part of parts) {
-      const data = /^data: (.*)$/m.exec(part)?.[1];
-      if (data) yield { id: /^id: (.*)$/m.exec(part)?.[1], event: JSON.parse(data) as Frame["event"] };
-    }
-  }
+  for await (const { id, data } of readFrames(answer.body!)) yield { id, event: JSON.parse(data) as Frame["event"] };
 }
 
 test("any server serves the worker's data, and forwards an answer to the worker", async () => {

@@ -86,8 +86,7 @@ async function runInServer(
   watch: Watch,
 ): Promise<Omit<EndedJob, "milliseconds">> {
   using connection = await ServerConnection.open(server);
-  const body = { kind, params };
-  const { id } = await connection.call("POST", "/v1/jobs", { schema: z.object({ id: z.string() }), body });
+  const { id } = await connection.api.call("jobs.create", { body: { kind, params } });
   const watched = await watch(id as JobId, signal);
   const row = await store.jobs.get(id);
   if (signal.aborted) {
@@ -109,13 +108,6 @@ function withMissingSecrets(row: JobRow, env: Invocation["env"], { url, pid }: S
   return { ...row, error: { ...row.error, fix } };
 }
 
-const served = z.object({
-  id: z.string(),
-  connections: z.array(z.object({ name: z.string() })),
-  sources: z.array(z.object({ name: z.string() })),
-  job_kinds: z.array(z.string()),
-});
-
 /** The running server, if it serves this context and its config has all that the job names. */
 async function serverOfContext(
   context: Invocation,
@@ -126,7 +118,7 @@ async function serverOfContext(
   const server = await serverFor(context, project);
   if (!server) return undefined;
   using connection = await ServerConnection.open(server);
-  const theirs = await connection.call("GET", "/v1/context", { schema: served }).catch((error: unknown) => {
+  const theirs = await connection.api.call("context.retrieve").catch((error: unknown) => {
     // The server's own project has no context.
     if (error instanceof TandemError && error.code === "not_found") return undefined;
     throw error;

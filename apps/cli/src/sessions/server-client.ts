@@ -1,184 +1,196 @@
-import {
-  agent,
-  budgetGauge,
-  environment,
-  message,
-  session,
-  type Delta,
-  type EventOf,
-  type SessionEvent,
-} from "@tandem/protocol";
+import { PREVIEWS } from "@tandem/protocol";
 import type { Page, PageQuery } from "@tandem/storage";
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
-import { readFrames } from "./read-frames.ts";
-import { serverAudit } from "./server-audit.ts";
-import type { Query, ServerConnection } from "./server-connection.ts";
-import { serverHistory } from "./server-history.ts";
-import { serverMcp } from "./server-mcp.ts";
-import { serverWorktrees } from "./server-worktrees.ts";
-import { serverApprovals } from "./server-approvals.ts";
-import { serverRules } from "./server-rules.ts";
+import { Happenings } from "./happenings.ts";
+import { readAuditExport } from "./read-audit-export.ts";
+import type { ServerConnection } from "./server-connection.ts";
 import { isDelta, type Happening, type SessionsClient } from "./sessions-client.ts";
 
-/** Making a worktree ready takes as long as the config says; the server knows, and ends it. */
+/** Preparing a worktree takes as long as the config allows; the server ends it. */
 const SETUP_MS = 24 * 60 * 60 * 1_000;
-/** How long a server that has gone away may take to come back, as after a restart. */
+/** How long a server may be away, as during a restart, before following a session fails. */
 const RECONNECT_FOR_MS = 20_000;
 const RECONNECT_EVERY_MS = 500;
 
-const pageOf = <T extends z.ZodType>(item: T) =>
-  z
-    .object({ data: z.array(item), next_page: z.string().nullable(), prev_page: z.string().nullish() })
-    .transform((page): Page<z.output<T>> => ({
-      data: page.data,
-      next: page.next_page,
-      previous: page.prev_page ?? null,
-    }));
-
-// Our own server's words, which it checks itself; here it is enough that they are events at all.
-const event = z
-  .looseObject({ type: z.string(), id: z.string(), processed_at: z.string().nullable() })
-  .transform((value) => value as unknown as SessionEvent);
-const frame = z.looseObject({ type: z.string() }).transform((value) => value as unknown as SessionEvent | Delta);
-
-const slashCommand = z.object({
-  name: z.string(),
-  description: z.string().nullable(),
-  argument_hint: z.string().nullable(),
-  model: z.string().nullable(),
-  agent: z.string().nullable(),
-  source: z.enum(["project", "user", "built_in"]),
-  path: z.string().nullable(),
-  runs_shell: z.boolean(),
-});
-const shellEvent = event.transform((value) => value as EventOf<"tandem.shell">);
-
-const gauges = z.object({ data: z.array(budgetGauge) });
-const halt = z.object({ at: z.string(), by: z.string(), reason: z.string().nullable() });
-const stopped = z.object({ stopped: halt.nullable() });
-const halting = z.object({ stopped: halt, interrupted: z.int() });
-
-/** The engine of the server that is up. */
+/** The sessions of the running server. It takes the actor of every request from the token, so `by` is not sent. */
 export function createServerClient(server: ServerConnection): SessionsClient {
-  const at = (...steps: string[]) => `/v1/${steps.map(encodeURIComponent).join("/")}`;
-  const page = (query: PageQuery): Query => ({
-    limit: query.limit,
-    page: query.cursor,
-    include_archived: query.includeArchived,
-    order: query.order,
-  });
+  const { api } = server;
   return {
     url: server.url,
     holder: async () => undefined,
     agents: {
-      create: (body) => server.call("POST", at("agents"), { schema: agent, body }),
-      get: (id, version) => server.call("GET", at("agents", id), { schema: agent, query: { version } }),
-      update: (id, body) => server.call("POST", at("agents", id), { schema: agent, body }),
-      archive: (id) => server.call("POST", at("agents", id, "archive"), { schema: agent }),
-      list: (query) => server.call("GET", at("agents"), { schema: pageOf(agent), query: page(query) }),
+      create: (body) => api.call("agents.create", { body }),
+      get: (id, version) => api.call("agents.retrieve", { params: { agent_id: id }, query: { version } }),
+      update: (id, body) => api.call("agents.update", { params: { agent_id: id }, body }),
+      archive: (id) => api.call("agents.archive", { params: { agent_id: id } }),
+      list: async (query) => toPage(await api.call("agents.list", { query: pageQuery(query) })),
     },
     environments: {
-      create: (body) => server.call("POST", at("environments"), { schema: environment, body }),
-      list: (query) => server.call("GET", at("environments"), { schema: pageOf(environment), query: page(query) }),
+      create: (body) => api.call("environments.create", { body }),
+      list: async (query) => toPage(await api.call("environments.list", { query: pageQuery(query) })),
     },
     sessions: {
-      create: (body) => server.call("POST", at("sessions"), { schema: session, body, deadlineMs: SETUP_MS }),
-      get: (id) => server.call("GET", at("sessions", id), { schema: session }),
-      update: (id, body) => server.call("POST", at("sessions", id), { schema: session, body }),
-      delete: async (id) => void (await server.call("DELETE", at("sessions", id), { schema: z.unknown() })),
-      list: (query) =>
-        server.call("GET", at("sessions"), {
-          schema: pageOf(session),
-          query: { ...page(query), agent_id: query.agentId, statuses: query.statuses },
-        }),
-      send: async (id, events) => {
-        const schema = z.object({ data: z.array(event) });
-        return (await server.call("POST", at("sessions", id, "events"), { schema, body: { events } })).data;
+      create: (body) => api.call("sessions.create", { body, signal: AbortSignal.timeout(SETUP_MS) }),
+      get: (id) => api.call("sessions.retrieve", { params: { session_id: id } }),
+      update: (id, body) => api.call("sessions.update", { params: { session_id: id }, body }),
+      delete: async (id) => void (await api.call("sessions.delete", { params: { session_id: id } })),
+      list: async (query) => {
+        const { order, agentId: agent_id, statuses } = query;
+        return toPage(
+          await api.call("sessions.list", {
+            query: { ...pageQuery(query), order, agent_id, statuses: statuses && [...statuses] },
+          }),
+        );
       },
-      commands: async (id) =>
-        (
-          await server.call("GET", at("sessions", id, "commands"), {
-            schema: z.object({ data: z.array(slashCommand) }),
-          })
-        ).data,
-      shell: (id, command) =>
-        server.call("POST", at("sessions", id, "shell"), { schema: shellEvent, body: { command } }),
+      send: async (id, events) =>
+        (await api.call("sessions.events.send", { params: { session_id: id }, body: { events: [...events] } })).data,
+      commands: async (id) => (await api.call("sessions.commands.list", { params: { session_id: id } })).data,
+      shell: (id, command) => api.call("sessions.shell.run", { params: { session_id: id }, body: { command } }),
+    },
+    history: {
+      checkpoints: (id) => api.call("sessions.checkpoints", { params: { session_id: id } }),
+      diff: (id, { patch, ...query }) =>
+        api.call("sessions.diff", {
+          params: { session_id: id },
+          query: { ...query, patch: patch === undefined ? undefined : patch ? "true" : "false" },
+        }),
+      rewind: (id, body) => api.call("sessions.rewind", { params: { session_id: id }, body }),
+      undoRewind: (id, body) => api.call("sessions.undoRewind", { params: { session_id: id }, body }),
+      fork: (id, body) => api.call("sessions.fork", { params: { session_id: id }, body }),
+      compact: async (id) => void (await api.call("sessions.compact", { params: { session_id: id } })),
+    },
+    worktrees: {
+      list: async () => (await api.call("worktrees.list")).data,
+      status: (id) => api.call("sessions.worktree.retrieve", { params: { session_id: id } }),
+      patch: async (id) => (await api.download("sessions.worktree.patch", { params: { session_id: id } })).text(),
+      merge: (id, body) => api.call("sessions.worktree.merge", { params: { session_id: id }, body }),
+      apply: (id, body) => api.call("sessions.worktree.apply", { params: { session_id: id }, body }),
+      remove: async (id, body) =>
+        void (await api.call("sessions.worktree.remove", { params: { session_id: id }, body })),
+      prune: (dryRun) => api.call("worktrees.prune", { body: { dry_run: dryRun } }),
+    },
+    approvals: {
+      list: async ({ status, session, limit, cursor }) =>
+        toPage(await api.call("approvals.list", { query: { status, session_id: session, limit, page: cursor } })),
+      get: (id) => api.call("approvals.retrieve", { params: { approval_id: id } }),
+      answer: (id, body) => api.call("approvals.answer", { params: { approval_id: id }, body }),
+    },
+    notifications: {
+      test: async () => (await api.call("notifications.test")).data,
+    },
+    rules: {
+      list: async (place) =>
+        (await api.call("rules.list", { query: { scope: place?.scope, of: place?.of ?? undefined } })).data,
+      add: (rule, { scope, of }) => api.call("rules.create", { body: { ...rule, scope, of: of ?? undefined } }),
+      remove: async (id) => void (await api.call("rules.delete", { params: { rule_id: id } })),
+      test: (call, { sessionId, agentId, folder, mode }) =>
+        api.call("rules.test", { body: { call, session_id: sessionId, agent_id: agentId, folder, mode } }),
+    },
+    mcpServers: {
+      list: async () => (await api.call("mcp_servers.list")).data,
+      get: (id) => api.call("mcp_servers.retrieve", { params: { mcp_server_id: id } }),
+      accept: (id, hash) => api.call("mcp_servers.accept", { params: { mcp_server_id: id }, body: { hash } }),
     },
     budgets: {
-      list: async () => (await server.call("GET", at("budgets"), { schema: gauges })).data,
-      session: async (id) => (await server.call("GET", at("sessions", id, "budget"), { schema: gauges })).data,
-      set: async (scope, of, limits) =>
-        (await server.call("POST", at("budgets"), { schema: gauges, body: { scope, of, limits } })).data,
+      list: async () => (await api.call("budgets.list")).data,
+      session: async (id) => (await api.call("budgets.session", { params: { session_id: id } })).data,
+      set: async (scope, of, limits) => (await api.call("budgets.set", { body: { scope, of, limits } })).data,
     },
     killSwitch: {
-      state: async () => (await server.call("GET", at("stop"), { schema: stopped })).stopped ?? undefined,
+      state: async () => (await api.call("emergency.state")).stopped ?? undefined,
       stop: async (_by, reason) => {
-        const body = reason === null ? {} : { reason };
-        const { stopped: halted, interrupted } = await server.call("POST", at("stop"), { schema: halting, body });
-        return { ...halted, interrupted };
+        const { stopped, interrupted } = await api.call("emergency.stop", { body: { reason: reason ?? undefined } });
+        return { ...stopped, interrupted };
       },
-      resume: async () => void (await server.call("POST", at("resume"), { schema: stopped })),
+      resume: async () => void (await api.call("emergency.resume")),
     },
-    worktrees: serverWorktrees(server),
-    history: serverHistory(server),
-    audit: serverAudit(server),
-    ...serverApprovals(server),
-    rules: serverRules(server),
-    mcpServers: serverMcp(server),
-    async newest(id, { limit, types }) {
-      const query = { order: "desc", limit, types };
-      return (await server.call("GET", at("sessions", id, "events"), { schema: pageOf(event), query })).data;
+    audit: {
+      list: async ({ limit, cursor, order, session, actor, kinds, created }) =>
+        toPage(
+          await api.call("audit.list", {
+            query: {
+              limit,
+              page: cursor,
+              order,
+              session_id: session,
+              actor,
+              kinds: kinds && [...kinds],
+              "created_at[gte]": created?.gte,
+              "created_at[lt]": created?.lt,
+            },
+          }),
+        ),
+      export: async () => readAuditExport(await (await api.download("audit.export")).text()),
+      verify: (noted) => api.call("audit.verify", { body: { noted: [...noted] } }),
     },
-    async messages(id, limit) {
-      const schema = z.object({ data: z.array(message), before: z.int().nullable() });
-      const found = await server.call("GET", at("sessions", id, "messages"), { schema, query: { limit } });
-      return { messages: found.data, more: found.before !== null };
+    newest: async (id, { limit, types }) =>
+      (
+        await api.call("sessions.events.list", {
+          params: { session_id: id },
+          query: { order: "desc", limit, types: types && [...types] },
+        })
+      ).data,
+    messages: async (id, limit) => {
+      const { data, before } = await api.call("sessions.messages.list", {
+        params: { session_id: id },
+        query: { limit },
+      });
+      return { messages: data, more: before !== null };
     },
-    async follow(id, signal) {
-      const path = at("sessions", id, "events", "stream");
-      const open = (lastEventId: string | undefined) =>
-        server.stream(path, {
-          query: { event_deltas: ["agent.message", "agent.thinking"], tandem: true },
-          lastEventId,
-          signal,
-        });
-      return happenings(await open(undefined), open, signal);
-    },
+    follow: (id, signal) => follow(server, id, signal),
     [Symbol.asyncDispose]: async () => server[Symbol.dispose](),
   };
 }
 
-type Stream = AsyncIterable<Uint8Array>;
-
-/** A stream that breaks is opened again from where it broke. */
-async function* happenings(
-  first: Stream,
-  open: (lastEventId: string | undefined) => Promise<Stream>,
-  signal: AbortSignal,
-): AsyncGenerator<Happening> {
-  let lastEventId: string | undefined;
-  for (let stream = first; ; stream = await reopen(() => open(lastEventId), signal)) {
-    try {
-      for await (const { id, data } of readFrames(stream)) {
-        lastEventId = id ?? lastEventId;
-        const value = frame.parse(JSON.parse(data));
-        yield isDelta(value) ? { type: "delta", delta: value } : { type: "event", event: value };
-      }
-    } catch (error) {
-      if (!signal.aborted && (error as NodeJS.ErrnoException).code !== "ECONNRESET") throw error;
-    }
-    if (signal.aborted) return;
-  }
+/** Resolves when the stream is open. A stream that breaks is reopened after its last event. */
+async function follow({ api }: ServerConnection, session: string, signal: AbortSignal): Promise<Happenings<Happening>> {
+  const happenings = new Happenings<Happening>(signal);
+  const opened = Promise.withResolvers<void>();
+  let isOpened = false;
+  let giveUpAt: number | undefined;
+  const following = api.follow("sessions.events.stream", {
+    params: { session_id: session },
+    query: { event_deltas: [...PREVIEWS], tandem: "true" },
+    signal,
+    onConnection: (state) => {
+      if (state !== "live") return;
+      giveUpAt = undefined;
+      isOpened = true;
+      opened.resolve();
+    },
+    onFrame: ({ data }) => {
+      if (data.type === "tandem.resync") return;
+      happenings.push(isDelta(data) ? { type: "delta", delta: data } : { type: "event", event: data });
+    },
+    onError: (error) => {
+      giveUpAt ??= isOpened ? Date.now() + RECONNECT_FOR_MS : 0;
+      if (Date.now() > giveUpAt) throw error;
+    },
+    rest: (_ms, resting) => sleep(RECONNECT_EVERY_MS, undefined, { signal: resting }).catch(() => undefined),
+  });
+  following.then(
+    () => opened.reject(signal.reason),
+    (error: unknown) => {
+      opened.reject(error);
+      happenings.fail(error);
+    },
+  );
+  await opened.promise;
+  return happenings;
 }
 
-async function reopen(open: () => Promise<Stream>, signal: AbortSignal): Promise<Stream> {
-  for (const deadline = Date.now() + RECONNECT_FOR_MS; ;) {
-    try {
-      return await open();
-    } catch (error) {
-      if (signal.aborted || Date.now() > deadline) throw error;
-      await sleep(RECONNECT_EVERY_MS, undefined, { signal });
-    }
-  }
-}
+const pageQuery = ({ limit, cursor, includeArchived }: PageQuery) => ({
+  limit,
+  page: cursor,
+  ...(includeArchived !== undefined && { include_archived: includeArchived ? ("true" as const) : ("false" as const) }),
+});
+
+const toPage = <T>({
+  data,
+  next_page: next,
+  prev_page: previous = null,
+}: {
+  data: T[];
+  next_page: string | null;
+  prev_page?: string | null;
+}): Page<T> => ({ data, next, previous });

@@ -1,17 +1,14 @@
+import { createClient, type ApiError, type Client } from "@tandem/client";
 import { RequestError, TandemError, type RequestErrorCode } from "@tandem/protocol";
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { z } from "zod";
+import { Readable } from "node:stream";
 import type { ServerInfo } from "@tandem/tandem/server";
 
 /** A little longer than the server gives itself for a request. */
 const DEADLINE_MS = 125_000;
-
-export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
-
-const refusal = z.object({ error: z.object({ message: z.string() }) });
 
 const CODES: Record<number, RequestErrorCode> = {
   400: "invalid_request",
@@ -23,9 +20,13 @@ const CODES: Record<number, RequestErrorCode> = {
   503: "unavailable",
 };
 
+type ServerAddress = Pick<ServerInfo, "url" | "token_file" | "certificate">;
+
 /** Requests to the server of this home, with the token that it keeps for its own clients. Never through a proxy. */
 export class ServerConnection implements Disposable {
   readonly url: string;
+  /** The typed API. Its errors are a `RequestError` or another `TandemError`. */
+  readonly api: Client;
   readonly #token: string;
   readonly #agent: HttpAgent | HttpsAgent;
 
@@ -33,58 +34,29 @@ export class ServerConnection implements Disposable {
     this.url = url;
     this.#token = token;
     this.#agent = agent;
+    this.api = createClient({
+      fetch: (path, init) => this.#fetch(path, init),
+      toError: (error) => toError(error, url),
+    });
   }
 
-  static async open(info: ServerInfo): Promise<ServerConnection> {
+  static async open(info: ServerAddress): Promise<ServerConnection> {
     const { url, token, agent } = await serverAccess(info);
     return new ServerConnection(url, token, agent);
-  }
-
-  /** One request with JSON both ways; what comes back is held against the schema. */
-  async call<T>(
-    method: "GET" | "POST" | "DELETE",
-    path: string,
-    {
-      schema,
-      query = {},
-      body,
-      signal,
-      deadlineMs = DEADLINE_MS,
-    }: { schema: z.ZodType<T>; query?: Query; body?: unknown; signal?: AbortSignal; deadlineMs?: number },
-  ): Promise<T> {
-    const deadline = AbortSignal.timeout(deadlineMs);
-    const answer = await this.#request(method, path, {
-      query,
-      body,
-      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-    });
-    return schema.parse(JSON.parse(await readText(answer)));
-  }
-
-  /** What is no JSON, as it is. */
-  async text(path: string): Promise<string> {
-    return readText(await this.#request("GET", path, { query: {}, signal: AbortSignal.timeout(DEADLINE_MS) }));
   }
 
   /** Whether the server and its database can do their work. */
   async isReady(signal: AbortSignal): Promise<boolean> {
     try {
-      (await this.#request("GET", "/readyz", { query: {}, signal })).resume();
-      return true;
+      const answer = await this.send({ method: "GET", path: "/readyz", headers: {}, body: undefined, signal });
+      answer.resume();
+      return (answer.statusCode ?? 500) < 300;
     } catch {
       return false;
     }
   }
 
-  /** A stream of events; resolves when the server has begun to send. */
-  stream(
-    path: string,
-    { query, lastEventId, signal }: { query: Query; lastEventId: string | undefined; signal: AbortSignal },
-  ): Promise<IncomingMessage> {
-    return this.#request("GET", path, { query, signal, headers: lastEventId ? { "last-event-id": lastEventId } : {} });
-  }
-
-  /** One request as it is; resolves with whatever was answered, refusals too. */
+  /** One request; resolves with any answer, also an error. */
   async send(request: {
     method: string;
     /** With its query. */
@@ -112,21 +84,21 @@ export class ServerConnection implements Disposable {
     this.#agent.destroy();
   }
 
-  async #request(
-    method: string,
-    path: string,
-    options: { query: Query; body?: unknown; signal: AbortSignal; headers?: Record<string, string> },
-  ): Promise<IncomingMessage> {
-    const url = new URL(path, this.url);
-    for (const [name, value] of Object.entries(options.query)) {
-      if (Array.isArray(value)) for (const item of value) url.searchParams.append(`${name}[]`, String(item));
-      else if (value !== undefined) url.searchParams.append(name, String(value));
-    }
-    const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
-    const headers = { ...(body && { "content-type": "application/json" }), ...options.headers };
-    const answer = await this.send({ method, path: url.pathname + url.search, headers, body, signal: options.signal });
-    if ((answer.statusCode ?? 500) < 300) return answer;
-    throw await toError(answer, this.url);
+  /** `send` in the form of `fetch`. A request without a signal of its own gets the usual deadline. */
+  async #fetch(path: string, { signal, ...init }: RequestInit): Promise<Response> {
+    const request = new Request(new URL(path, this.url), init);
+    const body = Buffer.from(await request.arrayBuffer());
+    const answer = await this.send({
+      method: request.method,
+      path,
+      headers: Object.fromEntries(request.headers),
+      body: body.length === 0 ? undefined : body,
+      signal: signal ?? AbortSignal.timeout(DEADLINE_MS),
+    });
+    const status = answer.statusCode ?? 500;
+    if (status !== 204) return new Response(Readable.toWeb(answer), { status });
+    answer.resume();
+    return new Response(null, { status });
   }
 }
 
@@ -135,7 +107,7 @@ export async function serverAccess({
   url,
   token_file: file,
   certificate,
-}: ServerInfo): Promise<{ url: string; token: string; agent: HttpAgent | HttpsAgent }> {
+}: ServerAddress): Promise<{ url: string; token: string; agent: HttpAgent | HttpsAgent }> {
   const token = await readFile(file, "utf8").catch((cause: unknown) => {
     throw new TandemError("token_file", `The token of the server at ${url} cannot be read from ${file}.`, {
       fix: "Start the server again: a missing token is made anew.",
@@ -159,17 +131,10 @@ async function pinnedAgent(file: string): Promise<HttpsAgent> {
   });
 }
 
-async function readText(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
-}
-
-async function toError(answer: IncomingMessage, url: string): Promise<TandemError> {
-  const status = answer.statusCode ?? 0;
-  const text = await readText(answer).catch(() => "");
-  const parsed = refusal.safeParse(parseJson(text));
-  const message = parsed.success ? parsed.data.error.message : `The server at ${url} answered with ${status}.`;
+function toError(error: ApiError, url: string): Error {
+  const { status, type, cause } = error;
+  if (cause instanceof Error) return cause;
+  const message = type === "unknown" ? `The server at ${url} answered with ${status}.` : error.message;
   const code = CODES[status];
   if (code) return new RequestError(code, message);
   if (status === 401) {
@@ -178,14 +143,6 @@ async function toError(answer: IncomingMessage, url: string): Promise<TandemErro
     });
   }
   return new TandemError("server_failed", message, { fix: "Look into `tandem logs --level error`." });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function unreachable(url: string, cause: unknown, signal: AbortSignal): Error {

@@ -1,4 +1,4 @@
-import type { Delta, EventOf, Message, SessionEvent } from "@tandem/protocol";
+import type { Delta, EventOf, Message, SessionEvent, SessionEventType } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 
 /** An event of a session, or a preview of one that is still being produced. */
@@ -26,7 +26,7 @@ export interface SessionsClient extends AsyncDisposable {
   /** The name of the process that holds a session, if any. A server's client does not report it. */
   holder(session: string): Promise<{ name: string; isHere: boolean } | undefined>;
   /** The newest events of a session, newest first. */
-  newest(session: string, query: { limit: number; types?: readonly string[] }): Promise<SessionEvent[]>;
+  newest(session: string, query: { limit: number; types?: readonly SessionEventType[] }): Promise<SessionEvent[]>;
   /** The last messages of a session, oldest first, and whether there are earlier ones. */
   messages(session: string, limit: number): Promise<{ messages: readonly Message[]; more: boolean }>;
   /** All events and previews of the primary thread after this resolves, until the signal aborts. */

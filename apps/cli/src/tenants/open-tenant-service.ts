@@ -1,6 +1,5 @@
 import type { TenantService } from "@tandem/server";
-import { z } from "zod";
-import { loadServer, openStore } from "@tandem/tandem/compose";
+import { openStore } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../invocation.ts";
 import { serverFor } from "../sessions/open-client.ts";
@@ -19,18 +18,17 @@ export async function openTenantService(
   return { ...tenantService, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 
-async function remoteTenantService(server: ServerConnection): Promise<TenantService & AsyncDisposable> {
-  const { tenantView, tenantInUse } = await loadServer();
-  const path = (...steps: string[]) => ["/v1/tenants", ...steps.map(encodeURIComponent)].join("/");
-  // The server takes the caller's name from the token.
+/** The server takes the actor of every request from the token. */
+function remoteTenantService(server: ServerConnection): TenantService & AsyncDisposable {
+  const { api } = server;
   return {
-    list: async () => (await server.call("GET", path(), { schema: z.object({ data: z.array(tenantView) }) })).data,
-    get: (id) => server.call("GET", path(id), { schema: tenantInUse }),
-    create: (body) => server.call("POST", path(), { schema: tenantView, body }),
-    update: (id, body) => server.call("POST", path(id), { schema: tenantView, body }),
-    archive: (id) => server.call("POST", path(id, "archive"), { schema: tenantView }),
-    restore: (id) => server.call("POST", path(id, "restore"), { schema: tenantView }),
-    delete: async (id) => void (await server.call("DELETE", path(id), { schema: z.unknown() })),
+    list: async () => (await api.call("tenants.list")).data,
+    get: (id) => api.call("tenants.retrieve", { params: { tenant_id: id } }),
+    create: (body) => api.call("tenants.create", { body }),
+    update: (id, body) => api.call("tenants.update", { params: { tenant_id: id }, body }),
+    archive: (id) => api.call("tenants.archive", { params: { tenant_id: id } }),
+    restore: (id) => api.call("tenants.restore", { params: { tenant_id: id } }),
+    delete: async (id) => void (await api.call("tenants.delete", { params: { tenant_id: id } })),
     [Symbol.asyncDispose]: async () => server[Symbol.dispose](),
   };
 }

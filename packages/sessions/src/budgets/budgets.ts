@@ -17,15 +17,13 @@ import type { QuotaRegistry } from "./quota-registry.ts";
 import { totalsBeforeTurn, totalsNow } from "./read-spent.ts";
 import { limitsOfSession } from "./session-limits.ts";
 
-const SHARED = new Set<string>(["agent", "project", "day"]);
-
 export interface BudgetControl {
   /** The day, the project and all agents: entries with a limit, spending or a reservation. */
   list(): Promise<BudgetGauge[]>;
   /** A session's own limits, and shared limits that apply to it. */
   session(id: string): Promise<BudgetGauge[]>;
   /** Replaces the limits of an agent, a project or a day; without `of`, the defaults. */
-  set(scope: BudgetScope, of: string | undefined, limits: Limits, by?: string): Promise<BudgetGauge[]>;
+  set(scope: SharedScope | "session", of: string | undefined, limits: Limits, by?: string): Promise<BudgetGauge[]>;
 }
 
 interface BudgetDependencies {
@@ -101,15 +99,16 @@ export class Budgets implements BudgetControl {
   }
 
   /** Replaces configured and earlier limits. Without `of`, sets the default. For a session, units that are not named stay. */
-  async set(scope: BudgetScope, of: string | undefined, limits: Limits, by = "unknown"): Promise<BudgetGauge[]> {
+  async set(
+    scope: SharedScope | "session",
+    of: string | undefined,
+    limits: Limits,
+    by = "unknown",
+  ): Promise<BudgetGauge[]> {
     if (scope === "session") {
       const row = of === undefined ? undefined : await this.#parts.store.sessions.get(of);
       if (!row) throw new RequestError("not_found", `There is no session ${of ?? "without an id"}.`);
       await this.#parts.book.setSession(row.id, limitsSchema.parse(limits));
-    } else if (!isShared(scope)) {
-      throw new RequestError("invalid_request", `Limits of one ${scope} are its session's own.`, {
-        fix: "Set `tandem.limits` in the session's metadata.",
-      });
     } else await this.#parts.book.set(scope, of, limitsSchema.parse(limits));
     await this.#parts.note({ kind: "budget.changed", actor: by, details: { scope, of, limits } });
     this.#parts.onRaised();
@@ -138,8 +137,6 @@ export class Budgets implements BudgetControl {
     );
   }
 }
-
-const isShared = (scope: BudgetScope): scope is SharedScope => SHARED.has(scope);
 
 const budgetOf = ({ budget }: SessionRow, unit: BudgetUnit): number | null =>
   budget && unit === "usd" ? Number(budget.max_list_cost.amount) * 10_000 : null;

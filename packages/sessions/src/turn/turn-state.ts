@@ -94,7 +94,13 @@ export type TurnEvent =
   | { type: "agentEvent"; isLastResult: boolean }
   | CallEvent;
 
-export const NO_TURN: TurnState = { type: "idle", calls: NO_CALLS, requests: 0, isAnswering: false, isBetweenSteps: false };
+export const NO_TURN: TurnState = {
+  type: "idle",
+  calls: NO_CALLS,
+  requests: 0,
+  isAnswering: false,
+  isBetweenSteps: false,
+};
 
 const OPEN: readonly Type[] = ["starting", "running", "waiting", "quotaWait", "settling", "background"];
 const ACTIVE: readonly Type[] = [...OPEN, "ending"];

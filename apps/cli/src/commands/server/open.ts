@@ -32,10 +32,8 @@ export async function open(
     throw new TandemError("not_running", "No server is up.", { fix: "Start one: tandem up" });
   }
   using connection = await ServerConnection.open(server);
-  const { code, expires_at } = await connection.call("POST", "/v1/sign_in/codes", {
-    schema: signInCode,
-    body: { ...(tenant !== undefined && { tenant }), ...(name !== undefined && { name }) },
-  });
+  const answer = await connection.api.request("POST", "/v1/sign_in/codes", { tenant, name });
+  const { code, expires_at } = signInCode.parse(await answer.json());
   const link = `${server.url}/#code=${code}`;
   const { stdout, json } = context;
   if (json) {

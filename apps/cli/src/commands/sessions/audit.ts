@@ -5,6 +5,7 @@ import {
   TandemError,
   type AuditEntry,
   type AuditHead,
+  type AuditKind,
   type AuditVerdict,
 } from "@tandem/protocol";
 import { open } from "node:fs/promises";
@@ -81,14 +82,14 @@ export interface AuditListOptions {
 
 export async function list(context: Invocation, options: AuditListOptions): Promise<void> {
   const limit = toCount("--limit", options.limit);
-  for (const kind of options.kind ?? []) checkKind(kind);
+  const kinds = options.kind?.map(toKind);
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
   const { data } = await client.audit.list({
     limit,
     order: "desc",
     ...(options.session && { session: options.session }),
     ...(options.actor && { actor: options.actor }),
-    ...(options.kind && { kinds: options.kind }),
+    ...(kinds && { kinds }),
     created: {
       ...(options.since && { gte: toTime("--since", options.since) }),
       ...(options.until && { lt: toTime("--until", options.until) }),
@@ -182,8 +183,9 @@ function parseHead(text: string): AuditHead | undefined {
   return seq && hash ? auditHead.parse({ seq: Number(seq), hash }) : undefined;
 }
 
-function checkKind(kind: string): void {
-  if (AUDIT_KINDS.some((known) => known === kind)) return;
+function toKind(kind: string): AuditKind {
+  const found = AUDIT_KINDS.find((known) => known === kind);
+  if (found) return found;
   const meant = nearest(kind, AUDIT_KINDS);
   throw new TandemError("usage", `There is no kind ${kind} of entries.`, {
     fix: meant ? `Did you mean ${meant}?` : `There are ${AUDIT_KINDS.join(", ")}.`,

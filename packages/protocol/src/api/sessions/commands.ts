@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { sessionEvent } from "./session-events.ts";
+import type { EventOf } from "../../events/session-event.ts";
 import { listOf } from "../page.ts";
+import { typed } from "../typed.ts";
 
 const slashCommand = z
   .object({
@@ -26,6 +28,6 @@ export const commandsApi = {
   },
   "sessions.shell.run": {
     body: z.strictObject({ command: z.string().min(1).max(10_000) }).meta({ id: "ShellCommand" }),
-    response: sessionEvent,
+    response: typed<EventOf<"tandem.shell">>(sessionEvent),
   },
 };
