@@ -3,29 +3,23 @@ import type { Logger } from "../http/create-logger.ts";
 import { FleetKey } from "./fleet-key.ts";
 import type { FleetProcess } from "./fleet-process.ts";
 import { Roster } from "./roster.ts";
-import { SessionPreviews } from "./session-previews.ts";
+import { SessionPreviews, type PreviewDependencies } from "./session-previews.ts";
 
 /** Previews of sessions that other processes write. Opens one stream for each session with listeners here. */
 export class RemotePreviews implements PreviewSource, AsyncDisposable {
-  readonly #self: FleetProcess;
-  readonly #roster: Roster;
-  readonly #key: FleetKey;
-  readonly #logger: Pick<Logger, "warn">;
+  readonly #dependencies: PreviewDependencies;
 
   constructor(self: FleetProcess, { tenant, logger }: { tenant: string; logger: Pick<Logger, "warn"> }) {
-    this.#self = self;
-    this.#roster = new Roster(self.store.workers);
-    this.#key = new FleetKey(self, this.#roster, tenant);
-    this.#logger = logger;
+    const roster = new Roster(self.store.workers);
+    this.#dependencies = { self, roster, key: new FleetKey(self, roster, tenant), logger };
   }
 
   watch(...[session, sink]: Parameters<PreviewSource["watch"]>): () => void {
-    const dependencies = { self: this.#self, roster: this.#roster, key: this.#key, logger: this.#logger };
-    const previews = new SessionPreviews(session, sink, dependencies);
+    const previews = new SessionPreviews(session, sink, this.#dependencies);
     return () => previews.stop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#key[Symbol.asyncDispose]();
+    return this.#dependencies.key[Symbol.asyncDispose]();
   }
 }

@@ -23,7 +23,7 @@ const MAY_HAVE_MOVED = new Set(["session.status_running", "tandem.recovered"]);
 
 const batch = z.object({ after: z.int(), deltas: z.array(z.custom<LiveDelta>((value) => typeof value === "object")) });
 
-interface PreviewDependencies {
+export interface PreviewDependencies {
   self: FleetProcess;
   roster: Roster;
   key: FleetKey;

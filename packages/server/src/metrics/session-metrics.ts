@@ -7,58 +7,42 @@ const TURN_SECONDS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3_600];
 
 type State = "running" | "waiting" | "rescheduling";
 
+const createMetrics = (registry: MetricRegistry) => ({
+  turns: registry.counter("tandem_turns_total", "Turns that ended, by why", ["reason"]),
+  turnSeconds: registry.histogram(
+    "tandem_turn_seconds",
+    "How long turns ran, without what they waited for people and quotas",
+    TURN_SECONDS,
+  ),
+  events: registry.counter("tandem_events_total", "Events that were appended, by the first word of their type", [
+    "kind",
+  ]),
+  requests: registry.counter("tandem_model_requests_total", "Requests of sessions to a model", ["model", "outcome"]),
+  requestSeconds: registry.histogram(
+    "tandem_model_request_seconds",
+    "How long they took, to the end of the answer",
+    REQUEST_SECONDS,
+  ),
+  tokens: registry.counter("tandem_tokens_total", "Tokens that sessions used", ["model", "type"]),
+  cost: registry.counter("tandem_cost_usd_total", "What that is at list price, in US dollars", ["model"]),
+  calls: registry.counter("tandem_tool_calls_total", "Tool calls that ended", ["type", "outcome"]),
+  retries: registry.counter("tandem_retries_total", "Model requests that were made again, by status", ["status"]),
+  limits: registry.counter("tandem_rate_limits_total", "Quotas that were met, by kind", ["kind"]),
+  parked: registry.counter("tandem_parked_turns_total", "Turns that began to wait for a quota's reset"),
+  recovered: registry.counter("tandem_recovered_turns_total", "Turns that were taken up after a crash"),
+  sessions: registry.gauge("tandem_sessions", "Sessions that this process holds, by state", ["state"]),
+  held: registry.gauge("tandem_leases_held", "Leases that this process holds"),
+});
+
 /** Counts the sessions of this process from the events that it appends to their logs. */
 export class SessionMetrics {
-  readonly #turns;
-  readonly #turnSeconds;
-  readonly #events;
-  readonly #requests;
-  readonly #requestSeconds;
-  readonly #tokens;
-  readonly #cost;
-  readonly #calls;
-  readonly #retries;
-  readonly #limits;
-  readonly #parked;
-  readonly #recovered;
-  readonly #sessions;
-  readonly #held;
+  readonly #metrics: ReturnType<typeof createMetrics>;
   readonly #states = new Map<SessionId, { state: State; since: number; ranMs: number }>();
   /** Open requests and calls, by the id of the event that started them. */
   readonly #begun = new Map<string, { at: number; session: SessionId; type: string }>();
 
   constructor(registry: MetricRegistry) {
-    this.#turns = registry.counter("tandem_turns_total", "Turns that ended, by why", ["reason"]);
-    this.#turnSeconds = registry.histogram(
-      "tandem_turn_seconds",
-      "How long turns ran, without what they waited for people and quotas",
-      TURN_SECONDS,
-    );
-    this.#events = registry.counter(
-      "tandem_events_total",
-      "Events that were appended, by the first word of their type",
-      ["kind"],
-    );
-    this.#requests = registry.counter("tandem_model_requests_total", "Requests of sessions to a model", [
-      "model",
-      "outcome",
-    ]);
-    this.#requestSeconds = registry.histogram(
-      "tandem_model_request_seconds",
-      "How long they took, to the end of the answer",
-      REQUEST_SECONDS,
-    );
-    this.#tokens = registry.counter("tandem_tokens_total", "Tokens that sessions used", ["model", "type"]);
-    this.#cost = registry.counter("tandem_cost_usd_total", "What that is at list price, in US dollars", ["model"]);
-    this.#calls = registry.counter("tandem_tool_calls_total", "Tool calls that ended", ["type", "outcome"]);
-    this.#retries = registry.counter("tandem_retries_total", "Model requests that were made again, by status", [
-      "status",
-    ]);
-    this.#limits = registry.counter("tandem_rate_limits_total", "Quotas that were met, by kind", ["kind"]);
-    this.#parked = registry.counter("tandem_parked_turns_total", "Turns that began to wait for a quota's reset");
-    this.#recovered = registry.counter("tandem_recovered_turns_total", "Turns that were taken up after a crash");
-    this.#sessions = registry.gauge("tandem_sessions", "Sessions that this process holds, by state", ["state"]);
-    this.#held = registry.gauge("tandem_leases_held", "Leases that this process holds");
+    this.#metrics = createMetrics(registry);
   }
 
   note(session: SessionId, batch: readonly LoggedEvent[]): void {
@@ -71,12 +55,12 @@ export class SessionMetrics {
     for (const [id, { session }] of this.#begun) if (!held.has(session)) this.#begun.delete(id);
     const counts = { running: 0, waiting: 0, rescheduling: 0, idle: held.size - this.#states.size };
     for (const { state } of this.#states.values()) counts[state] += 1;
-    for (const [state, count] of Object.entries(counts)) this.#sessions.set(count, { state });
-    this.#held.set(held.size);
+    for (const [state, count] of Object.entries(counts)) this.#metrics.sessions.set(count, { state });
+    this.#metrics.held.set(held.size);
   }
 
   #note(session: SessionId, event: SessionEvent, now: number): void {
-    this.#events.add(1, { kind: event.type.split(".", 1)[0]! });
+    this.#metrics.events.add(1, { kind: event.type.split(".", 1)[0]! });
     switch (event.type) {
       case "session.status_running":
         return this.#enter(session, "running", now);
@@ -84,7 +68,7 @@ export class SessionMetrics {
         return this.#enter(session, "rescheduling", now);
       case "session.status_idle":
         if (event.stop_reason.type === "requires_action") return this.#enter(session, "waiting", now);
-        this.#turns.add(1, { reason: event.stop_reason.type });
+        this.#metrics.turns.add(1, { reason: event.stop_reason.type });
         return this.#end(session, now);
       case "session.status_terminated":
       case "session.deleted":
@@ -93,15 +77,15 @@ export class SessionMetrics {
         return void this.#begun.set(event.id, { at: now, session, type: "" });
       case "span.model_request_end": {
         const { model = "unknown", usd = 0 } = event.tandem;
-        this.#requests.add(1, { model, outcome: event.is_error ? "error" : "ok" });
+        this.#metrics.requests.add(1, { model, outcome: event.is_error ? "error" : "ok" });
         const begun = this.#take(event.model_request_start_id);
-        if (begun) this.#requestSeconds.record((now - begun.at) / 1_000);
+        if (begun) this.#metrics.requestSeconds.record((now - begun.at) / 1_000);
         const { model_usage: usage } = event;
-        this.#tokens.add(usage.input_tokens, { model, type: "input" });
-        this.#tokens.add(usage.output_tokens, { model, type: "output" });
-        this.#tokens.add(usage.cache_read_input_tokens, { model, type: "cache_read" });
-        this.#tokens.add(usage.cache_creation_input_tokens, { model, type: "cache_write" });
-        return this.#cost.add(usd, { model });
+        this.#metrics.tokens.add(usage.input_tokens, { model, type: "input" });
+        this.#metrics.tokens.add(usage.output_tokens, { model, type: "output" });
+        this.#metrics.tokens.add(usage.cache_read_input_tokens, { model, type: "cache_read" });
+        this.#metrics.tokens.add(usage.cache_creation_input_tokens, { model, type: "cache_write" });
+        return this.#metrics.cost.add(usd, { model });
       }
       case "agent.tool_use":
       case "agent.mcp_tool_use":
@@ -116,13 +100,13 @@ export class SessionMetrics {
       case "user.custom_tool_result":
         return this.#called(event.custom_tool_use_id, "custom", event.is_error);
       case "tandem.retry":
-        return this.#retries.add(1, { status: String(event.status ?? "none") });
+        return this.#metrics.retries.add(1, { status: String(event.status ?? "none") });
       case "tandem.rate_limit":
-        return event.status === "rejected" ? this.#limits.add(1, { kind: event.kind ?? "unknown" }) : undefined;
+        return event.status === "rejected" ? this.#metrics.limits.add(1, { kind: event.kind ?? "unknown" }) : undefined;
       case "tandem.parked":
-        return this.#parked.add(1);
+        return this.#metrics.parked.add(1);
       case "tandem.recovered":
-        return this.#recovered.add(1);
+        return this.#metrics.recovered.add(1);
       default:
     }
   }
@@ -135,13 +119,13 @@ export class SessionMetrics {
 
   #end(session: SessionId, now: number): void {
     this.#enter(session, "waiting", now);
-    this.#turnSeconds.record(this.#states.get(session)!.ranMs / 1_000);
+    this.#metrics.turnSeconds.record(this.#states.get(session)!.ranMs / 1_000);
     this.#states.delete(session);
   }
 
   #called(id: string, type: string, failed: boolean | null | undefined): void {
     this.#take(id);
-    this.#calls.add(1, { type, outcome: failed ? "error" : "ok" });
+    this.#metrics.calls.add(1, { type, outcome: failed ? "error" : "ok" });
   }
 
   #take(id: string): { at: number } | undefined {

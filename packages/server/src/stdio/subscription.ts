@@ -19,6 +19,8 @@ interface SubscriptionDependencies {
   writer: LineWriter;
   limits: StdioLimits;
   signal: AbortSignal;
+  request: Omit<WireRequest, "signal">;
+  resumable: boolean;
 }
 
 /**
@@ -27,24 +29,13 @@ interface SubscriptionDependencies {
  */
 export class Subscription {
   readonly #id: RequestId;
-  readonly #request: Omit<WireRequest, "signal">;
-  readonly #resumable: boolean;
   readonly #dependencies: SubscriptionDependencies;
   #cursor: string | undefined;
 
-  constructor(
-    id: RequestId,
-    {
-      request,
-      resumable,
-      ...dependencies
-    }: SubscriptionDependencies & { request: Omit<WireRequest, "signal">; resumable: boolean },
-  ) {
+  constructor(id: RequestId, dependencies: SubscriptionDependencies) {
     this.#id = id;
-    this.#request = request;
-    this.#resumable = resumable;
     this.#dependencies = dependencies;
-    this.#cursor = request.headers["last-event-id"];
+    this.#cursor = dependencies.request.headers["last-event-id"];
   }
 
   /** Resolves when the stream has ended and the host has been told. */
@@ -68,10 +59,10 @@ export class Subscription {
   }
 
   #open(): Promise<IncomingMessage> {
-    const { wire, signal } = this.#dependencies;
-    const { "last-event-id": _, ...headers } = this.#request.headers;
+    const { wire, signal, request } = this.#dependencies;
+    const { "last-event-id": _, ...headers } = request.headers;
     return wire.send({
-      ...this.#request,
+      ...request,
       headers: { ...headers, ...(this.#cursor !== undefined && { "last-event-id": this.#cursor }) },
       signal,
     });
@@ -90,7 +81,7 @@ export class Subscription {
       } catch {
         if (signal.aborted) return undefined;
         // Without a cursor, events could be missed; a stream that starts with a snapshot misses nothing.
-        const canGoOn = !this.#resumable || this.#cursor !== undefined;
+        const canGoOn = !this.#dependencies.resumable || this.#cursor !== undefined;
         if (!canGoOn || tries >= TRIES) return toLineError(unreachable());
         await sleep(FIRST_WAIT_MS * 2 ** tries, undefined, { signal }).catch(() => undefined);
       }
@@ -106,7 +97,7 @@ export class Subscription {
     const { writer, limits } = this.#dependencies;
     for await (const { name, id, data } of readFrames(answer, { maxLength: limits.lineBytes })) {
       onFrame();
-      if (name === RESYNC && this.#resumable) {
+      if (name === RESYNC && this.#dependencies.resumable) {
         this.#cursor = (JSON.parse(data) as { last_event_id: string }).last_event_id;
         return { type: "behind" };
       }

@@ -7,15 +7,22 @@ interface NumberedMessage {
   text: string;
 }
 
+interface ReplayOptions {
+  /** The id before the first message. */
+  after: number;
+  replayBytes: number;
+  stallMs: number;
+  /** Called when the backlog shrinks. */
+  onRoom: () => void;
+}
+
 /**
  * Numbered messages for one client, in order. Sent messages are kept for a while, so that a client that reconnects gets
  * everything after its last id. Without an id it continues after the last written message. Only one listener at a time:
  * a new one replaces the previous one, which may be a dead connection.
  */
 export class ReplayStream {
-  readonly #replayBytes: number;
-  readonly #stallMs: number;
-  readonly #onRoom: () => void;
+  readonly #options: ReplayOptions;
   /** Sent messages that are still kept, and messages not sent yet. */
   readonly #kept: NumberedMessage[] = [];
   readonly #waiting: NumberedMessage[] = [];
@@ -26,23 +33,9 @@ export class ReplayStream {
   #receiver: EventStream | undefined;
   #isPumping = false;
 
-  constructor({
-    after,
-    replayBytes,
-    stallMs,
-    onRoom,
-  }: {
-    /** The id before the first message. */
-    after: number;
-    replayBytes: number;
-    stallMs: number;
-    /** Called when the backlog shrinks. */
-    onRoom: () => void;
-  }) {
-    this.#forgotten = after;
-    this.#replayBytes = replayBytes;
-    this.#stallMs = stallMs;
-    this.#onRoom = onRoom;
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+    this.#forgotten = options.after;
   }
 
   get waitingBytes(): number {
@@ -95,8 +88,9 @@ export class ReplayStream {
         this.#waitingBytes -= frame.text.length;
         this.#keep(frame);
         const hasRoom = receiver.write(frame.text);
-        this.#onRoom();
-        if (!hasRoom && !(await receiver.drained(this.#stallMs)) && receiver === this.#receiver) receiver.destroy();
+        this.#options.onRoom();
+        if (!hasRoom && !(await receiver.drained(this.#options.stallMs)) && receiver === this.#receiver)
+          receiver.destroy();
       }
     } finally {
       this.#isPumping = false;
@@ -106,7 +100,7 @@ export class ReplayStream {
   #keep(frame: NumberedMessage): void {
     this.#kept.push(frame);
     this.#keptBytes += frame.text.length;
-    while (this.#keptBytes > this.#replayBytes) {
+    while (this.#keptBytes > this.#options.replayBytes) {
       const oldest = this.#kept.shift()!;
       this.#keptBytes -= oldest.text.length;
       this.#forgotten = oldest.id;
