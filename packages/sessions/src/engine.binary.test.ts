@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { EventId, LiveDelta, LoggedEvent } from "@tandem/protocol";
 import { creditTooLow, object, reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
+import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf } from "./testing/engine-stage.ts";
+import type { EngineStage, RunningEngine } from "./testing/engine-stage.ts";
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -14,10 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const said = (events: readonly LoggedEvent[]): string =>
-  events
-    .flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []))
-    .join("");
+const said = (events: readonly LoggedEvent[]): string => textsOf(events).join("");
 
 /** The last model request as one text. */
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body);
@@ -191,7 +189,7 @@ describe("messages during a turn", () => {
 describe("interrupts", () => {
   test("end the turn, close open calls, and the conversation continues", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F waiting.txt" }), text("Still here.")]);
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     await engine.say(session, "Sleep.");
     await engine.until(session, ({ event }) => event.type === "agent.tool_use");
     await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
@@ -226,15 +224,6 @@ describe("interrupts", () => {
     expect(said(await engine.until(session, isIdle))).toBe("Quite undisturbed.");
   });
 });
-
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 
 const writes = (name: string) => toolUse("Write", { file_path: join(stage.folder, name), content: "written" });
 const requiresAction = ({ event }: LoggedEvent): boolean =>

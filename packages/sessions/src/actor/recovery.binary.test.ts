@@ -1,7 +1,8 @@
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf } from "../testing/engine-stage.ts";
+import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
 beforeAll(async () => {
@@ -9,18 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
-const said = (events: readonly LoggedEvent[]): string =>
-  events
-    .flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []))
-    .join("");
+const said = (events: readonly LoggedEvent[]): string => textsOf(events).join("");
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body) ?? "";
 
 // Claude Code refuses to sleep for long.
@@ -38,7 +28,7 @@ describe("a Claude Code process that dies during a turn", () => {
   test("ends the turn with the reason, and the session continues in a new process", async () => {
     const engine = await stage.open();
     stage.rehearsal.use([sleeps(), text("Back.")]);
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     await engine.say(session, "Sleep.");
     await untilCall(engine, session);
     await killProcesses();
@@ -60,7 +50,7 @@ describe("a server that dies during a turn", () => {
   async function crash() {
     const engine = await stage.open({ leaseTtl: 1_000, holder: "the one that dies" });
     stage.rehearsal.use([sleeps()]);
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     await engine.say(session, "Sleep, please.");
     await untilCall(engine, session);
     await engine.vanish();
@@ -122,7 +112,7 @@ describe("a server that dies during a turn", () => {
 test("no process is left after engines have stopped", async () => {
   const engine = await stage.open();
   stage.rehearsal.use([sleeps()]);
-  const session = await engine.session({}, allowAll);
+  const session = await engine.session({}, ALLOW_ALL);
   await engine.say(session, "Sleep.");
   await untilCall(engine, session);
   await engine.stop();

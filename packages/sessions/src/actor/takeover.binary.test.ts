@@ -7,7 +7,7 @@ import type { ChildProcess } from "node:child_process";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 // Engines crash and stall here, so each test has its own stage.
@@ -17,16 +17,6 @@ beforeEach(async () => {
 });
 afterEach(() => stage[Symbol.asyncDispose]());
 
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
-const said = (events: readonly LoggedEvent[]): string[] =>
-  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const inProject = (name: string) => join(stage.folder, name);
 const killProcesses = async () => {
@@ -65,7 +55,7 @@ test("an answer reaches the model after its server was killed while the call wai
   await engine.engine.sessions.send(session.id, [
     { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
   ]);
-  expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
+  expect(textsOf(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([{ text: "rain", isError: false }]);
   expect(await judgeSession(engine, session)).toEqual([]);
   // Three processes start one after the other, and each wait has its own deadline.
@@ -99,7 +89,7 @@ test.each([
   await second.engine.sessions.send(session.id, [
     { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
   ]);
-  expect(said(await second.until(session, isIdle, head))).toEqual(["It rains."]);
+  expect(textsOf(await second.until(session, isIdle, head))).toEqual(["It rains."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toMatch(/weather with {"city":"Bern"}[^]*rain/);
   expect(await judgeSession(second, session)).toEqual([]);
 });
@@ -107,7 +97,7 @@ test.each([
 test("a running server takes over the session of a killed one, and none of its processes survive", async () => {
   const command = "trap '' TERM HUP INT; while true; do echo tick >> ticks.txt; sleep 0.05; done";
   stage.rehearsal.use([toolUse("Bash", { command })]);
-  const { process: server, session } = await stage.spawn(allowAll, "Tick.");
+  const { process: server, session } = await stage.spawn(ALLOW_ALL, "Tick.");
   const engine = await stage.open({ leaseTtl: 1_000 });
   await expect.poll(() => existsSync(inProject("ticks.txt"))).toBe(true);
   server.kill("SIGKILL");
@@ -122,7 +112,7 @@ test("a running server takes over the session of a killed one, and none of its p
 test("a server that stalled for too long writes nothing, runs nothing, and ends its process", async () => {
   const call = toolUse("Bash", { command: "echo done >> effect.txt" });
   stage.rehearsal.use([slowly(call, { firstByteMs: 1_000 }), always(text("Done."))]);
-  const { process: server, session } = await stage.spawn(allowAll, "Do it.");
+  const { process: server, session } = await stage.spawn(ALLOW_ALL, "Do it.");
   const engine = await stage.open({ leaseTtl: 1_000 });
   await engine.until(session, isType("span.model_request_start"));
   await halt(server);
@@ -139,7 +129,7 @@ test("a server that stalled for too long writes nothing, runs nothing, and ends 
 test("a call with an unknown outcome is not repeated: the model is told, from the store alone", async () => {
   const first = await stage.open({ leaseTtl: 1_000 });
   stage.rehearsal.use([toolUse("Bash", { command: "echo done >> effect.txt; tail -F waiting.txt" })]);
-  const session = await first.session({}, allowAll);
+  const session = await first.session({}, ALLOW_ALL);
   await first.say(session, "Do it.");
   await expect.poll(() => existsSync(inProject("effect.txt")), { interval: 2 }).toBe(true);
   await first.vanish();
@@ -151,7 +141,7 @@ test("a call with an unknown outcome is not repeated: the model is told, from th
     home: join(stage.root, "another-home"),
     stateFolder: join(stage.root, "another-state"),
   });
-  expect(said(await second.until(session, isIdle))).toEqual(["I see."]);
+  expect(textsOf(await second.until(session, isIdle))).toEqual(["I see."]);
   const { toolResults } = stage.rehearsal.modelRequests.at(-1)!;
   expect(toolResults).toMatchObject([{ isError: true, text: expect.stringContaining("outcome is not known") }]);
 });
@@ -174,7 +164,7 @@ test.each([
   await killProcesses();
   stage.rehearsal.use([always(text("Quince."))]);
   const second = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
-  expect(said(await second.until(session, isIdle, head))).toEqual(["Quince."]);
+  expect(textsOf(await second.until(session, isIdle, head))).toEqual(["Quince."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toContain("The word is quince.");
   expect(await judgeSession(second, session, [message])).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import type { BudgetGauge, BudgetUnit, LoggedEvent } from "@tandem/protocol";
 import { text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
+import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
 
 // Sonnet: $2 per million tokens in, $10 out.
 const dear = { usage: { input_tokens: 100_000, output_tokens: 1_000 } };
@@ -18,14 +19,6 @@ afterAll(() => stage?.[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([]));
 
 /** No model request was made. */
-const free = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 const limited = (limits: object) => ({ metadata: { "tandem.limits": JSON.stringify(limits) } });
 const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
 const requests = () => stage.rehearsal.requests.filter(({ path }) => path.startsWith("/v1/messages")).length;
@@ -77,7 +70,7 @@ describe("a session's own limit", () => {
       toolUse("Bash", { command: "echo one" }, dear),
       toolUse("Bash", { command: "echo two" }, dear),
     ]);
-    const session = await engine.session(limited({ turn: { usd: 0.4 } }), free);
+    const session = await engine.session(limited({ turn: { usd: 0.4 } }), ALLOW_ALL);
     const events = await engine.turn(session, "Spend.");
     expect(stopOf(events)).toBe("budget_reached");
     expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "usd", limit: 0.4 });
@@ -93,7 +86,7 @@ describe("a session's own limit", () => {
   ])("applies to %s", async (unit, limits, limit) => {
     const call = toolUse("Bash", { command: "echo again" }, dear);
     stage.rehearsal.use(unit === "turns" ? [text("One.")] : [call, call, call]);
-    const session = await engine.session(limited({ session: limits }), free);
+    const session = await engine.session(limited({ session: limits }), ALLOW_ALL);
     if (unit === "turns") expect(stopOf(await engine.turn(session, "First."))).toBe("end_turn");
     const events = await engine.turn(session, "More.");
     expect(stopOf(events)).toBe("budget_reached");
@@ -104,7 +97,7 @@ describe("a session's own limit", () => {
 
   test("applies to active time", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F /dev/null" })]);
-    const session = await engine.session(limited({ turn: { seconds: 3 } }), free);
+    const session = await engine.session(limited({ turn: { seconds: 3 } }), ALLOW_ALL);
     const events = await engine.turn(session, "Wait.");
     expect(stopOf(events)).toBe("budget_reached");
     expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "seconds", limit: 3 });
@@ -113,7 +106,7 @@ describe("a session's own limit", () => {
 
 describe("subagents", () => {
   const agents = {
-    ...free,
+    ...ALLOW_ALL,
     multiagent: {
       type: "multiagent_20261001" as const,
       subagents: { type: "enabled" as const, inline_agents: { type: "enabled" as const }, predefined_agents: [] },

@@ -6,17 +6,9 @@ import { text, toolUse } from "@tandem/rehearsal";
 import { openStore } from "@tandem/storage";
 import { CheckpointStores } from "@tandem/workspace";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -27,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(async () => {
-  session = await engine.session({}, allowAll);
+  session = await engine.session({}, ALLOW_ALL);
 });
 
 const at = (path: string): string => join(stage.folder, path);
@@ -217,7 +209,7 @@ test("if checkpoints fail, every turn logs it", async () => {
   const crowded = await stage.open({ checkpoints: { ...CHECKPOINTS, maxFiles: 1 } });
   await writeFile(at("one.txt"), "1");
   await writeFile(at("two.txt"), "2");
-  const other = await crowded.session({}, allowAll);
+  const other = await crowded.session({}, ALLOW_ALL);
   for (const words of ["First.", "Second."]) {
     stage.rehearsal.use([text("Done.")]);
     const said = (await crowded.turn(other, words)).flatMap(({ event }) =>

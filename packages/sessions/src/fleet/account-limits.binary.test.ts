@@ -1,9 +1,8 @@
 import { join } from "node:path";
-import type { LoggedEvent } from "@tandem/protocol";
 import { always, madeUpLogin, planLimit, rateLimited, text, type Rehearsal, type Reply } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
-import { isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
+import { isIdle, setEngineStage, textsOf, the, typesOf } from "../testing/engine-stage.ts";
 
 const why = whyNoPostgres();
 describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` : ""}`, () => {
@@ -32,8 +31,6 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
   }
   const asked = ({ requests }: Rehearsal) =>
     requests.filter(({ path }) => path.startsWith("/v1/messages") && !path.includes("count_tokens"));
-  const said = (events: readonly LoggedEvent[]) =>
-    events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 
   test("a limit that one worker hits stops the other's turn before its request", async () => {
     const { stage, login, open } = await setFleet();
@@ -61,7 +58,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
       { kind: "five_hour", resets_at: reset, learned_by: "first" },
     ]);
     const answered = await second.until(session, isIdle);
-    expect(said(answered)).toEqual(["Here I am."]);
+    expect(textsOf(answered)).toEqual(["Here I am."]);
     const requests = asked(stage.rehearsal);
     expect(requests).toHaveLength(1);
     expect(requests[0]!.receivedAt.getTime()).toBeGreaterThanOrEqual(resetsAt.getTime());
@@ -97,12 +94,14 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     await first.stop();
     stage.rehearsal.use((): Reply => text("Here I am."));
     const stranger = await open(key, "stranger");
-    expect(said(await stranger.turn(await stranger.session(), "And you?"))).toEqual(["Here I am."]);
+    expect(textsOf(await stranger.turn(await stranger.session(), "And you?"))).toEqual(["Here I am."]);
     await stranger.stop();
     const second = await open(login, "second");
-    expect(said(await second.turn(await second.session({}, { model: "haiku" }), "And you?"))).toEqual(["Here I am."]);
+    expect(textsOf(await second.turn(await second.session({}, { model: "haiku" }), "And you?"))).toEqual([
+      "Here I am.",
+    ]);
     const events = await second.turn(await second.session(), "And Sonnet?");
-    expect(said(events)).toEqual([]);
+    expect(textsOf(events)).toEqual([]);
   });
 
   test("an API key's limit has no reset time, but others send nothing during Claude Code's retry delay", async () => {
@@ -117,11 +116,11 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     const retried = await first.until(waiting, ({ event }) => event.type === "session.status_rescheduled");
     const retry = the(retried, "tandem.retry");
     const events = await second.turn(other, "And you?");
-    expect(said(events)).toEqual(["Here I am."]);
+    expect(textsOf(events)).toEqual(["Here I am."]);
     const began = events.find(({ event }) => event.type === "span.model_request_start")!.event;
     const until = Date.parse(retry.processed_at!) + retry.delay_ms;
     expect(Date.parse(began.processed_at!)).toBeGreaterThanOrEqual(until - 1_000);
     expect(typesOf(events)).toContain("tandem.parked");
-    expect(said(await first.until(waiting, isIdle))).toEqual(["Here I am."]);
+    expect(textsOf(await first.until(waiting, isIdle))).toEqual(["Here I am."]);
   });
 });

@@ -6,7 +6,8 @@ import { createEmbeddedQueue, type RunQueue } from "@tandem/queue";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { EngineSettings } from "../engine-settings.ts";
-import { isIdle, setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, isIdle, setEngineStage, textsOf, typesOf } from "../testing/engine-stage.ts";
+import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 import { FleetMember } from "./fleet-member.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
@@ -63,31 +64,20 @@ async function enter(
   return { ...opened, member, holder };
 }
 
-const said = (events: readonly LoggedEvent[]): string[] =>
-  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
-
 test("a worker answers a message sent to a server, and the server streams the answer", async () => {
   const server = await enter("server");
   const worker = await enter("worker");
   const session = await worker.session();
   const message = await server.say(session, "Are you there?");
   const events = await server.until(session, isIdle);
-  expect(said(events)).toEqual(["Yes."]);
+  expect(textsOf(events)).toEqual(["Yes."]);
   expect((await server.store.leases.holder(session.id as never))?.holder).toBe(worker.holder);
   // The worker holds the session by now and is woken without the queue.
   const again = await server.turn(session, "Still?");
-  expect(said(again)).toEqual(["Yes."]);
+  expect(textsOf(again)).toEqual(["Yes."]);
   expect(await judgeSession(server, session, [message])).toEqual([]);
 });
 
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const holderOf = async ({ store }: RunningEngine, { id }: { id: string }) =>
   (await store.leases.holder(id as never))?.holder;
@@ -113,7 +103,7 @@ test("a worker limited to one session releases an idle one for another", async (
   expect(await holderOf(server, second)).toBe(worker.holder);
   expect(await holderOf(server, first)).toBeUndefined();
   // The next message resumes it.
-  expect(said(await server.turn(first, "One again?"))).toEqual(["Yes."]);
+  expect(textsOf(await server.turn(first, "One again?"))).toEqual(["Yes."]);
 });
 
 test("a full worker leaves runs to others; a session that waits for it logs that", async () => {
@@ -121,7 +111,7 @@ test("a full worker leaves runs to others; a session that waits for it logs that
   const full = await enter("worker", { maxSessions: 1 });
   const go = join(stage.folder, "go.txt");
   stage.rehearsal.use([toolUse("Bash", { command: `tail -F ${go} | grep -m1 go` }), always(text("Yes."))]);
-  const [first, second] = [await full.session({}, allowAll), await full.session()];
+  const [first, second] = [await full.session({}, ALLOW_ALL), await full.session()];
   await server.say(first, "Take your time.");
   await server.until(first, isType("agent.tool_use"));
   await server.say(second, "And me?");
@@ -132,7 +122,7 @@ test("a full worker leaves runs to others; a session that waits for it logs that
   expect(typesOf(events).filter((type) => type === "tandem.notice")).toHaveLength(1);
   expect(await holderOf(server, second)).toBe(other.holder);
   await writeFile(go, "go\n");
-  expect(said(await server.until(first, isIdle))).toEqual(["Yes."]);
+  expect(textsOf(await server.until(first, isIdle))).toEqual(["Yes."]);
 });
 
 test("a stopped worker leaves its turn between two steps, and another continues it", async () => {
@@ -145,7 +135,7 @@ test("a stopped worker leaves its turn between two steps, and another continues 
     slowly(text("Too late."), { firstByteMs: 120_000 }),
     always(text("All done.")),
   ]);
-  const session = await leaving.session({}, allowAll);
+  const session = await leaving.session({}, ALLOW_ALL);
   const message = await server.say(session, "Do it.");
   await server.until(session, isType("agent.tool_use"));
   await expect.poll(() => existsSync(join(stage.folder, "begun.txt"))).toBe(true);
@@ -155,7 +145,7 @@ test("a stopped worker leaves its turn between two steps, and another continues 
   await writeFile(done, "go\n");
   await stopped;
   const events = await server.until(session, isIdle);
-  expect(said(events)).toEqual(["All done."]);
+  expect(textsOf(events)).toEqual(["All done."]);
   expect(typesOf(events)).toContain("tandem.handover");
   expect(typesOf(events)).not.toContain("tandem.recovered");
   expect(await holderOf(server, session)).toBe(staying.holder);
@@ -185,7 +175,7 @@ test("a turn without a matching worker logs that, and logs when one joins", asyn
   const back = await enter("worker", { machine: "alpha" });
   const events = await server.until(session, isIdle);
   expect(typesOf(events).filter((type) => type.includes("placed"))).toEqual(["tandem.unplaced", "tandem.placed"]);
-  expect(said(events)).toEqual(["Yes."]);
+  expect(textsOf(events)).toEqual(["Yes."]);
   expect(await holderOf(server, session)).toBe(back.holder);
 });
 
@@ -205,14 +195,14 @@ test("a session whose run keeps failing logs it, is not retried, and continues w
   expect(await queue.dead()).toHaveLength(1);
   isBroken = false;
   await queue.requeue(session.id);
-  expect(said(await server.until(session, isIdle))).toEqual(["Yes."]);
+  expect(textsOf(await server.until(session, isIdle))).toEqual(["Yes."]);
 });
 
 test("a worker that cannot renew its lease ends its process before the lease expires", async () => {
   const server = await enter("server");
   const cut = await enter("worker", {}, { leaseTtl: 3_000 });
   stage.rehearsal.use([toolUse("Bash", { command: `tail -F ${stage.folder}/nothing.txt` }), always(text("Done."))]);
-  const session = await cut.session({}, allowAll);
+  const session = await cut.session({}, ALLOW_ALL);
   await server.say(session, "Wait.");
   await server.until(session, isType("agent.tool_use"));
   const [pid] = await stage.processes();

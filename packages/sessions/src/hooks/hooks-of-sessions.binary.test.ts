@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
 beforeEach(async () => {
@@ -12,8 +12,6 @@ beforeEach(async () => {
 });
 afterEach(() => stage[Symbol.asyncDispose]());
 
-const ALLOW = { permission_policy: { type: "always_allow" as const } };
-const AGENT = { tools: [{ type: "agent_toolset_20260401" as const, default_config: ALLOW }] };
 const hook = (on: HookConfig["on"], script: string, extra: Partial<HookConfig> = {}): HookConfig => ({
   name: `at ${on}`,
   on,
@@ -28,7 +26,7 @@ test("before a tool: blocks the call, and the model gets the reason", async () =
   const hooks = [hook("beforeTool", say({ decision: "block", message: "Not on a Friday." }), { tool: "Bash" })];
   const running = await stage.open({ hooks });
   stage.rehearsal.use([toolUse("Bash", { command: "touch made.txt" }), text("done")]);
-  const events = await running.turn(await running.session({}, AGENT), "Go.");
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
   expect(existsSync(join(stage.folder, "made.txt"))).toBe(false);
   expect(the(events, "agent.tool_result")).toMatchObject({ is_error: true });
   const use = the(events, "agent.tool_use");
@@ -39,7 +37,7 @@ test("before a tool: blocks the call, and the model gets the reason", async () =
 test("before a tool: a hook that cannot be reached denies the call", async () => {
   const running = await stage.open({ hooks: [hook("beforeTool", "exit 1")] });
   stage.rehearsal.use([toolUse("Bash", { command: "touch made.txt" }), text("done")]);
-  const events = await running.turn(await running.session({}, AGENT), "Go.");
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
   expect(existsSync(join(stage.folder, "made.txt"))).toBe(false);
   expect(the(events, "tandem.hook")).toMatchObject({ outcome: "failed" });
 });
@@ -48,7 +46,7 @@ test("before a tool: the call runs with a changed input", async () => {
   const change = hook("beforeTool", say({ input: { command: "touch changed.txt" } }), { tool: "Bash" });
   const running = await stage.open({ hooks: [change] });
   stage.rehearsal.use([toolUse("Bash", { command: "touch made.txt" }), text("done")]);
-  await running.turn(await running.session({}, AGENT), "Go.");
+  await running.turn(await running.session({}, ALLOW_ALL), "Go.");
   expect(existsSync(join(stage.folder, "made.txt"))).toBe(false);
   expect(existsSync(join(stage.folder, "changed.txt"))).toBe(true);
 });
@@ -59,7 +57,7 @@ test("after a tool: its output goes to the model with the result", async () => {
     hooks: [hook("afterTool", `cat > '${asked}'; ${say({ context: "Run the tests." })}`)],
   });
   stage.rehearsal.use([toolUse("Bash", { command: "echo made" }), text("done")]);
-  const events = await running.turn(await running.session({}, AGENT), "Go.");
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
   expect(JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.body)).toContain("Run the tests.");
   expect(JSON.parse(await readFile(asked, "utf8"))).toMatchObject({ tool: "Bash", result: { stdout: "made" } });
   expect(the(events, "tandem.hook")).toMatchObject({ on: "afterTool", outcome: "changed" });
@@ -72,7 +70,7 @@ test("on a prompt: its addition is part of the conversation, also in the next pr
   ];
   const first = await stage.open({ hooks });
   stage.rehearsal.use([text("one")]);
-  const session = await first.session({}, AGENT);
+  const session = await first.session({}, ALLOW_ALL);
   const events = await first.turn(session, "Go.");
   expect(events.flatMap(({ event }) => (event.type === "tandem.hook" ? [event.on] : []))).toEqual([
     "sessionStart",
@@ -92,7 +90,7 @@ test("on a prompt: a block ends the turn before a model request, and steering ca
   const block = hook("prompt", `grep -q secret && ${say({ decision: "block", message: "No secrets." })} || true`);
   const running = await stage.open({ hooks: [block] });
   stage.rehearsal.use([]);
-  const session = await running.session({}, AGENT);
+  const session = await running.session({}, ALLOW_ALL);
   const events = await running.turn(session, "The secret is 42.");
   expect(the(events, "session.error").error).toMatchObject({ message: expect.stringContaining("No secrets.") });
   expect(the(events, "tandem.hook")).toMatchObject({ on: "prompt", outcome: "blocked" });

@@ -197,9 +197,18 @@ export function handle(engine: Engine, store: Store): RunningEngine {
   return opened;
 }
 
+/** Agent parameters under which no tool call asks. */
+export const ALLOW_ALL: Partial<AgentCreateParams> = {
+  tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
+};
+
 export const isIdle = ({ event }: LoggedEvent): boolean => event.type === "session.status_idle";
 
 export const typesOf = (events: readonly LoggedEvent[]): SessionEventType[] => events.map(({ event }) => event.type);
+
+/** The agent's messages. */
+export const textsOf = (events: readonly LoggedEvent[]): string[] =>
+  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 
 /** The first event of a type; fails if there is none. */
 export function the<T extends SessionEventType>(events: readonly LoggedEvent[], type: T) {

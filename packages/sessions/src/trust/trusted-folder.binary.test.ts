@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { readFolderConfig } from "@tandem/workspace";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
+import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
 import type { FolderTrust } from "./folder-trust.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
@@ -53,12 +54,9 @@ async function trustOf(folder: string): Promise<FolderTrust> {
   return { trusted: state === "trusted", state, folder, since: null, config };
 }
 
-const ALLOW = { permission_policy: { type: "always_allow" as const } };
-const AGENT = { tools: [{ type: "agent_toolset_20260401" as const, default_config: ALLOW }] };
-
 test("an untrusted folder loads no hooks, MCP servers, env, helpers or skills: only the text of CLAUDE.md", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: 'echo "<$GREETING>"' }), text("done")]);
-  const session = await running.session({}, AGENT);
+  const session = await running.session({}, ALLOW_ALL);
   const events = await running.turn(session, "Go.");
   expect(await readdir(evidence)).toEqual([]);
   expect(the(events, "agent.tool_result")).toMatchObject({ content: [{ text: "<>" }] });
@@ -76,7 +74,7 @@ test("an untrusted folder loads no hooks, MCP servers, env, helpers or skills: o
 test("a trusted folder loads them, and credentials never follow the base URL, key or helper that it sets", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   stage.rehearsal.use([toolUse("Bash", { command: 'echo "<$GREETING>"' }), text("done")]);
-  const events = await running.turn(await running.session({}, AGENT), "Go.");
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
   expect((await readdir(evidence)).sort()).toEqual(["hook-start", "hook-tool", "server"]);
   expect(the(events, "agent.tool_result")).toMatchObject({ content: [{ text: "<hello>" }] });
   expect(the(events, "tandem.init")).toMatchObject({
@@ -105,7 +103,7 @@ test("a trusted folder's skills are text only: no shell, hooks, agents or comman
     if (JSON.stringify(request.body).includes("Good morning, heron.")) return text("done");
     return toolUse("Read", { file_path: join(base, "words.md") });
   });
-  const session = await running.session({}, AGENT);
+  const session = await running.session({}, ALLOW_ALL);
   await running.engine.rules.add({ tool: "Bash", action: "deny" }, { scope: "user", of: null, by: "ada" });
   const events = await running.turn(session, "Go.");
   expect(await readdir(evidence)).toEqual([]);
@@ -118,7 +116,7 @@ test("a trusted folder's skills are text only: no shell, hooks, agents or comman
 test("tools of a trusted folder's MCP server ask: no agent allows them", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   stage.rehearsal.use([toolUse("mcp__eyes__look", {}), text("done")]);
-  const events = await running.turn(await running.session({}, AGENT), "Look.");
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Look.");
   expect(the(events, "agent.mcp_tool_use").evaluated_permission).toBe("ask");
 });
 
@@ -126,7 +124,7 @@ test("a trusted folder that changed loads nothing until it is trusted again", as
   trusted = (await readFolderConfig(stage.folder)).identity;
   await put(".claude/hooks/new.sh", "evil");
   stage.rehearsal.use([text("done")]);
-  const events = await running.turn(await running.session({}, AGENT), "Go.");
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
   expect(await readdir(evidence)).toEqual([]);
   expect(the(events, "tandem.notice").text).toContain("has changed since it was trusted");
 });
@@ -134,7 +132,7 @@ test("a trusted folder that changed loads nothing until it is trusted again", as
 test("a command added after the folder was trusted runs no shell until it is trusted, too", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   await put(".tandem/commands/x.md", `Hello. !\`${leave("command")}\``);
-  const session = await running.session({}, AGENT);
+  const session = await running.session({}, ALLOW_ALL);
   const type = async () => {
     const after = await running.engine.sessions.head(session.id);
     const content = [{ type: "text" as const, text: "/x" }];
@@ -153,7 +151,7 @@ test("a command added after the folder was trusted runs no shell until it is tru
 test("an invalid settings file ends the turn with its name", async () => {
   await put(".claude/settings.json", "{ hooks");
   trusted = (await readFolderConfig(stage.folder)).identity;
-  const events = await running.turn(await running.session({}, AGENT), "Go.");
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
   expect(the(events, "session.error").error.message).toContain(".claude/settings.json");
   expect(stage.rehearsal.modelRequests).toEqual([]);
 });

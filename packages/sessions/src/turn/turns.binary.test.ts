@@ -1,7 +1,8 @@
 import { RequestError, type LoggedEvent, type Session } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf } from "../testing/engine-stage.ts";
+import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 let stage: EngineStage;
@@ -12,16 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
-const said = (events: readonly LoggedEvent[]): string[] =>
-  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 const asked = (): string[] => stage.rehearsal.modelRequests.map((request: ModelRequest) => request.lastUserText);
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const waits = () => toolUse("Bash", { command: "tail -F waiting.txt" });
@@ -49,7 +40,7 @@ describe("a steering message", () => {
     await engine.until(session, isType("span.model_request_start"));
     const second = await engine.say(session, "Two.", "steer");
     const events = await engine.until(session, isIdle);
-    expect(said(events)).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(textsOf(events)).toEqual(["A slow answer of some words.", "Now to you."]);
     expect(await judgeSession(engine, session, [first, second])).toEqual([]);
   });
 
@@ -69,8 +60,8 @@ describe("a steering message", () => {
     await slow.say(session, "One.");
     await slow.until(session, isType("span.model_request_start"));
     await slow.say(session, "Two.", "steer");
-    expect(said(await slow.until(session, isIdle))).toEqual(["A slow answer of some words.", "Now to you."]);
-    expect(said(await slow.turn(session, "Three."))).toEqual(["And to you."]);
+    expect(textsOf(await slow.until(session, isIdle))).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(textsOf(await slow.turn(session, "Three."))).toEqual(["And to you."]);
     expect(await judgeSession(slow, session)).toEqual([]);
     await slow.stop();
   });
@@ -107,14 +98,14 @@ describe("a steering message", () => {
 
   test("is sent to the next process if its process dies first", async () => {
     stage.rehearsal.use([waits(), text("I am new here.")]);
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     const before = await stage.processes();
     await engine.say(session, "Wait.");
     await engine.until(session, isType("span.model_request_end"));
     const steering = await engine.say(session, "Hurry!", "steer");
     await killSince(before);
     const events = await untilSaid(session, 1);
-    expect(said(events)).toEqual(["I am new here."]);
+    expect(textsOf(events)).toEqual(["I am new here."]);
     expect(asked().at(-1)).toContain("Hurry!");
     expect(await judgeSession(engine, session, [steering])).toEqual([]);
   });
@@ -122,7 +113,7 @@ describe("a steering message", () => {
   test("is sent once, even if the conversation continues in another process", async () => {
     const quick = await stage.open({ idle: 100 });
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.5" }), text("Understood."), text("Still here.")]);
-    const session = await quick.session({}, allowAll);
+    const session = await quick.session({}, ALLOW_ALL);
     await quick.say(session, "Go.");
     await quick.until(session, isType("agent.tool_use"));
     await quick.say(session, "MARMALADE", "steer");
@@ -153,14 +144,14 @@ test("a queued message can be removed; one that the agent has cannot", async () 
 
 test("a message queued while the process dies is answered by the next one", async () => {
   stage.rehearsal.use([waits(), text("I am new here.")]);
-  const session = await engine.session({}, allowAll);
+  const session = await engine.session({}, ALLOW_ALL);
   const before = await stage.processes();
   await engine.say(session, "Wait.");
   await engine.until(session, isType("span.model_request_end"));
   const queued = await engine.say(session, "And then?");
   await killSince(before);
   const events = await untilSaid(session, 1);
-  expect(said(events)).toEqual(["I am new here."]);
+  expect(textsOf(events)).toEqual(["I am new here."]);
   expect(await judgeSession(engine, session, [queued])).toEqual([]);
 });
 
@@ -171,7 +162,7 @@ describe("an interrupt", () => {
       waits(),
       always(text("Nobody asked me.")),
     ]);
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     await engine.say(session, "Go.");
     await expect.poll(() => engine.engine.sessions.tasks(session.id)).toHaveLength(1);
     await engine.until(session, ({ event }) => JSON.stringify(event).includes("tail -F"));
@@ -184,7 +175,7 @@ describe("an interrupt", () => {
 
   test("may name any message of the turn", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.3" }), waits()]);
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     await engine.say(session, "Go.");
     await engine.until(session, isType("agent.tool_use"));
     const steering = await engine.say(session, "Left!", "steer");
@@ -231,7 +222,7 @@ describe("a session", () => {
       mimeType: "text/plain",
       content: new TextEncoder().encode("hello"),
     });
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     const before = await stage.processes();
     await engine.say(session, "Wait.");
     await engine.until(session, isType("span.model_request_end"));
@@ -242,7 +233,7 @@ describe("a session", () => {
     await engine.until(session, ({ event }) => event.id === sent!.id);
     const head = await engine.engine.sessions.head(session.id);
     expect(the(await engine.until(session, isIdle, head - 1), "session.error").error.message).toContain(file);
-    expect(said(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
+    expect(textsOf(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
   });
 
   test("that is about to release its process still takes a message and an update", async () => {
@@ -284,7 +275,7 @@ describe("a session", () => {
     await other.say(session, "And now?");
     await expect.poll(() => refused.length).toBeGreaterThan(1);
     isAway = false;
-    expect(said(await other.until(session, isIdle, head))).toEqual(["Yes."]);
+    expect(textsOf(await other.until(session, isIdle, head))).toEqual(["Yes."]);
     await other.stop();
   });
 });
@@ -306,7 +297,7 @@ test("a process that dies before its prompt ends the turn with an error, and the
   await other.say(session, "Hello?");
   expect(typesOf(await other.until(session, isIdle))).toContain("session.error");
   other.store.events.read = read;
-  expect(said(await other.turn(session, "And now?"))).toEqual(["Yes."]);
+  expect(textsOf(await other.turn(session, "And now?"))).toEqual(["Yes."]);
   expect(await judgeSession(other, session)).toEqual([]);
   await other.stop();
 });
@@ -314,7 +305,7 @@ test("a process that dies before its prompt ends the turn with an error, and the
 test("an engine stops in time with its processes while the database is unreachable", async () => {
   const other = await stage.open();
   stage.rehearsal.use([waits()]);
-  const session = await other.session({}, allowAll);
+  const session = await other.session({}, ALLOW_ALL);
   const before = await stage.processes();
   await other.say(session, "Wait.");
   await other.until(session, isType("span.model_request_end"));
