@@ -22,27 +22,27 @@ export interface CallOptions {
  * `ask` makes the call.
  */
 export async function callModel<T>(
-  context: Invocation,
+  invocation: Invocation,
   words: readonly string[],
   options: CallOptions,
   ask: (runtime: LlmRuntime, request: TextRequest) => Promise<T>,
 ): Promise<{ answer: T; report: CallReport }> {
   const role = toRole(options.role);
   const patienceMs = options.patience === undefined ? undefined : parseDuration("--patience", options.patience);
-  const project = await openProject(context);
+  const project = await openProject(invocation);
   if (options.model !== undefined) project.config.llm.models[role] = options.model;
-  const prompt = await readPrompt(context, words);
+  const prompt = await readPrompt(invocation, words);
 
   let report: CallReport | undefined;
-  using progress = new Progress(context, "Starting …");
-  const runtime = await createRuntime(context, project, (done) => (report = done));
+  using progress = new Progress(invocation, "Starting …");
+  const runtime = await createRuntime(invocation, project, (done) => (report = done));
   try {
     progress.label("Waiting for the answer …");
     const answer = await ask(runtime, {
       role,
       prompt,
       system: options.system,
-      signal: context.signal,
+      signal: invocation.signal,
       patienceMs,
       onWait: (wait) => progress.wait(wait),
     });

@@ -17,18 +17,18 @@ export interface ShownWait {
  * `--json`. Disposing clears the line.
  */
 export class Progress implements Disposable {
-  readonly #context: Pick<Invocation, "stderr" | "json">;
+  readonly #invocation: Pick<Invocation, "stderr" | "json">;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #style: ReturnType<typeof styleFor>;
   #label: string;
   #wait: ShownWait | undefined;
   #frame = 0;
 
-  constructor(context: Pick<Invocation, "stderr" | "json">, label: string) {
-    this.#context = context;
+  constructor(invocation: Pick<Invocation, "stderr" | "json">, label: string) {
+    this.#invocation = invocation;
     this.#label = label;
-    this.#style = styleFor(context.stderr);
-    if (!context.stderr.isTTY || context.json) return;
+    this.#style = styleFor(invocation.stderr);
+    if (!invocation.stderr.isTTY || invocation.json) return;
     this.#timer = setInterval(() => this.#draw(), FRAME_MS).unref();
   }
 
@@ -40,7 +40,7 @@ export class Progress implements Disposable {
   /** A wait ends at its own end or with the next label or wait. */
   wait(wait: ShownWait): void {
     this.#wait = wait;
-    const { json, stderr } = this.#context;
+    const { json, stderr } = this.#invocation;
     if (json) stderr.write(`${JSON.stringify({ wait })}\n`);
     else if (!this.#timer && wait.until) stderr.write(`${describeWait(wait, Date.now())}\n`);
   }
@@ -48,11 +48,11 @@ export class Progress implements Disposable {
   [Symbol.dispose](): void {
     if (!this.#timer) return;
     clearInterval(this.#timer);
-    if (this.#frame > 0) this.#context.stderr.write(CLEAR_LINE);
+    if (this.#frame > 0) this.#invocation.stderr.write(CLEAR_LINE);
   }
 
   #draw(): void {
-    const { stderr } = this.#context;
+    const { stderr } = this.#invocation;
     const over = this.#wait?.until && this.#wait.until.getTime() <= Date.now();
     const text = this.#wait && !over ? describeWait(this.#wait, Date.now()) : this.#label;
     const line = text.slice(0, Math.max(10, stderr.columns - 3));

@@ -10,8 +10,8 @@ const LONGEST = 32 * 1024 * 1024;
  * Reads the prompt from the arguments and then from a pipe. Does not read from a terminal or `/dev/null`. A pipe without data
  * is an error after a timeout, not a hang.
  */
-export async function readPrompt(context: Invocation, words: readonly string[], command = "text"): Promise<string> {
-  const piped = isPiped(context.stdin) ? await readAll(context) : "";
+export async function readPrompt(invocation: Invocation, words: readonly string[], command = "text"): Promise<string> {
+  const piped = isPiped(invocation.stdin) ? await readAll(invocation) : "";
   const prompt = [words.join(" "), piped].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "") {
     throw new TandemError("usage", "There is no prompt.", {

@@ -4,11 +4,11 @@ import type { Invocation } from "./invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 
 /** Records a local command in the audit. Trust may be granted before a store can be opened, so a failed entry only warns. */
-export async function recordAudit(context: Invocation, note: Omit<AuditNote, "actor">): Promise<void> {
+export async function recordAudit(invocation: Invocation, note: Omit<AuditNote, "actor">): Promise<void> {
   try {
-    await using store = await openStore(context, await openProjectOrDefaults(context));
+    await using store = await openStore(invocation, await openProjectOrDefaults(invocation));
     await store.audit.append([{ ...note, actor: localActor() }]);
   } catch (error) {
-    if (context.debug) context.stderr.write(`Not in the audit: ${String(error)}\n`);
+    if (invocation.debug) invocation.stderr.write(`Not in the audit: ${String(error)}\n`);
   }
 }

@@ -6,11 +6,11 @@ import { openProject } from "@tandem/tandem/project";
 
 /** Opens the project's context for one action. Does not create a missing context. */
 export async function withKnowledge<T>(
-  context: Invocation,
+  invocation: Invocation,
   command: string,
   work: (knowledge: OpenedContext) => Promise<T>,
 ): Promise<T> {
-  const project = await openProject(context);
+  const project = await openProject(invocation);
   if (!hasContext(project)) {
     throw new TandemError(
       "not_found",
@@ -20,13 +20,13 @@ export async function withKnowledge<T>(
       },
     );
   }
-  await using store = await openStore(context, project);
+  await using store = await openStore(invocation, project);
   const log = {
     warn: (details: Record<string, unknown>, message: string) => {
-      if (context.debug) context.stderr.write(`${message} ${JSON.stringify(details)}\n`);
+      if (invocation.debug) invocation.stderr.write(`${message} ${JSON.stringify(details)}\n`);
     },
   };
-  await using knowledge = await serveContext(context, project, store, { command, log });
+  await using knowledge = await serveContext(invocation, project, store, { command, log });
   return await work(knowledge);
 }
 

@@ -12,20 +12,20 @@ import { serverAccess } from "../sessions/server-connection.ts";
  * and the page shows the editor's sessions. Returns false without such a server.
  */
 export async function pipeToServer(
-  context: Invocation,
+  invocation: Invocation,
   options: { agent?: string },
   { output, signal }: { output: Writable; signal: AbortSignal },
 ): Promise<boolean> {
-  const project = await openProjectOrDefaults(context).catch(() => undefined);
-  if (!project || !(await serverFor(context, project, context.cwd))) return false;
+  const project = await openProjectOrDefaults(invocation).catch(() => undefined);
+  if (!project || !(await serverFor(invocation, project, invocation.cwd))) return false;
   const { pipeAcp } = await (await loadAcp()).loadPipe();
-  await pipeAcp({ input: context.stdin, output, signal, find: () => find(context, project, options) });
+  await pipeAcp({ input: invocation.stdin, output, signal, find: () => find(invocation, project, options) });
   return true;
 }
 
 /** After a restart this finds the new server. */
-async function find(context: Invocation, project: Project, { agent }: { agent?: string }) {
-  const server = await serverFor(context, project, context.cwd);
+async function find(invocation: Invocation, project: Project, { agent }: { agent?: string }) {
+  const server = await serverFor(invocation, project, invocation.cwd);
   if (!server) {
     throw new TandemError("network", "The Tandem server that this editor was using is not up any more.", {
       fix: "Start it again with `tandem up`, or start the agent again to go on without it.",

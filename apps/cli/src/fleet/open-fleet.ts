@@ -6,9 +6,9 @@ import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 
 /** Reads the fleet from the running server, else from the database. */
-export async function openFleet(context: Invocation, project: Project): Promise<Fleet & AsyncDisposable> {
-  const server = await serverFor(context, project);
-  return server ? serverFleet(await ServerConnection.open(server)) : openLocalFleet(context, project);
+export async function openFleet(invocation: Invocation, project: Project): Promise<Fleet & AsyncDisposable> {
+  const server = await serverFor(invocation, project);
+  return server ? serverFleet(await ServerConnection.open(server)) : openLocalFleet(invocation, project);
 }
 
 function serverFleet(server: ServerConnection): Fleet & AsyncDisposable {

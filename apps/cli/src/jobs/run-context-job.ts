@@ -30,26 +30,26 @@ export interface EndedJob {
 
 /** Runs a job of the context and shows its progress: in the server that runs on this context, else in this process. */
 export async function runContextJob(
-  context: Invocation,
+  invocation: Invocation,
   project: Project,
   store: Store,
   job: ContextJob,
 ): Promise<EndedJob> {
   const started = Date.now();
-  using view = new RunView(context, job.title);
+  using view = new RunView(invocation, job.title);
   const watch = (id: JobId, signal: AbortSignal) =>
     watchJob(store.jobs, id, (event, isKept) => view.show(event, isKept), signal);
-  const server = job.given ? undefined : await serverOfContext(context, project, store, job);
+  const server = job.given ? undefined : await serverOfContext(invocation, project, store, job);
   const ended = server
-    ? await runInServer(context, store, server, job, watch)
-    : await runHere(context, project, store, job, watch);
+    ? await runInServer(invocation, store, server, job, watch)
+    : await runHere(invocation, project, store, job, watch);
   return { ...ended, milliseconds: Date.now() - started };
 }
 
 type Watch = (id: JobId, signal: AbortSignal) => Promise<Watched>;
 
 async function runHere(
-  context: Invocation,
+  invocation: Invocation,
   project: Project,
   store: Store,
   { kind, params, command, given }: ContextJob,
@@ -57,15 +57,15 @@ async function runHere(
 ): Promise<Omit<EndedJob, "milliseconds">> {
   const log = {
     warn: (details: Record<string, unknown>, message: string) => {
-      if (context.debug) context.stderr.write(`${message} ${JSON.stringify(details)}\n`);
+      if (invocation.debug) invocation.stderr.write(`${message} ${JSON.stringify(details)}\n`);
     },
   };
-  await using knowledge = await serveContext(context, project, store, { command, log, given });
+  await using knowledge = await serveContext(invocation, project, store, { command, log, given });
   const watching = new AbortController();
   let watched: Promise<Watched> | undefined;
   try {
     const row = await knowledge.desk.run(kind, params, {
-      signal: context.signal,
+      signal: invocation.signal,
       onStart: (id) => {
         watched = watch(id, watching.signal);
       },
@@ -110,12 +110,12 @@ function withMissingSecrets(row: JobRow, env: Invocation["env"], { url, pid }: S
 
 /** The running server, if it serves this context and its config has all that the job names. */
 async function serverOfContext(
-  context: Invocation,
+  invocation: Invocation,
   project: Project,
   store: Store,
   { kind, params }: ContextJob,
 ): Promise<ServerInfo | undefined> {
-  const server = await serverFor(context, project);
+  const server = await serverFor(invocation, project);
   if (!server) return undefined;
   using connection = await ServerConnection.open(server);
   const theirs = await connection.api.call("context.retrieve").catch((error: unknown) => {

@@ -10,16 +10,16 @@ const BAR = 20;
  * line for each stage, wait and skipped item. Disposing clears the line.
  */
 export class RunView implements Disposable {
-  readonly #context: Pick<Invocation, "stderr" | "json">;
+  readonly #invocation: Pick<Invocation, "stderr" | "json">;
   readonly #progress: Progress;
   readonly #prefix: string;
   #label = "";
   #spent = "";
 
-  constructor(context: Pick<Invocation, "stderr" | "json">, what: string) {
-    this.#context = context;
+  constructor(invocation: Pick<Invocation, "stderr" | "json">, what: string) {
+    this.#invocation = invocation;
     this.#prefix = what;
-    this.#progress = new Progress(context, `${what} …`);
+    this.#progress = new Progress(invocation, `${what} …`);
   }
 
   /** `isKept`: an earlier run finished this stage, and its expensive results are reused. */
@@ -72,7 +72,7 @@ export class RunView implements Disposable {
 
   /** On a terminal, the summary at the end replaces these lines. */
   #line(text: string): void {
-    const { stderr, json } = this.#context;
+    const { stderr, json } = this.#invocation;
     if (!stderr.isTTY && !json) stderr.write(`${this.#prefix}: ${printable(text)}\n`);
   }
 }

@@ -39,10 +39,10 @@ const no = (message: string): ApprovalAnswer => ({ result: "deny", scope: "once"
 
 /** Decides by the flags, else asks. Denies without a terminal. */
 export function createApprover(
-  context: Invocation,
+  invocation: Invocation,
   { allow, allowEverything, pause }: { allow: readonly string[]; allowEverything: boolean; pause: () => void },
 ): Approver {
-  const { stdin, stderr, json } = context;
+  const { stdin, stderr, json } = invocation;
   return async (use, answered) => {
     const isQuestion = use.type === "agent.custom_tool_use";
     if (!isQuestion && (allowEverything || isNamed(allow, use))) return { answer: YES, asked: true };
@@ -51,13 +51,13 @@ export function createApprover(
       return { answer: no(message), asked: false };
     }
     pause();
-    return { answer: await ask(context, use, answered), asked: true };
+    return { answer: await ask(invocation, use, answered), asked: true };
   };
 }
 
-async function ask(context: Invocation, use: ToolUse, answered: AbortSignal): Promise<ApprovalAnswer> {
-  const { stdin, stderr } = context;
-  const signal = AbortSignal.any([context.signal, answered]);
+async function ask(invocation: Invocation, use: ToolUse, answered: AbortSignal): Promise<ApprovalAnswer> {
+  const { stdin, stderr } = invocation;
+  const signal = AbortSignal.any([invocation.signal, answered]);
   const terminal = createInterface({ input: stdin, output: stderr });
   // While readline is active, the terminal does not send SIGINT.
   terminal.on("SIGINT", () => process.emit("SIGINT"));
@@ -65,11 +65,11 @@ async function ask(context: Invocation, use: ToolUse, answered: AbortSignal): Pr
   try {
     switch (use.tandem.approval?.kind) {
       case "question":
-        return await askQuestions(context, use, prompt);
+        return await askQuestions(invocation, use, prompt);
       case "plan":
-        return await askPlan(context, use, prompt);
+        return await askPlan(invocation, use, prompt);
       default:
-        return await askCall(context, use, prompt, () => terminal.pause());
+        return await askCall(invocation, use, prompt, () => terminal.pause());
     }
   } catch (cause) {
     if (answered.aborted) stderr.write(`\n  ${styleFor(stderr).dim("Somebody has answered elsewhere.")}\n`);
@@ -83,8 +83,13 @@ async function ask(context: Invocation, use: ToolUse, answered: AbortSignal): Pr
 
 type Prompt = (words: string) => Promise<string>;
 
-async function askCall(context: Invocation, use: ToolUse, prompt: Prompt, pause: () => void): Promise<ApprovalAnswer> {
-  const { stderr } = context;
+async function askCall(
+  invocation: Invocation,
+  use: ToolUse,
+  prompt: Prompt,
+  pause: () => void,
+): Promise<ApprovalAnswer> {
+  const { stderr } = invocation;
   const style = styleFor(stderr);
   const { warn, bold, dim, accent } = style;
   const { diff, suggestion } = use.tandem.approval ?? {};
@@ -105,11 +110,11 @@ async function askCall(context: Invocation, use: ToolUse, prompt: Prompt, pause:
   }
   if (/^e(dit)?$/i.test(answer)) {
     pause();
-    const text = await editText(context, "input.json", `${JSON.stringify(use.input, null, 2)}\n`);
+    const text = await editText(invocation, "input.json", `${JSON.stringify(use.input, null, 2)}\n`);
     const input = z.record(z.string(), z.unknown()).safeParse(parse(text));
     if (input.success) return { ...YES, input: input.data };
     stderr.write(`  ${warn("That is no JSON object.")}\n`);
-    return askCall(context, use, prompt, pause);
+    return askCall(invocation, use, prompt, pause);
   }
   return no(/^(no?)?$/i.test(answer) ? "The user said no." : `The user said no, and: ${answer}`);
 }

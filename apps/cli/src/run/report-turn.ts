@@ -13,16 +13,16 @@ interface Report {
 }
 
 /** Prints the result of a turn and returns the exit code. Throws the error that ended the turn early. */
-export async function reportTurn(context: Invocation, report: Report): Promise<number> {
+export async function reportTurn(invocation: Invocation, report: Report): Promise<number> {
   const { format, result, wantsObject } = report;
-  if (format === "json") await write(context.stdout, `${JSON.stringify(asJson(report), null, 2)}\n`);
+  if (format === "json") await write(invocation.stdout, `${JSON.stringify(asJson(report), null, 2)}\n`);
   if (format === "text") {
     if (wantsObject && result.output !== undefined) {
-      await write(context.stdout, `${JSON.stringify(result.output, null, 2)}\n`);
-    } else if (!wantsObject && !context.stdout.isTTY && result.text !== "") {
-      await write(context.stdout, result.text.endsWith("\n") ? result.text : `${result.text}\n`);
+      await write(invocation.stdout, `${JSON.stringify(result.output, null, 2)}\n`);
+    } else if (!wantsObject && !invocation.stdout.isTTY && result.text !== "") {
+      await write(invocation.stdout, result.text.endsWith("\n") ? result.text : `${result.text}\n`);
     }
-    await showSummary(context, report);
+    await showSummary(invocation, report);
   }
   if (result.interrupted) throw new TandemError("aborted", "Interrupted.");
   const problem = failureOf(result, wantsObject);

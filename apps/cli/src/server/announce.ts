@@ -22,9 +22,9 @@ interface Announcement {
 }
 
 /** Prints how to connect. On a terminal, then keeps a status line. */
-export async function announce(context: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
+export async function announce(invocation: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
   const { info, link, member, engine, warning, logFile, stopWithinMs } = announcement;
-  const { stdout, json, env } = context;
+  const { stdout, json, env } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ url: info.url, token_file: info.token_file })}\n`);
     return { async [Symbol.asyncDispose]() {} };

@@ -24,21 +24,21 @@ export interface ClientOptions {
 
 /** Connects to the running server if it uses our database, else opens an engine in this process on the same store. */
 export async function openClient(
-  context: Invocation,
+  invocation: Invocation,
   project: Project,
   options: ClientOptions,
 ): Promise<SessionsClient> {
-  const server = await serverFor(context, project, options.folder);
+  const server = await serverFor(invocation, project, options.folder);
   if (server) return createServerClient(await ServerConnection.open(server));
   await using parts = new AsyncDisposableStack();
-  const store = parts.use(await openStore(context, project));
+  const store = parts.use(await openStore(invocation, project));
   const { command, runs = false } = options;
-  const log = { warn: (details: Record<string, unknown>, message: string) => logTo(context, details, message) };
+  const log = { warn: (details: Record<string, unknown>, message: string) => logTo(invocation, details, message) };
   const knowledge =
     runs && project.config.sessions.context && hasContext(project)
-      ? parts.use(await serveContext(context, project, store, { command, log }))
+      ? parts.use(await serveContext(invocation, project, store, { command, log }))
       : undefined;
-  const engine = await createEngine(context, project, commandStore(store), {
+  const engine = await createEngine(invocation, project, commandStore(store), {
     ...{ command, runs, log, ownOnly: true },
     ...(knowledge && { hostServers: await contextServers(project, knowledge, store.sessions, log) }),
     folders: options.folder === undefined ? [] : [options.folder],

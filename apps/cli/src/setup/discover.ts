@@ -12,14 +12,14 @@ export interface Discovery {
   variables: string[];
 }
 
-export async function discover(context: Invocation, place: ProjectLocation): Promise<Discovery> {
+export async function discover(invocation: Invocation, place: ProjectLocation): Promise<Discovery> {
   const names = configSettings().flatMap(({ type, default: place }) =>
     type === "secret" && typeof place === "string" ? [place.replace(/^env:/, "")] : [],
   );
   names.push("GOOGLE_APPLICATION_CREDENTIALS");
   const untouched = { ...place, ...parseConfig("", place.displayPath) };
   return {
-    login: await probeLogin(context, untouched, DEADLINE_MS),
-    variables: [...new Set(names)].filter((name) => context.env[name]),
+    login: await probeLogin(invocation, untouched, DEADLINE_MS),
+    variables: [...new Set(names)].filter((name) => invocation.env[name]),
   };
 }

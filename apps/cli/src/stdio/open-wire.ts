@@ -19,34 +19,36 @@ export interface OpenedWire extends AsyncDisposable {
 }
 
 /** Connects to the running server if it uses our database and may work in this folder, else opens an engine in this process. */
-export async function openWire(context: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
-  const servers = await Promise.all(sessionRoots(project).map((root) => serverFor(context, project, root)));
+export async function openWire(invocation: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
+  const servers = await Promise.all(sessionRoots(project).map((root) => serverFor(invocation, project, root)));
   const [server] = servers;
   if (server && servers.every(Boolean)) {
     const wire = await ServerConnection.open(server);
     return { wire, engine: "server", [Symbol.asyncDispose]: async () => wire[Symbol.dispose]() };
   }
-  return openOwn(context, project, logger);
+  return openOwn(invocation, project, logger);
 }
 
 /**
  * Opens everything that `tandem up` has except the HTTP listener. The host has the rights of the server's owner and is the only
  * client.
  */
-async function openOwn(context: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
+async function openOwn(invocation: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
   const command = "tandem stdio";
   await using parts = new AsyncDisposableStack();
-  const store = parts.use(await openStore(context, project));
+  const store = parts.use(await openStore(invocation, project));
   const serving = { command, log: logger };
-  const knowledge = hasContext(project) ? parts.use(await serveContext(context, project, store, serving)) : undefined;
-  const engine = await createEngine(context, project, store, {
+  const knowledge = hasContext(project)
+    ? parts.use(await serveContext(invocation, project, store, serving))
+    : undefined;
+  const engine = await createEngine(invocation, project, store, {
     ...serving,
     ...(knowledge &&
       project.config.sessions.context && {
         hostServers: await contextServers(project, knowledge, store.sessions, logger),
       }),
   });
-  const telemetry = await startTelemetry(project, { version: context.version });
+  const telemetry = await startTelemetry(project, { version: invocation.version });
   if (telemetry) {
     parts.use(telemetry).watch({
       events: store.events,
@@ -60,10 +62,10 @@ async function openOwn(context: Invocation, project: Project, logger: Logger): P
       engine,
       store,
       logger,
-      version: context.version,
+      version: invocation.version,
       actor: localActor(),
       ...(knowledge && { context: knowledge }),
-      health: createServerHealth(context, project, { demo: false }),
+      health: createServerHealth(invocation, project, { demo: false }),
       settings: { maxJsonBytes, maxUploadBytes, longTimeoutMs },
     }),
   );

@@ -8,13 +8,13 @@ import { createTenantService } from "@tandem/tandem/tenants";
 
 /** Manages the tenants of our database through the running server, else in this process. */
 export async function openTenantService(
-  context: Invocation,
+  invocation: Invocation,
   project: Project,
 ): Promise<TenantService & AsyncDisposable> {
-  const server = await serverFor(context, project);
+  const server = await serverFor(invocation, project);
   if (server) return remoteTenantService(await ServerConnection.open(server));
-  const store = await openStore(context, project);
-  const tenantService = createTenantService(context.env, store, (note) => store.audit.append([note]));
+  const store = await openStore(invocation, project);
+  const tenantService = createTenantService(invocation.env, store, (note) => store.audit.append([note]));
   return { ...tenantService, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 

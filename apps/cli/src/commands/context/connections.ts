@@ -27,7 +27,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     sub("list", "List the connections of this project.")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (context) => list(context))),
+      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
     "tandem connections list",
   );
   examples(
@@ -35,7 +35,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("[name]", "its name (default: all of them)")
       .addOption(json())
       .action((name: string | undefined, _options: object, self: Command) =>
-        runner(self, (context) => test(context, name)),
+        runner(self, (invocation) => test(invocation, name)),
       ),
     "tandem connections test shop",
   );
@@ -55,7 +55,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--no-test", "do not try it")
       .addOption(json())
       .action((name: string, place: string, options: AddOptions, self: Command) =>
-        runner(self, (context) => add(context, name, place, options)),
+        runner(self, (invocation) => add(invocation, name, place, options)),
       ),
     "tandem connections add shop data/shop.sqlite",
     "tandem connections add crm postgres://reader@db.example/crm --password env:CRM_PASSWORD",
@@ -65,7 +65,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("remove", "Take a connection out of tandem.yaml; what is known of it stays.")
       .argument("<name>", "its name")
       .addOption(json())
-      .action((name: string, _options: object, self: Command) => runner(self, (context) => remove(context, name))),
+      .action((name: string, _options: object, self: Command) =>
+        runner(self, (invocation) => remove(invocation, name)),
+      ),
     "tandem connections remove shop",
   );
 }
@@ -79,21 +81,21 @@ export interface AddOptions {
   test: boolean;
 }
 
-export async function list(context: Invocation): Promise<void> {
-  const { config } = await openProject(context);
+export async function list(invocation: Invocation): Promise<void> {
+  const { config } = await openProject(invocation);
   const connections = Object.entries(config.connections);
-  if (context.json) {
+  if (invocation.json) {
     const entries = connections.map(([name, { url, ...connection }]) => ({
       name,
       ...connection,
       ...(url !== undefined && { url: redactUrl(url) }),
     }));
-    await write(context.stdout, `${JSON.stringify({ connections: entries }, null, 2)}\n`);
+    await write(invocation.stdout, `${JSON.stringify({ connections: entries }, null, 2)}\n`);
     return;
   }
-  const { bold, dim } = styleFor(context.stdout);
+  const { bold, dim } = styleFor(invocation.stdout);
   if (connections.length === 0) {
-    await write(context.stdout, `${dim("No connections. Add one: tandem connections add shop shop.sqlite")}\n`);
+    await write(invocation.stdout, `${dim("No connections. Add one: tandem connections add shop shop.sqlite")}\n`);
     return;
   }
   const rows = connections.map(([name, connection]) => [
@@ -102,7 +104,7 @@ export async function list(context: Invocation): Promise<void> {
     printable(describeLocation(connection)),
     dim(printable(connection.schemas?.join(", ") ?? "")),
   ]);
-  await write(context.stdout, `${table(rows).join("\n")}\n`);
+  await write(invocation.stdout, `${table(rows).join("\n")}\n`);
 }
 
 type TestResult =
@@ -110,8 +112,8 @@ type TestResult =
   | { name: string; ok: false; error: TandemError };
 
 /** Opens one or all connections and counts their tables. Returns the exit code of the first failure. */
-export async function test(context: Invocation, name: string | undefined): Promise<number> {
-  const project = await openProject(context);
+export async function test(invocation: Invocation, name: string | undefined): Promise<number> {
+  const project = await openProject(invocation);
   if (name !== undefined) findConnection(project, name);
   const names = name === undefined ? Object.keys(project.config.connections) : [name];
   if (names.length === 0) {
@@ -120,23 +122,24 @@ export async function test(context: Invocation, name: string | undefined): Promi
     });
   }
   const results: TestResult[] = [];
-  for (const each of names) results.push(await tryConnection(context, project, each));
-  if (context.json) await write(context.stdout, `${JSON.stringify({ connections: results }, null, 2)}\n`);
-  else await write(context.stdout, `${results.flatMap((result) => describeResult(context, result)).join("\n")}\n`);
+  for (const each of names) results.push(await tryConnection(invocation, project, each));
+  if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ connections: results }, null, 2)}\n`);
+  else
+    await write(invocation.stdout, `${results.flatMap((result) => describeResult(invocation, result)).join("\n")}\n`);
   const failed = results.find((result) => !result.ok);
   return failed ? exitCodeOf(failed.error.code) : 0;
 }
 
-async function tryConnection(context: Invocation, project: Project, name: string): Promise<TestResult> {
-  using _ = new Progress(context, `Opening ${name} …`);
+async function tryConnection(invocation: Invocation, project: Project, name: string): Promise<TestResult> {
+  using _ = new Progress(invocation, `Opening ${name} …`);
   const started = Date.now();
   try {
-    await using connection = await openNamedConnection(context, project, name);
-    const tables = await connection.structure({ signal: context.signal });
+    await using connection = await openNamedConnection(invocation, project, name);
+    const tables = await connection.structure({ signal: invocation.signal });
     const views = tables.filter(({ type }) => type === "view").length;
     return { name, ok: true, tables: tables.length - views, views, milliseconds: Date.now() - started };
   } catch (error) {
-    context.signal.throwIfAborted();
+    invocation.signal.throwIfAborted();
     // A config error is not a connection failure. Report it like any command does.
     if (!(error instanceof TandemError) || error.code === "untrusted_folder") throw error;
     return { name, ok: false, error };
@@ -158,49 +161,49 @@ function describeResult({ stdout }: Invocation, result: TestResult): string[] {
 }
 
 /** Adds a connection to tandem.yaml, which is created if missing, and tests it. */
-export async function add(context: Invocation, name: string, place: string, options: AddOptions): Promise<number> {
-  const project = await openProjectToEdit(context);
+export async function add(invocation: Invocation, name: string, place: string, options: AddOptions): Promise<number> {
+  const project = await openProjectToEdit(invocation);
   if (Object.hasOwn(project.config.connections, name)) {
     throw new TandemError("usage", `There is a connection ${name} already.`, {
       fix: `Choose another name, or remove it first: tandem connections remove ${name}`,
     });
   }
-  const connection = await toConnection(context, project, place, options);
+  const connection = await toConnection(invocation, project, place, options);
   const edits = Object.entries(connection).map(([key, value]) => ({ path: `connections.${name}.${key}`, value }));
-  const edited = await writeEdits(context, project, edits);
+  const edited = await writeEdits(invocation, project, edits);
   const added = { file: project.file, name, ...connection };
-  const tested = options.test ? await tryConnection(context, { ...project, ...edited }, name) : undefined;
-  if (context.json) {
-    await write(context.stdout, `${JSON.stringify({ added, ...(tested && { test: tested }) }, null, 2)}\n`);
+  const tested = options.test ? await tryConnection(invocation, { ...project, ...edited }, name) : undefined;
+  if (invocation.json) {
+    await write(invocation.stdout, `${JSON.stringify({ added, ...(tested && { test: tested }) }, null, 2)}\n`);
   } else {
     const lines = [
       `${project.displayPath}: ${name} added.`,
-      ...(tested ? describeResult(context, tested) : []),
-      ...(tested?.ok ? [styleFor(context.stdout).dim(`Read it: tandem scan ${name}`)] : []),
+      ...(tested ? describeResult(invocation, tested) : []),
+      ...(tested?.ok ? [styleFor(invocation.stdout).dim(`Read it: tandem scan ${name}`)] : []),
     ];
-    await write(context.stdout, `${lines.join("\n")}\n`);
+    await write(invocation.stdout, `${lines.join("\n")}\n`);
   }
   return tested?.ok === false ? exitCodeOf(tested.error.code) : 0;
 }
 
-export async function remove(context: Invocation, name: string): Promise<void> {
-  const project = await openProject(context);
+export async function remove(invocation: Invocation, name: string): Promise<void> {
+  const project = await openProject(invocation);
   findConnection(project, name);
-  await writeEdits(context, project, [{ path: `connections.${name}`, value: undefined }]);
+  await writeEdits(invocation, project, [{ path: `connections.${name}`, value: undefined }]);
   const catalogue = join(project.config.context.folder, "catalogue", name);
   const stays = existsSync(resolve(project.folder, catalogue));
-  if (context.json) {
-    await write(context.stdout, `${JSON.stringify({ file: project.file, removed: name }, null, 2)}\n`);
+  if (invocation.json) {
+    await write(invocation.stdout, `${JSON.stringify({ file: project.file, removed: name }, null, 2)}\n`);
     return;
   }
   const note = stays ? ` What is known of it stays in ${catalogue}${sep}.` : "";
-  await write(context.stdout, `${project.displayPath}: ${name} removed.${note}\n`);
+  await write(invocation.stdout, `${project.displayPath}: ${name} removed.${note}\n`);
 }
 
-async function toConnection(context: Invocation, project: ProjectLocation, place: string, options: AddOptions) {
+async function toConnection(invocation: Invocation, project: ProjectLocation, place: string, options: AddOptions) {
   const { password, schema: schemas } = options;
   const isSecret = SECRET_PLACE.test(place);
-  const file = resolve(context.cwd, place);
+  const file = resolve(invocation.cwd, place);
   const driver = options.driver ?? (isSecret ? undefined : await guessDriver(place, file));
   if (driver === undefined) {
     throw new TandemError("usage", "It cannot be told what kind of database that is.", {

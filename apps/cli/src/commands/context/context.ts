@@ -76,19 +76,19 @@ interface Hit {
   snippet: string;
 }
 
-export async function search(context: Invocation, words: string[], options: SearchOptions): Promise<number> {
+export async function search(invocation: Invocation, words: string[], options: SearchOptions): Promise<number> {
   const { kind: kinds, connection } = options;
   const input = { query: words.join(" "), kinds, connection, limit: Math.min(50, toCount("--limit", options.limit)) };
-  const { structured } = await withKnowledge(context, "tandem context", (knowledge) =>
-    askTool(context, knowledge, "context_search", input),
+  const { structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
+    askTool(invocation, knowledge, "context_search", input),
   );
   const { hits, degraded } = structured as { hits: Hit[]; degraded?: string };
-  if (context.json) await writeJson(context, { hits, ...(degraded !== undefined && { degraded }) });
-  else await write(context.stdout, `${describeHits(context, hits).join("\n")}\n`);
+  if (invocation.json) await writeJson(invocation, { hits, ...(degraded !== undefined && { degraded }) });
+  else await write(invocation.stdout, `${describeHits(invocation, hits).join("\n")}\n`);
   if (degraded !== undefined) {
     await write(
-      context.stderr,
-      `${styleFor(context.stderr).warn("Looked for by words alone:")} ${printable(degraded)}\n`,
+      invocation.stderr,
+      `${styleFor(invocation.stderr).warn("Looked for by words alone:")} ${printable(degraded)}\n`,
     );
   }
   return hits.length > 0 ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
@@ -105,19 +105,19 @@ function describeHits({ stdout }: Invocation, hits: readonly Hit[]): string[] {
 }
 
 /** Shows a page or memory by key, or a table by name. */
-export async function show(context: Invocation, what: string): Promise<void> {
-  const { markdown, structured } = await withKnowledge(context, "tandem context", (knowledge) =>
-    find(context, knowledge, what),
+export async function show(invocation: Invocation, what: string): Promise<void> {
+  const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
+    find(invocation, knowledge, what),
   );
-  if (context.json) await writeJson(context, structured);
-  else await write(context.stdout, `${printable(markdown).trimEnd()}\n`);
+  if (invocation.json) await writeJson(invocation, structured);
+  else await write(invocation.stdout, `${printable(markdown).trimEnd()}\n`);
 }
 
-async function find(context: Invocation, knowledge: OpenedContext, what: string) {
-  const page = () => askTool(context, knowledge, "page_read", { key: what });
+async function find(invocation: Invocation, knowledge: OpenedContext, what: string) {
+  const page = () => askTool(invocation, knowledge, "page_read", { key: what });
   if (/^(page|memory):/.test(what)) return page();
   try {
-    return await askTool(context, knowledge, "table_describe", { table: what });
+    return await askTool(invocation, knowledge, "table_describe", { table: what });
   } catch (error) {
     if (!(error instanceof RequestError && error.code === "not_found") || what.startsWith("table:")) throw error;
     // If neither matches, report the table error: it suggests similar names.
@@ -134,18 +134,18 @@ export interface GraphOptions {
   mermaid?: boolean;
 }
 
-export async function graph(context: Invocation, name: string | undefined, options: GraphOptions): Promise<void> {
+export async function graph(invocation: Invocation, name: string | undefined, options: GraphOptions): Promise<void> {
   if (!/^\d{1,2}$/.test(options.depth)) {
     throw new TandemError("usage", `--depth is ${JSON.stringify(options.depth)}.`, { fix: "Give a number of joins." });
   }
   const wanted = { depth: Number(options.depth), limit: toCount("--limit", options.limit) };
-  const found = await withKnowledge(context, "tandem context", ({ catalogue }) =>
+  const found = await withKnowledge(invocation, "tandem context", ({ catalogue }) =>
     tableGraph(catalogue, { ...wanted, table: name, connection: options.connection }),
   );
-  if (context.json) await writeJson(context, found);
+  if (invocation.json) await writeJson(invocation, found);
   else {
-    const lines = options.mermaid ? asMermaid(found) : describeGraph(context, found);
-    await write(context.stdout, `${lines.join("\n")}\n`);
+    const lines = options.mermaid ? asMermaid(found) : describeGraph(invocation, found);
+    await write(invocation.stdout, `${lines.join("\n")}\n`);
   }
 }
 
@@ -181,8 +181,8 @@ function asMermaid({ nodes, edges }: TableGraph): string[] {
 }
 
 /** Counts the content. Unreadable files make the command fail, so that a user notices them. */
-export async function status(context: Invocation): Promise<number> {
-  const report = await withKnowledge(context, "tandem context", async (knowledge) => {
+export async function status(invocation: Invocation): Promise<number> {
+  const report = await withKnowledge(invocation, "tandem context", async (knowledge) => {
     const { context: opened, connections, sources, jobs } = knowledge;
     const [paths, { problems }] = [await opened.folder.list(), await opened.search.sync()];
     const count = (prefix: string) => paths.filter((path) => path.startsWith(prefix)).length;
@@ -201,9 +201,9 @@ export async function status(context: Invocation): Promise<number> {
       problems: [...problems],
     };
   });
-  if (context.json) await writeJson(context, report);
+  if (invocation.json) await writeJson(invocation, report);
   else {
-    const { dim, bad, warn } = styleFor(context.stdout);
+    const { dim, bad, warn } = styleFor(invocation.stdout);
     const { connections, sources, unfinishedJobs, problems } = report;
     const rows = [
       [dim("folder"), printable(report.folder)],
@@ -222,7 +222,7 @@ export async function status(context: Invocation): Promise<number> {
       ...unfinishedJobs.map(({ id, kind, state }, i) => [i === 0 ? dim("jobs") : "", `${id} ${kind} ${state}`]),
       ...problems.map(({ path, message }, i) => [i === 0 ? bad("unreadable") : "", printable(`${path}: ${message}`)]),
     ];
-    await write(context.stdout, `${table(rows).join("\n")}\n`);
+    await write(invocation.stdout, `${table(rows).join("\n")}\n`);
   }
   return report.problems.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }

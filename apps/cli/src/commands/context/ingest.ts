@@ -28,7 +28,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--dry-run", "say what would be read, asked and about spent, and do nothing")
     .addOption(json())
     .action((names: string[], options: IngestOptions, self: Command) =>
-      runner(self, (context) => ingest(context, names, options)),
+      runner(self, (invocation) => ingest(invocation, names, options)),
     );
   examples(
     command,
@@ -49,18 +49,22 @@ export interface IngestOptions {
   dryRun?: boolean;
 }
 
-export async function ingest(context: Invocation, names: readonly string[], options: IngestOptions): Promise<number> {
-  const project = await openProject(context);
-  const files = options.file?.map((file) => resolve(context.cwd, file));
-  const text = await givenText(context, options.text);
+export async function ingest(
+  invocation: Invocation,
+  names: readonly string[],
+  options: IngestOptions,
+): Promise<number> {
+  const project = await openProject(invocation);
+  const files = options.file?.map((file) => resolve(invocation.cwd, file));
+  const text = await givenText(invocation, options.text);
   const { sources, params } = await ingestSources(project, { names, files, text });
-  await using store = await openStore(context, project);
+  await using store = await openStore(invocation, project);
   if (options.dryRun) {
-    await plan(context, project, store, sources);
+    await plan(invocation, project, store, sources);
     return EXIT_CODES.ok.code;
   }
-  context.allowToStop(STOP_MS);
-  const { row, watched, milliseconds } = await runContextJob(context, project, store, {
+  invocation.allowToStop(STOP_MS);
+  const { row, watched, milliseconds } = await runContextJob(invocation, project, store, {
     kind: "ingest",
     params,
     command: "tandem ingest",
@@ -68,38 +72,38 @@ export async function ingest(context: Invocation, names: readonly string[], opti
     given: files || text !== undefined ? { files, text } : undefined,
   });
   const outcome: IngestOutcome = { ...watched, row, report: row.result as IngestReport | null, milliseconds };
-  if (context.json) await write(context.stdout, `${JSON.stringify(ingestAsJson(outcome), null, 2)}\n`);
-  else await write(context.stdout, `${describeIngest(context, outcome).join("\n")}\n`);
-  if (!context.json && project.config.llm.provider.backend === "none") {
-    const { dim } = styleFor(context.stdout);
-    await write(context.stdout, `${dim("No model is set up: documents were kept, and not read. → tandem setup")}\n`);
+  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(ingestAsJson(outcome), null, 2)}\n`);
+  else await write(invocation.stdout, `${describeIngest(invocation, outcome).join("\n")}\n`);
+  if (!invocation.json && project.config.llm.provider.backend === "none") {
+    const { dim } = styleFor(invocation.stdout);
+    await write(invocation.stdout, `${dim("No model is set up: documents were kept, and not read. → tandem setup")}\n`);
   }
   if (row.state === "done") return EXIT_CODES.ok.code;
   return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
 }
 
-async function givenText(context: Invocation, text: string | undefined): Promise<string | undefined> {
+async function givenText(invocation: Invocation, text: string | undefined): Promise<string | undefined> {
   if (text === undefined) return undefined;
-  const given = text === "-" ? await readPrompt(context, [], "ingest --text") : text;
+  const given = text === "-" ? await readPrompt(invocation, [], "ingest --text") : text;
   if (given.trim() === "")
     throw new TandemError("usage", "The text is empty.", { fix: "Give one, or leave --text out." });
   return given;
 }
 
 /** Reads the sources without calling a model or storing anything. */
-async function plan(context: Invocation, project: Project, store: Store, sources: readonly Source[]): Promise<void> {
+async function plan(invocation: Invocation, project: Project, store: Store, sources: readonly Source[]): Promise<void> {
   const { config } = project;
   const room = await loadContext();
-  const { modelOf } = await jobModels(context, project);
+  const { modelOf } = await jobModels(invocation, project);
   const { id: space } = await openContext(project, store);
-  using progress = new Progress(context, "Reading …");
+  using progress = new Progress(invocation, "Reading …");
   const planned = await room.planIngest(
     { records: store.records, blobs: store.blobs, search: store.search, space },
     sources,
-    { ingest: config.ingest, modelOf, signal: context.signal },
+    { ingest: config.ingest, modelOf, signal: invocation.signal },
   );
   progress[Symbol.dispose]();
   const hasModel = config.llm.provider.backend !== "none";
-  if (context.json) await write(context.stdout, `${JSON.stringify(planned, null, 2)}\n`);
-  else await write(context.stdout, `${describeIngestPlan(context, planned, hasModel).join("\n")}\n`);
+  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(planned, null, 2)}\n`);
+  else await write(invocation.stdout, `${describeIngestPlan(invocation, planned, hasModel).join("\n")}\n`);
 }

@@ -25,25 +25,25 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(new Option("--state <state>", "those that are").choices(JOB_STATE_CHOICES))
       .option("--limit <number>", "at most so many", "20")
       .addOption(json())
-      .action((options: JobListOptions, self: Command) => runner(self, (context) => list(context, options))),
+      .action((options: JobListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem jobs list",
     "tandem jobs list --state running --json | jq -r '.jobs[].id'",
   );
   examples(
     one("show", "Show a job, and what came of it.").action((id: string, _options: object, self: Command) =>
-      runner(self, (context) => show(context, id)),
+      runner(self, (invocation) => show(invocation, id)),
     ),
     "tandem jobs show last",
   );
   examples(
     one("follow", "Watch a job until it has ended, whoever works on it.").action(
-      (id: string, _options: object, self: Command) => runner(self, (context) => follow(context, id)),
+      (id: string, _options: object, self: Command) => runner(self, (invocation) => follow(invocation, id)),
     ),
     "tandem jobs follow last",
   );
   examples(
     one("cancel", "Cancel a job: what it has done so far stays.").action(
-      (id: string, _options: object, self: Command) => runner(self, (context) => cancel(context, id)),
+      (id: string, _options: object, self: Command) => runner(self, (invocation) => cancel(invocation, id)),
     ),
     "tandem jobs cancel last",
   );
@@ -59,58 +59,58 @@ export interface JobListOptions {
   limit: string;
 }
 
-export async function list(context: Invocation, { kind, state, limit }: JobListOptions): Promise<void> {
+export async function list(invocation: Invocation, { kind, state, limit }: JobListOptions): Promise<void> {
   const query = { kind, limit: toCount("--limit", limit), ...(state && { states: [state] }) };
-  const data = await withJobs(context, async (jobs) => {
+  const data = await withJobs(invocation, async (jobs) => {
     const { data: rows } = await jobs.store.jobs.list({ ...query, space: jobs.space });
     return Promise.all(rows.map((row) => withHolder(jobs, row)));
   });
-  if (context.json) {
-    await write(context.stdout, `${JSON.stringify({ jobs: data.map(withoutSpace) }, null, 2)}\n`);
+  if (invocation.json) {
+    await write(invocation.stdout, `${JSON.stringify({ jobs: data.map(withoutSpace) }, null, 2)}\n`);
     return;
   }
-  const { dim, bold } = styleFor(context.stdout);
+  const { dim, bold } = styleFor(invocation.stdout);
   const rows = data.map((job) => [
     job.id,
-    paintState(context, job),
+    paintState(invocation, job),
     bold(job.kind),
     printable(shownParams(job)),
     dim(ago(job.createdAt)),
   ]);
   const none = dim("No jobs. `tandem scan` and `tandem ingest` are some.");
-  await write(context.stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  await write(invocation.stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
-export async function show(context: Invocation, id: string): Promise<void> {
-  await print(context, await withJobs(context, (jobs) => find(jobs, id)));
+export async function show(invocation: Invocation, id: string): Promise<void> {
+  await print(invocation, await withJobs(invocation, (jobs) => find(jobs, id)));
 }
 
 /** Waits until the job has ended. A job of a dead process ends when its lease expires. */
-export async function cancel(context: Invocation, id: string): Promise<void> {
+export async function cancel(invocation: Invocation, id: string): Promise<void> {
   const room = await loadContext();
-  const row = await withJobs(context, async (jobs) => {
+  const row = await withJobs(invocation, async (jobs) => {
     const found = await find(jobs, id);
     const { jobs: store } = jobs.store;
     const asked = await room.cancelJob(store, found.id, HOLDER);
     if (asked.endedAt !== null) return withHolder(jobs, asked);
-    using _ = new Progress(context, `Waiting for ${found.id} to stop …`);
-    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(CANCEL_MS)]);
+    using _ = new Progress(invocation, `Waiting for ${found.id} to stop …`);
+    const signal = AbortSignal.any([invocation.signal, AbortSignal.timeout(CANCEL_MS)]);
     return withHolder(jobs, (await room.awaitCancelled(store, found.id, HOLDER, signal)) ?? asked);
   });
-  await print(context, row);
+  await print(invocation, row);
 }
 
 /** Shows a job's progress until it ends, in any process. */
-export async function follow(context: Invocation, id: string): Promise<number> {
-  const row = await withJobs(context, async (jobs) => {
+export async function follow(invocation: Invocation, id: string): Promise<number> {
+  const row = await withJobs(invocation, async (jobs) => {
     const found = await find(jobs, id);
     if (found.holder === null && found.endedAt === null) throw leftAlone(found);
-    using view = new RunView(context, found.kind);
-    await watchJob(jobs.store.jobs, found.id, (event, isKept) => view.show(event, isKept), context.signal);
+    using view = new RunView(invocation, found.kind);
+    await watchJob(jobs.store.jobs, found.id, (event, isKept) => view.show(event, isKept), invocation.signal);
     return find(jobs, found.id);
   });
-  context.signal.throwIfAborted();
-  await print(context, row);
+  invocation.signal.throwIfAborted();
+  await print(invocation, row);
   if (row.state === "done") return EXIT_CODES.ok.code;
   return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
 }
@@ -120,8 +120,8 @@ interface Jobs {
   space: string;
 }
 
-async function withJobs<T>(context: Invocation, work: (jobs: Jobs) => Promise<T>): Promise<T> {
-  const project = await openProject(context);
+async function withJobs<T>(invocation: Invocation, work: (jobs: Jobs) => Promise<T>): Promise<T> {
+  const project = await openProject(invocation);
   if (!hasContext(project)) {
     throw new TandemError(
       "not_found",
@@ -131,7 +131,7 @@ async function withJobs<T>(context: Invocation, work: (jobs: Jobs) => Promise<T>
       },
     );
   }
-  await using store = await openStore(context, project);
+  await using store = await openStore(invocation, project);
   const { id: space } = await openContext(project, store);
   // Ends jobs whose cancellation was requested while their process was dead.
   await (await loadContext()).endCancelled(store.jobs, space, HOLDER);
@@ -161,16 +161,19 @@ async function find(jobs: Jobs, id: string): Promise<HeldJob> {
   });
 }
 
-async function print(context: Invocation, job: HeldJob): Promise<void> {
-  if (context.json) {
-    await write(context.stdout, `${JSON.stringify(withoutSpace(job), null, 2)}\n`);
+async function print(invocation: Invocation, job: HeldJob): Promise<void> {
+  if (invocation.json) {
+    await write(invocation.stdout, `${JSON.stringify(withoutSpace(job), null, 2)}\n`);
     return;
   }
-  const { dim } = styleFor(context.stdout);
+  const { dim } = styleFor(invocation.stdout);
   const rows = [
     [dim("job"), job.id],
     [dim("kind"), `${job.kind} ${printable(shownParams(job))}`.trimEnd()],
-    [dim("state"), `${paintState(context, job)}${job.cancelRequested && job.endedAt === null ? " (is to stop)" : ""}`],
+    [
+      dim("state"),
+      `${paintState(invocation, job)}${job.cancelRequested && job.endedAt === null ? " (is to stop)" : ""}`,
+    ],
     [dim("begun"), ago(job.startedAt ?? job.createdAt)],
     ...(job.endedAt === null ? [] : [[dim("ended"), ago(job.endedAt)]]),
     ...(job.holder === null ? [] : [[dim("by"), printable(job.holder)]]),
@@ -178,7 +181,7 @@ async function print(context: Invocation, job: HeldJob): Promise<void> {
     ...(job.error ? [[dim("why"), printable([job.error.message, job.error.fix].filter(Boolean).join(" "))]] : []),
     ...(job.result === null ? [] : [[dim("result"), printable(JSON.stringify(job.result))]]),
   ];
-  await write(context.stdout, `${table(rows).join("\n")}\n`);
+  await write(invocation.stdout, `${table(rows).join("\n")}\n`);
 }
 
 /** The project implies the space. */

@@ -18,7 +18,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     command
       .argument("<database>", "a SQLite or DuckDB file, a postgres:// or mysql:// address, or a connection's name")
       .addOption(json())
-      .action((where: string, _options: object, self: Command) => runner(self, (context) => joins(context, where))),
+      .action((where: string, _options: object, self: Command) =>
+        runner(self, (invocation) => joins(invocation, where)),
+      ),
     "tandem joins shop.sqlite",
     "tandem joins shop.sqlite --json | jq '.[] | select(.status == \"accepted\")'",
   );
@@ -34,43 +36,43 @@ interface Found extends Findings {
 }
 
 /** Finds joins in a database. Needs no project, config or model. */
-export async function joins(context: Invocation, where: string): Promise<number> {
+export async function joins(invocation: Invocation, where: string): Promise<number> {
   const found = await (async () => {
-    using progress = new Progress(context, "Opening …");
-    await using connection = await open(context, where);
-    return await find(context, connection, progress);
+    using progress = new Progress(invocation, "Opening …");
+    await using connection = await open(invocation, where);
+    return await find(invocation, connection, progress);
   })();
   const shown = found.relationships
     .filter(({ status }) => status !== "rejected")
     .toSorted((a, b) => Number(a.status === "review") - Number(b.status === "review"));
-  if (context.json)
+  if (invocation.json)
     await write(
-      context.stdout,
+      invocation.stdout,
       `${JSON.stringify(
         shown.map((each) => toJson(each, found)),
         null,
         2,
       )}\n`,
     );
-  else await write(context.stdout, `${describe(context, shown, found).join("\n")}\n`);
-  await reportFailures(context, found);
+  else await write(invocation.stdout, `${describe(invocation, shown, found).join("\n")}\n`);
+  await reportFailures(invocation, found);
   return found.failures.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
 
 /** Opens a file, an address or a connection of the project. */
-async function open(context: Invocation, where: string): Promise<Connection> {
-  const path = resolve(context.cwd, where);
+async function open(invocation: Invocation, where: string): Promise<Connection> {
+  const path = resolve(invocation.cwd, where);
   const driver = await guessDriver(where, path);
-  if (driver === undefined && !existsSync(path)) return openNamed(context, where);
+  if (driver === undefined && !existsSync(path)) return openNamed(invocation, where);
   const { openConnection } = await import("@tandem/connectors");
   if (driver === "postgres" || driver === "mysql") return openConnection({ driver, url: where });
   if (!existsSync(path)) throw notThere(where, "");
   return openConnection({ driver: driver ?? "sqlite", path });
 }
 
-async function openNamed(context: Invocation, name: string): Promise<Connection> {
-  if (!findProject(context.cwd, context.project)) throw notThere(name, ", and no tandem.yaml that could name it");
-  return openNamedConnection(context, await openProject(context), name);
+async function openNamed(invocation: Invocation, name: string): Promise<Connection> {
+  if (!findProject(invocation.cwd, invocation.project)) throw notThere(name, ", and no tandem.yaml that could name it");
+  return openNamedConnection(invocation, await openProject(invocation), name);
 }
 
 const notThere = (where: string, more: string): TandemError =>
@@ -78,9 +80,9 @@ const notThere = (where: string, more: string): TandemError =>
     fix: "Name a SQLite or DuckDB file, a postgres:// or mysql:// address, or a connection of tandem.yaml.",
   });
 
-async function find(context: Invocation, connection: Connection, progress: Progress): Promise<Found> {
+async function find(invocation: Invocation, connection: Connection, progress: Progress): Promise<Found> {
   const { findRelationships, profileTables } = await import("@tandem/relationships");
-  const { signal } = context;
+  const { signal } = invocation;
   progress.label("Reading the structure …");
   const tables = await connection.structure({ signal });
   const { profiles, failures } = await profileTables(
@@ -111,8 +113,8 @@ function toJson({ from, to, status, confidence, why }: Relationship, { nameOf }:
   };
 }
 
-function describe(context: Invocation, shown: readonly Relationship[], { nameOf, unanswered }: Found): string[] {
-  const { bold, dim, good, warn } = styleFor(context.stdout);
+function describe(invocation: Invocation, shown: readonly Relationship[], { nameOf, unanswered }: Found): string[] {
+  const { bold, dim, good, warn } = styleFor(invocation.stdout);
   if (shown.length === 0) return [dim("No joins were found.")];
   const end = ({ table: name, columns }: Relationship["from"]) => printable(`${nameOf(name)}.${columns.join(", ")}`);
   const rows = shown.map(({ from, to, status, confidence, why }) => [

@@ -12,9 +12,9 @@ const COMMAND = "tandem mcp";
 const WIDEST = 100;
 
 /** Lists the MCP servers seen by sessions, or shows one with its tools. */
-export async function servers(context: Invocation, id: string | undefined): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
-  const { stdout, json } = context;
+export async function servers(invocation: Invocation, id: string | undefined): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  const { stdout, json } = invocation;
   if (id !== undefined) {
     const server = await find(client, id);
     const shown = describe(server, styleFor(stdout), Math.min(widthOf(stdout), WIDEST));
@@ -40,13 +40,14 @@ export async function servers(context: Invocation, id: string | undefined): Prom
 }
 
 /** Accepts a server's current definition after showing it. */
-export async function accept(context: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function accept(invocation: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const server = await find(client, id);
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   const style = styleFor(stdout);
   if (!json) await write(stdout, `${describe(server, style, Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
-  if (server.changes.length > 0 && !yes) await confirm(context, "", `Accept what ${printable(server.name)} says now?`);
+  if (server.changes.length > 0 && !yes)
+    await confirm(invocation, "", `Accept what ${printable(server.name)} says now?`);
   const accepted = await client.mcpServers.accept(server.id, server.hash, userInfo().username);
   await write(stdout, json ? `${JSON.stringify(accepted, null, 2)}\n` : `${style.good("Accepted.")}\n`);
 }

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  command.action((_options: object, self: Command) => runner(self, (context) => mcp(context)));
+  command.action((_options: object, self: Command) => runner(self, (invocation) => mcp(invocation)));
   examples(command, "tandem mcp", "claude mcp add tandem -- tandem mcp --project ~/shop");
   const sub = (name: string, description: string) =>
     command.command(name).description(description).helpOption("-h, --help", "print help");
@@ -15,7 +15,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("[server]", "one of them, by id or name: with its tools in full")
       .addOption(json())
       .action((id: string | undefined, _options: object, self: Command) =>
-        runner(self, async (context) => (await import("./mcp-servers.ts")).servers(context, id)),
+        runner(self, async (invocation) => (await import("./mcp-servers.ts")).servers(invocation, id)),
       ),
     "tandem mcp servers",
     "tandem mcp servers github",
@@ -26,7 +26,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-y, --yes", "ask nothing")
       .addOption(json())
       .action((id: string, options: { yes?: boolean }, self: Command) =>
-        runner(self, async (context) => (await import("./mcp-servers.ts")).accept(context, id, options)),
+        runner(self, async (invocation) => (await import("./mcp-servers.ts")).accept(invocation, id, options)),
       ),
     "tandem mcp accept github",
   );
@@ -36,11 +36,11 @@ export function register(command: Command, { examples, json, runner }: Registrat
 const STOP_MS = 3_000;
 
 /** Serves the context to one client over stdin and stdout until it disconnects. */
-export async function mcp(context: Invocation): Promise<number> {
-  const { stdin, stdout, stderr, signal, version } = context;
+export async function mcp(invocation: Invocation): Promise<number> {
+  const { stdin, stdout, stderr, signal, version } = invocation;
   if (stdin.isTTY) stderr.write("Speaks MCP on standard input and output: meant to be started by an MCP client.\n");
-  context.allowToStop(STOP_MS);
-  await withKnowledge(context, "tandem mcp", async ({ tools, desk }) => {
+  invocation.allowToStop(STOP_MS);
+  await withKnowledge(invocation, "tandem mcp", async ({ tools, desk }) => {
     // Finish submitted memories: they take little time and are often a client's last request.
     const onFailure = (error: unknown) => stderr.write(`remember: ${String(error)}\n`);
     void desk.resume(["remember"]).catch(onFailure);

@@ -22,20 +22,20 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--agent <name>", "only what holds for this agent alone")
       .option("--all", "expired ones too")
       .addOption(json())
-      .action((options: MemoryListOptions, self: Command) => runner(self, (context) => list(context, options))),
+      .action((options: MemoryListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem memories list",
     "tandem memories list --json | jq -r '.memories[].text'",
   );
   examples(
     one("show", "Print a memory, where it comes from, and beside it what contradicts it.")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (context) => show(context, id))),
+      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
     "tandem memories show mem_01K9Z",
   );
   examples(
     one("forget", "Forget it; that can be undone.")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (context) => forget(context, id))),
+      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => forget(invocation, id))),
     "tandem memories forget mem_01K9Z",
   );
   examples(
@@ -43,7 +43,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--expires <time>", "12h, 90d, 6w, 1y or never", "never")
       .addOption(json())
       .action((id: string, options: { expires: string }, self: Command) =>
-        runner(self, (context) => keep(context, id, options)),
+        runner(self, (invocation) => keep(invocation, id, options)),
       ),
     "tandem memories keep mem_01K9Z --expires 1y",
   );
@@ -51,7 +51,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("capture", "Have a session read now for what is worth remembering.")
       .argument("<session>", "its id")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (context) => capture(context, id))),
+      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => capture(invocation, id))),
     "tandem memories capture sesn_01K9Z",
   );
 }
@@ -65,9 +65,9 @@ export interface MemoryListOptions {
   all?: boolean;
 }
 
-export async function list(context: Invocation, { scope, agent, all = false }: MemoryListOptions): Promise<void> {
+export async function list(invocation: Invocation, { scope, agent, all = false }: MemoryListOptions): Promise<void> {
   const room = await loadContext();
-  const memories = await withContext(context, ({ folder }) => new room.Memories(folder).own());
+  const memories = await withContext(invocation, ({ folder }) => new room.Memories(folder).own());
   const now = new Date();
   const shown = memories
     .filter((memory) => all || !room.isExpired(memory, now))
@@ -75,73 +75,76 @@ export async function list(context: Invocation, { scope, agent, all = false }: M
       (memory) => (scope === undefined || memory.scope === scope) && (agent === undefined || memory.agent === agent),
     )
     .toReversed();
-  if (context.json) {
+  if (invocation.json) {
     const found = shown.map((memory) => asJson(memory, room.contradictionsOf(memory, memories)));
-    await write(context.stdout, `${JSON.stringify({ memories: found }, null, 2)}\n`);
+    await write(invocation.stdout, `${JSON.stringify({ memories: found }, null, 2)}\n`);
     return;
   }
   const lines = listLines(
-    context.stdout,
+    invocation.stdout,
     shown.map((memory) => ({ memory, against: room.contradictionsOf(memory, memories) })),
   );
-  const none = styleFor(context.stdout).dim('Nothing is remembered yet: tandem remember "…"');
-  await write(context.stdout, `${lines.length > 0 ? lines.join("\n") : none}\n`);
+  const none = styleFor(invocation.stdout).dim('Nothing is remembered yet: tandem remember "…"');
+  await write(invocation.stdout, `${lines.length > 0 ? lines.join("\n") : none}\n`);
 }
 
-export async function show(context: Invocation, id: string): Promise<void> {
+export async function show(invocation: Invocation, id: string): Promise<void> {
   const room = await loadContext();
-  const { memory, against } = await withContext(context, async ({ folder }) => {
+  const { memory, against } = await withContext(invocation, async ({ folder }) => {
     const memories = new room.Memories(folder);
     const found = await room.findMemory(memories, id);
     return { memory: found, against: room.contradictionsOf(found, await memories.own()) };
   });
-  if (context.json) await write(context.stdout, `${JSON.stringify(asJson(memory, against), null, 2)}\n`);
-  else await write(context.stdout, `${(await showLines(context.stdout, memory, against)).join("\n")}\n`);
+  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(asJson(memory, against), null, 2)}\n`);
+  else await write(invocation.stdout, `${(await showLines(invocation.stdout, memory, against)).join("\n")}\n`);
 }
 
-export async function forget(context: Invocation, id: string): Promise<void> {
+export async function forget(invocation: Invocation, id: string): Promise<void> {
   const room = await loadContext();
-  const proposal = await withContext(context, (knowledge) =>
+  const proposal = await withContext(invocation, (knowledge) =>
     room.forget(knowledge, id.replace(/^memory:/, ""), userInfo().username),
   );
-  const { dim, good } = styleFor(context.stdout);
+  const { dim, good } = styleFor(invocation.stdout);
   const told = `${good("Forgotten.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}\n`;
   await write(
-    context.stdout,
-    context.json ? `${JSON.stringify({ memory: id, proposal: proposal.id }, null, 2)}\n` : told,
+    invocation.stdout,
+    invocation.json ? `${JSON.stringify({ memory: id, proposal: proposal.id }, null, 2)}\n` : told,
   );
 }
 
-export async function keep(context: Invocation, id: string, { expires }: { expires: string }): Promise<void> {
+export async function keep(invocation: Invocation, id: string, { expires }: { expires: string }): Promise<void> {
   const room = await loadContext();
   const expiresAt = parseExpiry("--expires", expires);
-  const proposal = await withContext(context, (knowledge) =>
+  const proposal = await withContext(invocation, (knowledge) =>
     room.keep(knowledge, id.replace(/^memory:/, ""), { by: userInfo().username, expiresAt }),
   );
-  const { good } = styleFor(context.stdout);
+  const { good } = styleFor(invocation.stdout);
   const told = expiresAt === null ? "Kept for good." : `Kept until ${expiresAt.slice(0, 10)}.`;
   const json = { memory: id, expiresAt, proposal: proposal?.id ?? null };
-  await write(context.stdout, context.json ? `${JSON.stringify(json, null, 2)}\n` : `${good(told)}\n`);
+  await write(invocation.stdout, invocation.json ? `${JSON.stringify(json, null, 2)}\n` : `${good(told)}\n`);
 }
 
 /** Captures the memories of a session now. */
-export async function capture(context: Invocation, session: string): Promise<number> {
-  const project = await openProject(context);
+export async function capture(invocation: Invocation, session: string): Promise<number> {
+  const project = await openProject(invocation);
   const room = await loadContext();
   if (project.config.memory.capture === "off") throw room.captureIsOff();
-  await using store = await openStore(context, project);
-  context.allowToStop(STOP_MS);
-  const { row, watched } = await runContextJob(context, project, store, {
+  await using store = await openStore(invocation, project);
+  invocation.allowToStop(STOP_MS);
+  const { row, watched } = await runContextJob(invocation, project, store, {
     kind: "memory",
     params: { session },
     command: "tandem memories capture",
     title: "memory",
   });
   const result = row.result as Captured | null;
-  if (context.json) {
+  if (invocation.json) {
     const { id: job, state, error } = row;
-    await write(context.stdout, `${JSON.stringify({ job, state, error, ...result, spent: watched.spent }, null, 2)}\n`);
-  } else await write(context.stdout, `${captureLines(context, row.error?.message, result).join("\n")}\n`);
+    await write(
+      invocation.stdout,
+      `${JSON.stringify({ job, state, error, ...result, spent: watched.spent }, null, 2)}\n`,
+    );
+  } else await write(invocation.stdout, `${captureLines(invocation, row.error?.message, result).join("\n")}\n`);
   if (row.state === "done") return EXIT_CODES.ok.code;
   return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
 }
@@ -162,9 +165,9 @@ function captureLines({ stdout }: Invocation, failure: string | undefined, resul
   ];
 }
 
-async function withContext<T>(context: Invocation, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
-  const project = await openProject(context);
-  await using store = await openStore(context, project);
+async function withContext<T>(invocation: Invocation, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
+  const project = await openProject(invocation);
+  await using store = await openStore(invocation, project);
   return await work(await openContext(project, store));
 }
 

@@ -29,7 +29,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--all", "decided ones too")
       .option("--limit <number>", "at most so many", "20")
       .addOption(json())
-      .action((options: ProposalListOptions, self: Command) => runner(self, (context) => list(context, options))),
+      .action((options: ProposalListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem proposals list",
     "tandem proposals list --json | jq -r '.proposals[].id'",
   );
@@ -38,7 +38,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--all", "with what is decided already")
       .addOption(json())
       .action((id: string, options: { all?: boolean }, self: Command) =>
-        runner(self, (context) => show(context, id, options)),
+        runner(self, (invocation) => show(invocation, id, options)),
       ),
     "tandem proposals show last",
   );
@@ -48,7 +48,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-y, --yes", "also what is held or in quarantine, without a question")
       .addOption(json())
       .action((id: string, hunks: string[], options: { yes?: boolean }, self: Command) =>
-        runner(self, (context) => accept(context, id, hunks, options)),
+        runner(self, (invocation) => accept(invocation, id, hunks, options)),
       ),
     "tandem proposals accept last",
     "tandem proposals accept last 1 3-5",
@@ -60,7 +60,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-y, --yes", "do not ask")
       .addOption(json())
       .action((id: string, hunks: string[], options: { reason?: string; yes?: boolean }, self: Command) =>
-        runner(self, (context) => reject(context, id, hunks, options)),
+        runner(self, (invocation) => reject(invocation, id, hunks, options)),
       ),
     'tandem proposals reject last 2 --reason "That was last year"',
   );
@@ -70,7 +70,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--file <file>", "take the new text from a file instead")
       .addOption(json())
       .action((id: string, path: string | undefined, options: { file?: string }, self: Command) =>
-        runner(self, (context) => edit(context, id, path, options)),
+        runner(self, (invocation) => edit(invocation, id, path, options)),
       ),
     "tandem proposals edit last wiki/refunds.md",
   );
@@ -80,7 +80,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<answer...>", "the answer, in words")
       .addOption(json())
       .action((id: string, question: string, words: string[], _options: object, self: Command) =>
-        runner(self, (context) => answer(context, id, question, words)),
+        runner(self, (invocation) => answer(invocation, id, question, words)),
       ),
     'tandem proposals answer last 1 "The handbook is right"',
   );
@@ -89,7 +89,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-y, --yes", "do not ask")
       .addOption(json())
       .action((id: string, options: { yes?: boolean }, self: Command) =>
-        runner(self, (context) => undo(context, id, options)),
+        runner(self, (invocation) => undo(invocation, id, options)),
       ),
     "tandem proposals undo last",
   );
@@ -101,11 +101,11 @@ export interface ProposalListOptions {
   limit: string;
 }
 
-export async function list(context: Invocation, { state, all = false, limit }: ProposalListOptions): Promise<void> {
+export async function list(invocation: Invocation, { state, all = false, limit }: ProposalListOptions): Promise<void> {
   const states = all ? undefined : [state ?? "open"];
   const count = toCount("--limit", limit);
-  const proposals = await withContext(context, ({ proposals }) => proposals.list({ states, limit: count }));
-  const { stdout, json } = context;
+  const proposals = await withContext(invocation, ({ proposals }) => proposals.list({ states, limit: count }));
+  const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ proposals }, null, 2)}\n`);
     return;
@@ -113,7 +113,7 @@ export async function list(context: Invocation, { state, all = false, limit }: P
   const { dim, bold } = styleFor(stdout);
   const rows = proposals.map((item) => [
     item.id,
-    paintState(context, item),
+    paintState(invocation, item),
     bold(printable(item.title)),
     dim(describeCounts(item)),
     dim(ago(item.createdAt)),
@@ -126,51 +126,51 @@ export async function list(context: Invocation, { state, all = false, limit }: P
   await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
-export async function show(context: Invocation, id: string, { all = false }: { all?: boolean }): Promise<void> {
-  await print(context, await withContext(context, (knowledge) => find(knowledge, id)), { all });
+export async function show(invocation: Invocation, id: string, { all = false }: { all?: boolean }): Promise<void> {
+  await print(invocation, await withContext(invocation, (knowledge) => find(knowledge, id)), { all });
 }
 
 export async function accept(
-  context: Invocation,
+  invocation: Invocation,
   id: string,
   hunks: string[],
   { yes = false }: { yes?: boolean },
 ): Promise<number> {
-  const proposal = await withContext(context, async (knowledge) => {
+  const proposal = await withContext(invocation, async (knowledge) => {
     const found = await find(knowledge, id);
     const ids = readHunkIds(hunks);
     if (found.quarantine !== null && !yes) {
-      await confirm(context, `It is in quarantine: ${printable(found.quarantine)}\n`, "Accept it all the same?");
+      await confirm(invocation, `It is in quarantine: ${printable(found.quarantine)}\n`, "Accept it all the same?");
     } else if (!yes) {
       const held = heldOf(found, ids);
-      if (held.length > 0) await confirm(context, `${printable(held.join("\n"))}\n`, "Accept that all the same?");
+      if (held.length > 0) await confirm(invocation, `${printable(held.join("\n"))}\n`, "Accept that all the same?");
     }
     return knowledge.proposals.accept(found.id, { hunks: ids, by: whoAmI() });
   });
-  await print(context, proposal, { all: false });
+  await print(invocation, proposal, { all: false });
   // A conflict needs a person.
   return proposal.counts.conflict > 0 ? 1 : 0;
 }
 
 export async function reject(
-  context: Invocation,
+  invocation: Invocation,
   id: string,
   hunks: string[],
   { reason, yes = false }: { reason?: string; yes?: boolean },
 ): Promise<void> {
-  const proposal = await withContext(context, async (knowledge) => {
+  const proposal = await withContext(invocation, async (knowledge) => {
     const found = await find(knowledge, id);
     const ids = readHunkIds(hunks);
     if (!yes && ids === undefined) {
       await confirm(
-        context,
+        invocation,
         `${printable(found.title)}, ${describeCounts(found)}.\n`,
         "Reject all that is open, for good?",
       );
     }
     return knowledge.proposals.reject(found.id, { hunks: ids, by: whoAmI(), reason });
   });
-  await print(context, proposal, { all: false });
+  await print(invocation, proposal, { all: false });
 }
 
 /** The quarantine reasons of the hunks to accept. */
@@ -185,45 +185,45 @@ const heldOf = ({ changes }: Proposal, ids: readonly string[] | undefined): stri
 
 /** Opens the proposed text in the user's editor, or reads it from a file. */
 export async function edit(
-  context: Invocation,
+  invocation: Invocation,
   id: string,
   path: string | undefined,
   { file }: { file?: string },
 ): Promise<void> {
-  const proposal = await withContext(context, async (knowledge) => {
+  const proposal = await withContext(invocation, async (knowledge) => {
     const found = await find(knowledge, id);
     const { path: chosen, after } = chooseFile(found, path);
     const text =
       file === undefined
-        ? await editText(context, chosen, after ?? "")
-        : await readFile(resolve(context.cwd, file), "utf8");
+        ? await editText(invocation, chosen, after ?? "")
+        : await readFile(resolve(invocation.cwd, file), "utf8");
     if (text === after) throw new TandemError("declined", "Nothing was changed.");
     return knowledge.proposals.edit(found.id, { path: chosen, after: text, by: whoAmI() });
   });
-  await print(context, proposal, { all: false });
+  await print(invocation, proposal, { all: false });
 }
 
-export async function answer(context: Invocation, id: string, decision: string, words: string[]): Promise<void> {
-  const proposal = await withContext(context, async (knowledge) => {
+export async function answer(invocation: Invocation, id: string, decision: string, words: string[]): Promise<void> {
+  const proposal = await withContext(invocation, async (knowledge) => {
     const found = await find(knowledge, id);
     return knowledge.proposals.answer(found.id, { decision, answer: words.join(" "), by: whoAmI() });
   });
-  await print(context, proposal, { all: false });
+  await print(invocation, proposal, { all: false });
 }
 
-export async function undo(context: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
-  const proposal = await withContext(context, async (knowledge) => {
+export async function undo(invocation: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
+  const proposal = await withContext(invocation, async (knowledge) => {
     const found = await find(knowledge, id);
     if (!yes)
-      await confirm(context, `${printable(found.title)}, ${describeCounts(found)}.\n`, "Undo what was accepted?");
+      await confirm(invocation, `${printable(found.title)}, ${describeCounts(found)}.\n`, "Undo what was accepted?");
     return knowledge.proposals.undo(found.id, whoAmI());
   });
-  await print(context, proposal, { all: false });
+  await print(invocation, proposal, { all: false });
 }
 
-async function withContext<T>(context: Invocation, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
-  const project = await openProject(context);
-  await using store = await openStore(context, project);
+async function withContext<T>(invocation: Invocation, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
+  const project = await openProject(invocation);
+  await using store = await openStore(invocation, project);
   return await work(await openContext(project, store));
 }
 
@@ -255,13 +255,13 @@ function chooseFile({ id, changes }: Proposal, path: string | undefined): Propos
   );
 }
 
-async function print(context: Invocation, proposal: Proposal, { all }: { all: boolean }): Promise<void> {
-  const { stdout, json } = context;
+async function print(invocation: Invocation, proposal: Proposal, { all }: { all: boolean }): Promise<void> {
+  const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify(proposal, null, 2)}\n`);
     return;
   }
-  const head = `${proposal.id}  ${paintState(context, proposal)}  ${styleFor(stdout).dim(describeCounts(proposal))}`;
+  const head = `${proposal.id}  ${paintState(invocation, proposal)}  ${styleFor(stdout).dim(describeCounts(proposal))}`;
   await write(stdout, `${[head, ...(await describeProposal(stdout, proposal, { all }))].join("\n")}\n`);
 }
 

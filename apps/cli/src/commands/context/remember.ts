@@ -28,7 +28,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--no-check", "do not ask the model whether it contradicts something")
       .addOption(json())
       .action((words: string[], options: RememberOptions, self: Command) =>
-        runner(self, (context) => remember(context, words, options)),
+        runner(self, (invocation) => remember(invocation, words, options)),
       ),
     'tandem remember "Revenue excludes refunds"',
     'tandem remember --expires 90d --tag pricing "The spring discount is 12 percent"',
@@ -45,19 +45,23 @@ export interface RememberOptions {
 }
 
 /** Stores a user's memory at once. */
-export async function remember(context: Invocation, words: readonly string[], options: RememberOptions): Promise<void> {
-  const text = await readPrompt(context, words, "remember");
-  const project = await openProject(context);
+export async function remember(
+  invocation: Invocation,
+  words: readonly string[],
+  options: RememberOptions,
+): Promise<void> {
+  const text = await readPrompt(invocation, words, "remember");
+  const project = await openProject(invocation);
   const room = await loadContext();
   const expiresAt = parseExpiry("--expires", options.expires);
   // `--agent` implies the agent scope.
   const scope = options.agent === undefined ? options.scope : "agent";
-  await using store = await openStore(context, project);
+  await using store = await openStore(invocation, project);
   const knowledge = await openContext(project, store);
-  const { llm } = await jobModels(context, project);
+  const { llm } = await jobModels(invocation, project);
   let opened: LlmRuntime | undefined;
   const ask = async () => (opened ??= await llm?.open(() => {}));
-  using progress = new Progress(context, "Comparing it with what is remembered …");
+  using progress = new Progress(invocation, "Comparing it with what is remembered …");
   await using _ = {
     async [Symbol.asyncDispose]() {
       await opened?.close();
@@ -66,11 +70,11 @@ export async function remember(context: Invocation, words: readonly string[], op
   const said = await room.remember(
     knowledge,
     { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userInfo().username },
-    { ...(options.check && { llm: ask }), signal: context.signal },
+    { ...(options.check && { llm: ask }), signal: invocation.signal },
   );
   progress[Symbol.dispose]();
   const { memory, proposal, contradicts, unchecked } = said;
-  if (context.json) {
+  if (invocation.json) {
     const against = contradicts.map(({ id, text: said }) => ({ id, text: said }));
     const told = {
       memory: { ...memory, file: undefined },
@@ -78,16 +82,16 @@ export async function remember(context: Invocation, words: readonly string[], op
       proposal: proposal?.id ?? null,
       contradicts: against,
     };
-    await write(context.stdout, `${JSON.stringify({ ...told, unchecked: unchecked ?? null }, null, 2)}\n`);
+    await write(invocation.stdout, `${JSON.stringify({ ...told, unchecked: unchecked ?? null }, null, 2)}\n`);
     return;
   }
-  const { dim, good, warn } = styleFor(context.stdout);
+  const { dim, good, warn } = styleFor(invocation.stdout);
   const lines = [
     proposal
       ? `${good("Remembered.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}`
       : warn("That is remembered already."),
-    ...(await showLines(context.stdout, memory, contradicts)),
+    ...(await showLines(invocation.stdout, memory, contradicts)),
     ...(unchecked === undefined || !options.check ? [] : [dim(`Nobody has looked for contradictions: ${unchecked}.`)]),
   ];
-  await write(context.stdout, `${lines.join("\n")}\n`);
+  await write(invocation.stdout, `${lines.join("\n")}\n`);
 }

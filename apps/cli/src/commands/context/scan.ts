@@ -29,7 +29,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--no-descriptions", "have no model describe tables and columns")
     .addOption(json())
     .action((name: string | undefined, options: ScanOptions, self: Command) =>
-      runner(self, (context) => scan(context, name, options)),
+      runner(self, (invocation) => scan(invocation, name, options)),
     );
   examples(
     command,
@@ -49,29 +49,29 @@ export interface ScanOptions {
   descriptions: boolean;
 }
 
-export async function scan(context: Invocation, name: string | undefined, options: ScanOptions): Promise<number> {
-  const project = await openProject(context);
+export async function scan(invocation: Invocation, name: string | undefined, options: ScanOptions): Promise<number> {
+  const project = await openProject(invocation);
   const names = chooseConnections(project, name, options.all ?? false);
   if (!options.descriptions) project.config.scan.descriptions = false;
   if (options.dryRun) {
-    await plan(context, project, names);
+    await plan(invocation, project, names);
     return EXIT_CODES.ok.code;
   }
-  await using store = await openStore(context, project);
-  context.allowToStop(STOP_MS);
+  await using store = await openStore(invocation, project);
+  invocation.allowToStop(STOP_MS);
   const outcomes: ScanOutcome[] = [];
   for (const each of names) {
-    const outcome = await scanOne(context, project, store, each);
+    const outcome = await scanOne(invocation, project, store, each);
     outcomes.push(outcome);
-    if (!context.json) await write(context.stdout, `${describeScan(context, each, outcome).join("\n")}\n`);
+    if (!invocation.json) await write(invocation.stdout, `${describeScan(invocation, each, outcome).join("\n")}\n`);
   }
-  if (context.json) {
+  if (invocation.json) {
     const scans = names.map((each, at) => scanAsJson(each, outcomes[at]!));
-    await write(context.stdout, `${JSON.stringify({ scans }, null, 2)}\n`);
+    await write(invocation.stdout, `${JSON.stringify({ scans }, null, 2)}\n`);
   } else if (project.config.llm.provider.backend === "none") {
-    const { dim } = styleFor(context.stdout);
+    const { dim } = styleFor(invocation.stdout);
     await write(
-      context.stdout,
+      invocation.stdout,
       `${dim("No model is set up: nothing was described, and no joins were asked for. → tandem setup")}\n`,
     );
   }
@@ -98,8 +98,8 @@ function chooseConnections(project: Project, name: string | undefined, all: bool
   });
 }
 
-async function scanOne(context: Invocation, project: Project, store: Store, name: string): Promise<ScanOutcome> {
-  const { row, watched, milliseconds } = await runContextJob(context, project, store, {
+async function scanOne(invocation: Invocation, project: Project, store: Store, name: string): Promise<ScanOutcome> {
+  const { row, watched, milliseconds } = await runContextJob(invocation, project, store, {
     kind: "scan",
     params: { connection: name, descriptions: project.config.scan.descriptions },
     command: "tandem scan",
@@ -114,27 +114,27 @@ function exitCode({ row }: ScanOutcome): number {
 }
 
 /** Reads only the schema and creates nothing, not even a missing context. */
-async function plan(context: Invocation, project: Project, names: readonly string[]): Promise<void> {
+async function plan(invocation: Invocation, project: Project, names: readonly string[]): Promise<void> {
   const { config } = project;
   const hasModel = config.llm.provider.backend !== "none";
   const plans: PricedPlan[] = [];
   {
-    using _ = new Progress(context, "Looking …");
+    using _ = new Progress(invocation, "Looking …");
     const room = await loadContext();
     // Check trust before opening any connection of the config.
-    await requireTrust(context.env, project);
+    await requireTrust(invocation.env, project);
     const path = resolve(project.folder, config.context.folder);
     const isThere = existsSync(join(path, "context.yaml"));
     const folder = isThere ? await room.openContextFolder({ path, git: config.context.git }) : undefined;
     for (const name of names) {
-      await using connection = await openNamedConnection(context, project, name);
+      await using connection = await openNamedConnection(invocation, project, name);
       const parts = { folder, connectionName: name, connection, config: config.scan };
-      const planned = await room.planScan({ ...parts, hasModel, signal: context.signal });
+      const planned = await room.planScan({ ...parts, hasModel, signal: invocation.signal });
       plans.push({ ...planned, usd: await priceOf(planned, config.llm) });
     }
   }
-  if (context.json) await write(context.stdout, `${JSON.stringify({ plans }, null, 2)}\n`);
-  else await write(context.stdout, `${describePlans(context, plans, hasModel).join("\n")}\n`);
+  if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ plans }, null, 2)}\n`);
+  else await write(invocation.stdout, `${describePlans(invocation, plans, hasModel).join("\n")}\n`);
 }
 
 /** An estimate at list price. A login, a contract or a cloud may charge differently. */

@@ -18,7 +18,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--estimate", "say what it would read, where the database can tell, and do not run it")
     .addOption(json())
     .action((name: string, words: string[], options: SqlOptions, self: Command) =>
-      runner(self, (context) => sql(context, name, words, options)),
+      runner(self, (invocation) => sql(invocation, name, words, options)),
     );
   examples(
     command,
@@ -40,36 +40,39 @@ export interface SqlOptions {
 }
 
 /** Queries a database of the project, read-only. */
-export async function sql(context: Invocation, name: string, words: string[], options: SqlOptions): Promise<void> {
+export async function sql(invocation: Invocation, name: string, words: string[], options: SqlOptions): Promise<void> {
   const maxRows = Number(options.maxRows);
   if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > MOST_ROWS) {
     throw new TandemError("usage", `--max-rows is ${JSON.stringify(options.maxRows)}.`, {
       fix: `Give a number from 1 to ${MOST_ROWS}.`,
     });
   }
-  const project = await openProject(context);
-  const query = words.length > 0 ? words.join(" ") : await readPrompt(context, [], `sql ${name}`);
-  const { signal } = context;
+  const project = await openProject(invocation);
+  const query = words.length > 0 ? words.join(" ") : await readPrompt(invocation, [], `sql ${name}`);
+  const { signal } = invocation;
   if (options.estimate) {
     const estimate = await (async () => {
-      using _ = new Progress(context, "Asking …");
-      await using connection = await openNamedConnection(context, project, name);
+      using _ = new Progress(invocation, "Asking …");
+      await using connection = await openNamedConnection(invocation, project, name);
       return await connection.estimate(query, { signal });
     })();
-    await write(context.stdout, context.json ? `${JSON.stringify(estimate, null, 2)}\n` : describeEstimate(estimate));
+    await write(
+      invocation.stdout,
+      invocation.json ? `${JSON.stringify(estimate, null, 2)}\n` : describeEstimate(estimate),
+    );
     return;
   }
   const rows = await (async () => {
-    using _ = new Progress(context, "Asking …");
-    await using connection = await openNamedConnection(context, project, name);
+    using _ = new Progress(invocation, "Asking …");
+    await using connection = await openNamedConnection(invocation, project, name);
     return await connection.query(query, { maxRows, maxBytes: MOST_BYTES, signal });
   })();
-  if (context.json) await write(context.stdout, `${JSON.stringify(rows, null, 2)}\n`);
-  else await write(context.stdout, options.csv ? asCsv(rows) : asTable(context, rows));
-  if (rows.truncated && !context.json) {
-    const { warn } = styleFor(context.stderr);
+  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(rows, null, 2)}\n`);
+  else await write(invocation.stdout, options.csv ? asCsv(rows) : asTable(invocation, rows));
+  if (rows.truncated && !invocation.json) {
+    const { warn } = styleFor(invocation.stderr);
     await write(
-      context.stderr,
+      invocation.stderr,
       `${warn(`There are more rows: only the first ${rows.rows.length} are shown.`)} → --max-rows\n`,
     );
   }

@@ -14,7 +14,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     command
       .option("--refresh", "ask again, though the list is less than a day old")
       .addOption(json())
-      .action((options: { refresh?: boolean }, self: Command) => runner(self, (context) => models(context, options))),
+      .action((options: { refresh?: boolean }, self: Command) =>
+        runner(self, (invocation) => models(invocation, options)),
+      ),
     "tandem models",
     "tandem models --refresh",
     "tandem models --json | jq -r '.models[].id'",
@@ -24,12 +26,12 @@ export function register(command: Command, { examples, json, runner }: Registrat
 const DEADLINE_MS = 20_000;
 const UNKNOWN = "–";
 
-export async function models(context: Invocation, { refresh = false }: { refresh?: boolean } = {}): Promise<void> {
-  const project = await openProject(context);
+export async function models(invocation: Invocation, { refresh = false }: { refresh?: boolean } = {}): Promise<void> {
+  const project = await openProject(invocation);
   const { models: roles } = await describeProject(project);
   const known = await (async () => {
-    using _ = new Progress(context, "Asking for the models …");
-    return knownModels(context, project, { refresh, deadlineMs: DEADLINE_MS });
+    using _ = new Progress(invocation, "Asking for the models …");
+    return knownModels(invocation, project, { refresh, deadlineMs: DEADLINE_MS });
   })();
   const { findModel, resolveModel } = await import("@tandem/runtime");
   const { backend } = project.config.llm.provider;
@@ -44,13 +46,13 @@ export async function models(context: Invocation, { refresh = false }: { refresh
     "table",
   ).models;
   const { from, at, problem } = known;
-  if (context.json) {
+  if (invocation.json) {
     const list = { from, at, ...(problem && { problem }) };
     const shown = { models: known.models, not_listed: others, list, roles };
-    await write(context.stdout, `${JSON.stringify(shown, null, 2)}\n`);
+    await write(invocation.stdout, `${JSON.stringify(shown, null, 2)}\n`);
     return;
   }
-  const { dim, bold, warn } = styleFor(context.stdout);
+  const { dim, bold, warn } = styleFor(invocation.stdout);
   const head = ["model", "", "aliases", "context", "output", "$ in / out", "effort", "can", "used by"].map(dim);
   const rows = [...known.models, ...others].map((model) => {
     const usedBy = asked.filter(({ id }) => id === model.id).map(({ role }) => role);
@@ -68,10 +70,10 @@ export async function models(context: Invocation, { refresh = false }: { refresh
     ];
   });
   await write(
-    context.stdout,
+    invocation.stdout,
     `${table([head, ...rows]).join("\n")}\n\n${dim(origin({ ...known, models: [...known.models, ...others] }))}\n`,
   );
-  if (problem) await write(context.stderr, `${warn("Nobody could be asked")}: ${printable(problem.message)}\n`);
+  if (problem) await write(invocation.stderr, `${warn("Nobody could be asked")}: ${printable(problem.message)}\n`);
 }
 
 /** `200k`, `1M`. */

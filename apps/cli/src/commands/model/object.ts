@@ -11,7 +11,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     callOptions(command, json)
       .requiredOption("--schema <file>", "a JSON Schema file with an object at its root")
       .action((words: string[], options: ObjectOptions, self: Command) =>
-        runner(self, (context) => object(context, words, options)),
+        runner(self, (invocation) => object(invocation, words, options)),
       ),
     'tandem object --schema person.json "Ada Lovelace, born 1815"',
     "tandem object --schema invoice.json < invoice.txt",
@@ -22,11 +22,11 @@ export interface ObjectOptions extends CallOptions {
   schema: string;
 }
 
-export async function object(context: Invocation, words: readonly string[], options: ObjectOptions): Promise<void> {
-  const schema = await readSchemaFile(context.cwd, options.schema);
-  const { answer, report } = await callModel(context, words, options, (runtime, request) =>
+export async function object(invocation: Invocation, words: readonly string[], options: ObjectOptions): Promise<void> {
+  const schema = await readSchemaFile(invocation.cwd, options.schema);
+  const { answer, report } = await callModel(invocation, words, options, (runtime, request) =>
     runtime.generateObject({ ...request, schema }),
   );
-  await write(context.stdout, `${JSON.stringify(context.json ? { object: answer, report } : answer, null, 2)}\n`);
-  if (!context.json) await showReport(context, report);
+  await write(invocation.stdout, `${JSON.stringify(invocation.json ? { object: answer, report } : answer, null, 2)}\n`);
+  if (!invocation.json) await showReport(invocation, report);
 }

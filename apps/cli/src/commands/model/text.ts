@@ -8,7 +8,7 @@ import { callOptions } from "./call-options.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     callOptions(command, json).action((words: string[], options: TextOptions, self: Command) =>
-      runner(self, (context) => text(context, words, options)),
+      runner(self, (invocation) => text(invocation, words, options)),
     ),
     'tandem text "Name three rivers"',
     'git diff | tandem text "Review this diff" --model opus',
@@ -18,15 +18,15 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 export type TextOptions = CallOptions;
 
-export async function text(context: Invocation, words: readonly string[], options: TextOptions): Promise<void> {
-  const { answer, report } = await callModel(context, words, options, (runtime, request) =>
+export async function text(invocation: Invocation, words: readonly string[], options: TextOptions): Promise<void> {
+  const { answer, report } = await callModel(invocation, words, options, (runtime, request) =>
     runtime.generateText(request),
   );
-  if (context.json) {
-    await write(context.stdout, `${JSON.stringify({ text: answer, report }, null, 2)}\n`);
+  if (invocation.json) {
+    await write(invocation.stdout, `${JSON.stringify({ text: answer, report }, null, 2)}\n`);
     return;
   }
-  const shown = context.stdout.isTTY ? printable(answer) : answer;
-  await write(context.stdout, shown.endsWith("\n") ? shown : `${shown}\n`);
-  await showReport(context, report);
+  const shown = invocation.stdout.isTTY ? printable(answer) : answer;
+  await write(invocation.stdout, shown.endsWith("\n") ? shown : `${shown}\n`);
+  await showReport(invocation, report);
 }

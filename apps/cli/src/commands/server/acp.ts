@@ -16,7 +16,7 @@ export function register(command: Command, { examples, runner }: Registration): 
     .option("-a, --agent <name>", "the agent of new sessions, by name or id (default: that of `tandem run`)")
     .option("--v2", "ignored: the draft of version 2 is no longer spoken")
     .option("--setup", "set Tandem up in the terminal instead, as an editor does for its login")
-    .action((options: AcpOptions, self: Command) => runner(self, (context) => acp(context, options)));
+    .action((options: AcpOptions, self: Command) => runner(self, (invocation) => acp(invocation, options)));
   examples(command, "tandem acp", "tandem acp --agent reviewer", "tandem --project ~/src/shop acp");
 }
 
@@ -34,29 +34,29 @@ export interface AcpOptions {
 }
 
 /** Serves one editor over stdin and stdout until it disconnects or dies. Only protocol messages go to stdout. */
-export async function acp(context: Invocation, options: AcpOptions): Promise<number> {
-  const { stdin, stdout, stderr, version } = context;
-  if (options.setup) return (await import("../settings/setup.ts")).setup(context, { verify: true });
+export async function acp(invocation: Invocation, options: AcpOptions): Promise<number> {
+  const { stdin, stdout, stderr, version } = invocation;
+  if (options.setup) return (await import("../settings/setup.ts")).setup(invocation, { verify: true });
   if (stdin.isTTY) stderr.write("Speaks ACP on standard input and output: meant to be started by an editor.\n");
   if (options.v2) stderr.write("--v2 is ignored: Tandem speaks version 1 of ACP. Leave the option out.\n");
-  context.allowToStop(STOP_MS + REST_MS);
+  invocation.allowToStop(STOP_MS + REST_MS);
   await using parts = new AsyncDisposableStack();
   const parent = parts.use(watchParent());
-  const log = parts.use(new LogFile(join(logFolder(context.env), "acp")));
+  const log = parts.use(new LogFile(join(logFolder(invocation.env), "acp")));
   // Not to stderr: if the editor never reads it, the full pipe would block this process.
-  const note = acpLog((line) => void (context.debug ? stderr : log).write(line));
+  const note = acpLog((line) => void (invocation.debug ? stderr : log).write(line));
   const warn = (details: Record<string, unknown>, message: string): void => void note(details, message);
-  const signal = AbortSignal.any([context.signal, parent.signal]);
+  const signal = AbortSignal.any([invocation.signal, parent.signal]);
   const output = claimStdout(stdout, stderr);
-  if (await findServer(context.env)) {
+  if (await findServer(invocation.env)) {
     const { pipeToServer } = await import("../../acp/pipe-to-server.ts");
-    if (await pipeToServer(context, options, { output, signal })) return 0;
+    if (await pipeToServer(invocation, options, { output, signal })) return 0;
   }
   let servers: ClientServers | undefined;
   // Start opening now: the store's threads start while the ACP code loads. An error is reported when a session is requested.
   const { promise: threadsStart, resolve: meanwhile } = Promise.withResolvers<void>();
   const sessionServers = (session: string) => servers?.of(session) ?? [];
-  const opening = openEngine(context, options, { sessionServers, meanwhile, log: { warn } });
+  const opening = openEngine(invocation, options, { sessionServers, meanwhile, log: { warn } });
   const opened = opening.catch(() => undefined);
   // Also dispose of an engine that is still opening.
   parts.defer(async () => (await opened)?.[Symbol.asyncDispose]());
@@ -76,17 +76,17 @@ export async function acp(context: Invocation, options: AcpOptions): Promise<num
     },
     async checkLogin() {
       const { checkLogin } = await import("@tandem/tandem/engine");
-      await checkLogin(context, await openProjectOrDefaults(context), CHECK_MS);
+      await checkLogin(invocation, await openProjectOrDefaults(invocation), CHECK_MS);
     },
   });
   return 0;
 }
 
 async function openEngine(
-  context: Invocation,
+  invocation: Invocation,
   { agent }: AcpOptions,
   parts: Pick<Parameters<typeof openAcpEngine>[2], "sessionServers" | "meanwhile" | "log">,
 ): Promise<AcpEngine> {
   const { openAcpEngine: open } = await import("@tandem/tandem/engine");
-  return open(context, await openProjectOrDefaults(context), { ...parts, agent, stopMs: STOP_MS });
+  return open(invocation, await openProjectOrDefaults(invocation), { ...parts, agent, stopMs: STOP_MS });
 }

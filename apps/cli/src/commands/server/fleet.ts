@@ -14,28 +14,32 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("status", "Show workers, what waits, what is held, which quotas are used up, and turns per minute.", true)
       .option("--watch", "again every two seconds, until Ctrl-C")
       .addOption(json())
-      .action((options: { watch?: boolean }, self: Command) => runner(self, (context) => status(context, options))),
+      .action((options: { watch?: boolean }, self: Command) =>
+        runner(self, (invocation) => status(invocation, options)),
+      ),
     "tandem fleet status --watch",
     "tandem fleet status --json | jq '.queue[] | select(.served | not)'",
   );
   examples(
     sub("dead", "List runs that were given up after their last attempt.")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (context) => dead(context))),
+      .action((_options: object, self: Command) => runner(self, (invocation) => dead(invocation))),
     "tandem fleet dead",
   );
   examples(
     sub("requeue", "Send a run that was given up again, with all its attempts.")
       .argument("<key>", "the id of its session or job: see `tandem fleet dead`")
       .addOption(json())
-      .action((key: string, _options: object, self: Command) => runner(self, (context) => requeue(context, key))),
+      .action((key: string, _options: object, self: Command) => runner(self, (invocation) => requeue(invocation, key))),
     "tandem fleet requeue sesn_01JAB",
   );
   examples(
     sub("drain", "Have a worker take nothing more and hand over what it has.")
       .argument("<worker>", "its id, or the beginning of it: see `tandem fleet status`")
       .addOption(json())
-      .action((worker: string, _options: object, self: Command) => runner(self, (context) => drain(context, worker))),
+      .action((worker: string, _options: object, self: Command) =>
+        runner(self, (invocation) => drain(invocation, worker)),
+      ),
     "tandem fleet drain wrk_01JAB",
   );
 }
@@ -44,9 +48,9 @@ const LOOK_EVERY_MS = 2_000;
 /** Moves the cursor home and clears the screen with its scrollback. */
 const CLEAR = "\u001b[H\u001b[2J\u001b[3J";
 
-export async function status(context: Invocation, { watch = false }: { watch?: boolean }): Promise<void> {
-  const { stdout, json, signal } = context;
-  await using fleet = await openFleet(context, await openProjectOrDefaults(context));
+export async function status(invocation: Invocation, { watch = false }: { watch?: boolean }): Promise<void> {
+  const { stdout, json, signal } = invocation;
+  await using fleet = await openFleet(invocation, await openProjectOrDefaults(invocation));
   const style = styleFor(stdout);
   for (;;) {
     const now = await fleet.status();
@@ -59,25 +63,25 @@ export async function status(context: Invocation, { watch = false }: { watch?: b
   }
 }
 
-export async function dead(context: Invocation): Promise<void> {
-  await using fleet = await openFleet(context, await openProjectOrDefaults(context));
-  const { stdout, json } = context;
+export async function dead(invocation: Invocation): Promise<void> {
+  await using fleet = await openFleet(invocation, await openProjectOrDefaults(invocation));
+  const { stdout, json } = invocation;
   const letters = await fleet.dead();
   const text = json ? JSON.stringify({ data: letters }, null, 2) : renderDead(letters, styleFor(stdout)).join("\n");
   await write(stdout, `${text}\n`);
 }
 
-export async function requeue(context: Invocation, key: string): Promise<void> {
-  await using fleet = await openFleet(context, await openProjectOrDefaults(context));
+export async function requeue(invocation: Invocation, key: string): Promise<void> {
+  await using fleet = await openFleet(invocation, await openProjectOrDefaults(invocation));
   await fleet.requeue(key, localActor());
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   await write(stdout, json ? `${JSON.stringify({ key, requeued: true })}\n` : `${key} is sent again.\n`);
 }
 
-export async function drain(context: Invocation, worker: string): Promise<void> {
-  await using fleet = await openFleet(context, await openProjectOrDefaults(context));
+export async function drain(invocation: Invocation, worker: string): Promise<void> {
+  await using fleet = await openFleet(invocation, await openProjectOrDefaults(invocation));
   const drained = await fleet.drain(worker, localActor());
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   const { dim } = styleFor(stdout);
   const words = `${drained.id} takes nothing more, and hands over what it has.\n${dim("See it go: tandem fleet status --watch")}`;
   await write(stdout, json ? `${JSON.stringify(drained)}\n` : `${words}\n`);

@@ -17,7 +17,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .addOption(new Option("--level <level>", "only what is at least so urgent").choices(LEVEL_CHOICES).default("info"))
     .option("-n, --lines <number>", "at most so many lines, from the end", "100")
     .addOption(json())
-    .action((options: LogsOptions, self: Command) => runner(self, (context) => logs(context, options)));
+    .action((options: LogsOptions, self: Command) => runner(self, (invocation) => logs(invocation, options)));
   examples(command, "tandem logs --follow", "tandem logs --level warn --json");
 }
 
@@ -31,17 +31,17 @@ export interface LogsOptions {
 }
 
 /** Prints the server's log. With `--follow`, continues until Ctrl-C. */
-export async function logs(context: Invocation, options: LogsOptions): Promise<void> {
+export async function logs(invocation: Invocation, options: LogsOptions): Promise<void> {
   const count = toCount("--lines", options.lines);
-  const files = logFiles(logFolder(context.env));
+  const files = logFiles(logFolder(invocation.env));
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
   if (texts.every((text) => text === "") && !options.follow) {
     throw new TandemError("not_found", "There are no logs yet.", { fix: "They begin with `tandem up`." });
   }
-  const show = shower(context, options);
+  const show = shower(invocation, options);
   const lines = texts.join("").split("\n").flatMap(show);
-  if (lines.length > 0) await write(context.stdout, `${lines.slice(-count).join("\n")}\n`);
-  if (options.follow) await follow(context, files.at(-1)!, Buffer.byteLength(texts.at(-1)!), show);
+  if (lines.length > 0) await write(invocation.stdout, `${lines.slice(-count).join("\n")}\n`);
+  if (options.follow) await follow(invocation, files.at(-1)!, Buffer.byteLength(texts.at(-1)!), show);
 }
 
 /** Formats a log line. Undefined if it is filtered out. */

@@ -15,7 +15,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--tenant <id>", "for somebody of a tenant, who sees nothing else: see `tandem tenants`")
     .addOption(json())
     .action((options: { browser: boolean; as?: string; tenant?: string }, self: Command) =>
-      runner(self, (context) => open(context, options)),
+      runner(self, (invocation) => open(invocation, options)),
     );
   examples(command, "tandem open", "tandem open --no-browser --as Ana", "tandem open --no-browser --tenant acme");
 }
@@ -24,10 +24,10 @@ const signInCode = z.object({ code: z.string(), expires_at: z.string() });
 
 /** Creates a sign-in link to the running server's page, valid once and for a minute. */
 export async function open(
-  context: Invocation,
+  invocation: Invocation,
   { browser, tenant, as: name }: { browser: boolean; tenant?: string; as?: string },
 ): Promise<void> {
-  const server = await findServer(context.env);
+  const server = await findServer(invocation.env);
   if (!server) {
     throw new TandemError("not_running", "No server is up.", { fix: "Start one: tandem up" });
   }
@@ -35,7 +35,7 @@ export async function open(
   const answer = await connection.api.request("POST", "/v1/sign_in/codes", { tenant, name });
   const { code, expires_at } = signInCode.parse(await answer.json());
   const link = `${server.url}/#code=${code}`;
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ link, expires_at }, null, 2)}\n`);
     return;

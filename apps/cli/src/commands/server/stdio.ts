@@ -11,7 +11,7 @@ import type { Registration } from "../registration.ts";
 export function register(command: Command, { examples, runner }: Registration): void {
   command
     .option("--schema", "print the JSON Schema of every line, and end")
-    .action((options: StdioOptions, self: Command) => runner(self, (context) => stdio(context, options)));
+    .action((options: StdioOptions, self: Command) => runner(self, (invocation) => stdio(invocation, options)));
   examples(command, "tandem stdio --schema > stdio.schema.json", "tandem --project ~/src/shop stdio");
 }
 
@@ -23,8 +23,8 @@ export interface StdioOptions {
 }
 
 /** Serves the API to the parent process as JSON lines until it disconnects or dies. */
-export async function stdio(context: Invocation, options: StdioOptions): Promise<number> {
-  const { stdin, stdout, stderr, version } = context;
+export async function stdio(invocation: Invocation, options: StdioOptions): Promise<number> {
+  const { stdin, stdout, stderr, version } = invocation;
   const room = await loadServer();
   if (options.schema) {
     stdout.write(`${JSON.stringify(room.stdioSchema(), null, 2)}\n`);
@@ -32,13 +32,13 @@ export async function stdio(context: Invocation, options: StdioOptions): Promise
   }
   if (stdin.isTTY)
     stderr.write("Speaks lines of JSON on standard input and output: meant to be started by a program.\n");
-  context.allowToStop(STOP_MS + REST_MS);
+  invocation.allowToStop(STOP_MS + REST_MS);
   using parent = watchParent();
-  const signal = AbortSignal.any([context.signal, parent.signal]);
-  await using log = new LogFile(join(logFolder(context.env), "stdio"));
+  const signal = AbortSignal.any([invocation.signal, parent.signal]);
+  await using log = new LogFile(join(logFolder(invocation.env), "stdio"));
   // Not to stderr: if the host never reads it, the full pipe would block this process.
-  const logger = room.createLogger({ destination: { write: (line) => (context.debug ? stderr : log).write(line) } });
-  const opening = openProjectOrDefaults(context).then((project) => openWire(context, project, logger));
+  const logger = room.createLogger({ destination: { write: (line) => (invocation.debug ? stderr : log).write(line) } });
+  const opening = openProjectOrDefaults(invocation).then((project) => openWire(invocation, project, logger));
   await using opened = await opening.catch((error: unknown) => {
     stdout.write(`${room.startErrorLine(error)}\n`);
     throw error;

@@ -15,7 +15,7 @@ export function registerStop(command: Command, { examples, json, runner }: Regis
       .option("--reason <text>", "why, for the logs of the sessions")
       .addOption(json())
       .action((session: string | undefined, options: { all?: boolean; reason?: string }, self: Command) =>
-        runner(self, (context) => stop(context, session, options)),
+        runner(self, (invocation) => stop(invocation, session, options)),
       ),
     "tandem stop last",
     'tandem stop --all --reason "Something is in a loop"',
@@ -24,14 +24,16 @@ export function registerStop(command: Command, { examples, json, runner }: Regis
 
 export function registerResume(command: Command, { examples, json, runner }: Registration): void {
   examples(
-    command.addOption(json()).action((_options: object, self: Command) => runner(self, (context) => resume(context))),
+    command
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (invocation) => resume(invocation))),
     "tandem resume",
   );
 }
 
 /** Interrupts one session's turn, or stops all sessions until `tandem resume`. */
 export async function stop(
-  context: Invocation,
+  invocation: Invocation,
   id: string | undefined,
   { all = false, reason }: { all?: boolean; reason?: string },
 ): Promise<void> {
@@ -40,8 +42,10 @@ export async function stop(
       fix: "Name a session, such as `tandem stop last`, or give --all.",
     });
   }
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem stop" });
-  const { stdout, json } = context;
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
+    command: "tandem stop",
+  });
+  const { stdout, json } = invocation;
   if (id !== undefined) {
     const session = await findSession(client, id);
     await client.sessions.send(session.id, [{ type: "user.interrupt" }]);
@@ -58,11 +62,13 @@ export async function stop(
   await write(stdout, `${warn("Everything is stopped.")} ${turns} interrupted.\n${dim("Go on: tandem resume")}\n`);
 }
 
-export async function resume(context: Invocation): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem resume" });
+export async function resume(invocation: Invocation): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
+    command: "tandem resume",
+  });
   const was = await client.killSwitch.state();
   await client.killSwitch.resume(localActor());
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   const words = was ? "Everything may go on." : "Nothing was stopped.";
   await write(stdout, json ? `${JSON.stringify({ resumed: was !== undefined })}\n` : `${words}\n`);
 }

@@ -37,7 +37,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     sub("list", "List tenants.", true)
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (context) => list(context))),
+      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
     "tandem tenants",
     "tandem tenants --json | jq -r '.tenants[].id'",
   );
@@ -47,7 +47,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         .argument("<id>", "small letters, digits and hyphens; it names folders")
         .option("--folder <dir>", "the folder that its sessions work in (default: a new one in its home)"),
     ).action((id: string, flags: TenantFlags & { folder?: string }, self: Command) =>
-      runner(self, (context) => create(context, id, flags)),
+      runner(self, (invocation) => create(invocation, id, flags)),
     ),
     'tandem tenants create acme --name "Acme Ltd" --auth api_key --secret env:ACME_KEY',
     "tandem tenants create lab --folder /srv/lab --turns 4 --usd-per-day 20",
@@ -56,13 +56,15 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("show", "Show a tenant, what it may take, and what it takes now.")
       .argument("<id>", "the tenant's id")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (context) => show(context, id))),
+      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
     "tandem tenants show acme",
   );
   examples(
     settings(sub("set", "Change a tenant; what is not named stays.").argument("<id>", "the tenant's id"))
       .option("--no-credential", "from now on, what its own tandem.yaml says")
-      .action((id: string, flags: TenantFlags, self: Command) => runner(self, (context) => set(context, id, flags))),
+      .action((id: string, flags: TenantFlags, self: Command) =>
+        runner(self, (invocation) => set(invocation, id, flags)),
+      ),
     "tandem tenants set acme --turns 8 --usd-per-day none",
     "tandem tenants set acme --auth api_key --secret 'command:op read op://acme/anthropic/key'",
   );
@@ -72,7 +74,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--undo", "serve it again")
       .addOption(json())
       .action((id: string, options: { undo?: boolean }, self: Command) =>
-        runner(self, (context) => archive(context, id, options)),
+        runner(self, (invocation) => archive(invocation, id, options)),
       ),
     "tandem tenants archive acme",
     "tandem tenants archive acme --undo",
@@ -83,7 +85,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-y, --yes", "do not ask")
       .addOption(json())
       .action((id: string, options: { yes?: boolean }, self: Command) =>
-        runner(self, (context) => remove(context, id, options)),
+        runner(self, (invocation) => remove(invocation, id, options)),
       ),
     "tandem tenants delete acme",
   );
@@ -104,12 +106,12 @@ export interface TenantFlags {
   credential?: boolean;
 }
 
-const open = async (context: Invocation) => openTenantService(context, await openProjectOrDefaults(context));
+const open = async (invocation: Invocation) => openTenantService(invocation, await openProjectOrDefaults(invocation));
 
-export async function list(context: Invocation): Promise<void> {
-  await using tenantService = await open(context);
+export async function list(invocation: Invocation): Promise<void> {
+  await using tenantService = await open(invocation);
   const tenants = await tenantService.list();
-  const style = styleFor(context.stdout);
+  const style = styleFor(invocation.stdout);
   const { dim, bold, warn } = style;
   const rows = tenants.map((tenant) => [
     bold(tenant.id),
@@ -118,16 +120,20 @@ export async function list(context: Invocation): Promise<void> {
     tenant.archived_at ? warn(`archived ${ago(tenant.archived_at)}`) : limitsInWords(tenant.quotas) || dim("no limits"),
   ]);
   const none = dim("No tenants: all tokens are the operator's. Make one: tandem tenants create acme");
-  await print(context, { tenants }, rows.length > 0 ? table(rows) : [none]);
+  await print(invocation, { tenants }, rows.length > 0 ? table(rows) : [none]);
 }
 
-export async function show(context: Invocation, id: string): Promise<void> {
-  await using tenantService = await open(context);
+export async function show(invocation: Invocation, id: string): Promise<void> {
+  await using tenantService = await open(invocation);
   const tenant = await tenantService.get(id);
-  await print(context, tenant, describe(tenant, styleFor(context.stdout), tenant.use));
+  await print(invocation, tenant, describe(tenant, styleFor(invocation.stdout), tenant.use));
 }
 
-export async function create(context: Invocation, id: string, flags: TenantFlags & { folder?: string }): Promise<void> {
+export async function create(
+  invocation: Invocation,
+  id: string,
+  flags: TenantFlags & { folder?: string },
+): Promise<void> {
   const parsed = tenantId.safeParse(id);
   if (!parsed.success) {
     throw new TandemError(
@@ -136,47 +142,47 @@ export async function create(context: Invocation, id: string, flags: TenantFlags
     );
   }
   const settings = readSettings(flags);
-  const project = flags.folder === undefined ? undefined : resolve(context.cwd, flags.folder);
+  const project = flags.folder === undefined ? undefined : resolve(invocation.cwd, flags.folder);
   if (project !== undefined) await mkdir(project, { recursive: true, mode: 0o700 });
-  await using tenantService = await open(context);
+  await using tenantService = await open(invocation);
   const made = await tenantService.create({ ...settings, id, ...(project && { project }) }, localActor());
-  const style = styleFor(context.stdout);
+  const style = styleFor(invocation.stdout);
   const next = style.dim(`Let somebody in: tandem token create NAME --tenant ${id} --scope admin`);
-  await print(context, made, [...describe(made, style), "", next]);
+  await print(invocation, made, [...describe(made, style), "", next]);
 }
 
-export async function set(context: Invocation, id: string, flags: TenantFlags): Promise<void> {
+export async function set(invocation: Invocation, id: string, flags: TenantFlags): Promise<void> {
   const settings = readSettings(flags);
   if (Object.keys(settings).length === 0) {
     throw new TandemError("usage", "Nothing is given to change.", {
       fix: "Give at least one option: `tandem tenants set --help`.",
     });
   }
-  await using tenantService = await open(context);
+  await using tenantService = await open(invocation);
   const changed = await tenantService.update(id, settings, localActor());
-  await print(context, changed, describe(changed, styleFor(context.stdout)));
+  await print(invocation, changed, describe(changed, styleFor(invocation.stdout)));
 }
 
-export async function archive(context: Invocation, id: string, { undo = false }: { undo?: boolean }): Promise<void> {
-  await using tenantService = await open(context);
+export async function archive(invocation: Invocation, id: string, { undo = false }: { undo?: boolean }): Promise<void> {
+  await using tenantService = await open(invocation);
   const tenant = await (undo ? tenantService.restore(id, localActor()) : tenantService.archive(id, localActor()));
-  const { dim } = styleFor(context.stdout);
+  const { dim } = styleFor(invocation.stdout);
   const done = undo
     ? [`${id} is served again.`]
     : [
         `${id} is archived: its tokens are refused, and its turns end.`,
         dim(`Undo: tandem tenants archive ${id} --undo`),
       ];
-  await print(context, tenant, done);
+  await print(invocation, tenant, done);
 }
 
-export async function remove(context: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
-  await using tenantService = await open(context);
+export async function remove(invocation: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
+  await using tenantService = await open(invocation);
   const { name, home } = await tenantService.get(id);
   const what = `Sessions, files, context, audit and tokens of ${id} (${printable(name)}) go, and ${home}.\n`;
-  if (!yes) await confirm(context, what, "For good?");
+  if (!yes) await confirm(invocation, what, "For good?");
   await tenantService.delete(id, localActor());
-  await print(context, { deleted: id }, [`${id} is gone.`]);
+  await print(invocation, { deleted: id }, [`${id} is gone.`]);
 }
 
 function readSettings(flags: TenantFlags): UpdateTenant {

@@ -25,7 +25,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--tenant <id>", "whose it is: see `tandem tenants` (default: the operator's)")
       .addOption(json())
       .action((name: string, options: { scope?: ("read" | "run" | "admin")[]; tenant?: string }, self: Command) =>
-        runner(self, (context) => create(context, name, options)),
+        runner(self, (invocation) => create(invocation, name, options)),
       ),
     "tandem token create my-app",
     "tandem token create dashboard --scope read",
@@ -34,26 +34,26 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     sub("list", "List tokens, without their secrets.")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (context) => list(context))),
+      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
     "tandem token list",
   );
   examples(
     sub("revoke", "End a token.")
       .argument("<token>", "its id or name")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (context) => revoke(context, id))),
+      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => revoke(invocation, id))),
     "tandem token revoke my-app",
   );
 }
 
 /** Creates a token. Its secret is shown only once. */
 export async function create(
-  context: Invocation,
+  invocation: Invocation,
   name: string,
   { scope = ["run"], tenant }: { scope?: Scope[]; tenant?: string },
 ): Promise<void> {
   const server = await loadServer();
-  await using store = await openStore(context, await openProjectOrDefaults(context));
+  await using store = await openStore(invocation, await openProjectOrDefaults(invocation));
   if (tenant !== undefined) await findTenant(store, tenant);
   const { secret, token } = await server.createToken(store.tokens, {
     name,
@@ -62,22 +62,22 @@ export async function create(
   });
   const details = { id: token.id, name, scopes: token.scopes, ...(tenant !== undefined && { tenant }) };
   await store.audit.append([{ kind: "token.created", actor: localActor(), details }]);
-  if (context.json) {
+  if (invocation.json) {
     const { id, scopes } = token;
-    await write(context.stdout, `${JSON.stringify({ id, name, scopes, tenant: token.tenant, secret }, null, 2)}\n`);
+    await write(invocation.stdout, `${JSON.stringify({ id, name, scopes, tenant: token.tenant, secret }, null, 2)}\n`);
     return;
   }
-  await write(context.stdout, `${secret}\n`);
-  const { dim } = styleFor(context.stderr);
+  await write(invocation.stdout, `${secret}\n`);
+  const { dim } = styleFor(invocation.stderr);
   const of = tenant === undefined ? "" : ` of ${tenant}`;
   const note = `${token.id}${of}, ${token.scopes.join(", ")}. It is not shown again; \`tandem token revoke ${token.id}\` ends it.`;
-  await write(context.stderr, `${dim(note)}\n`);
+  await write(invocation.stderr, `${dim(note)}\n`);
 }
 
-export async function list(context: Invocation): Promise<void> {
-  await using store = await openStore(context, await openProjectOrDefaults(context));
+export async function list(invocation: Invocation): Promise<void> {
+  await using store = await openStore(invocation, await openProjectOrDefaults(invocation));
   const tokens = await store.tokens.list();
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) {
     const shown = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => ({
       id,
@@ -105,8 +105,8 @@ export async function list(context: Invocation): Promise<void> {
 }
 
 /** The server rejects the token from now on and closes its open streams at the next heartbeat. */
-export async function revoke(context: Invocation, idOrName: string): Promise<void> {
-  await using store = await openStore(context, await openProjectOrDefaults(context));
+export async function revoke(invocation: Invocation, idOrName: string): Promise<void> {
+  await using store = await openStore(invocation, await openProjectOrDefaults(invocation));
   const tokens = await store.tokens.list();
   const found = tokens.filter(({ id, name }) => id === idOrName || name === idOrName);
   const [token] = found;
@@ -128,6 +128,6 @@ export async function revoke(context: Invocation, idOrName: string): Promise<voi
   await store.audit.append([
     { kind: "token.revoked", actor: localActor(), details: { id: token.id, name: token.name } },
   ]);
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   await write(stdout, json ? `${JSON.stringify({ revoked: token.id })}\n` : `${token.id} is revoked.\n`);
 }

@@ -38,7 +38,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       "where others of the fleet reach this process (default: fleet.advertise, else loopback)",
     )
     .addOption(json())
-    .action((options: UpOptions, self: Command) => runner(self, (context) => up(context, options)));
+    .action((options: UpOptions, self: Command) => runner(self, (invocation) => up(invocation, options)));
   examples(
     command,
     "tandem up",
@@ -56,36 +56,36 @@ export interface UpOptions extends FleetOptions {
 }
 
 /** Runs the server until it should stop. */
-export async function up(context: Invocation, options: UpOptions): Promise<number> {
+export async function up(invocation: Invocation, options: UpOptions): Promise<number> {
   const port = options.port === undefined ? undefined : toPort(options.port);
-  const project = await openProjectOrDefaults(context);
-  using progress = new Progress(context, "Starting …");
-  await using demo = (await isDemoWanted(context, project, options.demo)) ? await startDemo() : undefined;
-  context.allowToStop(closeTimeOf(project));
+  const project = await openProjectOrDefaults(invocation);
+  using progress = new Progress(invocation, "Starting …");
+  await using demo = (await isDemoWanted(invocation, project, options.demo)) ? await startDemo() : undefined;
+  invocation.allowToStop(closeTimeOf(project));
   await using tandem = await openTandem({
-    ...context,
+    ...invocation,
     project,
     port,
     fleet: options,
     demo: demo?.credential,
     // On a terminal, log lines would scroll the address away. `tandem logs` shows them.
-    log: context.stdout.isTTY ? undefined : (line) => context.stderr.write(line),
+    log: invocation.stdout.isTTY ? undefined : (line) => invocation.stderr.write(line),
   });
   progress[Symbol.dispose]();
   const { info, member, engine, warning, logFile, stopRequested } = tandem;
   // A worker's page is not meant for users.
   const link = member?.role === "worker" ? undefined : await tandem.signInLink();
   const stopWithinMs = project.config.server.stopWithin;
-  await using _ = await announce(context, { info, link, member, engine, warning, logFile, stopWithinMs });
+  await using _ = await announce(invocation, { info, link, member, engine, warning, logFile, stopWithinMs });
   if (!stopRequested.aborted) await once(stopRequested, "abort");
   return 0;
 }
 
 /** Uses the demo only on request. `if-needed` uses it only without a login. */
-async function isDemoWanted(context: Invocation, project: Project, demo: UpOptions["demo"]): Promise<boolean> {
+async function isDemoWanted(invocation: Invocation, project: Project, demo: UpOptions["demo"]): Promise<boolean> {
   if (demo !== "if-needed") return demo !== undefined;
   if (project.config.llm.claudeCode.auth !== "login") return false;
-  const { state } = await probeLogin(context, project, PROBE_MS);
+  const { state } = await probeLogin(invocation, project, PROBE_MS);
   return state === "logged_out" || state === "expired";
 }
 

@@ -29,7 +29,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("list", "List agents, the newest first.")
       .option("--all", "archived ones too")
       .addOption(json())
-      .action((options: { all?: boolean }, self: Command) => runner(self, (context) => list(context, options))),
+      .action((options: { all?: boolean }, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem agents list",
   );
   examples(
@@ -38,14 +38,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--agent-version <number>", "an older version")
       .addOption(json())
       .action((name: string, options: { agentVersion?: string }, self: Command) =>
-        runner(self, (context) => show(context, name, options)),
+        runner(self, (invocation) => show(invocation, name, options)),
       ),
     "tandem agents show reviewer",
     "tandem agents show reviewer --json > reviewer.json",
   );
   examples(
     definition(sub("create", "Define a new agent.")).action((flags: AgentFlags, self: Command) =>
-      runner(self, (context) => create(context, flags)),
+      runner(self, (invocation) => create(invocation, flags)),
     ),
     'tandem agents create --name reviewer --model opus --system "You review code." --without edit,write',
     "tandem agents create --file reviewer.yaml",
@@ -57,7 +57,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         "its id or name",
       ),
     ).action((name: string, flags: AgentFlags, self: Command) =>
-      runner(self, (context) => update(context, name, flags)),
+      runner(self, (invocation) => update(invocation, name, flags)),
     ),
     "tandem agents update reviewer --allow bash",
   );
@@ -65,7 +65,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("archive", "Retire an agent: no session can begin with it any more.")
       .argument("<agent>", "its id or name")
       .addOption(json())
-      .action((name: string, _options: object, self: Command) => runner(self, (context) => archive(context, name))),
+      .action((name: string, _options: object, self: Command) =>
+        runner(self, (invocation) => archive(invocation, name)),
+      ),
     "tandem agents archive reviewer",
   );
 }
@@ -73,11 +75,11 @@ export function register(command: Command, { examples, json, runner }: Registrat
 const COMMAND = "tandem agents";
 const WIDTH = 100;
 
-export async function list(context: Invocation, { all = false }: { all?: boolean }): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function list(invocation: Invocation, { all = false }: { all?: boolean }): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const agents: Agent[] = [];
   for await (const agent of listAll((query) => client.agents.list(query), { includeArchived: all })) agents.push(agent);
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ agents }, null, 2)}\n`);
     return;
@@ -95,39 +97,39 @@ export async function list(context: Invocation, { all = false }: { all?: boolean
 }
 
 export async function show(
-  context: Invocation,
+  invocation: Invocation,
   name: string,
   { agentVersion }: { agentVersion?: string },
 ): Promise<void> {
   const version = agentVersion === undefined ? undefined : toCount("--agent-version", agentVersion);
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
-  await print(context, await findAgent(client, name, version));
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await print(invocation, await findAgent(client, name, version));
 }
 
-export async function create(context: Invocation, flags: AgentFlags): Promise<void> {
-  const project = await openProjectOrDefaults(context);
+export async function create(invocation: Invocation, flags: AgentFlags): Promise<void> {
+  const project = await openProjectOrDefaults(invocation);
   const toolset = [{ type: "agent_toolset_20260401" as const }];
-  const params = await readAgent(context.cwd, flags, {
+  const params = await readAgent(invocation.cwd, flags, {
     schema: agentCreateParams,
     base: { model: project.config.llm.models.default, tools: toolset },
     tools: toolset,
   });
-  await using client = await openClient(context, project, { command: COMMAND });
-  await print(context, await client.agents.create(params));
+  await using client = await openClient(invocation, project, { command: COMMAND });
+  await print(invocation, await client.agents.create(params));
 }
 
 /** Adds a version. Running sessions keep their version. */
-export async function update(context: Invocation, name: string, flags: AgentFlags): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function update(invocation: Invocation, name: string, flags: AgentFlags): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const agent = await findAgent(client, name);
-  const params = await readAgent(context.cwd, flags, { schema: agentUpdateParams, base: {}, tools: agent.tools });
-  await print(context, await client.agents.update(agent.id, params));
+  const params = await readAgent(invocation.cwd, flags, { schema: agentUpdateParams, base: {}, tools: agent.tools });
+  await print(invocation, await client.agents.update(agent.id, params));
 }
 
-export async function archive(context: Invocation, name: string): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function archive(invocation: Invocation, name: string): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const agent = await client.agents.archive((await findAgent(client, name)).id);
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   await write(stdout, json ? `${JSON.stringify(agent, null, 2)}\n` : `${agent.id} is archived.\n`);
 }
 

@@ -29,7 +29,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     listed(sub("list", "List what waits for you, in all sessions, the newest first."))
       .addOption(json())
       .action((options: { session?: string; limit: string }, self: Command) =>
-        runner(self, (context) => list(context, options)),
+        runner(self, (invocation) => list(invocation, options)),
       ),
     "tandem approvals list",
     "tandem approvals list --json | jq -r '.approvals[].id'",
@@ -37,7 +37,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     one("show", "Print one with its command, its diff, its plan or its questions, in full.")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (context) => show(context, id))),
+      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
     "tandem approvals show last",
   );
   examples(
@@ -51,7 +51,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-y, --yes", "save the rule without a question")
       .addOption(json())
       .action((id: string, options: AllowOptions, self: Command) =>
-        runner(self, (context) => allow(context, id, options)),
+        runner(self, (invocation) => allow(invocation, id, options)),
       ),
     "tandem approvals allow last",
     "tandem approvals allow last --always --for project",
@@ -62,7 +62,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-m, --message <text>", "what the agent is told")
       .addOption(json())
       .action((id: string, options: { message?: string }, self: Command) =>
-        runner(self, (context) => deny(context, id, options)),
+        runner(self, (invocation) => deny(invocation, id, options)),
       ),
     'tandem approvals deny last --message "Not on the main branch"',
   );
@@ -71,7 +71,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<answers...>", "NAME=ANSWER for each question; just the answer where there is one")
       .addOption(json())
       .action((id: string, words: string[], _options: object, self: Command) =>
-        runner(self, (context) => answer(context, id, words)),
+        runner(self, (invocation) => answer(invocation, id, words)),
       ),
     'tandem approvals answer last "The blue one"',
     "tandem approvals answer last Colour=Blue Name=Ada",
@@ -80,7 +80,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     listed(sub("history", "List what was asked and how it ended, the newest first."))
       .addOption(json())
       .action((options: { session?: string; limit: string }, self: Command) =>
-        runner(self, (context) => history(context, options)),
+        runner(self, (invocation) => history(invocation, options)),
       ),
     "tandem approvals history",
   );
@@ -101,38 +101,38 @@ export interface AllowOptions {
 }
 
 export async function list(
-  context: Invocation,
+  invocation: Invocation,
   { session, limit }: { session?: string; limit: string },
 ): Promise<void> {
-  await print(context, "pending", { limit: toCount("--limit", limit), ...(session !== undefined && { session }) });
+  await print(invocation, "pending", { limit: toCount("--limit", limit), ...(session !== undefined && { session }) });
 }
 
 export async function history(
-  context: Invocation,
+  invocation: Invocation,
   { session, limit }: { session?: string; limit: string },
 ): Promise<void> {
-  await print(context, "resolved", { limit: toCount("--limit", limit), ...(session !== undefined && { session }) });
+  await print(invocation, "resolved", { limit: toCount("--limit", limit), ...(session !== undefined && { session }) });
 }
 
-export async function show(context: Invocation, id: string): Promise<void> {
-  await withClient(context, false, async (client) => print1(context, await find(client, id)));
+export async function show(invocation: Invocation, id: string): Promise<void> {
+  await withClient(invocation, false, async (client) => print1(invocation, await find(client, id)));
 }
 
-export async function allow(context: Invocation, id: string, options: AllowOptions): Promise<void> {
+export async function allow(invocation: Invocation, id: string, options: AllowOptions): Promise<void> {
   if (options.session && options.always) {
     throw new TandemError("usage", "--session and --always exclude each other.", { fix: "Choose one of them." });
   }
   if (options.for && !options.always) {
     throw new TandemError("usage", "--for says where --always is kept.", { fix: "Add --always." });
   }
-  await withClient(context, true, async (client) => {
+  await withClient(invocation, true, async (client) => {
     const approval = await find(client, id);
     const scope = options.always ? "always" : options.session ? "session" : "once";
     if (scope === "always" && approval.suggestion && !options.yes) {
       const kept = options.for ?? "project";
-      await confirm(context, `This rule is saved for the ${kept}: ${ruleText(approval.suggestion)}\n`, "Save it?");
+      await confirm(invocation, `This rule is saved for the ${kept}: ${ruleText(approval.suggestion)}\n`, "Save it?");
     }
-    const input = await inputOf(context, approval, options);
+    const input = await inputOf(invocation, approval, options);
     const answer: ApprovalAnswer = {
       result: "allow",
       scope,
@@ -140,19 +140,19 @@ export async function allow(context: Invocation, id: string, options: AllowOptio
       ...(input && { input }),
       ...(options.mode && { mode: options.mode }),
     };
-    await send(context, client, approval, answer);
+    await send(invocation, client, approval, answer);
   });
 }
 
-export async function deny(context: Invocation, id: string, { message }: { message?: string }): Promise<void> {
-  await withClient(context, true, async (client) => {
+export async function deny(invocation: Invocation, id: string, { message }: { message?: string }): Promise<void> {
+  await withClient(invocation, true, async (client) => {
     const answer: ApprovalAnswer = { result: "deny", scope: "once", ...(message !== undefined && { message }) };
-    await send(context, client, await find(client, id), answer);
+    await send(invocation, client, await find(client, id), answer);
   });
 }
 
-export async function answer(context: Invocation, id: string, words: readonly string[]): Promise<void> {
-  await withClient(context, true, async (client) => {
+export async function answer(invocation: Invocation, id: string, words: readonly string[]): Promise<void> {
+  await withClient(invocation, true, async (client) => {
     const approval = await find(client, id);
     if (approval.kind !== "question") {
       throw new TandemError("usage", `${approval.id} is no question.`, {
@@ -160,17 +160,17 @@ export async function answer(context: Invocation, id: string, words: readonly st
       });
     }
     const answers = readAnswers(approval, words);
-    await send(context, client, approval, { result: "allow", scope: "once", input: { answers } });
+    await send(invocation, client, approval, { result: "allow", scope: "once", input: { answers } });
   });
 }
 
 async function inputOf(
-  context: Invocation,
+  invocation: Invocation,
   approval: Approval,
   { edit, input }: AllowOptions,
 ): Promise<Record<string, unknown> | undefined> {
   if (!edit && input === undefined) return undefined;
-  const text = input ?? (await editText(context, "input.json", `${JSON.stringify(approval.input, null, 2)}\n`));
+  const text = input ?? (await editText(invocation, "input.json", `${JSON.stringify(approval.input, null, 2)}\n`));
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
@@ -185,7 +185,7 @@ async function inputOf(
  * this command follows it until it ends or asks again.
  */
 async function send(
-  context: Invocation,
+  invocation: Invocation,
   client: SessionsClient,
   approval: Approval,
   given: ApprovalAnswer,
@@ -195,9 +195,9 @@ async function send(
   const happenings = client.url === undefined ? await client.follow(session, end.signal) : undefined;
   const before = await client.holder(session);
   const answered = await client.approvals.answer(approval.id, given, userInfo().username);
-  await print1(context, answered);
+  await print1(invocation, answered);
   if (!happenings) return;
-  const { stderr } = context;
+  const { stderr } = invocation;
   const say = (words: string): void => void stderr.write(`${styleFor(stderr).dim(printable(words))}\n`);
   // The holder may have finished. If it died, this process takes over the session.
   const holder = (await client.holder(session)) ?? before;
@@ -210,7 +210,7 @@ async function send(
   }
   say("No server is up, so that the agent goes on here.");
   const stop = (): void => end.abort();
-  context.signal.addEventListener("abort", stop, { once: true });
+  invocation.signal.addEventListener("abort", stop, { once: true });
   for await (const happening of happenings) {
     if (happening.type !== "event") continue;
     const { event } = happening;
@@ -229,12 +229,12 @@ async function print1({ stdout, json }: Invocation, approval: Approval): Promise
 }
 
 async function print(
-  context: Invocation,
+  invocation: Invocation,
   status: "pending" | "resolved",
   query: { session?: string; limit: number },
 ): Promise<void> {
-  const { data } = await withClient(context, false, (client) => client.approvals.list({ status, ...query }));
-  const { stdout, json } = context;
+  const { data } = await withClient(invocation, false, (client) => client.approvals.list({ status, ...query }));
+  const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ approvals: data }, null, 2)}\n`);
     return;
@@ -264,12 +264,12 @@ async function find(client: SessionsClient, id: string): Promise<Approval> {
 }
 
 async function withClient<T>(
-  context: Invocation,
+  invocation: Invocation,
   answers: boolean,
   work: (client: SessionsClient) => Promise<T>,
 ): Promise<T> {
-  const project = await openProjectOrDefaults(context);
-  if (answers) context.allowToStop(GRACE_MS);
-  await using client = await openClient(context, project, { command: COMMAND, runs: answers });
+  const project = await openProjectOrDefaults(invocation);
+  if (answers) invocation.allowToStop(GRACE_MS);
+  await using client = await openClient(invocation, project, { command: COMMAND, runs: answers });
   return await work(client);
 }

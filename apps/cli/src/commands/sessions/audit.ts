@@ -36,7 +36,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--since <time>", "only from then on, such as 2026-01-31")
       .option("--until <time>", "only before then")
       .addOption(json())
-      .action((options: AuditListOptions, self: Command) => runner(self, (context) => list(context, options))),
+      .action((options: AuditListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem audit list",
     "tandem audit list --kind call.requested,call.resolved --since 2026-01-31",
   );
@@ -45,7 +45,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-o, --output <file>", "a new file, for you alone (default: standard output)")
       .addOption(json())
       .action((options: { output?: string }, self: Command) =>
-        runner(self, (context) => exportAudit(context, options)),
+        runner(self, (invocation) => exportAudit(invocation, options)),
       ),
     "tandem audit export -o audit.jsonl",
   );
@@ -60,7 +60,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       )
       .addOption(json())
       .action((file: string | undefined, options: VerifyOptions, self: Command) =>
-        runner(self, (context) => verify(context, file, options)),
+        runner(self, (invocation) => verify(invocation, file, options)),
       ),
     "tandem audit verify",
     "tandem audit verify audit.jsonl",
@@ -80,10 +80,10 @@ export interface AuditListOptions {
   until?: string;
 }
 
-export async function list(context: Invocation, options: AuditListOptions): Promise<void> {
+export async function list(invocation: Invocation, options: AuditListOptions): Promise<void> {
   const limit = toCount("--limit", options.limit);
   const kinds = options.kind?.map(toKind);
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const { data } = await client.audit.list({
     limit,
     order: "desc",
@@ -95,8 +95,8 @@ export async function list(context: Invocation, options: AuditListOptions): Prom
       ...(options.until && { lt: toTime("--until", options.until) }),
     },
   });
-  const { stdout } = context;
-  if (context.json) return write(stdout, `${JSON.stringify({ entries: data }, null, 2)}\n`);
+  const { stdout } = invocation;
+  if (invocation.json) return write(stdout, `${JSON.stringify({ entries: data }, null, 2)}\n`);
   const { dim, bold, accent } = styleFor(stdout);
   if (data.length === 0) return write(stdout, `${dim("Nothing has been done yet that fits.")}\n`);
   // Oldest first, so that the newest entry is at the end.
@@ -114,16 +114,16 @@ export async function list(context: Invocation, options: AuditListOptions): Prom
 }
 
 /** Writes to standard output or to a new private file. */
-export async function exportAudit(context: Invocation, { output }: { output?: string }): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function exportAudit(invocation: Invocation, { output }: { output?: string }): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const { writeAuditFile } = await loadStorage();
   const { head, entries } = await client.audit.export();
   const lines = writeAuditFile(head, entries);
   if (output === undefined) {
-    for await (const line of lines) await write(context.stdout, `${line}\n`);
+    for await (const line of lines) await write(invocation.stdout, `${line}\n`);
     return;
   }
-  const file = resolve(context.cwd, output);
+  const file = resolve(invocation.cwd, output);
   await using handle = await open(file, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === "EEXIST" ? "it is there already" : `the system says ${cause.code}`;
     throw new TandemError("write_failed", `Cannot write ${file}: ${reason}.`, { fix: "Choose another path.", cause });
@@ -131,7 +131,7 @@ export async function exportAudit(context: Invocation, { output }: { output?: st
   for await (const line of lines) await handle.write(`${line}\n`);
   await handle.sync();
   const text = `${head.seq} entries in ${file}\nHead: ${head.seq}:${head.hash}`;
-  await write(context.stdout, context.json ? `${JSON.stringify({ file, head })}\n` : `${text}\n`);
+  await write(invocation.stdout, invocation.json ? `${JSON.stringify({ file, head })}\n` : `${text}\n`);
 }
 
 export interface VerifyOptions {
@@ -140,18 +140,22 @@ export interface VerifyOptions {
 }
 
 /** Verifies the store's audit or an exported file. Returns 1 if an entry was changed. */
-export async function verify(context: Invocation, file: string | undefined, options: VerifyOptions): Promise<number> {
+export async function verify(
+  invocation: Invocation,
+  file: string | undefined,
+  options: VerifyOptions,
+): Promise<number> {
   const storage = await loadStorage();
   const noted: AuditHead[] = [];
   for (const text of options.against ?? []) {
-    noted.push(parseHead(text) ?? (await storage.readAuditHead(linesOf(context, text))));
+    noted.push(parseHead(text) ?? (await storage.readAuditHead(linesOf(invocation, text))));
   }
   const verdict = await (async (): Promise<AuditVerdict> => {
-    if (file !== undefined) return storage.verifyAuditFile(linesOf(context, file), noted);
-    await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+    if (file !== undefined) return storage.verifyAuditFile(linesOf(invocation, file), noted);
+    await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
     return await client.audit.verify(noted);
   })();
-  const { stdout } = context;
+  const { stdout } = invocation;
   const { good, bad, dim } = styleFor(stdout);
   const { ok, entries, head, broken } = verdict;
   const lines = ok
@@ -166,7 +170,7 @@ export async function verify(context: Invocation, file: string | undefined, opti
         `${bad("✗")} Entry ${broken?.seq} is ${broken?.problem}: ${broken?.message}`,
         dim(`${entries} entries before it are as they were written.`),
       ];
-  await write(stdout, context.json ? `${JSON.stringify(verdict, null, 2)}\n` : `${lines.join("\n")}\n`);
+  await write(stdout, invocation.json ? `${JSON.stringify(verdict, null, 2)}\n` : `${lines.join("\n")}\n`);
   return ok ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
 }
 

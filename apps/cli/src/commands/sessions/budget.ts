@@ -38,7 +38,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       )
       .addOption(json())
       .action((session: string | undefined, _options: object, self: Command) =>
-        runner(self, (context) => show(context, session)),
+        runner(self, (invocation) => show(invocation, session)),
       ),
     "tandem budget",
     "tandem budget show last",
@@ -52,7 +52,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     )
       .addOption(new Option("--none", "no limit, whatever the config says"))
       .action((scope: "day" | "project" | "agent", of: string | undefined, flags: LimitFlags, self: Command) =>
-        runner(self, (context) => set(context, scope, of, flags)),
+        runner(self, (invocation) => set(invocation, scope, of, flags)),
       ),
     "tandem budget set day --usd 20",
     "tandem budget set agent reviewer --usd 5 --requests 500",
@@ -65,7 +65,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         "its id; `last` is the newest",
       ),
     ).action((session: string, flags: LimitFlags, self: Command) =>
-      runner(self, (context) => raise(context, session, flags)),
+      runner(self, (invocation) => raise(invocation, session, flags)),
     ),
     "tandem budget raise last --usd 5",
   );
@@ -76,31 +76,31 @@ const BAR = 20;
 
 export type LimitFlags = Partial<Record<BudgetUnit, string>> & { none?: boolean };
 
-export async function show(context: Invocation, id: string | undefined): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function show(invocation: Invocation, id: string | undefined): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const session = id === undefined ? undefined : await findSession(client, id);
-  await print(context, client, session ? await client.budgets.session(session.id) : await client.budgets.list());
+  await print(invocation, client, session ? await client.budgets.session(session.id) : await client.budgets.list());
 }
 
 export async function set(
-  context: Invocation,
+  invocation: Invocation,
   scope: "day" | "project" | "agent",
   of: string | undefined,
   flags: LimitFlags,
 ): Promise<void> {
   const limits = readLimits(flags);
   if (Object.keys(limits).length === 0 && !flags.none) throw nothingGiven("--none for no limit");
-  const project = await openProjectOrDefaults(context);
-  await using client = await openClient(context, project, { command: COMMAND });
+  const project = await openProjectOrDefaults(invocation);
+  await using client = await openClient(invocation, project, { command: COMMAND });
   const named = scope === "agent" && of !== undefined ? (await findAgent(client, of)).id : of;
-  await print(context, client, await client.budgets.set(scope, named, limits, localActor()));
+  await print(invocation, client, await client.budgets.set(scope, named, limits, localActor()));
 }
 
 /** Sets session limits, which override the config. Raises the session's own lower limits and `budget` as well. */
-export async function raise(context: Invocation, id: string, flags: LimitFlags): Promise<void> {
+export async function raise(invocation: Invocation, id: string, flags: LimitFlags): Promise<void> {
   const limits = readLimits(flags);
   if (Object.keys(limits).length === 0) throw nothingGiven("--usd 5");
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const session = await findSession(client, id);
   const known = JSON.parse(session.metadata[SESSION_METADATA.limits] ?? "{}") as { session?: Limits };
   const own = { ...known, session: { ...known.session, ...limits } };
@@ -111,7 +111,7 @@ export async function raise(context: Invocation, id: string, flags: LimitFlags):
     change.budget = { type: "limit", max_list_cost: { amount, currency: "USD" } };
   }
   await client.sessions.update(session.id, change);
-  await print(context, client, await client.budgets.session(session.id));
+  await print(invocation, client, await client.budgets.session(session.id));
 }
 
 export function readLimits(flags: LimitFlags, flagOf = (unit: string) => `--${unit}`): Limits {
@@ -129,8 +129,8 @@ const nothingGiven = (example: string): TandemError =>
     fix: `Give at least one of ${BUDGET_UNITS.map((unit) => `--${unit}`).join(", ")}, or ${example}.`,
   });
 
-async function print(context: Invocation, client: SessionsClient, gauges: readonly BudgetGauge[]): Promise<void> {
-  const { stdout, json } = context;
+async function print(invocation: Invocation, client: SessionsClient, gauges: readonly BudgetGauge[]): Promise<void> {
+  const { stdout, json } = invocation;
   const halt = await client.killSwitch.state();
   if (json) {
     await write(stdout, `${JSON.stringify({ budgets: gauges, stopped: halt ?? null }, null, 2)}\n`);

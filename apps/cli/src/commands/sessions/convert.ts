@@ -22,7 +22,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--cwd <dir>", "with --import: the folder that the session works in (default: its own, or this one)")
       .addOption(json())
       .action((file: string | undefined, options: ConvertOptions, self: Command) =>
-        runner(self, (context) => convert(context, file, options)),
+        runner(self, (invocation) => convert(invocation, file, options)),
       ),
     'claude --print --output-format stream-json --verbose "Mend the test" | tandem convert',
     "tandem convert answer.jsonl | jq -c 'select(.type == \"agent.tool_use\")'",
@@ -39,9 +39,13 @@ export interface ConvertOptions {
 }
 
 /** Converts the output of `claude --print` to our events, as JSON lines, without delay. */
-export async function convert(context: Invocation, path: string | undefined, options: ConvertOptions): Promise<void> {
+export async function convert(
+  invocation: Invocation,
+  path: string | undefined,
+  options: ConvertOptions,
+): Promise<void> {
   const isPiped = path === undefined || path === "-";
-  if (isPiped && context.stdin.isTTY) {
+  if (isPiped && invocation.stdin.isTTY) {
     throw new TandemError("usage", "There is nothing to convert.", {
       fix: 'Name a file, or pipe it in: claude --print --output-format stream-json --verbose "…" | tandem convert',
     });
@@ -49,12 +53,12 @@ export async function convert(context: Invocation, path: string | undefined, opt
   const { PrintedPast } = await loadImports();
   const past = new PrintedPast(options.from, { isKept: options.import === true });
   const print = async (events: readonly { thread: string | null; event: SessionEvent }[]): Promise<void> => {
-    for (const each of events) await write(context.stdout, `${JSON.stringify(withThread(each))}\n`);
+    for (const each of events) await write(invocation.stdout, `${JSON.stringify(withThread(each))}\n`);
   };
-  for await (const line of linesOf(context, isPiped ? undefined : path)) await print(past.line(line));
+  for await (const line of linesOf(invocation, isPiped ? undefined : path)) await print(past.line(line));
   const { events, isWhole } = past.end();
   await print(events);
-  if (options.import) await keep(context, past, options);
+  if (options.import) await keep(invocation, past, options);
   if (isWhole) return;
   throw new TandemError("cut_off", "The input ended before Claude Code had given its result.", {
     fix: "What came until then has been converted. Look at why Claude Code ended; its own errors are on its standard error.",
@@ -67,12 +71,12 @@ const withThread = ({ thread, event }: { thread: string | null; event: SessionEv
 
 type Past = InstanceType<Awaited<ReturnType<typeof loadImports>>["PrintedPast"]>;
 
-async function keep(context: Invocation, past: Past, { cwd }: ConvertOptions): Promise<void> {
-  const project = await openProjectOrDefaults(context);
-  await using client = await openClient(context, project, { command: COMMAND });
-  await using store = await openStore(context, project);
+async function keep(invocation: Invocation, past: Past, { cwd }: ConvertOptions): Promise<void> {
+  const project = await openProjectOrDefaults(invocation);
+  await using client = await openClient(invocation, project, { command: COMMAND });
+  await using store = await openStore(invocation, project);
   const { agent } = await defaultAgent(client, project.config.llm);
-  const here = () => allowedFolder(project, resolve(context.cwd, cwd ?? "."));
+  const here = () => allowedFolder(project, resolve(invocation.cwd, cwd ?? "."));
   const id = await past.store(store, {
     agent,
     place: async (was) => {
@@ -81,8 +85,11 @@ async function keep(context: Invocation, past: Past, { cwd }: ConvertOptions): P
       return { folder, environmentId: await findEnvironment(client, folder) };
     },
   });
-  const { dim } = styleFor(context.stderr);
-  await write(context.stderr, context.json ? `${JSON.stringify({ session: id })}\n` : `${dim(`Kept as ${id}.`)}\n`);
+  const { dim } = styleFor(invocation.stderr);
+  await write(
+    invocation.stderr,
+    invocation.json ? `${JSON.stringify({ session: id })}\n` : `${dim(`Kept as ${id}.`)}\n`,
+  );
 }
 
 async function* linesOf({ cwd, stdin, signal }: Invocation, path: string | undefined): AsyncGenerator<string> {

@@ -22,7 +22,7 @@ export function registerDiff(command: Command, { examples, json, runner }: Regis
       .option("--to <checkpoint>", "up to a checkpoint; `now` is how the files are at this moment")
       .option("--stat", "only which files, and how many lines")
       .action((id: string, options: DiffOptions, self: Command) =>
-        runner(self, (context) => diff(context, id, options)),
+        runner(self, (invocation) => diff(invocation, id, options)),
       ),
     "tandem diff last",
     "tandem diff last --turns",
@@ -41,7 +41,7 @@ export function registerRewind(command: Command, { examples, json, runner }: Reg
       .option("--force", "overwrite what others have changed, too")
       .option("--undo", "take the last rewind back")
       .action((id: string, options: RewindOptions, self: Command) =>
-        runner(self, (context) => rewind(context, id, options)),
+        runner(self, (invocation) => rewind(invocation, id, options)),
       ),
     "tandem rewind last --dry-run",
     "tandem rewind last --to 3 --files",
@@ -56,7 +56,7 @@ export function registerFork(command: Command, { examples, json, runner }: Regis
       .option("--worktree", "in a git worktree of its own, with the files as they were then")
       .option("--title <text>", "its title (default: the same)")
       .action((id: string, options: ForkOptions, self: Command) =>
-        runner(self, (context) => fork(context, id, options)),
+        runner(self, (invocation) => fork(invocation, id, options)),
       ),
     "tandem fork last",
     "tandem fork last --at 2 --worktree",
@@ -88,20 +88,20 @@ export interface ForkOptions {
   title?: string;
 }
 
-const open = async (context: Invocation, command: string): Promise<SessionsClient> =>
-  openClient(context, await openProjectOrDefaults(context), { command: `tandem ${command}` });
+const open = async (invocation: Invocation, command: string): Promise<SessionsClient> =>
+  openClient(invocation, await openProjectOrDefaults(invocation), { command: `tandem ${command}` });
 
-export async function diff(context: Invocation, id: string, options: DiffOptions): Promise<void> {
+export async function diff(invocation: Invocation, id: string, options: DiffOptions): Promise<void> {
   const { turns, turn, from, to, stat = false } = options;
   if (turn !== undefined && (from !== undefined || to !== undefined)) {
     throw new TandemError("usage", "A turn has its own beginning and end.", {
       fix: "Give --turn, or --from and --to.",
     });
   }
-  await using client = await open(context, "diff");
+  await using client = await open(invocation, "diff");
   const session = await findSession(client, id);
-  const { stdout, json } = context;
-  if (turns) return listTurns(context, await client.history.checkpoints(session.id));
+  const { stdout, json } = invocation;
+  if (turns) return listTurns(invocation, await client.history.checkpoints(session.id));
   const query = { ...(turn !== undefined && { turn: toTurn("--turn", turn) }), from, to, patch: !stat };
   const found = await client.history.diff(session.id, query);
   if (json) return write(stdout, `${JSON.stringify(found, null, 2)}\n`);
@@ -113,12 +113,12 @@ export async function diff(context: Invocation, id: string, options: DiffOptions
   const gap = lines.length > 0 && body !== "" ? "\n" : "";
   await write(stdout, `${lines.map((line) => `${line}\n`).join("")}${gap}${body}`);
   if (found.skipped.length > 0) {
-    await write(context.stderr, `Left out because of their size: ${found.skipped.map(printable).join(", ")}\n`);
+    await write(invocation.stderr, `Left out because of their size: ${found.skipped.map(printable).join(", ")}\n`);
   }
 }
 
-async function listTurns(context: Invocation, { turns, checkpoints }: SessionCheckpoints): Promise<void> {
-  const { stdout, json } = context;
+async function listTurns(invocation: Invocation, { turns, checkpoints }: SessionCheckpoints): Promise<void> {
+  const { stdout, json } = invocation;
   if (json) return write(stdout, `${JSON.stringify({ turns, checkpoints }, null, 2)}\n`);
   const { dim, bold } = styleFor(stdout);
   if (turns.length === 0) return write(stdout, `${dim("Nothing has been said yet.")}\n`);
@@ -132,14 +132,14 @@ async function listTurns(context: Invocation, { turns, checkpoints }: SessionChe
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
 
-export async function rewind(context: Invocation, id: string, options: RewindOptions): Promise<void> {
+export async function rewind(invocation: Invocation, id: string, options: RewindOptions): Promise<void> {
   const { to, files, conversation, dryRun = false, force = false, undo } = options;
   if (undo && (to !== undefined || files || conversation || dryRun)) {
     throw new TandemError("usage", "An undo takes back the whole of the last rewind.", {
       fix: "Give --undo alone, or with --force.",
     });
   }
-  await using client = await open(context, "rewind");
+  await using client = await open(invocation, "rewind");
   const session = await findSession(client, id);
   const scope = files && !conversation ? "files" : conversation && !files ? "conversation" : "both";
   const outcome = undo
@@ -149,9 +149,9 @@ export async function rewind(context: Invocation, id: string, options: RewindOpt
         { ...(to !== undefined && { turn: toTurn("--to", to) }), scope, dry_run: dryRun, force },
         localActor(),
       );
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) return write(stdout, `${JSON.stringify(outcome, null, 2)}\n`);
-  await write(stdout, `${describeRewind(context, session.id, outcome).join("\n")}\n`);
+  await write(stdout, `${describeRewind(invocation, session.id, outcome).join("\n")}\n`);
 }
 
 function describeRewind({ stdout }: Invocation, session: string, outcome: RewindOutcome): string[] {
@@ -184,8 +184,8 @@ function describeRewind({ stdout }: Invocation, session: string, outcome: Rewind
   return lines;
 }
 
-export async function fork(context: Invocation, id: string, { at, worktree, title }: ForkOptions): Promise<void> {
-  await using client = await open(context, "fork");
+export async function fork(invocation: Invocation, id: string, { at, worktree, title }: ForkOptions): Promise<void> {
+  await using client = await open(invocation, "fork");
   const session = await findSession(client, id);
   const params = {
     ...(at !== undefined && { turn: toTurn("--at", at) }),
@@ -193,7 +193,7 @@ export async function fork(context: Invocation, id: string, { at, worktree, titl
     ...(title !== undefined && { title }),
   };
   const made = await client.history.fork(session.id, params, localActor());
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) return write(stdout, `${JSON.stringify(made, null, 2)}\n`);
   const { bold, dim } = styleFor(stdout);
   const from = at === undefined ? "goes on from the end" : `goes on from before turn ${at}`;

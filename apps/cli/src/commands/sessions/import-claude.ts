@@ -45,39 +45,39 @@ interface Found {
 
 /** Lists or imports the Claude Code conversations of this machine. Never writes to them. */
 export async function importClaude(
-  context: Invocation,
+  invocation: Invocation,
   ids: readonly string[],
   options: ImportClaudeOptions,
 ): Promise<void> {
-  const project = await openProjectOrDefaults(context);
-  await using store = await openStore(context, project);
-  const found = await find(context, store, ids, options);
-  if (options.list || (ids.length === 0 && !options.all)) return list(context, found, options);
+  const project = await openProjectOrDefaults(invocation);
+  await using store = await openStore(invocation, project);
+  const found = await find(invocation, store, ids, options);
+  if (options.list || (ids.length === 0 && !options.all)) return list(invocation, found, options);
   const chosen = found.filter(({ isOurs }) => !isOurs);
-  const [done, failed] = await importAll(context, project, store, chosen, options);
-  await report(context, done, failed);
+  const [done, failed] = await importAll(invocation, project, store, chosen, options);
+  await report(invocation, done, failed);
 }
 
 async function find(
-  context: Invocation,
+  invocation: Invocation,
   store: Store,
   ids: readonly string[],
   { folder, since, all, limit }: ImportClaudeOptions,
 ): Promise<Found[]> {
-  using _ = new Progress(context, "Reading …");
+  using _ = new Progress(invocation, "Reading …");
   const { findPastSessions, readPastFacts } = await loadClaudeCode();
   const { importedSessionId } = await loadImports();
   const ours = await ownConversations(store);
   const from = since === undefined ? undefined : moment(since);
-  const wanted = folder === undefined ? undefined : resolve(context.cwd, folder);
-  const passed = (await findPastSessions(claudeFolder(context.env))).filter(
+  const wanted = folder === undefined ? undefined : resolve(invocation.cwd, folder);
+  const passed = (await findPastSessions(claudeFolder(invocation.env))).filter(
     ({ changedAt }) => from === undefined || changedAt >= from,
   );
   const candidates = ids.length === 0 ? passed : ids.map((id) => choose(passed, id));
   const most = all || ids.length > 0 ? Infinity : toCount("--limit", limit);
   const found: Found[] = [];
   for (const past of candidates) {
-    if (found.length >= most || context.signal.aborted) break;
+    if (found.length >= most || invocation.signal.aborted) break;
     const facts = await readPastFacts(past);
     if (facts.messages === 0 || (wanted !== undefined && facts.folder !== wanted)) continue;
     const imported = importedSessionId(past.id);
@@ -126,7 +126,7 @@ interface Done {
 }
 
 async function importAll(
-  context: Invocation,
+  invocation: Invocation,
   project: Project,
   store: Store,
   found: readonly Found[],
@@ -134,9 +134,9 @@ async function importAll(
 ): Promise<[Done[], { claude_session_id: string; error: RequestError }[]]> {
   if (found.length === 0) return [[], []];
   const { importPastSession } = await loadImports();
-  await using client = await openClient(context, project, { command: COMMAND });
+  await using client = await openClient(invocation, project, { command: COMMAND });
   const { agent } = await defaultAgent(client, project.config.llm);
-  const fallback = () => allowedFolder(project, resolve(context.cwd, cwd ?? "."));
+  const fallback = () => allowedFolder(project, resolve(invocation.cwd, cwd ?? "."));
   const place = async (was: string | undefined) => {
     const stays = was !== undefined && cwd === undefined;
     const folder = stays ? await allowedFolder(project, was).catch(fallback) : await fallback();
@@ -144,9 +144,9 @@ async function importAll(
   };
   const done: Done[] = [];
   const failed: { claude_session_id: string; error: RequestError }[] = [];
-  using progress = new Progress(context, "Importing …");
+  using progress = new Progress(invocation, "Importing …");
   for (const { past, facts } of found) {
-    if (context.signal.aborted) break;
+    if (invocation.signal.aborted) break;
     progress.label(`Importing ${past.id} …`);
     try {
       const { id, ...rest } = await importPastSession(store, past, {

@@ -12,17 +12,17 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .description("Send a test to every webhook, and to the desktop.")
       .helpOption("-h, --help", "print help")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (context) => test(context))),
+      .action((_options: object, self: Command) => runner(self, (invocation) => test(invocation))),
     "tandem notify test",
   );
 }
 
 /** Sends a test to all notification targets. Fails if one delivery fails. */
-export async function test(context: Invocation): Promise<number> {
-  const project = await openProjectOrDefaults(context);
-  await using client = await openClient(context, project, { command: "tandem notify" });
+export async function test(invocation: Invocation): Promise<number> {
+  const project = await openProjectOrDefaults(invocation);
+  await using client = await openClient(invocation, project, { command: "tandem notify" });
   const deliveries = await client.notifications.test();
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   const { good, bad, dim } = styleFor(stdout);
   const lines = json
     ? [JSON.stringify({ deliveries }, null, 2)]

@@ -29,36 +29,36 @@ export interface PruneOptions {
 const COMMAND = "tandem sessions prune";
 
 /** Deletes sessions that have been idle for long. Running sessions and those that wait for an answer are kept. */
-export async function pruneSessions(context: Invocation, options: PruneOptions): Promise<void> {
+export async function pruneSessions(invocation: Invocation, options: PruneOptions): Promise<void> {
   const days = toCount("--days", options.days);
-  const project = await openProjectOrDefaults(context);
+  const project = await openProjectOrDefaults(invocation);
   const storage = await loadStorage();
-  await using own = await openStore(context, project);
+  await using own = await openStore(invocation, project);
   const { tenant: id = storage.DEFAULT_TENANT } = options;
   const tenant = id === storage.DEFAULT_TENANT ? undefined : await findTenant(own, id);
   const store = tenant ? await own.tenant(tenant.id) : own;
   const found = await quietSince(store, new Date(Date.now() - days * DAY_MS).toISOString());
-  const folder = options.export === undefined ? undefined : resolve(context.cwd, options.export);
+  const folder = options.export === undefined ? undefined : resolve(invocation.cwd, options.export);
   const whose = tenant ? ` of ${tenant.id}` : "";
   const what = `${found.length} ${found.length === 1 ? "session" : "sessions"}${whose} ${found.length === 1 ? "has" : "have"} not changed for ${days} days`;
   if (options.dryRun || found.length === 0) {
     const json = { found, deleted: [], kept: [], folder: folder ?? null };
-    await write(context.stdout, context.json ? `${JSON.stringify(json)}\n` : `${what}.\n`);
+    await write(invocation.stdout, invocation.json ? `${JSON.stringify(json)}\n` : `${what}.\n`);
     return;
   }
   if (!options.yes) {
     const kept =
       folder === undefined ? "and will be gone for good" : `and will be in ${folder} only, without their files`;
-    await confirm(context, `${what}, ${kept}.\n`, "Delete?");
+    await confirm(invocation, `${what}, ${kept}.\n`, "Delete?");
   }
   if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
   await using client = tenant
-    ? await openTenantSessions({ host: context, project }, tenant, store)
-    : await openClient(context, project, { command: COMMAND });
+    ? await openTenantSessions({ host: invocation, project }, tenant, store)
+    : await openClient(invocation, project, { command: COMMAND });
   const deleted: string[] = [];
   const kept: { id: string; why: string }[] = [];
   for (const id of found) {
-    context.signal.throwIfAborted();
+    invocation.signal.throwIfAborted();
     try {
       if (folder !== undefined) await exportInto(folder, id, storage.exportSession(store, id));
       await client.sessions.delete(id);
@@ -69,13 +69,13 @@ export async function pruneSessions(context: Invocation, options: PruneOptions):
       kept.push({ id, why: error.message });
     }
   }
-  if (context.json) {
-    await write(context.stdout, `${JSON.stringify({ found, deleted, kept, folder: folder ?? null })}\n`);
+  if (invocation.json) {
+    await write(invocation.stdout, `${JSON.stringify({ found, deleted, kept, folder: folder ?? null })}\n`);
     return;
   }
   const where = folder === undefined ? "" : ` They are in ${folder}.`;
-  await write(context.stdout, `Deleted ${deleted.length} of ${found.length}.${deleted.length > 0 ? where : ""}\n`);
-  for (const { id, why } of kept) await write(context.stderr, `${id} stays: ${why}\n`);
+  await write(invocation.stdout, `Deleted ${deleted.length} of ${found.length}.${deleted.length > 0 ? where : ""}\n`);
+  for (const { id, why } of kept) await write(invocation.stderr, `${id} stays: ${why}\n`);
 }
 
 /** Opens a tenant's sessions directly: a server gives them only to the tenant. */

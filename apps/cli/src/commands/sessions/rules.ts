@@ -34,7 +34,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     whose(sub("list", "List rules: those of tandem.yaml, then the others by age."))
       .addOption(json())
-      .action((flags: PlaceFlags, self: Command) => runner(self, (context) => list(context, flags))),
+      .action((flags: PlaceFlags, self: Command) => runner(self, (invocation) => list(invocation, flags))),
     "tandem rules list",
     "tandem rules list --session last",
   );
@@ -48,7 +48,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(json())
       .action(
         (action: "allow" | "ask" | "deny", text: string, flags: PlaceFlags & { reason?: string }, self: Command) =>
-          runner(self, (context) => add(context, action, text, flags)),
+          runner(self, (invocation) => add(invocation, action, text, flags)),
       ),
     'tandem rules add deny "Bash(rm)"',
     'tandem rules add allow "Bash(npm run test *)" --scope project',
@@ -58,7 +58,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("remove", "Remove rules.")
       .argument("<rule...>", "their ids")
       .addOption(json())
-      .action((ids: string[], _options: object, self: Command) => runner(self, (context) => remove(context, ids))),
+      .action((ids: string[], _options: object, self: Command) =>
+        runner(self, (invocation) => remove(invocation, ids)),
+      ),
     "tandem rules remove rule_01JAB",
   );
   examples(
@@ -69,7 +71,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--session <id>", "in a session, by id; `last` is the newest")
       .option("--cwd <dir>", "in this folder (default: this one)")
       .addOption(json())
-      .action((call: string, flags: TestFlags, self: Command) => runner(self, (context) => test(context, call, flags))),
+      .action((call: string, flags: TestFlags, self: Command) =>
+        runner(self, (invocation) => test(invocation, call, flags)),
+      ),
     'tandem rules test "Bash(git push)"',
     'tandem rules test "Bash(git status && rm -rf build)" --mode bypassPermissions',
     'tandem rules test "Edit(src/index.ts)" --agent reviewer',
@@ -92,12 +96,12 @@ export interface TestFlags {
   cwd?: string;
 }
 
-export async function list(context: Invocation, flags: PlaceFlags): Promise<void> {
-  const project = await openProjectOrDefaults(context);
-  await using client = await openClient(context, project, { command: COMMAND });
+export async function list(invocation: Invocation, flags: PlaceFlags): Promise<void> {
+  const project = await openProjectOrDefaults(invocation);
+  await using client = await openClient(invocation, project, { command: COMMAND });
   const place = await placeOf(client, project, flags);
   const rules = await client.rules.list(place);
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ rules }, null, 2)}\n`);
     return;
@@ -108,33 +112,33 @@ export async function list(context: Invocation, flags: PlaceFlags): Promise<void
 }
 
 export async function add(
-  context: Invocation,
+  invocation: Invocation,
   action: RuleAction,
   text: string,
   { reason, ...flags }: PlaceFlags & { reason?: string },
 ): Promise<void> {
   const rule = readRule(action, text, reason);
-  const project = await openProjectOrDefaults(context);
-  await using client = await openClient(context, project, { command: COMMAND });
+  const project = await openProjectOrDefaults(invocation);
+  await using client = await openClient(invocation, project, { command: COMMAND });
   const place = (await placeOf(client, project, flags)) ?? { scope: "user", of: null };
   const kept = await client.rules.add(rule, { ...place, by: localActor() });
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) await write(stdout, `${JSON.stringify({ rule: kept }, null, 2)}\n`);
   else await write(stdout, `${ruleTable([kept], styleFor(stdout)).join("\n")}\n`);
 }
 
-export async function remove(context: Invocation, ids: readonly string[]): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function remove(invocation: Invocation, ids: readonly string[]): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   for (const id of ids) await client.rules.remove(id, localActor());
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   const said = ids.length === 1 ? "The rule is removed." : `${ids.length} rules are removed.`;
   await write(stdout, json ? `${JSON.stringify({ removed: ids }, null, 2)}\n` : `${said}\n`);
 }
 
 /** Exits with 0 for any verdict: the command only asks. */
-export async function test(context: Invocation, call: string, flags: TestFlags): Promise<void> {
-  const project = await openProjectOrDefaults(context);
-  await using client = await openClient(context, project, { command: COMMAND });
+export async function test(invocation: Invocation, call: string, flags: TestFlags): Promise<void> {
+  const project = await openProjectOrDefaults(invocation);
+  await using client = await openClient(invocation, project, { command: COMMAND });
   const session = flags.session === undefined ? undefined : await findSession(client, flags.session);
   const agent = flags.agent === undefined ? undefined : await findAgent(client, flags.agent);
   const here = session === undefined || flags.cwd !== undefined;
@@ -142,9 +146,9 @@ export async function test(context: Invocation, call: string, flags: TestFlags):
     ...(session && { sessionId: session.id }),
     ...(agent && { agentId: agent.id }),
     ...(flags.mode && { mode: flags.mode }),
-    ...(here && { folder: resolve(context.cwd, flags.cwd ?? ".") }),
+    ...(here && { folder: resolve(invocation.cwd, flags.cwd ?? ".") }),
   });
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) await write(stdout, `${JSON.stringify({ call, ...tested }, null, 2)}\n`);
   else await write(stdout, `${explain(tested, styleFor(stdout), Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
 }

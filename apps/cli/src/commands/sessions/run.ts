@@ -41,7 +41,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--allow-everything", "no call asks: commands run and files change without you")
     .addOption(json())
     .action((words: string[], options: RunOptions, self: Command) =>
-      runner(self, (context) => run(context, words, options)),
+      runner(self, (invocation) => run(invocation, words, options)),
     );
   examples(
     command,
@@ -78,18 +78,18 @@ export interface RunOptions {
 }
 
 /** Sends one message to an agent, in a new or existing session, on the running server or in this process. */
-export async function run(context: Invocation, given: readonly string[], flags: RunOptions): Promise<number> {
+export async function run(invocation: Invocation, given: readonly string[], flags: RunOptions): Promise<number> {
   const { words, options } = readWorktree(given, flags);
-  const format = options.outputFormat ?? (context.json ? "json" : "text");
-  const metadata = await readMetadata(context, options);
+  const format = options.outputFormat ?? (invocation.json ? "json" : "text");
+  const metadata = await readMetadata(invocation, options);
   refuseWithResume(options);
-  const folder = workingFolder(context, options);
-  const project = await openProjectOrDefaults(context);
-  const prompt = await readPrompt(context, words, "run");
-  context.allowToStop(GRACE_MS);
+  const folder = workingFolder(invocation, options);
+  const project = await openProjectOrDefaults(invocation);
+  const prompt = await readPrompt(invocation, words, "run");
+  invocation.allowToStop(GRACE_MS);
 
-  using view = createView(context, format, options.jsonSchema !== undefined);
-  await using client = await openClient(context, project, {
+  using view = createView(invocation, format, options.jsonSchema !== undefined);
+  await using client = await openClient(invocation, project, {
     command: "tandem run",
     runs: true,
     ...(options.resume === undefined && options.fork === undefined && { folder }),
@@ -100,16 +100,16 @@ export async function run(context: Invocation, given: readonly string[], flags: 
       : await begin(client, project, options, { folder, metadata, prompt });
   const result = await runTurn(client, session.id, [{ type: "text", text: prompt }], {
     view,
-    signal: context.signal,
+    signal: invocation.signal,
     // Piped text may be untrusted, so `/name` and `@path` in it have no effect.
     isTyped: words.length > 0 && prompt === words.join(" "),
     approve: createApprover(
-      { ...context, json: format !== "text" },
+      { ...invocation, json: format !== "text" },
       { allow: options.allow ?? [], allowEverything: options.allowEverything ?? false, pause: () => view.pause() },
     ),
   });
   view[Symbol.dispose]();
-  return await reportTurn(context, { format, session, result, wantsObject: options.jsonSchema !== undefined });
+  return await reportTurn(invocation, { format, session, result, wantsObject: options.jsonSchema !== undefined });
 }
 
 async function begin(
@@ -156,12 +156,12 @@ function createView({ stdout, stderr }: Invocation, format: OutputFormat, wantsO
   }
 }
 
-async function readMetadata(context: Invocation, options: RunOptions): Promise<Record<string, string>> {
+async function readMetadata(invocation: Invocation, options: RunOptions): Promise<Record<string, string>> {
   const { maxTurns, maxBudgetUsd, jsonSchema, permissionMode, effort, model, resume } = options;
   if (maxTurns !== undefined && !/^[1-9]\d{0,5}$/.test(maxTurns)) {
     throw new TandemError("usage", `--max-turns is ${JSON.stringify(maxTurns)}.`, { fix: "Give a number from 1 up." });
   }
-  const schema = jsonSchema === undefined ? undefined : await readJsonSchema(context.cwd, jsonSchema);
+  const schema = jsonSchema === undefined ? undefined : await readJsonSchema(invocation.cwd, jsonSchema);
   return {
     ...(maxTurns !== undefined && { [SESSION_METADATA.maxTurns]: maxTurns }),
     ...(permissionMode !== undefined && { [SESSION_METADATA.permissionMode]: permissionMode }),

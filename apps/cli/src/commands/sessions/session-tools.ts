@@ -11,7 +11,7 @@ export function registerCommands(command: Command, { examples, json, runner }: R
     command
       .argument("<session>", "its id; `last` is the newest")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (context) => commands(context, id))),
+      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => commands(invocation, id))),
     "tandem commands last",
   );
 }
@@ -23,17 +23,19 @@ export function registerShell(command: Command, { examples, json, runner }: Regi
       .argument("<command...>", "the command")
       .addOption(json())
       .action((id: string, words: string[], _options: object, self: Command) =>
-        runner(self, (context) => shell(context, id, words)),
+        runner(self, (invocation) => shell(invocation, id, words)),
       ),
     'tandem shell last "npm test"',
   );
 }
 
 /** Lists the slash commands of a session. */
-export async function commands(context: Invocation, id: string): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem commands" });
+export async function commands(invocation: Invocation, id: string): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
+    command: "tandem commands",
+  });
   const listed = await client.sessions.commands((await findSession(client, id)).id);
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ commands: listed }, null, 2)}\n`);
     return;
@@ -48,11 +50,13 @@ export async function commands(context: Invocation, id: string): Promise<void> {
 }
 
 /** Runs a command in a session's folder. The model sees it with the next message. */
-export async function shell(context: Invocation, id: string, words: readonly string[]): Promise<number> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem shell" });
+export async function shell(invocation: Invocation, id: string, words: readonly string[]): Promise<number> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
+    command: "tandem shell",
+  });
   const session = await findSession(client, id);
-  const done = await client.sessions.shell(session.id, words.join(" "), context.signal);
-  const { stdout, stderr, json } = context;
+  const done = await client.sessions.shell(session.id, words.join(" "), invocation.signal);
+  const { stdout, stderr, json } = invocation;
   if (json) await write(stdout, `${JSON.stringify(done, null, 2)}\n`);
   else {
     const { dim } = styleFor(stderr);

@@ -32,7 +32,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(new Option("--status <status>", "only those that are").choices(STATUS_CHOICES))
       .option("--all", "archived ones too")
       .addOption(json())
-      .action((options: ListOptions, self: Command) => runner(self, (context) => list(context, options))),
+      .action((options: ListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem sessions list",
     "tandem sessions list --status running --json | jq -r '.sessions[].id'",
   );
@@ -42,7 +42,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--limit <number>", "at most so many messages, from the end", "50")
       .addOption(json())
       .action((id: string, options: { limit: string }, self: Command) =>
-        runner(self, (context) => show(context, id, options)),
+        runner(self, (invocation) => show(invocation, id, options)),
       ),
     "tandem sessions show last",
   );
@@ -52,7 +52,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-o, --output <file>", "a new file, for you alone (default: standard output)")
       .addOption(json())
       .action((id: string, options: { output?: string }, self: Command) =>
-        runner(self, (context) => exportSession(context, id, options)),
+        runner(self, (invocation) => exportSession(invocation, id, options)),
       ),
     "tandem sessions export last -o session.jsonl",
     "tandem sessions export last | ssh other tandem sessions import",
@@ -74,9 +74,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--with-waiting", "messages that were waiting are put to the model as soon as a server is up")
       .addOption(json())
       .action((what: string[], options: ImportSessionOptions, self: Command) =>
-        runner(self, async (context) => {
-          if (options.fromClaude) return (await import("./import-claude.ts")).importClaude(context, what, options);
-          return importSession(context, what, options);
+        runner(self, async (invocation) => {
+          if (options.fromClaude) return (await import("./import-claude.ts")).importClaude(invocation, what, options);
+          return importSession(invocation, what, options);
         }),
       ),
     "tandem sessions import session.jsonl",
@@ -89,7 +89,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-y, --yes", "do not ask")
       .addOption(json())
       .action((ids: string[], options: { yes?: boolean }, self: Command) =>
-        runner(self, (context) => remove(context, ids, options)),
+        runner(self, (invocation) => remove(invocation, ids, options)),
       ),
     "tandem sessions rm last",
   );
@@ -102,7 +102,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-y, --yes", "do not ask")
       .addOption(json())
       .action((options: PruneOptions, self: Command) =>
-        runner(self, async (context) => (await import("./prune-sessions.ts")).pruneSessions(context, options)),
+        runner(self, async (invocation) => (await import("./prune-sessions.ts")).pruneSessions(invocation, options)),
       ),
     "tandem sessions prune --days 90 --export old",
     "tandem sessions prune --tenant acme --dry-run",
@@ -119,9 +119,9 @@ export interface ListOptions {
   status?: SessionStatus;
 }
 
-export async function list(context: Invocation, options: ListOptions): Promise<void> {
+export async function list(invocation: Invocation, options: ListOptions): Promise<void> {
   const limit = toCount("--limit", options.limit);
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const { data, next } = await client.sessions.list({
     limit,
     order: "desc",
@@ -129,7 +129,7 @@ export async function list(context: Invocation, options: ListOptions): Promise<v
     ...(options.agent && { agentId: (await findAgent(client, options.agent)).id }),
     ...(options.status && { statuses: [options.status] }),
   });
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ sessions: data }, null, 2)}\n`);
     return;
@@ -141,7 +141,7 @@ export async function list(context: Invocation, options: ListOptions): Promise<v
   }
   const rows = data.map((session) => [
     session.id,
-    shownStatus(context, session),
+    shownStatus(invocation, session),
     bold(printable(session.title ?? "")),
     dim(printable(session.agent.name)),
     dim(usd(session.usage.list_cost)),
@@ -150,9 +150,9 @@ export async function list(context: Invocation, options: ListOptions): Promise<v
   await write(stdout, `${table(rows).join("\n")}\n${next ? dim(`More with --limit ${limit * 2}.\n`) : ""}`);
 }
 
-export async function show(context: Invocation, id: string, { limit }: { limit: string }): Promise<void> {
-  const { stdout, json } = context;
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function show(invocation: Invocation, id: string, { limit }: { limit: string }): Promise<void> {
+  const { stdout, json } = invocation;
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const session = await findSession(client, id);
   const { messages, more } = await client.messages(session.id, toCount("--limit", limit));
   if (json) {
@@ -164,7 +164,7 @@ export async function show(context: Invocation, id: string, { limit }: { limit: 
   const head = [
     [dim("session"), session.id],
     [dim("title"), bold(printable(session.title ?? "–"))],
-    [dim("status"), shownStatus(context, session)],
+    [dim("status"), shownStatus(invocation, session)],
     [dim("agent"), `${printable(session.agent.name)}, version ${session.agent.version}, ${session.agent.model.id}`],
     [
       dim("cost"),
@@ -178,46 +178,56 @@ export async function show(context: Invocation, id: string, { limit }: { limit: 
 }
 
 /** Writes to standard output or to a new private file. */
-export async function exportSession(context: Invocation, id: string, { output }: { output?: string }): Promise<void> {
-  const project = await openProjectOrDefaults(context);
+export async function exportSession(
+  invocation: Invocation,
+  id: string,
+  { output }: { output?: string },
+): Promise<void> {
+  const project = await openProjectOrDefaults(invocation);
   const storage = await loadStorage();
-  await using store = await openStore(context, project);
+  await using store = await openStore(invocation, project);
   const session = id === "last" ? ((await store.sessions.list({ limit: 1 })).data[0]?.id ?? id) : id;
   const lines = storage.exportSession(store, session);
   if (output === undefined) {
-    for await (const line of lines) await write(context.stdout, `${line}\n`);
+    for await (const line of lines) await write(invocation.stdout, `${line}\n`);
     return;
   }
-  const file = resolve(context.cwd, output);
+  const file = resolve(invocation.cwd, output);
   const count = await writeExport(lines, file);
   const text = `${session}: ${count} lines in ${file}`;
-  await write(context.stdout, context.json ? `${JSON.stringify({ session, file, lines: count })}\n` : `${text}\n`);
+  await write(
+    invocation.stdout,
+    invocation.json ? `${JSON.stringify({ session, file, lines: count })}\n` : `${text}\n`,
+  );
 }
 
 export async function importSession(
-  context: Invocation,
+  invocation: Invocation,
   [path, ...others]: readonly string[],
   { asNew, cwd, withWaiting = false }: { asNew?: boolean; cwd?: string; withWaiting?: boolean },
 ): Promise<void> {
   if (others.length > 0) {
     throw new TandemError("usage", "A file holds one session.", { fix: "Import one file after the other." });
   }
-  if (path === undefined && context.stdin.isTTY) {
+  if (path === undefined && invocation.stdin.isTTY) {
     throw new TandemError("usage", "There is nothing to import.", { fix: "Name a file, or pipe one in." });
   }
-  const project = await openProjectOrDefaults(context);
+  const project = await openProjectOrDefaults(invocation);
   const storage = await loadStorage();
-  const folder = await allowedFolder(project, resolve(context.cwd, cwd ?? "."));
+  const folder = await allowedFolder(project, resolve(invocation.cwd, cwd ?? "."));
   const { id, waiting } = await (async () => {
-    using _ = new Progress(context, "Importing …");
-    await using store = await openStore(context, project);
+    using _ = new Progress(invocation, "Importing …");
+    await using store = await openStore(invocation, project);
     const options = { folder, withWaiting, ...(asNew && { id: newId("session") }) };
-    return await storage.importSession(store, linesOf(context, path), options);
+    return await storage.importSession(store, linesOf(invocation, path), options);
   })();
   const left = withWaiting ? 0 : waiting;
   const note = left > 0 ? ` ${left} waiting ${left === 1 ? "message was" : "messages were"} left out.` : "";
   const json = { session: id, folder, left_out: left };
-  await write(context.stdout, context.json ? `${JSON.stringify(json)}\n` : `${id} is here now, in ${folder}.${note}\n`);
+  await write(
+    invocation.stdout,
+    invocation.json ? `${JSON.stringify(json)}\n` : `${id} is here now, in ${folder}.${note}\n`,
+  );
 }
 
 /** Opened with the first read: lines that arrive without a listener would be lost. */
@@ -230,17 +240,24 @@ async function* linesOf({ cwd, stdin }: Invocation, path: string | undefined): A
   yield* handle.readLines({ autoClose: false });
 }
 
-export async function remove(context: Invocation, ids: readonly string[], { yes }: { yes?: boolean }): Promise<void> {
-  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+export async function remove(
+  invocation: Invocation,
+  ids: readonly string[],
+  { yes }: { yes?: boolean },
+): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const sessions: Session[] = [];
   for (const id of ids) sessions.push(await findSession(client, id));
   if (!yes) {
     const names = sessions.map(({ id, title }) => `  ${id}  ${printable(title ?? "")}`).join("\n");
-    await confirm(context, `For good, with everything that was said:\n${names}\n`, "Delete?");
+    await confirm(invocation, `For good, with everything that was said:\n${names}\n`, "Delete?");
   }
   for (const { id } of sessions) await client.sessions.delete(id);
   const deleted = sessions.map(({ id }) => id);
-  await write(context.stdout, context.json ? `${JSON.stringify({ deleted })}\n` : `Deleted ${deleted.join(", ")}.\n`);
+  await write(
+    invocation.stdout,
+    invocation.json ? `${JSON.stringify({ deleted })}\n` : `Deleted ${deleted.join(", ")}.\n`,
+  );
 }
 
 function shownStatus({ stdout }: Invocation, { status, archived_at: archived }: Session): string {

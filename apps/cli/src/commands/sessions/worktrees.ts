@@ -18,18 +18,18 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     sub("list", "List the worktrees of sessions on this machine.")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (context) => list(context))),
+      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
     "tandem worktrees list",
   );
   examples(
     of("show", "Show what was done in a worktree, and what of it is nowhere else.").action(
-      (id: string, _options: object, self: Command) => runner(self, (context) => show(context, id)),
+      (id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id)),
     ),
     "tandem worktrees show last",
   );
   examples(
     of("diff", "Print all that was done in it, committed or not, as a patch for git apply.").action(
-      (id: string, _options: object, self: Command) => runner(self, (context) => diff(context, id)),
+      (id: string, _options: object, self: Command) => runner(self, (invocation) => diff(invocation, id)),
     ),
     "tandem worktrees diff last",
     "tandem worktrees diff last > work.patch",
@@ -42,7 +42,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--undo", "put the branch back where it stood before the last merge")
       .action(
         (id: string, options: { into?: string; message?: string; dryRun?: boolean; undo?: boolean }, self: Command) =>
-          runner(self, (context) => merge(context, id, options)),
+          runner(self, (invocation) => merge(invocation, id, options)),
       ),
     "tandem worktrees merge last",
     "tandem worktrees merge last --undo",
@@ -52,7 +52,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--dry-run", "only say what would change")
       .option("--undo", "take back what was applied last")
       .action((id: string, options: { dryRun?: boolean; undo?: boolean }, self: Command) =>
-        runner(self, (context) => patch(context, id, options)),
+        runner(self, (invocation) => patch(invocation, id, options)),
       ),
     "tandem worktrees patch last --dry-run",
     "tandem worktrees patch last",
@@ -63,7 +63,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--discard", "what is not committed is lost")
       .option("-y, --yes", "do not ask")
       .action((id: string, options: { keepBranch?: boolean; discard?: boolean; yes?: boolean }, self: Command) =>
-        runner(self, (context) => remove(context, id, options)),
+        runner(self, (invocation) => remove(invocation, id, options)),
       ),
     "tandem worktrees remove last",
     "tandem worktrees remove last --keep-branch",
@@ -72,7 +72,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("prune", "Remove those of archived and deleted sessions that have no work which is nowhere else.")
       .option("--dry-run", "only say which")
       .addOption(json())
-      .action((options: { dryRun?: boolean }, self: Command) => runner(self, (context) => prune(context, options))),
+      .action((options: { dryRun?: boolean }, self: Command) =>
+        runner(self, (invocation) => prune(invocation, options)),
+      ),
     "tandem worktrees prune --dry-run",
   );
 }
@@ -81,25 +83,25 @@ const MOST_FILES = 20;
 
 const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
 
-const open = async (context: Invocation): Promise<SessionsClient> =>
-  openClient(context, await openProjectOrDefaults(context), { command: "tandem worktrees" });
+const open = async (invocation: Invocation): Promise<SessionsClient> =>
+  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem worktrees" });
 
 /** A worktree may outlive its session, so a full id is used without a lookup. */
 const idOf = async (client: SessionsClient, id: string): Promise<string> =>
   id === "last" ? (await findSession(client, id)).id : id;
 
-export async function list(context: Invocation): Promise<void> {
-  await using client = await open(context);
+export async function list(invocation: Invocation): Promise<void> {
+  await using client = await open(invocation);
   const worktrees = await client.worktrees.list();
-  const { stdout } = context;
-  if (context.json) return write(stdout, `${JSON.stringify({ worktrees }, null, 2)}\n`);
+  const { stdout } = invocation;
+  if (invocation.json) return write(stdout, `${JSON.stringify({ worktrees }, null, 2)}\n`);
   const { dim, bold } = styleFor(stdout);
   if (worktrees.length === 0) {
     return write(stdout, `${dim('No worktrees. A session gets one of its own with tandem run --worktree "…"')}\n`);
   }
   const rows = worktrees.map((worktree) => [
     worktree.session_id,
-    shownState(context, worktree),
+    shownState(invocation, worktree),
     bold(printable(worktree.branch)),
     dim(printable(worktree.from === null ? "from no branch" : `from ${worktree.from}`)),
     dim(portsOf(worktree)),
@@ -108,17 +110,17 @@ export async function list(context: Invocation): Promise<void> {
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
 
-export async function show(context: Invocation, id: string): Promise<void> {
-  await using client = await open(context);
+export async function show(invocation: Invocation, id: string): Promise<void> {
+  await using client = await open(invocation);
   const status = await client.worktrees.status(await idOf(client, id));
-  const { stdout } = context;
-  if (context.json) return write(stdout, `${JSON.stringify(status, null, 2)}\n`);
+  const { stdout } = invocation;
+  if (invocation.json) return write(stdout, `${JSON.stringify(status, null, 2)}\n`);
   const { dim, bold, warn } = styleFor(stdout);
   const { merged, applied } = status;
   const rows = [
     [dim("session"), status.session_id],
     [dim("title"), bold(printable(status.title ?? "–"))],
-    [dim("state"), shownState(context, status)],
+    [dim("state"), shownState(invocation, status)],
     [dim("folder"), printable(status.folder)],
     [dim("repository"), printable(status.repository)],
     [
@@ -138,16 +140,16 @@ export async function show(context: Invocation, id: string): Promise<void> {
     ...(status.copied > 0 ? [[dim("copied"), `${count(status.copied, "file")} that git does not have`]] : []),
     ...status.skipped.map(({ path, why }) => [dim("not copied"), `${printable(path)}: ${printable(why)}`]),
   ];
-  await write(stdout, `${table(rows).join("\n")}\n${filesOf(context, status)}`);
+  await write(stdout, `${table(rows).join("\n")}\n${filesOf(invocation, status)}`);
 }
 
 /** Prints the patch unchanged, for a pager or git. */
-export async function diff(context: Invocation, id: string): Promise<void> {
-  await using client = await open(context);
+export async function diff(invocation: Invocation, id: string): Promise<void> {
+  await using client = await open(invocation);
   const session = await idOf(client, id);
   const patch = await client.worktrees.patch(session);
-  const { stdout } = context;
-  if (context.json) return write(stdout, `${JSON.stringify({ session_id: session, patch })}\n`);
+  const { stdout } = invocation;
+  if (invocation.json) return write(stdout, `${JSON.stringify({ session_id: session, patch })}\n`);
   const { good, bad, accent, bold } = styleFor(stdout);
   const paint = (line: string): string => {
     if (line.startsWith("diff ") || line.startsWith("+++ ") || line.startsWith("--- ")) return bold(line);
@@ -159,11 +161,11 @@ export async function diff(context: Invocation, id: string): Promise<void> {
 }
 
 export async function merge(
-  context: Invocation,
+  invocation: Invocation,
   id: string,
   options: { into?: string; message?: string; dryRun?: boolean; undo?: boolean },
 ): Promise<void> {
-  await using client = await open(context);
+  await using client = await open(invocation);
   const session = await idOf(client, id);
   const { into, message, dryRun = false, undo = false } = options;
   const params = { ...(into && { into }), ...(message && { message }), dry_run: dryRun, undo };
@@ -182,15 +184,15 @@ export async function merge(
     result.left.length > 0 && !undo
       ? [`Not committed, and only in the worktree: ${result.left.slice(0, 5).map(printable).join(", ")}.`]
       : [];
-  await answer(context, result, [text, ...left]);
+  await answer(invocation, result, [text, ...left]);
 }
 
 export async function patch(
-  context: Invocation,
+  invocation: Invocation,
   id: string,
   options: { dryRun?: boolean; undo?: boolean },
 ): Promise<void> {
-  await using client = await open(context);
+  await using client = await open(invocation);
   const session = await idOf(client, id);
   const { dryRun = false, undo = false } = options;
   const result = await client.worktrees.apply(session, { dry_run: dryRun, undo }, localActor());
@@ -204,34 +206,38 @@ export async function patch(
       : dryRun
         ? `Would change ${what}`
         : `Changed ${what}. Take it back: tandem worktrees patch ${session} --undo`;
-  await answer(context, result, [text, ...names]);
+  await answer(invocation, result, [text, ...names]);
 }
 
 export async function remove(
-  context: Invocation,
+  invocation: Invocation,
   id: string,
   options: { keepBranch?: boolean; discard?: boolean; yes?: boolean },
 ): Promise<void> {
-  await using client = await open(context);
+  await using client = await open(invocation);
   const session = await idOf(client, id);
   const { keepBranch = false, discard = false, yes = false } = options;
   if (discard && !yes) {
     const { unsaved, folder } = await client.worktrees.status(session);
     const lost = unsaved.uncommitted.map((path) => `  ${printable(path)}`).join("\n");
-    if (lost) await confirm(context, `Lost with ${printable(folder)}:\n${lost}\n`, "Remove it?");
+    if (lost) await confirm(invocation, `Lost with ${printable(folder)}:\n${lost}\n`, "Remove it?");
   }
   await client.worktrees.remove(session, { keep_branch: keepBranch, discard }, localActor());
-  await answer(context, { removed: session }, [`The worktree of ${session} is gone; the session is archived.`]);
+  await answer(invocation, { removed: session }, [`The worktree of ${session} is gone; the session is archived.`]);
 }
 
-export async function prune(context: Invocation, { dryRun = false }: { dryRun?: boolean }): Promise<void> {
-  await using client = await open(context);
+export async function prune(invocation: Invocation, { dryRun = false }: { dryRun?: boolean }): Promise<void> {
+  await using client = await open(invocation);
   const result = await client.worktrees.prune(dryRun, localActor());
   const lines = [
     ...result.removed.map((id) => `${dryRun ? "would go" : "gone"}  ${id}`),
     ...result.kept.map(({ session_id: id, why }) => `kept  ${id}  ${printable(why)}`),
   ];
-  await answer(context, result, lines.length > 0 ? lines : ["Nothing to remove: every worktree is a live session's."]);
+  await answer(
+    invocation,
+    result,
+    lines.length > 0 ? lines : ["Nothing to remove: every worktree is a live session's."],
+  );
 }
 
 async function answer({ stdout, json }: Invocation, result: object, lines: readonly string[]): Promise<void> {

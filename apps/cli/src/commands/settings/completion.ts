@@ -10,7 +10,7 @@ export function register(command: Command, { examples, runner }: Registration): 
     command
       .addArgument(command.createArgument("<shell>").choices(SHELLS))
       .action((shell: Shell, _options: object, self: Command) =>
-        runner(self, (context) => completion(context, shell, self.parent!)),
+        runner(self, (invocation) => completion(invocation, shell, self.parent!)),
       ),
     "tandem completion bash > ~/.local/share/bash-completion/completions/tandem",
     "tandem completion zsh > ~/.tandem.zsh && echo 'source ~/.tandem.zsh' >> ~/.zshrc",

@@ -29,14 +29,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     sub("show", "Print every setting that is in force, and where it comes from.")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (context) => show(context))),
+      .action((_options: object, self: Command) => runner(self, (invocation) => show(invocation))),
     "tandem config show",
   );
   examples(
     sub("get", "Print one setting or section.")
       .argument("<key>", "such as llm.models.default")
       .addOption(json())
-      .action((key: string, _options: object, self: Command) => runner(self, (context) => get(context, key))),
+      .action((key: string, _options: object, self: Command) => runner(self, (invocation) => get(invocation, key))),
     "tandem config get llm.models.default",
   );
   examples(
@@ -45,7 +45,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<value>", "the new value")
       .addOption(json())
       .action((key: string, value: string, _options: object, self: Command) =>
-        runner(self, (context) => set(context, key, value)),
+        runner(self, (invocation) => set(invocation, key, value)),
       ),
     "tandem config set llm.models.triage haiku",
     "tandem config set llm.limits.patience 10m",
@@ -55,13 +55,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<key>", "such as llm.models.triage")
       .addOption(json())
       .action((key: string, _options: object, self: Command) =>
-        runner(self, (context) => set(context, key, undefined)),
+        runner(self, (invocation) => set(invocation, key, undefined)),
       ),
     "tandem config unset llm.models.triage",
   );
   examples(
     sub("schema", "Print the JSON Schema of tandem.yaml.").action((_options: object, self: Command) =>
-      runner(self, (context) => schema(context)),
+      runner(self, (invocation) => schema(invocation)),
     ),
     "tandem config schema > tandem.schema.json",
   );
@@ -71,9 +71,9 @@ export async function schema({ stdout }: Invocation): Promise<void> {
   await write(stdout, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 }
 
-export async function show(context: Invocation): Promise<void> {
-  const project = await openProject(context);
-  const { stdout, json } = context;
+export async function show(invocation: Invocation): Promise<void> {
+  const project = await openProject(invocation);
+  const { stdout, json } = invocation;
   const settings = settingsFor(project.config).map((key) => {
     const set = project.settings.find(({ path }) => path === key.path);
     return { key: key.path, value: valueOf(project, key), line: set?.line };
@@ -91,16 +91,17 @@ export async function show(context: Invocation): Promise<void> {
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
 
-export async function get(context: Invocation, path: string): Promise<void> {
+export async function get(invocation: Invocation, path: string): Promise<void> {
   const key = requireKey(path);
-  const project = await openProject(context);
+  const project = await openProject(invocation);
   const value = key.type === "section" ? sectionOf(project, path) : valueOf(project, { ...key, path });
-  if (context.json) await write(context.stdout, `${JSON.stringify({ key: path, value: value ?? null }, null, 2)}\n`);
-  else if (value !== undefined) await write(context.stdout, `${stringify(value).trimEnd()}\n`);
+  if (invocation.json)
+    await write(invocation.stdout, `${JSON.stringify({ key: path, value: value ?? null }, null, 2)}\n`);
+  else if (value !== undefined) await write(invocation.stdout, `${stringify(value).trimEnd()}\n`);
 }
 
 /** Sets a value; `undefined` removes it. Writes nothing if the result would be invalid. */
-export async function set(context: Invocation, path: string, text: string | undefined): Promise<void> {
+export async function set(invocation: Invocation, path: string, text: string | undefined): Promise<void> {
   const key = requireKey(path);
   if (key.type === "section") {
     throw new TandemError("usage", `${path} is a section, not a setting.`, {
@@ -109,19 +110,19 @@ export async function set(context: Invocation, path: string, text: string | unde
         .join(", ")}.`,
     });
   }
-  const before = await openProject(context);
+  const before = await openProject(invocation);
   const source = await readConfigFile(before);
   const edited = editConfig(source, [{ path, value: text === undefined ? undefined : toValue(key, text) }]);
   const after = checkEdited(edited, before.displayPath);
   const changed = edited !== source;
   if (changed) await writeFileAtomically(before.file, edited);
   // A user's own edit of a trusted folder is trusted. An untrusted folder stays untrusted.
-  if (changed && (await untrustedSettings(context.env, before.folder, before.settings)).length === 0) {
-    await trustFolder(context.env, before.folder, after.settings);
+  if (changed && (await untrustedSettings(invocation.env, before.folder, before.settings)).length === 0) {
+    await trustFolder(invocation.env, before.folder, after.settings);
   }
-  if (context.json)
-    await write(context.stdout, `${JSON.stringify({ file: before.file, key: path, changed }, null, 2)}\n`);
-  else await write(context.stdout, `${before.displayPath}: ${path} ${changed ? "changed" : "is so already"}.\n`);
+  if (invocation.json)
+    await write(invocation.stdout, `${JSON.stringify({ file: before.file, key: path, changed }, null, 2)}\n`);
+  else await write(invocation.stdout, `${before.displayPath}: ${path} ${changed ? "changed" : "is so already"}.\n`);
 }
 
 function requireKey(path: string): ConfigKey {

@@ -11,18 +11,18 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     command
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (context) => credentials(context))),
+      .action((_options: object, self: Command) => runner(self, (invocation) => credentials(invocation))),
     "tandem credentials",
     "tandem credentials --json | jq '.places[] | select(.state == \"found\") | .id'",
   );
 }
 
 /** Lists credentials and the ones in use: kinds and sources, never values. Read-only; sends nothing. */
-export async function credentials(context: Invocation): Promise<void> {
-  const { env, cwd, stdout } = context;
-  const project = await openProjectOrDefaults(context);
+export async function credentials(invocation: Invocation): Promise<void> {
+  const { env, cwd, stdout } = invocation;
+  const project = await openProjectOrDefaults(invocation);
   const { report, uses } = await readCredentials({ env, cwd }, project);
-  if (context.json) return write(stdout, `${JSON.stringify(wireReport(report, uses), null, 2)}\n`);
+  if (invocation.json) return write(stdout, `${JSON.stringify(wireReport(report, uses), null, 2)}\n`);
   const look = { style: styleFor(stdout), home: env["HOME"] || homedir(), width: widthOf(stdout) };
   await write(stdout, `${renderCredentials(report, uses, look)}\n`);
 }

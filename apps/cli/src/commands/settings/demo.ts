@@ -11,7 +11,7 @@ import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  command.addOption(json()).action((_options: object, self: Command) => runner(self, (context) => demo(context)));
+  command.addOption(json()).action((_options: object, self: Command) => runner(self, (invocation) => demo(invocation)));
   examples(command, "tandem demo");
   const onContext = command
     .command("context")
@@ -20,8 +20,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .argument("[folder]", "where to make the project, new or empty (default: a temporary folder)")
     .addOption(json())
     .action((folder: string | undefined, _options: object, self: Command) =>
-      runner(self, async (context) =>
-        (await import("../../demo/context/demo-context.ts")).demoContext(context, folder),
+      runner(self, async (invocation) =>
+        (await import("../../demo/context/demo-context.ts")).demoContext(invocation, folder),
       ),
     );
   examples(onContext, "tandem demo context", "tandem demo context ~/harbour-bikes");
@@ -31,13 +31,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
  * Runs the real Claude Code binary with a scripted model. Spends nothing, sends nothing over the network, and neither reads nor
  * changes the user's files. All state is in a scratch folder that is deleted at the end.
  */
-export async function demo(context: Invocation): Promise<void> {
+export async function demo(invocation: Invocation): Promise<void> {
   const { startRehearsal } = await import("@tandem/rehearsal");
   const { createBackend, createRuntime, defineTool } = await import("@tandem/runtime");
   const folder = await mkdtemp(join(tmpdir(), "tandem-demo-"));
   const rehearsal = await startRehearsal(createRehearsedModel());
-  const narrator = new Narrator(context.json ? context.stderr : context.stdout);
-  const style = styleFor(context.stdout);
+  const narrator = new Narrator(invocation.json ? invocation.stderr : invocation.stdout);
+  const style = styleFor(invocation.stdout);
   const reports: CallReport[] = [];
   const { llm } = configSchema.parse({
     llm: { provider: { backend: "claude-code" }, claudeCode: { auth: "api_key", baseUrl: rehearsal.url } },
@@ -46,11 +46,11 @@ export async function demo(context: Invocation): Promise<void> {
     const backend = await createBackend(llm, {
       readSecret: async () => "sk-ant-rehearsed",
       stateFolder: folder,
-      hostVariables: { PATH: context.env["PATH"], HOME: folder, TMPDIR: folder, LANG: context.env["LANG"] },
+      hostVariables: { PATH: invocation.env["PATH"], HOME: folder, TMPDIR: folder, LANG: invocation.env["LANG"] },
     });
     const runtime = createRuntime({ config: llm, backend, sink: (report) => void reports.push(report) });
     const close = (): void => void runtime.close();
-    context.signal.addEventListener("abort", close, { once: true });
+    invocation.signal.addEventListener("abort", close, { once: true });
     narrator.line(style.bold("The real Claude Code, a rehearsed model"));
     narrator.line(
       `The model's API is played by a stand-in at ${rehearsal.url}. Nothing is spent, and nothing leaves this machine.`,
@@ -61,7 +61,7 @@ export async function demo(context: Invocation): Promise<void> {
         if (act !== fastAct) narrator.took(reports.at(-1)!);
       }
     } finally {
-      context.signal.removeEventListener("abort", close);
+      invocation.signal.removeEventListener("abort", close);
       await runtime.close();
     }
     rehearsal.assertDone();
@@ -76,7 +76,7 @@ export async function demo(context: Invocation): Promise<void> {
     narrator.line(
       'Next: `npx tandem setup` to use it with your own Claude Code login or an API key, then `npx tandem text "…"`.',
     );
-    if (context.json) await write(context.stdout, `${JSON.stringify({ calls: reports }, null, 2)}\n`);
+    if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ calls: reports }, null, 2)}\n`);
   } finally {
     await rehearsal.close();
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });

@@ -9,25 +9,27 @@ import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
-    command.addOption(json()).action((_options: object, self: Command) => runner(self, (context) => doctor(context))),
+    command
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (invocation) => doctor(invocation))),
     "tandem doctor",
     "tandem doctor --json | jq '.checks[] | select(.result != \"ok\")'",
   );
 }
 
 /** Runs all checks in parallel. Exits with 1 if one fails. */
-export async function doctor(context: Invocation): Promise<number> {
+export async function doctor(invocation: Invocation): Promise<number> {
   const findings = await (async () => {
-    using progress = new Progress(context, "Checking …");
-    return runHealthChecks(context, isServerReady, (done, all) => progress.label(`Checked ${done} of ${all} …`));
+    using progress = new Progress(invocation, "Checking …");
+    return runHealthChecks(invocation, isServerReady, (done, all) => progress.label(`Checked ${done} of ${all} …`));
   })();
   const failures = findings.filter(({ result }) => result === "failure").length;
   const warnings = findings.filter(({ result }) => result === "warning").length;
-  if (context.json) {
-    await write(context.stdout, `${JSON.stringify({ ok: failures === 0, checks: findings }, null, 2)}\n`);
+  if (invocation.json) {
+    await write(invocation.stdout, `${JSON.stringify({ ok: failures === 0, checks: findings }, null, 2)}\n`);
   } else {
     const counts = [count(failures, "failure"), count(warnings, "warning")].filter(Boolean).join(", ");
-    await write(context.stdout, `${render(context, findings)}\n\n${counts || "All is well."}\n`);
+    await write(invocation.stdout, `${render(invocation, findings)}\n\n${counts || "All is well."}\n`);
   }
   return failures > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }

@@ -21,7 +21,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--dry-run", "only say what would be taken over")
       .option("-y, --yes", "do not ask")
       .addOption(json())
-      .action((options: ImportOptions, self: Command) => runner(self, (context) => importConfig(context, options))),
+      .action((options: ImportOptions, self: Command) =>
+        runner(self, (invocation) => importConfig(invocation, options)),
+      ),
     "tandem import --dry-run",
     "tandem import --from claude",
   );
@@ -34,32 +36,32 @@ export interface ImportOptions {
 }
 
 /** Imports the folder's settings for Claude Code or opencode. Keeps existing settings. */
-export async function importConfig(context: Invocation, options: ImportOptions): Promise<number> {
-  const project = await openProjectToEdit(context);
+export async function importConfig(invocation: Invocation, options: ImportOptions): Promise<number> {
+  const project = await openProjectToEdit(invocation);
   const model = project.config.llm.models.default;
   const parts = [
     ...(options.from === "opencode" ? [] : [await fromClaude(project.folder, model)]),
     ...(options.from === "claude" ? [] : [await fromOpencode(project.folder, model)]),
   ];
-  const found = withoutKnown(merge(parts), project, await knownAgents(context, project, parts));
-  const { stdout, json } = context;
+  const found = withoutKnown(merge(parts), project, await knownAgents(invocation, project, parts));
+  const { stdout, json } = invocation;
   const isNothing = isEmpty(found);
-  if (!json) await write(stdout, `${describe(context, project, found).join("\n")}\n`);
+  if (!json) await write(stdout, `${describe(invocation, project, found).join("\n")}\n`);
   if (isNothing || options.dryRun) {
-    if (json) await print(context, found, false);
+    if (json) await print(invocation, found, false);
     return 0;
   }
   // Ask first: the rules and programs of an untrusted folder would take effect.
-  if (!options.yes) await confirm(context, "", "Take this over?");
+  if (!options.yes) await confirm(invocation, "", "Take this over?");
   // Trust the project as written.
-  const written = { ...project, ...(await writeEdits(context, project, editsOf(found, project))) };
+  const written = { ...project, ...(await writeEdits(invocation, project, editsOf(found, project))) };
   for (const [name, text] of Object.entries(found.commands)) {
     const path = commandPath(project, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text, { flag: "wx" });
   }
-  const made = await createAgents(context, written, found);
-  if (json) await print(context, found, true);
+  const made = await createAgents(invocation, written, found);
+  if (json) await print(invocation, found, true);
   else await write(stdout, `${[`${project.displayPath} is written.`, ...made].join("\n")}\n`);
   return 0;
 }
@@ -114,18 +116,18 @@ function editsOf({ rules, mcpServers }: Imported, project: Project): Edit[] {
   return [...(rules.length > 0 ? [{ path: "rules", value: [...project.config.rules, ...rules] }] : []), ...servers];
 }
 
-async function knownAgents(context: Invocation, project: Project, parts: readonly Imported[]): Promise<Set<string>> {
+async function knownAgents(invocation: Invocation, project: Project, parts: readonly Imported[]): Promise<Set<string>> {
   const known = new Set<string>();
   if (parts.every(({ agents }) => agents.length === 0)) return known;
-  await using client = await openClient(context, project, { command: "tandem import" });
+  await using client = await openClient(invocation, project, { command: "tandem import" });
   for await (const { name } of listAll((query) => client.agents.list(query), { includeArchived: false }))
     known.add(name);
   return known;
 }
 
-async function createAgents(context: Invocation, project: Project, { agents }: Imported): Promise<string[]> {
+async function createAgents(invocation: Invocation, project: Project, { agents }: Imported): Promise<string[]> {
   if (agents.length === 0) return [];
-  await using client = await openClient(context, project, { command: "tandem import" });
+  await using client = await openClient(invocation, project, { command: "tandem import" });
   const lines: string[] = [];
   for (const params of agents) lines.push(`${(await client.agents.create(params)).id}  ${printable(params.name)}`);
   return lines;

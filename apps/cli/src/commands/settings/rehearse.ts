@@ -19,7 +19,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     serving("serve", "Answer as a script says.")
       .argument("<script>", "a .ts or .js module that exports a script, or a .json list of replies")
       .action((file: string, options: RehearseOptions, self: Command) =>
-        runner(self, (context) => serve(context, file, options)),
+        runner(self, (invocation) => serve(invocation, file, options)),
       ),
     "tandem rehearse serve script.ts --port 8080",
     "ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=rehearsal claude -p hello",
@@ -29,7 +29,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<file>", "the .jsonl file to write; it must not exist")
       .option("--upstream <url>", "where requests go (default: the service that the caller names)")
       .action((file: string, options: RehearseOptions & { upstream?: string }, self: Command) =>
-        runner(self, (context) => record(context, file, options)),
+        runner(self, (invocation) => record(invocation, file, options)),
       ),
     "tandem rehearse record run.jsonl",
   );
@@ -37,7 +37,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     serving("replay", "Answer as a recording did.")
       .argument("<file>", "a .jsonl file that `tandem rehearse record` wrote")
       .action((file: string, options: RehearseOptions, self: Command) =>
-        runner(self, (context) => replay(context, file, options)),
+        runner(self, (invocation) => replay(invocation, file, options)),
       ),
     "tandem rehearse replay run.jsonl --port 8080",
   );
@@ -54,50 +54,50 @@ interface Server extends AsyncDisposable {
   proxy: { variables: Record<string, string> };
 }
 
-export async function serve(context: Invocation, file: string, options: RehearseOptions): Promise<void> {
+export async function serve(invocation: Invocation, file: string, options: RehearseOptions): Promise<void> {
   const { loadScript, startRehearsal } = await import("@tandem/rehearsal");
-  const script = await loadScript(resolve(context.cwd, file));
-  await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(context) });
-  await untilInterrupted(context, `Rehearsing ${basename(file)}`, rehearsal, options);
-  await summarise(context, { misses: rehearsal.misses.map(({ message }) => message), unused: rehearsal.unused });
+  const script = await loadScript(resolve(invocation.cwd, file));
+  await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(invocation) });
+  await untilInterrupted(invocation, `Rehearsing ${basename(file)}`, rehearsal, options);
+  await summarise(invocation, { misses: rehearsal.misses.map(({ message }) => message), unused: rehearsal.unused });
 }
 
-export async function replay(context: Invocation, file: string, options: RehearseOptions): Promise<void> {
+export async function replay(invocation: Invocation, file: string, options: RehearseOptions): Promise<void> {
   const { replayScript, startRehearsal } = await import("@tandem/rehearsal");
-  const script = replayScript(resolve(context.cwd, file));
-  await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(context) });
-  await untilInterrupted(context, `Replaying ${basename(file)}`, rehearsal, options);
-  await summarise(context, { misses: rehearsal.misses.map(({ message }) => message), unused: rehearsal.unused });
+  const script = replayScript(resolve(invocation.cwd, file));
+  await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(invocation) });
+  await untilInterrupted(invocation, `Replaying ${basename(file)}`, rehearsal, options);
+  await summarise(invocation, { misses: rehearsal.misses.map(({ message }) => message), unused: rehearsal.unused });
 }
 
 export async function record(
-  context: Invocation,
+  invocation: Invocation,
   file: string,
   options: RehearseOptions & { upstream?: string },
 ): Promise<void> {
   const { startRecording } = await import("@tandem/rehearsal");
   await using recording = await startRecording({
     ...toLoopback(options),
-    file: resolve(context.cwd, file),
+    file: resolve(invocation.cwd, file),
     upstream: options.upstream,
-    log: logTo(context),
+    log: logTo(invocation),
   });
-  await untilInterrupted(context, `Recording to ${basename(file)}`, recording, options, "own");
+  await untilInterrupted(invocation, `Recording to ${basename(file)}`, recording, options, "own");
   await recording.close();
-  const { stdout, json } = context;
+  const { stdout, json } = invocation;
   const { count } = recording;
   await write(stdout, json ? `${JSON.stringify({ recorded: count })}\n` : `${count} model requests recorded.\n`);
 }
 
 /** Prints how to connect and waits for Ctrl-C. */
 async function untilInterrupted(
-  context: Invocation,
+  invocation: Invocation,
   title: string,
   server: Server,
   options: RehearseOptions,
   keyNeeded: "any" | "own" = "any",
 ): Promise<void> {
-  const { stdout, json, signal } = context;
+  const { stdout, json, signal } = invocation;
   const variables = {
     ANTHROPIC_BASE_URL: server.url,
     // The rehearsal accepts any key, but most clients send no request without one. A recording needs the user's own key.

@@ -44,7 +44,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--mcp <clients>", "register `tandem mcp` with claude-code, cursor, vscode or zed; commas between them")
       .option("--no-verify", "do not check the login or key at the end")
       .addOption(json())
-      .action((options: SetupOptions, self: Command) => runner(self, (context) => setup(context, options))),
+      .action((options: SetupOptions, self: Command) => runner(self, (invocation) => setup(invocation, options))),
     "tandem setup",
     "tandem setup --yes --backend claude-code",
     "tandem setup --mcp claude-code,cursor",
@@ -61,22 +61,22 @@ export interface SetupOptions extends Choices {
   mcp?: string;
 }
 
-export async function setup(context: Invocation, options: SetupOptions): Promise<number> {
+export async function setup(invocation: Invocation, options: SetupOptions): Promise<number> {
   const { yes = false, verify, mcp, ...flags } = options;
-  const place = projectAt(resolve(context.cwd, context.project ?? "."), context.cwd);
+  const place = projectAt(resolve(invocation.cwd, invocation.project ?? "."), invocation.cwd);
   const clients = mcp === undefined ? undefined : readMcpClients(mcp);
   // With only `--mcp` in an existing project, ask nothing else.
   if (clients && existsSync(place.file) && Object.values(pick(flags)).every((choice) => choice === undefined)) {
-    return registerOnly(context, await loadProject(place), clients);
+    return registerOnly(invocation, await loadProject(place), clients);
   }
-  const choices = await choose(context, place, pick(flags), yes);
-  const { project, changed } = await save(context, place, choices);
+  const choices = await choose(invocation, place, pick(flags), yes);
+  const { project, changed } = await save(invocation, place, choices);
   const registered = await registerWith(project, { clients, canAsk: !yes });
   const { ignored } = await describeProject(project);
-  const auth = verify ? await verifyAuth(context, project) : undefined;
+  const auth = verify ? await verifyAuth(invocation, project) : undefined;
   const { llm } = project.config;
   const payer = payerOf(llm);
-  if (context.json) {
+  if (invocation.json) {
     const result = {
       file: project.file,
       changed,
@@ -86,9 +86,9 @@ export async function setup(context: Invocation, options: SetupOptions): Promise
       ignored,
       ...(registered.length > 0 && { mcp: registered.map(asJson) }),
     };
-    await write(context.stdout, `${JSON.stringify(result, null, 2)}\n`);
+    await write(invocation.stdout, `${JSON.stringify(result, null, 2)}\n`);
   } else {
-    const style = styleFor(context.stdout);
+    const style = styleFor(invocation.stdout);
     const { dim, warn } = style;
     const works = auth === undefined || auth.state === "usable" || auth.state === "unverified";
     const rows = [
@@ -101,19 +101,19 @@ export async function setup(context: Invocation, options: SetupOptions): Promise
       ...registered.map((each, i) => [i === 0 ? dim("mcp") : "", describeRegistration(each)]),
       [dim("next"), works ? 'tandem text "Name three rivers"' : "tandem doctor"],
     ];
-    await write(context.stdout, `${table(rows).join("\n")}\n`);
-    await writeSnippets(context, registered);
+    await write(invocation.stdout, `${table(rows).join("\n")}\n`);
+    await writeSnippets(invocation, registered);
   }
   return auth ? exitCodeOfAuth(auth) : 0;
 }
 
-async function registerOnly(context: Invocation, project: Project, clients: McpClient[]): Promise<number> {
+async function registerOnly(invocation: Invocation, project: Project, clients: McpClient[]): Promise<number> {
   const registered = await registerWith(project, { clients, canAsk: false });
-  if (context.json) {
-    await write(context.stdout, `${JSON.stringify({ file: project.file, mcp: registered.map(asJson) }, null, 2)}\n`);
+  if (invocation.json) {
+    await write(invocation.stdout, `${JSON.stringify({ file: project.file, mcp: registered.map(asJson) }, null, 2)}\n`);
   } else {
-    await write(context.stdout, `${registered.map(describeRegistration).join("\n")}\n`);
-    await writeSnippets(context, registered);
+    await write(invocation.stdout, `${registered.map(describeRegistration).join("\n")}\n`);
+    await writeSnippets(invocation, registered);
   }
   return 0;
 }
@@ -154,28 +154,28 @@ async function writeSnippets({ stdout }: Invocation, registered: readonly McpReg
 }
 
 /** With `--yes` uses only the flags, else asks for missing values. */
-async function choose(context: Invocation, place: ProjectLocation, flags: Choices, yes: boolean): Promise<Choices> {
+async function choose(invocation: Invocation, place: ProjectLocation, flags: Choices, yes: boolean): Promise<Choices> {
   if (yes) {
     if (flags.backend) return flags;
     throw new TandemError("usage", "With --yes, --backend must say who answers: that decides who pays.", {
       fix: `Add --backend with one of ${BACKEND_CHOICES.join(", ")}.`,
     });
   }
-  if (!context.stdin.isTTY || !context.stdout.isTTY || context.json) {
+  if (!invocation.stdin.isTTY || !invocation.stdout.isTTY || invocation.json) {
     throw new TandemError("usage", "There is no terminal to ask questions on.", {
       fix: "Give the answers as flags: tandem setup --yes --backend claude-code",
     });
   }
   const { ask } = await import("../../setup/ask.ts");
   const discovery = await (async () => {
-    using _ = new Progress(context, "Looking for logins and keys …");
-    return discover(context, place);
+    using _ = new Progress(invocation, "Looking for logins and keys …");
+    return discover(invocation, place);
   })();
   return ask(place.folder, flags, discovery);
 }
 
 async function save(
-  context: Invocation,
+  invocation: Invocation,
   place: ProjectLocation,
   choices: Choices,
 ): Promise<{ project: Project; changed: boolean }> {
@@ -184,15 +184,15 @@ async function save(
   const text = source === undefined ? newConfig(choices) : editConfig(source, toEdits(choices));
   const parsed = checkEdited(text, place.displayPath);
   // Do not trust existing settings that the user has not trusted yet.
-  const strangers = source === undefined ? [] : await untrustedSettings(context.env, place.folder, before);
+  const strangers = source === undefined ? [] : await untrustedSettings(invocation.env, place.folder, before);
   if (text !== source) await writeFileAtomically(place.file, text);
-  if (strangers.length === 0) await trustFolder(context.env, place.folder, parsed.settings);
+  if (strangers.length === 0) await trustFolder(invocation.env, place.folder, parsed.settings);
   return { project: { ...place, ...parsed }, changed: text !== source };
 }
 
-async function verifyAuth(context: Invocation, project: Project): Promise<AuthCheck> {
-  using _ = new Progress(context, "Checking the login or key …");
-  return checkAuth(context, project, DEADLINE_MS);
+async function verifyAuth(invocation: Invocation, project: Project): Promise<AuthCheck> {
+  using _ = new Progress(invocation, "Checking the login or key …");
+  return checkAuth(invocation, project, DEADLINE_MS);
 }
 
 /** Drops the global options that commander adds. */

@@ -23,7 +23,9 @@ import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
-    command.addOption(json()).action((_options: object, self: Command) => runner(self, (context) => status(context))),
+    command
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (invocation) => status(invocation))),
     "tandem status",
     "tandem status --json | jq -r .payer",
   );
@@ -33,21 +35,21 @@ const DEADLINE_MS = 15_000;
 const NEEDS_A_LOOK: ReadonlySet<AuthCheck["state"]> = new Set(["missing", "expired", "rejected"]);
 
 /** Shows backend and payer, and checks that they work. Exits with 0 only if calls would work. */
-export async function status(context: Invocation): Promise<number> {
-  const project = await openProjectOrDefaults(context);
+export async function status(invocation: Invocation): Promise<number> {
+  const project = await openProjectOrDefaults(invocation);
   const { llm } = project.config;
   const { models, ignored } = await describeProject(project);
   const [auth, sessions, claudeCode] = await (async () => {
-    using _ = new Progress(context, "Checking the login or key …");
-    const auth = checkAuth(context, project, DEADLINE_MS);
-    const sessions = readSessionsOverview(context, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth });
-    return Promise.all([auth, sessions, describeClaudeCode(context, project)]);
+    using _ = new Progress(invocation, "Checking the login or key …");
+    const auth = checkAuth(invocation, project, DEADLINE_MS);
+    const sessions = readSessionsOverview(invocation, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth });
+    return Promise.all([auth, sessions, describeClaudeCode(invocation, project)]);
   })();
   const { backend } = llm.provider;
   const payer = payerOf(llm);
   const credential = credentialOf(llm);
   const hasFile = existsSync(project.file);
-  if (context.json) {
+  if (invocation.json) {
     const { payer: sessionPayer, auth: sessionAuth, storage, server, orphans, trust, sandbox } = sessions;
     const report = {
       file: hasFile ? project.file : null,
@@ -63,10 +65,10 @@ export async function status(context: Invocation): Promise<number> {
       server: server ?? null,
       orphans,
     };
-    await write(context.stdout, `${JSON.stringify(report, null, 2)}\n`);
+    await write(invocation.stdout, `${JSON.stringify(report, null, 2)}\n`);
     return exitCodeOfAuth(auth);
   }
-  const style = styleFor(context.stdout);
+  const style = styleFor(invocation.stdout);
   const { dim, warn } = style;
   const rows = [
     [dim("config"), hasFile ? printable(project.file) : dim("none here or above: every setting has its default")],
@@ -81,18 +83,18 @@ export async function status(context: Invocation): Promise<number> {
     ...ignored.map(({ key, why }, i) => [i === 0 ? warn("ignored") : "", `${key}  ${dim(why)}`]),
     ...sessionRows(sessions, style),
   ];
-  await write(context.stdout, `${table(rows).join("\n")}\n`);
+  await write(invocation.stdout, `${table(rows).join("\n")}\n`);
   return exitCodeOfAuth(auth);
 }
 
 /** The Claude Code in use, or the reason why there is none. Does not run a binary named by an untrusted folder. */
 async function describeClaudeCode(
-  context: Invocation,
+  invocation: Invocation,
   project: Project,
 ): Promise<ClaudeBinary | { problem: string; fix: string }> {
   try {
-    if (context.claudePath === undefined) await requireTrust(context.env, project);
-    return await checkClaudeCode(context, project);
+    if (invocation.claudePath === undefined) await requireTrust(invocation.env, project);
+    return await checkClaudeCode(invocation, project);
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;
     return { problem: error.message, fix: error.fix };

@@ -13,38 +13,38 @@ const SHOWN_FILES = 40;
 
 /** Trusts a folder's settings, hooks, MCP servers and skills for sessions. */
 export async function trustFolder(
-  context: Invocation,
+  invocation: Invocation,
   { path = ".", revoke = false }: { path?: string; revoke?: boolean },
 ): Promise<void> {
-  const asked = resolve(context.cwd, path);
+  const asked = resolve(invocation.cwd, path);
   const folder = existsSync(asked) ? realpathSync(asked) : asked;
   if (revoke) {
-    const revoked = await revokeFolder(context.env, folder);
-    if (revoked) await recordAudit(context, { kind: "trust.revoked", details: { folder, of: "sessions" } });
-    return answer(context, { folder, state: "untrusted" }, [
+    const revoked = await revokeFolder(invocation.env, folder);
+    if (revoked) await recordAudit(invocation, { kind: "trust.revoked", details: { folder, of: "sessions" } });
+    return answer(invocation, { folder, state: "untrusted" }, [
       revoked ? `${folder} is no longer trusted.` : `${folder} was not trusted.`,
     ]);
   }
   if (!existsSync(folder)) throw new TandemError("usage", `There is no folder ${folder}.`);
-  const project = await openProjectOrDefaults(context);
-  const before = await folderTrust(context.env, folder, trustSettings(project));
+  const project = await openProjectOrDefaults(invocation);
+  const before = await folderTrust(invocation.env, folder, trustSettings(project));
   if (before.state === "refused") {
     throw new TandemError("usage", before.reason ?? "The folder cannot be trusted.", {
       fix: "Take away what cannot be trusted, or set sessions.settings to trusted.",
     });
   }
-  await trustFolderAs(context.env, { ...before, folder });
+  await trustFolderAs(invocation.env, { ...before, folder });
   const identity = before.config?.identity;
-  await recordAudit(context, { kind: "trust.given", details: { folder, of: "sessions", identity } });
+  await recordAudit(invocation, { kind: "trust.given", details: { folder, of: "sessions", identity } });
   const files = before.config?.files ?? [];
-  const { dim, warn } = styleFor(context.stdout);
+  const { dim, warn } = styleFor(invocation.stdout);
   const heading = {
     trusted: "is trusted already, with",
     changed: "is trusted again, as it is now, with",
     untrusted: "is trusted with",
     empty: "",
   }[before.state];
-  await answer(context, { folder, state: files.length > 0 ? "trusted" : "empty", files }, [
+  await answer(invocation, { folder, state: files.length > 0 ? "trusted" : "empty", files }, [
     files.length > 0 ? `${folder} ${heading}` : `${folder} has nothing that would need trust.`,
     ...files.slice(0, SHOWN_FILES).map((file) => `  ${before.state === "trusted" ? file : warn(printable(file))}`),
     ...(files.length > SHOWN_FILES ? [dim(`  … and ${files.length - SHOWN_FILES} more`)] : []),
@@ -55,25 +55,25 @@ export async function trustFolder(
   ]);
 }
 
-export async function listTrusted(context: Invocation): Promise<void> {
-  const project = await openProjectOrDefaults(context);
+export async function listTrusted(invocation: Invocation): Promise<void> {
+  const project = await openProjectOrDefaults(invocation);
   const settings = trustSettings(project);
-  const entries = Object.entries(await trustedFolders(context.env));
+  const entries = Object.entries(await trustedFolders(invocation.env));
   const rows = await Promise.all(
     [...new Set([...settings.always, ...entries.map(([folder]) => folder)])].map(async (folder) => {
       const { state, since } = existsSync(folder)
-        ? await folderTrust(context.env, folder, settings)
+        ? await folderTrust(invocation.env, folder, settings)
         : { state: "gone" as const, since: null };
       return { folder, state, since, by: settings.always.includes(folder) ? "config" : "user" };
     }),
   );
-  const { dim, good, warn } = styleFor(context.stdout);
+  const { dim, good, warn } = styleFor(invocation.stdout);
   const shown = rows.map(({ folder, state, since, by }) => [
     printable(folder),
     state === "trusted" ? good(state) : warn(state),
     dim(since ? ago(since) : by === "config" ? "by sessions.trustedFolders" : ""),
   ]);
-  await answer(context, { folders: rows }, rows.length > 0 ? table(shown) : ["No folder is trusted."]);
+  await answer(invocation, { folders: rows }, rows.length > 0 ? table(shown) : ["No folder is trusted."]);
 }
 
 async function answer({ stdout, json }: Invocation, result: object, lines: string[]): Promise<void> {

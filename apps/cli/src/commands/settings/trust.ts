@@ -26,7 +26,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--revoke", "trust it no longer")
       .option("--list", "show the folders that are trusted for sessions")
       .addOption(json())
-      .action((options: TrustOptions, self: Command) => runner(self, (context) => trust(context, options))),
+      .action((options: TrustOptions, self: Command) => runner(self, (invocation) => trust(invocation, options))),
     "tandem trust",
     "tandem trust --folder ~/src/shop",
     "tandem trust --list",
@@ -41,37 +41,38 @@ export interface TrustOptions {
   revoke?: boolean;
 }
 
-export async function trust(context: Invocation, { folder, list, revoke = false }: TrustOptions): Promise<void> {
+export async function trust(invocation: Invocation, { folder, list, revoke = false }: TrustOptions): Promise<void> {
   if (list || folder !== undefined) {
     const { listTrusted, trustFolder: trustForSessions } = await import("./trust-folder.ts");
-    if (list) return listTrusted(context);
-    return trustForSessions(context, { ...(typeof folder === "string" && { path: folder }), revoke });
+    if (list) return listTrusted(invocation);
+    return trustForSessions(invocation, { ...(typeof folder === "string" && { path: folder }), revoke });
   }
   if (revoke) {
-    const place = findProject(context.cwd, context.project);
+    const place = findProject(invocation.cwd, invocation.project);
     if (!place) throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.");
-    const revoked = await revokeTrust(context.env, place.folder);
-    if (revoked) await recordAudit(context, { kind: "trust.revoked", details: { folder: place.folder, of: "config" } });
-    await answer(context, { folder: place.folder, trusted: false }, [
+    const revoked = await revokeTrust(invocation.env, place.folder);
+    if (revoked)
+      await recordAudit(invocation, { kind: "trust.revoked", details: { folder: place.folder, of: "config" } });
+    await answer(invocation, { folder: place.folder, trusted: false }, [
       revoked ? `${place.folder} is no longer trusted.` : `${place.folder} was not trusted.`,
     ]);
     return;
   }
-  const project = await openTrusted(context);
+  const project = await openTrusted(invocation);
   const risky = riskySettings(project.settings);
-  const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
-  await trustFolder(context.env, project.folder, project.settings);
+  const untrusted = await untrustedSettings(invocation.env, project.folder, project.settings);
+  await trustFolder(invocation.env, project.folder, project.settings);
   const settings = risky.map(({ path, value }) => ({ path, value: formatValue(value) }));
   const gone = untrusted.flatMap(({ path, line }) => (line === null ? [path] : []));
   const details = { folder: project.folder, of: "config", settings, ...(gone.length > 0 && { gone }) };
-  await recordAudit(context, { kind: "trust.given", details });
-  const { dim, warn } = styleFor(context.stdout);
+  await recordAudit(invocation, { kind: "trust.given", details });
+  const { dim, warn } = styleFor(invocation.stdout);
   const rows = risky.map((setting) => [
     `  ${untrusted.some(({ path }) => path === setting.path) ? warn(setting.path) : setting.path}`,
     printable(formatValue(setting.value)),
     dim(`line ${setting.line}`),
   ]);
-  await answer(context, { folder: project.folder, trusted: true, settings: risky, gone }, [
+  await answer(invocation, { folder: project.folder, trusted: true, settings: risky, gone }, [
     `${project.folder} is trusted${risky.length > 0 ? " with" : "; nothing in its tandem.yaml needs it yet."}`,
     ...table(rows),
     ...(gone.length > 0 ? [`${warn("No longer in force:")} ${gone.join(", ")}`] : []),
@@ -80,11 +81,11 @@ export async function trust(context: Invocation, { folder, list, revoke = false 
 }
 
 /** Also opens a trusted folder whose tandem.yaml was deleted, so that its trust can be changed. */
-async function openTrusted(context: Invocation): Promise<Project> {
-  const project = await openProjectOrDefaults(context);
+async function openTrusted(invocation: Invocation): Promise<Project> {
+  const project = await openProjectOrDefaults(invocation);
   if (existsSync(project.file)) return project;
-  const gone = await untrustedSettings(context.env, project.folder, []);
-  return gone.length > 0 ? project : openProject(context);
+  const gone = await untrustedSettings(invocation.env, project.folder, []);
+  return gone.length > 0 ? project : openProject(invocation);
 }
 
 async function answer({ stdout, json }: Invocation, result: object, lines: string[]): Promise<void> {

@@ -19,23 +19,23 @@ const ANSWER = "Finance decides: 90 days. Marketing should say recipients.";
 /** The steps of the demo. Scan, ingest and search are the real commands in the demo's project. */
 export class ContextDemoSteps {
   readonly #narrator: Narrator;
-  readonly #context: Invocation;
+  readonly #invocation: Invocation;
 
-  constructor(stream: NodeJS.WriteStream, context: Invocation) {
+  constructor(stream: NodeJS.WriteStream, invocation: Invocation) {
     this.#narrator = new Narrator(stream);
-    this.#context = context;
+    this.#invocation = invocation;
   }
 
   /** The demo wrote these settings itself, so it trusts them. */
   async trust(folder: string): Promise<void> {
-    const { settings } = await openProject(this.#context);
-    await trustFolder(this.#context.env, folder, settings);
+    const { settings } = await openProject(this.#invocation);
+    await trustFolder(this.#invocation.env, folder, settings);
   }
 
   async begin(folder: string, url: string): Promise<void> {
     await this.trust(folder);
     const narrator = this.#narrator;
-    narrator.line(styleFor(this.#context.stdout).bold("What a shop knows, out of its database and its documents"));
+    narrator.line(styleFor(this.#invocation.stdout).bold("What a shop knows, out of its database and its documents"));
     narrator.line(`Harbour Bikes does not exist. Its project is in ${folder}:`);
     narrator.note("data/shop.sqlite   10 tables, 3 declared foreign keys, no comments");
     narrator.note("docs/              6 documents, two of which contradict each other");
@@ -47,7 +47,7 @@ export class ContextDemoSteps {
     const { scan } = await import("../../commands/context/scan.ts");
     this.#narrator.title("Read the database");
     this.#narrator.command("tandem scan shop");
-    this.#expect(await scan(this.#context, "shop", { descriptions: true }));
+    this.#expect(await scan(this.#invocation, "shop", { descriptions: true }));
   }
 
   /** Shows one catalogue entry and the joins found. */
@@ -56,9 +56,9 @@ export class ContextDemoSteps {
     const path = "context/catalogue/shop/main.orders.yaml";
     narrator.title("What it knows now: a plain file for each table");
     narrator.command(`cat ${path}`);
-    for (const line of excerpt(await readFile(join(this.#context.cwd, path), "utf8"), "ship_to")) this.#show(line);
+    for (const line of excerpt(await readFile(join(this.#invocation.cwd, path), "utf8"), "ship_to")) this.#show(line);
     narrator.title("Joins that the database does not declare");
-    const { bold, dim } = styleFor(this.#context.stdout);
+    const { bold, dim } = styleFor(this.#invocation.stdout);
     const tables = await this.#know(({ catalogue }) => catalogue.tables("shop"));
     const joins = tables.flatMap(({ table: from, joins = [] }) => joins.map((each) => ({ from, ...each })));
     const chosen = new Set(["refunds line_no", "orders handled_by", "orders ship_to"]);
@@ -79,7 +79,7 @@ export class ContextDemoSteps {
     const { ingest } = await import("../../commands/context/ingest.ts");
     this.#narrator.title("Read the documents");
     this.#narrator.command("tandem ingest");
-    this.#expect(await ingest(this.#context, [], {}));
+    this.#expect(await ingest(this.#invocation, [], {}));
   }
 
   /** Shows the page on which two documents disagree, answers the question and accepts part of the rest. */
@@ -89,7 +89,7 @@ export class ContextDemoSteps {
     narrator.command("tandem proposals show last");
     const proposal = await this.#know(({ context }) => newest(context.proposals));
     const changes = proposal.changes.filter(({ path }) => path === ACCEPTED[0]);
-    for (const line of await describeProposal(this.#context.stdout, { ...proposal, changes }, { all: false })) {
+    for (const line of await describeProposal(this.#invocation.stdout, { ...proposal, changes }, { all: false })) {
       this.#show(line);
     }
     narrator.note(`… and ${proposal.changes.length - changes.length} more pages`);
@@ -112,7 +112,7 @@ export class ContextDemoSteps {
     });
     narrator.note(`${counts.accepted} pages accepted, ${counts.open} left to decide. Each acceptance is a commit:`);
     narrator.command("git -C context log --oneline");
-    const { dim } = styleFor(this.#context.stdout);
+    const { dim } = styleFor(this.#invocation.stdout);
     for (const { commit, subject } of log) this.#show(`${dim(commit.slice(0, 7))} ${subject}`);
   }
 
@@ -122,12 +122,12 @@ export class ContextDemoSteps {
     const { search } = await import("../../commands/context/context.ts");
     narrator.title("Ask");
     narrator.command("tandem context search active customer --limit 3");
-    this.#expect(await search(this.#context, ["active", "customer"], { limit: "3" }));
+    this.#expect(await search(this.#invocation, ["active", "customer"], { limit: "3" }));
     narrator.line();
     narrator.note("An agent asks over MCP how products and refunds join, and gets:");
     const input = { from: "products", to: "refunds" };
-    const { markdown } = await this.#know((knowledge) => askTool(this.#context, knowledge, "join_path", input));
-    const { accent } = styleFor(this.#context.stdout);
+    const { markdown } = await this.#know((knowledge) => askTool(this.#invocation, knowledge, "join_path", input));
+    const { accent } = styleFor(this.#invocation.stdout);
     this.#show(accent(`join_path ${JSON.stringify(input)}`));
     for (const line of markdown.split("\n")) this.#show(line);
   }
@@ -136,13 +136,13 @@ export class ContextDemoSteps {
     const { ingest } = await import("../../commands/context/ingest.ts");
     this.#narrator.title("Once more: nothing has changed");
     this.#narrator.command("tandem ingest");
-    this.#expect(await ingest(this.#context, [], {}));
+    this.#expect(await ingest(this.#invocation, [], {}));
     this.#narrator.note(`Requests to the model: ${asked()}`);
   }
 
   end(folder: string, requests: number): void {
     const narrator = this.#narrator;
-    const { bold, dim } = styleFor(this.#context.stdout);
+    const { bold, dim } = styleFor(this.#invocation.stdout);
     narrator.title("It is yours to look at");
     const files = [
       ["context/", "the catalogue and the wiki, a git repository of its own: edit what you like"],
@@ -178,16 +178,16 @@ export class ContextDemoSteps {
   }
 
   #know<T>(work: (knowledge: OpenedContext) => Promise<T>): Promise<T> {
-    return withKnowledge(this.#context, "tandem demo", work);
+    return withKnowledge(this.#invocation, "tandem demo", work);
   }
 
   #show(line: string): void {
-    this.#context.stdout.write(`${line}\n`);
+    this.#invocation.stdout.write(`${line}\n`);
   }
 
   /** The commands print their own errors. */
   #expect(code: number): void {
-    this.#context.signal.throwIfAborted();
+    this.#invocation.signal.throwIfAborted();
     if (code !== 0) throw new TandemError("unexpected", "The demo did not come to its end.");
   }
 }

@@ -9,23 +9,23 @@ import { ContextDemoSteps } from "./context-demo-steps.ts";
  * Builds a small catalogue and wiki from a shop's database and documents with the real commands. Only the model is scripted:
  * nothing is spent, no data leaves the machine, and the user's files are neither read nor changed. The result is kept.
  */
-export async function demoContext(context: Invocation, named: string | undefined): Promise<void> {
+export async function demoContext(invocation: Invocation, named: string | undefined): Promise<void> {
   const { startRehearsal } = await import("@tandem/rehearsal");
-  const project = await makeProject(context.cwd, named);
+  const project = await makeProject(invocation.cwd, named);
   const rehearsal = await startRehearsal(rehearsedReader);
   try {
     await project.answerFrom(rehearsal.url);
-    const out = context.json ? context.stderr : context.stdout;
+    const out = invocation.json ? invocation.stderr : invocation.stdout;
     const stage = new ContextDemoSteps(out, {
-      ...context,
+      ...invocation,
       cwd: project.folder,
       project: project.folder,
       json: false,
       stdout: indented(out),
       env: {
-        PATH: context.env["PATH"],
-        LANG: context.env["LANG"],
-        TMPDIR: context.env["TMPDIR"],
+        PATH: invocation.env["PATH"],
+        LANG: invocation.env["LANG"],
+        TMPDIR: invocation.env["TMPDIR"],
         HOME: project.folder,
         TANDEM_HOME: project.home,
         ANTHROPIC_API_KEY: "sk-ant-rehearsed",
@@ -50,7 +50,7 @@ export async function demoContext(context: Invocation, named: string | undefined
       requests: requests(),
       proposals: await stage.proposals(),
     };
-    if (context.json) await write(context.stdout, `${JSON.stringify(result, null, 2)}\n`);
+    if (invocation.json) await write(invocation.stdout, `${JSON.stringify(result, null, 2)}\n`);
   } finally {
     await rehearsal.close();
   }
