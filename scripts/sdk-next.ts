@@ -53,11 +53,7 @@ function runSuites(folder: string, label: string): ReturnType<typeof testOutcome
   spawnSync(
     process.execPath,
     [join(folder, "node_modules/vitest/vitest.mjs"), "run", ...SUITES, "--reporter=json", `--outputFile=${report}`],
-    {
-      cwd: folder,
-      stdio: ["ignore", "ignore", "ignore"],
-      env: { ...scratchVariables(scratch), TANDEM_SOAK: "1" },
-    },
+    { cwd: folder, stdio: ["ignore", "ignore", "ignore"], env: { ...scratchVariables(scratch), TANDEM_SOAK: "1" } },
   );
   try {
     return testOutcomes(readFileSync(report, "utf8"));

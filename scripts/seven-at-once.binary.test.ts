@@ -14,11 +14,7 @@ const root = join(import.meta.dirname, "..");
 
 test("seven agents in seven worktrees share one budget and merge back, and nothing is left running", async () => {
   await using folder = await scratchFolder();
-  const env = {
-    PATH: process.env["PATH"],
-    TMPDIR: folder.path,
-    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-  };
+  const env = { PATH: process.env["PATH"], TMPDIR: folder.path, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
   const stage = folder.join("stage");
   const child = spawn(process.execPath, [join(root, "examples/seven-at-once/run.ts"), stage], { env });
   const { code, stdout, stderr } = await outcomeOf(child);

@@ -45,13 +45,7 @@ export class BenchRun implements Run, AsyncDisposable {
 
 /** From the `tandem.yaml` of a folder; the settings there are trusted or not as for every command. */
 export async function openModel(folder: string, env: Readonly<Record<string, string | undefined>>): Promise<BenchRun> {
-  const host: Host = {
-    version: "0.0.0",
-    cwd: folder,
-    env,
-    signal: new AbortController().signal,
-    project: folder,
-  };
+  const host: Host = { version: "0.0.0", cwd: folder, env, signal: new AbortController().signal, project: folder };
   const { llm, modelOf } = await jobModels(host, await openProject(host));
   if (!llm) {
     throw new TandemError("invalid_request", "That project has no backend.", {

@@ -61,10 +61,7 @@ export function makeVocabulary(dice: Dice): Vocabulary {
     }
     words[language] = [...made];
   }
-  return {
-    words,
-    pick: (language) => words[language]![Math.floor(WORDS_PER_LANGUAGE ** dice.next()) - 1]!,
-  };
+  return { words, pick: (language) => words[language]![Math.floor(WORDS_PER_LANGUAGE ** dice.next()) - 1]! };
 }
 
 /** `table` and `column` names as databases have them. */

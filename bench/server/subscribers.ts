@@ -31,13 +31,7 @@ for (let before = -1; before !== received && Date.now() < deadline;) {
   before = received;
   await sleep(SILENCE_MS);
 }
-say({
-  received,
-  misplaced,
-  p50: lags.quantile(0.5),
-  p99: lags.quantile(0.99),
-  max: lags.quantile(1),
-});
+say({ received, misplaced, p50: lags.quantile(0.5), p99: lags.quantile(0.99), max: lags.quantile(1) });
 
 /** Resolves when the server has answered. */
 function subscribe(): Promise<void> {

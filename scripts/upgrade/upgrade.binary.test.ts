@@ -74,11 +74,7 @@ test.for([
     ).toBe(200);
     await client.beta.sessions.events.send(idOf("Asking"), {
       events: [
-        {
-          type: "user.custom_tool_result",
-          custom_tool_use_id: question.id,
-          content: [{ type: "text", text: "Blue" }],
-        },
+        { type: "user.custom_tool_result", custom_tool_use_id: question.id, content: [{ type: "text", text: "Blue" }] },
       ],
     });
 

@@ -81,10 +81,7 @@ export async function startUpgradedServer(fixture: UnpackedFixture, databaseUrl?
   const request = (token: string, method: string, path: string, body?: unknown): Promise<Response> =>
     fetch(`${url}${path}`, {
       method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body !== undefined && { "content-type": "application/json" }),
-      },
+      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   const owned = parts.move();

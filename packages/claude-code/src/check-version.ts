@@ -29,11 +29,7 @@ export async function checkVersion(
     hostVariables,
     signal,
     deadlineMs = DEADLINE_MS,
-  }: {
-    hostVariables: Readonly<Record<string, string | undefined>>;
-    signal?: AbortSignal;
-    deadlineMs?: number;
-  },
+  }: { hostVariables: Readonly<Record<string, string | undefined>>; signal?: AbortSignal; deadlineMs?: number },
 ): Promise<CheckedVersion> {
   const words = await askVersion(executable, { hostVariables, signal, deadlineMs });
   const version = /^(\d+\.\d+\.\d+)\S* \(Claude Code\)/.exec(words)?.[1];
@@ -47,9 +43,7 @@ export async function checkVersion(
     throw new TandemError(
       "executable_too_old",
       `${executable} is Claude Code ${version}; Tandem needs ${from} or newer.`,
-      {
-        fix: "Update it (`claude update`), or leave out --claude-path and llm.claudeCode.executable.",
-      },
+      { fix: "Update it (`claude update`), or leave out --claude-path and llm.claudeCode.executable." },
     );
   }
   if (compareVersions(version, to) <= 0) return { version };

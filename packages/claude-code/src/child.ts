@@ -60,11 +60,7 @@ export class Child {
       throw new LlmError(
         "process_died",
         `Claude Code was not started, because the ledger cannot be written: ${String(cause)}`,
-        {
-          fix: "Make room on the disk, or set TANDEM_HOME to a folder that can be written.",
-          cause,
-          final: true,
-        },
+        { fix: "Make room on the disk, or set TANDEM_HOME to a folder that can be written.", cause, final: true },
       );
     }
   }

@@ -297,9 +297,7 @@ describe("loops", () => {
     const ran: unknown[] = [];
     stage.rehearsal.use([always(useLook())]);
     const tools = [{ ...look, execute: async (input: unknown) => (ran.push(input), { markdown: "ok" }) }];
-    expect(await claude.loop(loop({ tools, stepBudget: 3 }))).toMatchObject({
-      stopReason: "budget",
-    });
+    expect(await claude.loop(loop({ tools, stepBudget: 3 }))).toMatchObject({ stopReason: "budget" });
     expect([stage.rehearsal.modelRequests.length, steps.length, ran.length]).toEqual([3, 3, 3]);
   });
 

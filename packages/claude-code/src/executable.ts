@@ -27,9 +27,7 @@ export function findExecutable(configured?: string): string {
   throw new TandemError(
     "no_executable",
     `The Claude Code binary for ${process.platform} ${process.arch} is not installed.`,
-    {
-      fix: "Run npm install without --omit=optional, or set llm.claudeCode.executable to a binary of yours.",
-    },
+    { fix: "Run npm install without --omit=optional, or set llm.claudeCode.executable to a binary of yours." },
   );
 }
 

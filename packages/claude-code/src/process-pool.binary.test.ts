@@ -202,10 +202,7 @@ test("an idle pool neither keeps its host alive nor outlives it", async () => {
   const host = spawn(
     process.execPath,
     [new URL("testing/call-host.ts", import.meta.url).pathname, JSON.stringify({ settings, prompts: ["a", "b"] })],
-    {
-      env: stage.hostVariables,
-      stdio: ["ignore", "pipe", "inherit"],
-    },
+    { env: stage.hostVariables, stdio: ["ignore", "pipe", "inherit"] },
   );
   const [code] = (await once(host, "exit")) as [number];
   expect(code).toBe(0);

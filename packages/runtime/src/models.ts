@@ -49,11 +49,7 @@ export interface RoleModel {
 
 /** The model of each role. */
 export function roleModels(models: LlmConfig["models"]): RoleModel[] {
-  return ROLES.map((role) => ({
-    role,
-    model: models[role] ?? models.default,
-    fallsBack: models[role] === undefined,
-  }));
+  return ROLES.map((role) => ({ role, model: models[role] ?? models.default, fallsBack: models[role] === undefined }));
 }
 
 /** Validates a configured model by its shape and the service's list; undefined if it is fine. */

@@ -100,9 +100,7 @@ async function startingPoint(
     throw new RequestError(
       "invalid_request",
       `The git repository ${folder} is empty: it has no commit to start from.`,
-      {
-        fix: "Make a first commit.",
-      },
+      { fix: "Make a first commit." },
     );
   }
   await checkBranchName(folder, name);

@@ -5,10 +5,7 @@ import { RunView } from "./run-view.ts";
 function view(isTTY: boolean) {
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 }) as unknown as NodeJS.WriteStream &
     PassThrough;
-  return {
-    view: new RunView({ stderr: stream, json: false }, "shop"),
-    text: () => String(stream.read() ?? ""),
-  };
+  return { view: new RunView({ stderr: stream, json: false }, "shop"), text: () => String(stream.read() ?? "") };
 }
 
 test("without a terminal, prints a line for each stage, wait and skipped item", () => {

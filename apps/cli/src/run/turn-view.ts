@@ -8,12 +8,7 @@ export interface TurnView extends Disposable {
   pause(): void;
 }
 
-export const silentView: TurnView = {
-  event() {},
-  delta() {},
-  pause() {},
-  [Symbol.dispose]() {},
-};
+export const silentView: TurnView = { event() {}, delta() {}, pause() {}, [Symbol.dispose]() {} };
 
 /** Each event as a line of JSON. */
 export const jsonLines = (stream: NodeJS.WriteStream): TurnView => ({

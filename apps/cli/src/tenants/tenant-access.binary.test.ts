@@ -114,9 +114,7 @@ describe.each(places)("on $name", ({ why, open }) => {
       acme = await stage.tenant(
         "acme",
         {},
-        {
-          "heron.md": `---\nsummary: ${MARK} is a bird.\n---\n\n# The violet heron\n\nIt is called ${MARK}.\n`,
-        },
+        { "heron.md": `---\nsummary: ${MARK} is a bird.\n---\n\n# The violet heron\n\nIt is called ${MARK}.\n` },
       );
       strangers.set("another tenant's admin", await stage.tenant("zeta"));
       strangers.set("the operator, without the tenant's token", stage.up.token);

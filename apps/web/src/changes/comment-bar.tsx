@@ -23,9 +23,7 @@ export function CommentBar({
     mutationFn: () =>
       api.call("sessions.events.send", {
         params: { session_id: session },
-        body: {
-          events: [{ type: "user.message", content: [{ type: "text", text: prompt }] }],
-        },
+        body: { events: [{ type: "user.message", content: [{ type: "text", text: prompt }] }] },
       }),
     onSuccess: () => {
       onSent();

@@ -12,11 +12,7 @@ export function ContextLink({
   search = NO_SEARCH,
   children,
   ...rest
-}: {
-  path: string;
-  search?: ContextSearch;
-  children: ReactNode;
-} & Omit<ComponentProps<"a">, "href" | "children">) {
+}: { path: string; search?: ContextSearch; children: ReactNode } & Omit<ComponentProps<"a">, "href" | "children">) {
   return (
     <Link to="/context/$" params={{ _splat: path }} search={search} activeOptions={EXACTLY} {...rest}>
       {children}

@@ -23,10 +23,7 @@ export function SectionBar({ section, overview }: { section: Section; overview: 
   const waiting = useContextQuery(
     "proposals.list",
     { query: WAITING },
-    {
-      enabled: overview !== undefined,
-      refetchInterval: 20_000,
-    },
+    { enabled: overview !== undefined, refetchInterval: 20_000 },
   );
   const counts: { [S in Section]?: number | undefined } = {
     wiki: overview?.counts.page,

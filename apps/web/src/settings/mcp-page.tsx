@@ -20,10 +20,7 @@ const KEY = ["/v1/mcp_servers"];
 
 /** Tool descriptions of MCP servers reach the model. A user must review them when they change. */
 export default function McpPage() {
-  const list = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => api.call("mcp_servers.list", { signal }),
-  });
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("mcp_servers.list", { signal }) });
   return (
     <>
       <PageHead title="MCP servers">

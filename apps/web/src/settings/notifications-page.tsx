@@ -22,10 +22,7 @@ const listed = new Intl.ListFormat("en");
 /** Notification targets, and whether they work. */
 export default function NotificationsPage() {
   const queries = useQueryClient();
-  const list = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => api.call("notifications.list", { signal }),
-  });
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("notifications.list", { signal }) });
   const test = useMutation({
     mutationFn: () => api.call("notifications.test"),
     onSettled: () => queries.invalidateQueries({ queryKey: KEY }),

@@ -24,10 +24,7 @@ const SCOPES = [
 export default function TokensPage() {
   const tenant = useOwnTenant();
   const queries = useQueryClient();
-  const list = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => api.call("tokens.list", { signal }),
-  });
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("tokens.list", { signal }) });
   const [isNew, setNew] = useState(false);
   const [ended, setEnded] = useState<Token>();
   return (

@@ -7,10 +7,7 @@ export const scripts: Schema = {
   tables: {
     клиенты: { rows: 70, columns: { код: serial(), имя: words(), город: words(1) } },
     товары: { rows: 45, columns: { код: serial(), название: title(), цена: money() } },
-    сотрудники: {
-      rows: 15,
-      columns: { код: serial(), имя: words(), начальник: to("сотрудники.код", { nulls: 0.2 }) },
-    },
+    сотрудники: { rows: 15, columns: { код: serial(), имя: words(), начальник: to("сотрудники.код", { nulls: 0.2 }) } },
     заказы: {
       rows: 260,
       columns: {

@@ -8,10 +8,7 @@ export const speechless: Schema = {
     T001: { rows: 23, columns: { C1: serial(), C2: words(), C3: flag() } },
     T002: { rows: 148, columns: { C1: serial(), C2: to("T001.C1"), C3: int(0, 9), C4: year() } },
     T003: { rows: 61, columns: { C1: serial(), C2: words(), C3: money() } },
-    T004: {
-      rows: 1100,
-      columns: { C1: serial(), C2: to("T002.C1"), C3: to("T003.C1"), C4: int(1, 10), C5: money() },
-    },
+    T004: { rows: 1100, columns: { C1: serial(), C2: to("T002.C1"), C3: to("T003.C1"), C4: int(1, 10), C5: money() } },
     T005: { rows: 420, columns: { C1: uuid("x"), C2: to("T001.C1"), C3: date() } },
     T006: {
       rows: 900,

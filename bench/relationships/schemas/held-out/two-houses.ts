@@ -48,12 +48,7 @@ export const twoHouses: Schema = {
     },
     bil_payment: {
       rows: 350,
-      columns: {
-        id: serial(),
-        invoice: to("bil_invoice.number", { type: "TEXT" }),
-        amount: money(),
-        received: date(),
-      },
+      columns: { id: serial(), invoice: to("bil_invoice.number", { type: "TEXT" }), amount: money(), received: date() },
     },
   },
 };

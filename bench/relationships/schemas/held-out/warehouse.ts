@@ -11,10 +11,7 @@ export const warehouse: Schema = {
       rows: 60,
       columns: { s_suppkey: serial(), s_name: title(), s_nationkey: to("nation.n_nationkey"), s_acctbal: money() },
     },
-    part: {
-      rows: 200,
-      columns: { p_partkey: serial(), p_name: title(), p_size: int(1, 50), p_retailprice: money() },
-    },
+    part: { rows: 200, columns: { p_partkey: serial(), p_name: title(), p_size: int(1, 50), p_retailprice: money() } },
     partsupp: {
       rows: 600,
       columns: { ps_partkey: to("part.p_partkey"), ps_suppkey: to("supplier.s_suppkey"), ps_availqty: int(1, 200) },

@@ -11,10 +11,7 @@ export const polymorphic: Schema = {
       columns: { account_id: to("accounts.id"), bio: words(5), avatar_size: int(10, 40) },
       key: ["account_id"],
     },
-    posts: {
-      rows: 120,
-      columns: { id: serial(), account_id: to("accounts.id"), title: title(), views: int(0, 5000) },
-    },
+    posts: { rows: 120, columns: { id: serial(), account_id: to("accounts.id"), title: title(), views: int(0, 5000) } },
     photos: {
       rows: 80,
       columns: { id: serial(), account_id: to("accounts.id"), width: int(1, 80), caption: words(3) },

@@ -60,10 +60,7 @@ export const blog: Schema = {
         meta_value: words(1),
       },
     },
-    wp_terms: {
-      rows: 45,
-      columns: { term_id: serial(), name: title(), slug: code("aaa-##"), term_group: int(0, 1) },
-    },
+    wp_terms: { rows: 45, columns: { term_id: serial(), name: title(), slug: code("aaa-##"), term_group: int(0, 1) } },
     wp_term_taxonomy: {
       rows: 45,
       columns: {

@@ -5,10 +5,7 @@ export const personnel: Schema = {
   name: "personnel",
   about: "employees, departments and managers that refer to each other; a history with a key of two columns",
   tables: {
-    REGIONS: {
-      rows: 4,
-      columns: { REGION_ID: serial(), REGION_NAME: listed("Europe", "Americas", "Asia", "Africa") },
-    },
+    REGIONS: { rows: 4, columns: { REGION_ID: serial(), REGION_NAME: listed("Europe", "Americas", "Asia", "Africa") } },
     COUNTRIES: {
       rows: 25,
       columns: { COUNTRY_ID: code("AA"), COUNTRY_NAME: title(), REGION_ID: to("REGIONS.REGION_ID") },

@@ -55,12 +55,7 @@ export const questions: Schema = {
     LinkTypes: { rows: 2, columns: { Id: serial(1, 2), Type: listed("Linked", "Duplicate") } },
     PostLinks: {
       rows: 80,
-      columns: {
-        Id: serial(),
-        PostId: to("Posts.Id"),
-        RelatedPostId: to("Posts.Id"),
-        LinkTypeId: to("LinkTypes.Id"),
-      },
+      columns: { Id: serial(), PostId: to("Posts.Id"), RelatedPostId: to("Posts.Id"), LinkTypeId: to("LinkTypes.Id") },
     },
   },
 };

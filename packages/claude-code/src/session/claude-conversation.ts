@@ -87,10 +87,7 @@ export class ClaudeConversation implements Conversation {
     });
     this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));
     const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
-    const variables = {
-      ...childVariables(setup.hostVariables, credential, configDir, "session"),
-      ...setup.variables,
-    };
+    const variables = { ...childVariables(setup.hostVariables, credential, configDir, "session"), ...setup.variables };
     if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
     Object.assign(variables, recording?.variables);
     this.#mirror = new TranscriptMirror(transcripts, {

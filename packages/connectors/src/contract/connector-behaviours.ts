@@ -1,9 +1,6 @@
 /** The contract of every connection. The suite does not compile if one is missing. */
 export const BEHAVIOURS = [
-  {
-    id: "structure.tables",
-    title: "Lists tables and views, with columns in order, their type, kind and nullability",
-  },
+  { id: "structure.tables", title: "Lists tables and views, with columns in order, their type, kind and nullability" },
   {
     id: "structure.keys",
     title: "Lists primary keys in key order, and unique keys without partial and expression keys",

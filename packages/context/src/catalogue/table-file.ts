@@ -3,11 +3,7 @@ import type { FileProblem } from "../file-problem.ts";
 import { readYaml } from "../read-yaml.ts";
 
 /** Descriptions by author. A person's takes precedence over a model's, and a model's over the database's comment. */
-const descriptions = z.object({
-  human: z.string().optional(),
-  ai: z.string().optional(),
-  db: z.string().optional(),
-});
+const descriptions = z.object({ human: z.string().optional(), ai: z.string().optional(), db: z.string().optional() });
 export type Descriptions = z.output<typeof descriptions>;
 
 export const joinEntry = z.object({

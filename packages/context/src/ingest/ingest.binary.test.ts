@@ -35,10 +35,7 @@ const start = (script: readonly ScriptEntry[], steps = new Map<string, unknown>(
   new MemoryRun(backend.play(script), { steps });
 
 describe("work units", () => {
-  const docs = {
-    "a/rules.md": "# Rules\n\nOrders ship on Mondays.\n",
-    "b/rules.md": "# Rules\n\nForbidden words.\n",
-  };
+  const docs = { "a/rules.md": "# Rules\n\nOrders ship on Mondays.\n", "b/rules.md": "# Rules\n\nForbidden words.\n" };
 
   test("a failing unit fails alone, reports why, and is retried", async () => {
     await using context = await openTestIngest(docs);

@@ -142,9 +142,7 @@ function checkWords({ text, scope, agent, by }: Words): { text: string; by: stri
     throw new RequestError(
       "invalid_request",
       `A memory has at most ${MAX_STATEMENT} characters; this has ${words.length}.`,
-      {
-        fix: "Remember one statement at a time; a document belongs into a source of `tandem ingest`.",
-      },
+      { fix: "Remember one statement at a time; a document belongs into a source of `tandem ingest`." },
     );
   }
   if (scope === "agent" && !agent) {

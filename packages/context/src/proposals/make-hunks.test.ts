@@ -116,11 +116,7 @@ describe("makeChange", () => {
 });
 
 describe("applyHunks", () => {
-  const draft = {
-    before: "a\nb\nc\nd\n",
-    after: "A\nb\nb2\nb3\nc\nD\n",
-    support: [rest(1, 9, "wiki", source)],
-  };
+  const draft = { before: "a\nb\nc\nd\n", after: "A\nb\nb2\nb3\nc\nD\n", support: [rest(1, 9, "wiki", source)] };
 
   it("applies some hunks, then others, around a person's edits", () => {
     const made = change(draft);

@@ -133,7 +133,5 @@ const vanishing = (path: string, line: number, text: string): TandemError =>
   new TandemError(
     "unsupported_line",
     `Line ${line} of ${path} would go for no reason: ${JSON.stringify(text.trim())}.`,
-    {
-      fix: "Name why it goes.",
-    },
+    { fix: "Name why it goes." },
   );

@@ -19,10 +19,7 @@ export function wantedDescriptions(table: Table, file: TableFile | undefined): M
   });
   const hasOthers =
     table.columns.some(({ name }) => !before.has(name)) || [...before.keys()].some((name) => !names.has(name));
-  return {
-    table: isWanted(file?.descriptions, hasOthers),
-    columns: new Set(columns.map(({ name }) => name)),
-  };
+  return { table: isWanted(file?.descriptions, hasOthers), columns: new Set(columns.map(({ name }) => name)) };
 }
 
 const isWanted = (texts: Descriptions | undefined, hasChanged: boolean): boolean =>

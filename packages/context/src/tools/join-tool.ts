@@ -50,9 +50,7 @@ export const joinTool = (
         throw new RequestError(
           "invalid_request",
           `${name(from)} is of ${connection}, ${name(to)} of ${to.connection}.`,
-          {
-            fix: "Only tables of one connection can be joined.",
-          },
+          { fix: "Only tables of one connection can be joined." },
         );
       }
       const joins = relationshipsOf(await catalogue.outlines(connection));

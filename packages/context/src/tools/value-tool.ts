@@ -22,10 +22,7 @@ export const valueTool = (search: ContextSearch, catalogue: CatalogueReader): Co
     title: "Find which column holds a value",
     description:
       "Finds the columns in whose sampled values a word of the question occurs, and how it is spelt there: which column holds `shipped`, `Bern` or `EUR`. Use it before you filter by a literal. Only sampled values are known: that nothing is found does not prove that there is none; ask the likely column with `sql_query` then.",
-    input: z.object({
-      values: z.array(z.string().min(1).max(200)).min(1).max(20),
-      connection: z.string().optional(),
-    }),
+    input: z.object({ values: z.array(z.string().min(1).max(200)).min(1).max(20), connection: z.string().optional() }),
     output: z.object({ found: z.array(found), missing: z.array(z.string()) }),
     readOnly: true,
     run: async ({ values, connection }, { signal }) => {

@@ -90,10 +90,7 @@ const HATCHES: readonly { programs: RegExp; words: RegExp }[] = [
   { programs: /^(?:date)$/, words: /^-[a-zA-Z]*s/ },
   { programs: /^file$/, words: /^-[a-zA-Z]*C/ },
   { programs: /^printf$/, words: /^-v/ },
-  {
-    programs: /^(?:g|bsd)?tar$/,
-    words: /^-{0,2}[a-zA-Z]*[IF]/,
-  },
+  { programs: /^(?:g|bsd)?tar$/, words: /^-{0,2}[a-zA-Z]*[IF]/ },
   {
     programs: /^(?:ssh|scp|sftp|rsync)$/,
     words: /^-[a-zA-Z]*[oeFSJ]|^--(?:rsh|rsync-path)|proxycommand|localcommand/i,
@@ -114,10 +111,7 @@ const HATCHES: readonly { programs: RegExp; words: RegExp }[] = [
     programs: /^(?:go|cargo|rustc|gcc|g\+\+|cc|clang|ld)$/,
     words: /^-{1,2}(?:exec|toolexec|vettool|config|wrapper|fplugin|load)|^@/,
   },
-  {
-    programs: /^curl$/,
-    words: /^-[a-zA-Z]*[oOKTcDJ]/,
-  },
+  { programs: /^curl$/, words: /^-[a-zA-Z]*[oOKTcDJ]/ },
   { programs: /^wget$/, words: /^/ },
   { programs: /^(?:zip|unzip|7za?)$/, words: /^-[a-zA-Z]*T/ },
   { programs: /^gh$/, words: /^(?:alias|extension|ext|config)$/ },

@@ -255,27 +255,13 @@ export const sessionAgent = z
 export type SessionAgent = z.infer<typeof sessionAgent>;
 
 export const agentsApi = {
-  "agents.create": {
-    body: agentCreateParams,
-    response: agent,
-  },
+  "agents.create": { body: agentCreateParams, response: agent },
   "agents.list": {
     query: z.strictObject({ ...pageQuery, ...includeArchived, ...createdBetween }),
     response: pageOf(agent),
   },
-  "agents.retrieve": {
-    query: z.strictObject({ version: count().min(1).optional() }),
-    response: agent,
-  },
-  "agents.update": {
-    body: agentUpdateParams,
-    response: agent,
-  },
-  "agents.archive": {
-    response: agent,
-  },
-  "agents.versions.list": {
-    query: z.strictObject(pageQuery),
-    response: pageOf(agent),
-  },
+  "agents.retrieve": { query: z.strictObject({ version: count().min(1).optional() }), response: agent },
+  "agents.update": { body: agentUpdateParams, response: agent },
+  "agents.archive": { response: agent },
+  "agents.versions.list": { query: z.strictObject(pageQuery), response: pageOf(agent) },
 };

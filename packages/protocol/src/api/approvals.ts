@@ -57,11 +57,6 @@ export const approvalsApi = {
     }),
     response: pageOf(approval),
   },
-  "approvals.retrieve": {
-    response: approval,
-  },
-  "approvals.answer": {
-    body: approvalAnswer,
-    response: approval,
-  },
+  "approvals.retrieve": { response: approval },
+  "approvals.answer": { body: approvalAnswer, response: approval },
 };

@@ -64,9 +64,7 @@ export const auditApi = {
     }),
     response: pageOf(auditEntry),
   },
-  "audit.export": {
-    download: true as const,
-  },
+  "audit.export": { download: true as const },
   "audit.verify": {
     body: z
       .strictObject({

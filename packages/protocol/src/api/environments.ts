@@ -10,11 +10,7 @@ const network = z.discriminatedUnion("type", [
 ]);
 
 const configParams = z.discriminatedUnion("type", [
-  z.strictObject({
-    type: z.literal("cloud"),
-    networking: network.nullish(),
-    packages: z.looseObject({}).nullish(),
-  }),
+  z.strictObject({ type: z.literal("cloud"), networking: network.nullish(), packages: z.looseObject({}).nullish() }),
   z.strictObject({ type: z.literal("self_hosted") }),
 ]);
 export type EnvironmentConfigParams = z.infer<typeof configParams>;
@@ -51,11 +47,7 @@ export const environment = z
     id: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    config: z.object({
-      type: z.literal("cloud"),
-      networking: z.object({ type: z.literal("unrestricted") }),
-      packages,
-    }),
+    config: z.object({ type: z.literal("cloud"), networking: z.object({ type: z.literal("unrestricted") }), packages }),
     metadata: z.record(z.string(), z.string()),
     scope: z.literal("account"),
     created_at: z.string(),
@@ -66,25 +58,10 @@ export const environment = z
 export type Environment = z.infer<typeof environment>;
 
 export const environmentsApi = {
-  "environments.create": {
-    body: environmentCreateParams,
-    response: environment,
-  },
-  "environments.list": {
-    query: z.strictObject({ ...pageQuery, ...includeArchived }),
-    response: pageOf(environment),
-  },
-  "environments.retrieve": {
-    response: environment,
-  },
-  "environments.update": {
-    body: environmentUpdateParams,
-    response: environment,
-  },
-  "environments.archive": {
-    response: environment,
-  },
-  "environments.delete": {
-    response: deletedOf("environment_deleted"),
-  },
+  "environments.create": { body: environmentCreateParams, response: environment },
+  "environments.list": { query: z.strictObject({ ...pageQuery, ...includeArchived }), response: pageOf(environment) },
+  "environments.retrieve": { response: environment },
+  "environments.update": { body: environmentUpdateParams, response: environment },
+  "environments.archive": { response: environment },
+  "environments.delete": { response: deletedOf("environment_deleted") },
 };

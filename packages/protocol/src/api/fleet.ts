@@ -95,22 +95,12 @@ export const deadLetter = z
 export type DeadLetter = z.infer<typeof deadLetter>;
 
 export const fleetApi = {
-  "fleet.retrieve": {
-    response: fleetStatus,
-  },
-  "fleet.dead.list": {
-    response: listOf(deadLetter),
-  },
-  "fleet.dead.requeue": {
-    response: z.object({ type: z.literal("run_requeued"), key: z.string() }),
-  },
-  "fleet.workers.drain": {
-    response: fleetWorker,
-  },
+  "fleet.retrieve": { response: fleetStatus },
+  "fleet.dead.list": { response: listOf(deadLetter) },
+  "fleet.dead.requeue": { response: z.object({ type: z.literal("run_requeued"), key: z.string() }) },
+  "fleet.workers.drain": { response: fleetWorker },
   "fleet.previews.stream": {
     frame: z.object({ after: z.int(), deltas: z.array(z.looseObject({})) }).meta({ id: "FleetPreviews" }),
   },
-  "fleet.sends.settled": {
-    response: z.object({ begun: z.number().nullable() }),
-  },
+  "fleet.sends.settled": { response: z.object({ begun: z.number().nullable() }) },
 };

@@ -25,14 +25,7 @@ const mcpServer = z
 export type KnownMcpServer = z.infer<typeof mcpServer>;
 
 export const mcpServersApi = {
-  "mcp_servers.list": {
-    response: listOf(mcpServer),
-  },
-  "mcp_servers.retrieve": {
-    response: mcpServer,
-  },
-  "mcp_servers.accept": {
-    body: z.strictObject({ hash: z.string().min(1) }),
-    response: mcpServer,
-  },
+  "mcp_servers.list": { response: listOf(mcpServer) },
+  "mcp_servers.retrieve": { response: mcpServer },
+  "mcp_servers.accept": { body: z.strictObject({ hash: z.string().min(1) }), response: mcpServer },
 };

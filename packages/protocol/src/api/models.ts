@@ -64,7 +64,5 @@ export const modelsApi = {
       last_id: z.string().nullable(),
     }),
   },
-  "models.retrieve": {
-    response: model,
-  },
+  "models.retrieve": { response: model },
 };

@@ -27,10 +27,6 @@ const told = z
 export type NotificationTarget = z.infer<typeof told>;
 
 export const notificationsApi = {
-  "notifications.list": {
-    response: z.object({ data: z.array(told) }),
-  },
-  "notifications.test": {
-    response: z.object({ data: z.array(delivery) }),
-  },
+  "notifications.list": { response: z.object({ data: z.array(told) }) },
+  "notifications.test": { response: z.object({ data: z.array(delivery) }) },
 };

@@ -48,11 +48,6 @@ const span = z.strictObject({
 });
 
 export const overviewApi = {
-  "feed.stream": {
-    frame: feedItem,
-  },
-  "usage.list": {
-    query: span,
-    response: listOf(usageOfDay),
-  },
+  "feed.stream": { frame: feedItem },
+  "usage.list": { query: span, response: listOf(usageOfDay) },
 };

@@ -26,10 +26,7 @@ const testedCall = z
 export type TestedCall = z.infer<typeof testedCall>;
 
 export const rulesApi = {
-  "rules.list": {
-    query: z.strictObject({ scope: place.scope.optional(), of: place.of }),
-    response: listOf(keptRule),
-  },
+  "rules.list": { query: z.strictObject({ scope: place.scope.optional(), of: place.of }), response: listOf(keptRule) },
   "rules.create": {
     body: rule.extend({ ...place, scope: place.scope.default("user") }).meta({ id: "CreateRule" }),
     response: keptRule,
@@ -50,7 +47,5 @@ export const rulesApi = {
       .meta({ id: "TestRule" }),
     response: testedCall,
   },
-  "rules.delete": {
-    response: deletedOf("rule_deleted"),
-  },
+  "rules.delete": { response: deletedOf("rule_deleted") },
 };

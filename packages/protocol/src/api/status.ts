@@ -65,13 +65,7 @@ const finding = z
 export type Finding = z.infer<typeof finding>;
 
 export const statusApi = {
-  "status.retrieve": {
-    response: serverStatus,
-  },
-  "status.examine": {
-    response: listOf(finding),
-  },
-  "credentials.retrieve": {
-    response: credentialsReport,
-  },
+  "status.retrieve": { response: serverStatus },
+  "status.examine": { response: listOf(finding) },
+  "credentials.retrieve": { response: credentialsReport },
 };

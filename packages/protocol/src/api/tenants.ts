@@ -30,12 +30,7 @@ export type TenantCredential = z.infer<typeof tenantCredential>;
 
 /** A tenant's current use and quotas. */
 const tenantUse = z
-  .object({
-    running_turns: z.int(),
-    open_sessions: z.int(),
-    usd_today: z.number(),
-    file_bytes: z.int(),
-  })
+  .object({ running_turns: z.int(), open_sessions: z.int(), usd_today: z.number(), file_bytes: z.int() })
   .meta({ id: "TenantUse" });
 
 export type TenantUse = z.infer<typeof tenantUse>;
@@ -92,30 +87,12 @@ export type UpdateTenant = z.infer<typeof updateTenant>;
 export type OwnTenant = z.infer<typeof ownTenant>;
 
 export const tenantsApi = {
-  "tenant.retrieve": {
-    response: ownTenant,
-  },
-  "tenants.list": {
-    response: listOf(tenantView),
-  },
-  "tenants.create": {
-    body: createTenant,
-    response: tenantView,
-  },
-  "tenants.retrieve": {
-    response: tenantInUse,
-  },
-  "tenants.update": {
-    body: updateTenant,
-    response: tenantView,
-  },
-  "tenants.archive": {
-    response: tenantView,
-  },
-  "tenants.restore": {
-    response: tenantView,
-  },
-  "tenants.delete": {
-    response: deletedOf("tenant_deleted"),
-  },
+  "tenant.retrieve": { response: ownTenant },
+  "tenants.list": { response: listOf(tenantView) },
+  "tenants.create": { body: createTenant, response: tenantView },
+  "tenants.retrieve": { response: tenantInUse },
+  "tenants.update": { body: updateTenant, response: tenantView },
+  "tenants.archive": { response: tenantView },
+  "tenants.restore": { response: tenantView },
+  "tenants.delete": { response: deletedOf("tenant_deleted") },
 };

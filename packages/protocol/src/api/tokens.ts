@@ -17,9 +17,7 @@ const token = z
 export type Token = z.infer<typeof token>;
 
 export const tokensApi = {
-  "tokens.list": {
-    response: listOf(token),
-  },
+  "tokens.list": { response: listOf(token) },
   "tokens.create": {
     body: z
       .strictObject({
@@ -30,7 +28,5 @@ export const tokensApi = {
       .meta({ id: "CreateToken" }),
     response: token.extend({ secret: z.string() }).meta({ id: "CreatedToken" }),
   },
-  "tokens.delete": {
-    response: deletedOf("token_deleted"),
-  },
+  "tokens.delete": { response: deletedOf("token_deleted") },
 };

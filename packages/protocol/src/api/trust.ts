@@ -16,9 +16,4 @@ const trust = z
   });
 export type Trust = z.infer<typeof trust>;
 
-export const trustApi = {
-  "trust.retrieve": {
-    query: z.strictObject({ folder: z.string().min(1) }),
-    response: trust,
-  },
-};
+export const trustApi = { "trust.retrieve": { query: z.strictObject({ folder: z.string().min(1) }), response: trust } };

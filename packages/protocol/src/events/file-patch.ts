@@ -7,9 +7,5 @@ const hunk = z.strictObject({
   new_lines: z.int(),
   lines: z.array(z.string()),
 });
-export const filePatch = z.strictObject({
-  path: z.string(),
-  kind: z.enum(["create", "update"]),
-  hunks: z.array(hunk),
-});
+export const filePatch = z.strictObject({ path: z.string(), kind: z.enum(["create", "update"]), hunks: z.array(hunk) });
 export type FilePatch = z.infer<typeof filePatch>;

@@ -7,11 +7,7 @@ import type { EventOf, Interruption, LoggedEvent } from "../events/session-event
 type ToolPart = PartOf<"tool">;
 type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 
-const KINDS = {
-  "agent.tool_use": "builtin",
-  "agent.mcp_tool_use": "mcp",
-  "agent.custom_tool_use": "custom",
-} as const;
+const KINDS = { "agent.tool_use": "builtin", "agent.mcp_tool_use": "mcp", "agent.custom_tool_use": "custom" } as const;
 
 export function requestTool(timeline: Timeline, entry: LoggedEvent, event: UseEvent): void {
   const permission = permissionOf(event);

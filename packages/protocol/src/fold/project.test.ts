@@ -493,12 +493,7 @@ describe("subagents", () => {
   });
 
   it("shows the primary agent's message as a user message", () => {
-    const line: Line = {
-      ...reported,
-      from_session_thread_id: threadId("main"),
-      from_agent_name: null,
-      on: "a",
-    };
+    const line: Line = { ...reported, from_session_thread_id: threadId("main"), from_agent_name: null, on: "a" };
     expect(fold(line)).toMatchObject([{ role: "user", thread: "sthr_a", parts: [{ text: "found" }] }]);
   });
 

@@ -50,10 +50,7 @@ const headers = z.looseObject({ "ai-language-model-id": z.string(), "ai-language
 
 const promptMessage = z.discriminatedUnion("role", [
   z.looseObject({ role: z.literal("system"), content: z.string() }),
-  z.looseObject({
-    role: z.enum(["user", "assistant", "tool"]),
-    content: z.array(z.looseObject({ type: z.string() })),
-  }),
+  z.looseObject({ role: z.enum(["user", "assistant", "tool"]), content: z.array(z.looseObject({ type: z.string() })) }),
 ]);
 
 const body = z.looseObject({
@@ -93,11 +90,7 @@ function readPart(part: RequestBlock): RequestBlock {
   }
 }
 
-const toolOutput = z.looseObject({
-  type: z.string(),
-  value: z.unknown().optional(),
-  reason: z.string().optional(),
-});
+const toolOutput = z.looseObject({ type: z.string(), value: z.unknown().optional(), reason: z.string().optional() });
 
 function contentPart(block: MessageBlock): object {
   switch (block.type) {

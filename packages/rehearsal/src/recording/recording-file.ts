@@ -13,13 +13,7 @@ const exchange = z.object({
   /** Number of the model request in order of arrival, from 1; lines are in order of completion. */
   number: z.number(),
   at: z.string(),
-  request: z.object({
-    method: z.string(),
-    host: z.string(),
-    path: z.string(),
-    headers,
-    body: z.unknown().optional(),
-  }),
+  request: z.object({ method: z.string(), host: z.string(), path: z.string(), headers, body: z.unknown().optional() }),
   response: z.object({
     status: z.number(),
     headers,

@@ -82,10 +82,7 @@ export const BEHAVIOURS = [
   },
   { id: "loop.natural-at-budget", title: "A model that is done in its last step ends as `natural`" },
   { id: "loop.tool-failure", title: "A throwing tool is counted and reported to the model as an error" },
-  {
-    id: "loop.bad-input",
-    title: "Invalid tool input is a tool failure, and the tool does not run",
-  },
+  { id: "loop.bad-input", title: "Invalid tool input is a tool failure, and the tool does not run" },
   { id: "loop.unknown-tool", title: "An unknown tool is a tool failure" },
   { id: "loop.markdown-only", title: "The model sees only the markdown of a tool's output" },
   { id: "loop.parallel", title: "Several tool calls in one answer are one step, and all are answered" },

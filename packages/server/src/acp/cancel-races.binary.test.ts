@@ -60,10 +60,7 @@ type Trial = (act: {
   prompt: () => Promise<StopReason>;
   cancel: () => Promise<void>;
   wait: () => Promise<void>;
-}) => Promise<{
-  said: StopReason[];
-  expected: StopReason[];
-}>;
+}) => Promise<{ said: StopReason[]; expected: StopReason[] }>;
 
 const TRIALS_OF: Record<string, Trial> = {
   "a cancellation while idle": async ({ prompt, cancel }) => {

@@ -7,10 +7,7 @@ export type PromptBlock =
   | { type: "image"; data: string; mimeType: string }
   | { type: "audio" }
   | { type: "resource_link"; uri: string; name: string; title?: string | null; description?: string | null }
-  | {
-      type: "resource";
-      resource: { uri: string; mimeType?: string | null } & ({ text: string } | { blob: string });
-    };
+  | { type: "resource"; resource: { uri: string; mimeType?: string | null } & ({ text: string } | { blob: string }) };
 
 const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 

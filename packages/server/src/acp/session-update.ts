@@ -9,11 +9,7 @@ export function sessionUpdate(
 ): SessionUpdate | undefined {
   switch (patch.type) {
     case "message":
-      return {
-        sessionUpdate: CHUNKS[patch.role],
-        messageId: patch.id,
-        content: contentOf(patch.piece),
-      };
+      return { sessionUpdate: CHUNKS[patch.role], messageId: patch.id, content: contentOf(patch.piece) };
     case "plan":
       return {
         sessionUpdate: "plan",
@@ -51,11 +47,7 @@ export function sessionUpdate(
   }
 }
 
-const CHUNKS = {
-  user: "user_message_chunk",
-  agent: "agent_message_chunk",
-  thought: "agent_thought_chunk",
-} as const;
+const CHUNKS = { user: "user_message_chunk", agent: "agent_message_chunk", thought: "agent_thought_chunk" } as const;
 
 /** The fields that `tool_call` and `tool_call_update` share; never null, because the first update may not be. */
 type CallFields = { [Key in keyof ToolCallUpdate]?: NonNullable<ToolCallUpdate[Key]> };

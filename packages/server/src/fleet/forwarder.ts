@@ -204,8 +204,6 @@ function brokenOff(peer: Peer): RequestError {
   return new RequestError(
     "unavailable",
     `The worker ${nameOf(peer)} broke off in the middle of this: it may have been done.`,
-    {
-      fix: "Look before you send it again.",
-    },
+    { fix: "Look before you send it again." },
   );
 }

@@ -177,10 +177,7 @@ describe("a body", () => {
 describe("validation", () => {
   test("names unknown fields, with a suggestion", async () => {
     const { status, message } = await refusal(await post("/v1/agents", { name: "a", model: "sonnet", sytem: "x" }));
-    expect({ status, message }).toEqual({
-      status: 400,
-      message: "sytem: not a known field (did you mean system?).",
-    });
+    expect({ status, message }).toEqual({ status: 400, message: "sytem: not a known field (did you mean system?)." });
   });
 
   test("names the field and the expected value", async () => {

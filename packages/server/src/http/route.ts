@@ -172,12 +172,7 @@ export function streamRoute<Name extends StreamName>(
     ) => Promise<void>;
   },
 ): StreamRoute {
-  return {
-    ...base(name, definition),
-    kind: "stream",
-    frame: CONTRACT[name].frame,
-    handle: definition.handle,
-  };
+  return { ...base(name, definition), kind: "stream", frame: CONTRACT[name].frame, handle: definition.handle };
 }
 
 export function uploadRoute<Name extends UploadName>(
@@ -189,13 +184,7 @@ export function uploadRoute<Name extends UploadName>(
   },
 ): UploadRoute {
   const { form: body, response } = CONTRACT[name];
-  return {
-    ...base(name, definition),
-    kind: "upload",
-    body,
-    response,
-    handle: definition.handle,
-  };
+  return { ...base(name, definition), kind: "upload", body, response, handle: definition.handle };
 }
 
 export function downloadRoute<Name extends DownloadName>(

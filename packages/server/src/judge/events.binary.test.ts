@@ -159,9 +159,7 @@ test("a queued message can be taken back; one that the agent has is a conflict",
   expect(await takeBack(first)).toMatchObject({ status: 409, body: { error: { message: /has the message/ } } });
   expect(await takeBack("sevt_none")).toMatchObject({ status: 404 });
   const rest = await events().stream(session);
-  await events().send(session, {
-    events: [{ type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" }],
-  });
+  await events().send(session, { events: [{ type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" }] });
   await collectUntil(rest, endsTurn);
   const dropped = { type: "tandem.dropped", event_id: second, reason: "taken back by admin" };
   expect(await history(session)).toContainEqual(expect.objectContaining(dropped));

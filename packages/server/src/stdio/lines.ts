@@ -109,8 +109,5 @@ export const eventLine = z
   });
 
 export const endLine = z
-  .strictObject({
-    stream: requestId,
-    end: z.strictObject({ cursor: cursor.optional(), error: lineError.optional() }),
-  })
+  .strictObject({ stream: requestId, end: z.strictObject({ cursor: cursor.optional(), error: lineError.optional() }) })
   .meta({ id: "EndLine", description: "The last line of a stream; without an error, it came to its end." });

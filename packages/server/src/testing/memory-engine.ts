@@ -38,14 +38,7 @@ export class MemoryEngine {
 
   createSession(): SessionId {
     const id = newId("session");
-    this.#logs.set(id, {
-      events: [],
-      waiting: [],
-      wake: new Set(),
-      primary: newId("thread"),
-      threads: [],
-      read: 0,
-    });
+    this.#logs.set(id, { events: [], waiting: [], wake: new Set(), primary: newId("thread"), threads: [], read: 0 });
     return id;
   }
 

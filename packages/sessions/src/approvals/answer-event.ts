@@ -106,9 +106,7 @@ function check({ kind, suggestion }: Approval, answer: ApprovalAnswer, ground: A
     throw new RequestError(
       "forbidden",
       "To keep a rule for more than the session needs a token with the scope admin.",
-      {
-        fix: "Answer for the session, or once.",
-      },
+      { fix: "Answer for the session, or once." },
     );
   }
   if (isAllowed && rule !== undefined && !isSameRule(rule, suggestion)) {

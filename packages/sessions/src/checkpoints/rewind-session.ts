@@ -193,8 +193,6 @@ function refusal(foreign: readonly ForeignChange[]): RequestError {
   return new RequestError(
     "conflict",
     `Somebody else has changed what would be overwritten: ${named.join(", ")}${rest}.`,
-    {
-      fix: "Look at it with a dry run; with force it is overwritten all the same, and can be had back by an undo.",
-    },
+    { fix: "Look at it with a dry run; with force it is overwritten all the same, and can be had back by an undo." },
   );
 }

@@ -27,10 +27,7 @@ test("file contents are fenced so that their text cannot end the fence", async (
   const text = await expandCommand(
     { name: "x", template: "Look at @src/a.ts and mail me@example.com, @someone." },
     "",
-    {
-      ...around,
-      readFile: async () => "```\nout of the fence?\n```",
-    },
+    { ...around, readFile: async () => "```\nout of the fence?\n```" },
   );
   expect(text).toContain("src/a.ts:\n````\n```\nout of the fence?\n```\n````\n");
   expect(text).toContain("me@example.com, @someone.");

@@ -12,12 +12,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
 
 const run = (command: string, timeoutMs: number) =>
-  runShell(command, {
-    folder: root,
-    stateFolder: root,
-    hostVariables: { PATH: process.env["PATH"] ?? "" },
-    timeoutMs,
-  });
+  runShell(command, { folder: root, stateFolder: root, hostVariables: { PATH: process.env["PATH"] ?? "" }, timeoutMs });
 
 test("does not wait for a process that left the group and holds the output", async () => {
   const begun = Date.now();

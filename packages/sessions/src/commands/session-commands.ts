@@ -116,11 +116,7 @@ export class SessionCommands {
     const verdict = await this.#judge(row, command);
     if (verdict?.action === "deny") throw new RequestError("forbidden", `The command is not allowed. ${verdict.why}`);
     return this.#parts.killSwitch.during((stopped) =>
-      runShell(command, {
-        ...this.#place(row),
-        timeoutMs: SHELL_MS,
-        signal: AbortSignal.any([signal, stopped]),
-      }),
+      runShell(command, { ...this.#place(row), timeoutMs: SHELL_MS, signal: AbortSignal.any([signal, stopped]) }),
     );
   }
 

@@ -25,10 +25,7 @@ const git = (folder: string, ...args: string[]): string =>
   execFileSync(
     "git",
     ["-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main", ...args],
-    {
-      cwd: folder,
-      encoding: "utf8",
-    },
+    { cwd: folder, encoding: "utf8" },
   ).trim();
 
 test("a session runs on its folder's machine, unless workers share the folder's volume", async () => {

@@ -67,10 +67,7 @@ export class DeltaHub {
 
   /** For the session's writer. */
   sink(session: SessionId): PreviewSink {
-    return {
-      show: (deltas) => this.publish(session, deltas),
-      settle: (entries) => this.settle(session, entries),
-    };
+    return { show: (deltas) => this.publish(session, deltas), settle: (entries) => this.settle(session, entries) };
   }
 
   publish(session: SessionId, deltas: readonly LiveDelta[]): void {

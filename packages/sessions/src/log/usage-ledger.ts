@@ -179,10 +179,7 @@ const toSnapshot = (count: Count, activeMs: number): UsageSnapshot => ({
   input_tokens: count.input,
   output_tokens: count.output,
   cache_read_input_tokens: count.cacheRead,
-  cache_creation: {
-    ephemeral_5m_input_tokens: count.cacheWrite5m,
-    ephemeral_1h_input_tokens: count.cacheWrite1h,
-  },
+  cache_creation: { ephemeral_5m_input_tokens: count.cacheWrite5m, ephemeral_1h_input_tokens: count.cacheWrite1h },
   ...(count.webSearches > 0 && { server_tool_use: { web_search_requests: count.webSearches } }),
   list_cost: { amount: String(Math.round(count.usd * 100)), currency: "USD" },
   active_seconds: Math.round(activeMs / 100) / 10,

@@ -48,11 +48,7 @@ const eyes: NamedServer = async (name) =>
 const AGENT: Partial<AgentCreateParams> = {
   mcp_servers: [{ type: "url", name: "eyes", url: "tandem:eyes" }],
   tools: [
-    {
-      type: "mcp_toolset",
-      mcp_server_name: "eyes",
-      default_config: { permission_policy: { type: "always_allow" } },
-    },
+    { type: "mcp_toolset", mcp_server_name: "eyes", default_config: { permission_policy: { type: "always_allow" } } },
   ],
 };
 

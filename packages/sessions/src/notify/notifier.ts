@@ -53,11 +53,7 @@ export class Notifier implements Notifications {
   constructor(
     store: Store,
     settings: NotifySettings,
-    parts: {
-      hostVariables: Readonly<Record<string, string | undefined>>;
-      log: Log;
-      clock: Clock;
-    },
+    parts: { hostVariables: Readonly<Record<string, string | undefined>>; log: Log; clock: Clock },
   ) {
     this.#clock = parts.clock;
     this.#timer = new Timer(parts.clock);

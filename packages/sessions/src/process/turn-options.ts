@@ -72,9 +72,7 @@ export function resolveModel(name: string, models: readonly Model[], place: stri
   throw new RequestError(
     "invalid_request",
     `${place}: "${name}" is not known. Known models: ${models.map(({ id }) => id).join(", ")}.`,
-    {
-      ...(near !== undefined && { fix: `Did you mean ${near}?` }),
-    },
+    { ...(near !== undefined && { fix: `Did you mean ${near}?` }) },
   );
 }
 

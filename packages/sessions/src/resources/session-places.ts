@@ -97,9 +97,7 @@ export class SessionPlaces {
     throw new RequestError(
       "forbidden",
       `${folder} holds Tandem's own state, its tokens among it (${this.#stateFolder}).`,
-      {
-        fix: "Work in a folder below it, or set TANDEM_HOME to a folder elsewhere.",
-      },
+      { fix: "Work in a folder below it, or set TANDEM_HOME to a folder elsewhere." },
     );
   }
 

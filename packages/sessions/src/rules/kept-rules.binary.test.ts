@@ -42,9 +42,7 @@ const inSession = (rules: KeptRules, more: Partial<{ id: string; agentId: string
 
 test("writing files that the host's hooks run asks", async () => {
   const hook = { name: "check", on: "beforeTool" as const, timeout: 1_000, failure: "block" as const };
-  const rules = openWith({
-    hooks: [{ ...hook, command: ["node", "checks/hook.mjs", "--rules=checks/rules.json"] }],
-  });
+  const rules = openWith({ hooks: [{ ...hook, command: ["node", "checks/hook.mjs", "--rules=checks/rules.json"] }] });
   const test = async (call: string) => (await rules.test(call, { mode: "bypassPermissions" })).verdict.action;
   expect(await test("Write(checks/hook.mjs)")).toBe("ask");
   expect(await test("Bash(cp x checks/rules.json)")).toBe("ask");

@@ -105,12 +105,7 @@ export class QuotaWait {
         { type: "tandem.parked", resets_at: resetsAt, kind, resumes: true, window },
         { type: "session.status_rescheduled" },
       ],
-      {
-        status: "rescheduling",
-        parked: { resetsAt, kind },
-        usage: ledger.total,
-        microUsd: ledger.microUsd,
-      },
+      { status: "rescheduling", parked: { resetsAt, kind }, usage: ledger.total, microUsd: ledger.microUsd },
     );
   }
 

@@ -13,13 +13,7 @@ export const inboxRows = (
   entries: readonly InboxEntry[],
   now: number,
 ): Record<string, Value>[] =>
-  entries.map(({ id, body }, index) => ({
-    session,
-    position: first + index,
-    id,
-    body,
-    put_at: now,
-  }));
+  entries.map(({ id, body }, index) => ({ session, position: first + index, id, body, put_at: now }));
 
 /** Returns the position of the last entry. */
 export const putIntoInbox = operation(

@@ -71,9 +71,7 @@ export class PostgresServer implements AsyncDisposable {
       // Every page is read in index order. Without statistics, the planner would sort the whole log instead.
       options: options("enable_sort=off"),
       // Counters and times stay below 2^53.
-      types: {
-        getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never,
-      },
+      types: { getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never },
     };
     this.#pool = openPool({ ...this.config, max: connectionsOf(url) });
   }
@@ -149,11 +147,7 @@ export class PostgresServer implements AsyncDisposable {
 
   #poolForSearches(): Pool {
     // JIT compilation takes longer than executing such a statement.
-    return (this.#searchPool ??= openPool({
-      ...this.config,
-      options: options("jit=off"),
-      max: SEARCH_CONNECTIONS,
-    }));
+    return (this.#searchPool ??= openPool({ ...this.config, options: options("jit=off"), max: SEARCH_CONNECTIONS }));
   }
 
   /** One transaction per schema. */

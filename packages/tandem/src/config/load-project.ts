@@ -26,10 +26,7 @@ export async function readConfigFile({ file, displayPath }: ProjectLocation): Pr
     throw new TandemError(
       code === "ENOENT" ? "config_missing" : "config_unreadable",
       `Cannot read ${displayPath}: ${reason}.`,
-      {
-        fix: fix.endsWith(".") ? fix : `${fix} ${displayPath}`,
-        cause,
-      },
+      { fix: fix.endsWith(".") ? fix : `${fix} ${displayPath}`, cause },
     );
   }
 }

@@ -22,10 +22,7 @@ export async function ensureTandemHome(env: Variables): Promise<string> {
     throw new TandemError(
       "write_failed",
       `The folder ${home} cannot be made: ${(cause as NodeJS.ErrnoException).code}.`,
-      {
-        fix: "Make it yourself, or set TANDEM_HOME to a folder of yours.",
-        cause,
-      },
+      { fix: "Make it yourself, or set TANDEM_HOME to a folder of yours.", cause },
     );
   }
   return home;

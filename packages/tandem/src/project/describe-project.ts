@@ -55,10 +55,9 @@ export const describeSecret = (reference: string): string =>
   reference.startsWith("command:") ? `${reference.split(/\s/, 1)[0]} …` : reference;
 
 /** Summarizes the config without any request. */
-export async function describeProject({ config: { llm } }: Project): Promise<{
-  models: RoleModel[];
-  ignored: IgnoredSetting[];
-}> {
+export async function describeProject({
+  config: { llm },
+}: Project): Promise<{ models: RoleModel[]; ignored: IgnoredSetting[] }> {
   const runtime = await import("@tandem/runtime");
   return { models: runtime.roleModels(llm.models), ignored: runtime.ignoredSettings(llm) };
 }

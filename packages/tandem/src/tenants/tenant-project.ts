@@ -43,13 +43,7 @@ export async function openTenantProject(
   const own = await openProjectOrDefaults(host);
   const { config } = own;
   const claudeCode = credential
-    ? {
-        ...config.llm.claudeCode,
-        auth: credential.auth,
-        apiKey: LENT,
-        oauthToken: LENT,
-        baseUrl: credential.base_url,
-      }
+    ? { ...config.llm.claudeCode, auth: credential.auth, apiKey: LENT, oauthToken: LENT, baseUrl: credential.base_url }
     : config.llm.claudeCode;
   return {
     host,
@@ -66,7 +60,4 @@ export async function openTenantProject(
 }
 
 /** The variables that locate Claude Code's login. */
-const loginPlace = (env: Variables): Variables => ({
-  HOME: env["HOME"],
-  CLAUDE_CONFIG_DIR: env["CLAUDE_CONFIG_DIR"],
-});
+const loginPlace = (env: Variables): Variables => ({ HOME: env["HOME"], CLAUDE_CONFIG_DIR: env["CLAUDE_CONFIG_DIR"] });

@@ -95,10 +95,7 @@ async function lookAtRepository(
   });
   const [exclude = "", head = ""] = stdout.toString("utf8").split("\n");
   const isThere = exclude !== "" && (await stat(exclude).catch(() => undefined))?.isFile();
-  return {
-    head: /^[0-9a-f]{40,64}$/.test(head) ? head : null,
-    excludes: isThere ? [`--exclude-from=${exclude}`] : [],
-  };
+  return { head: /^[0-9a-f]{40,64}$/.test(head) ? head : null, excludes: isThere ? [`--exclude-from=${exclude}`] : [] };
 }
 
 async function listPaths(

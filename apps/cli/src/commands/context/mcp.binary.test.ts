@@ -104,9 +104,7 @@ describe("tandem up", () => {
     });
     expect(
       await call("POST", "/v1/context/sql", { connection: "shop", sql: "select count(*) from orders" }),
-    ).toMatchObject({
-      rows: [[3]],
-    });
+    ).toMatchObject({ rows: [[3]] });
     expect(await call("POST", "/v1/context/sql", { connection: "shop", sql: "drop table orders" })).toMatchObject({
       error: { type: "invalid_request_error" },
     });

@@ -183,9 +183,7 @@ describe("waits", () => {
       "attempts: 3",
     );
     const { stdout, stderr } = await machine.run(["text", "hi", "--json"], { env: KEY });
-    expect(JSON.parse(stderr.split("\n")[0]!)).toMatchObject({
-      wait: { reason: expect.any(String), attempt: 2 },
-    });
+    expect(JSON.parse(stderr.split("\n")[0]!)).toMatchObject({ wait: { reason: expect.any(String), attempt: 2 } });
     const { report } = JSON.parse(stdout) as { report: CallReport };
     expect(report.waitedMs).toBeGreaterThanOrEqual(900);
     expect(report.latencyMs).toBeGreaterThanOrEqual(report.waitedMs);

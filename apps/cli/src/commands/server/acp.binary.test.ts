@@ -88,9 +88,7 @@ describe("tandem acp", () => {
     expect(await agent.ask("session/prompt", prompt)).toMatchObject({ result: { stopReason: "end_turn" } });
     expect(
       await agent.ask("session/prompt", { ...prompt, prompt: [{ type: "text", text: "/nothing" }] }),
-    ).toMatchObject({
-      error: { code: -32602, message: expect.stringContaining("There is no command /nothing") },
-    });
+    ).toMatchObject({ error: { code: -32602, message: expect.stringContaining("There is no command /nothing") } });
     child.stdin!.end();
     const [code] = (await once(child, "exit")) as [number];
     expect(code).toBe(0);

@@ -97,10 +97,7 @@ function candidates(prompt: string) {
       scores: { durability: 2, authority: 2, reuse: 1, novelty: 2, risk: 0 },
     },
   ];
-  return {
-    candidates: known.filter((each) => each.citations.every((one) => citations.has(one))),
-    suspicious: null,
-  };
+  return { candidates: known.filter((each) => each.citations.every((one) => citations.has(one))), suspicious: null };
 }
 
 /** One scripted turn: text, and tool calls by tool name. */

@@ -31,13 +31,7 @@ export default function GraphView({ table }: { table: string }) {
     data: graph,
     error,
     refetch,
-  } = useContextQuery(
-    "context.graph.retrieve",
-    { query },
-    {
-      placeholderData: (before) => before,
-    },
-  );
+  } = useContextQuery("context.graph.retrieve", { query }, { placeholderData: (before) => before });
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">

@@ -18,9 +18,7 @@ export default function JobsView({ job }: { job: string }) {
   const { data, error, refetch } = useContextQuery(
     "jobs.list",
     { query: { limit: MOST } },
-    {
-      refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? BUSY_MS : IDLE_MS),
-    },
+    { refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? BUSY_MS : IDLE_MS) },
   );
   const list = (
     <>

@@ -46,11 +46,7 @@ export function MemoryCard({
             { label: "Keep for 90 days", act: hold(inDays(90)) },
             { label: "Keep for a year", act: hold(inDays(365)) },
             "line",
-            {
-              label: "Forget",
-              isBad: true,
-              act: () => void forgetNow(),
-            },
+            { label: "Forget", isBad: true, act: () => void forgetNow() },
           ]}
         >
           <Button look="quiet" size="icon" aria-label="What to do with it" className="-mt-1 -mr-2">

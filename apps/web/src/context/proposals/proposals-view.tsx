@@ -18,10 +18,7 @@ export default function ProposalsView({ proposal }: { proposal: string }) {
   const { data, error, refetch } = useContextQuery(
     "proposals.list",
     { query },
-    {
-      refetchInterval: 15_000,
-      placeholderData: (before) => before,
-    },
+    { refetchInterval: 15_000, placeholderData: (before) => before },
   );
   const search = isAll ? { all: "1" } : undefined;
   const list = (

@@ -51,10 +51,7 @@ export function SearchView() {
   const found = useContextQuery(
     "context.search",
     { query },
-    {
-      enabled: term !== "",
-      placeholderData: (before) => before,
-    },
+    { enabled: term !== "", placeholderData: (before) => before },
   );
 
   const walk = (by: number): void => {

@@ -16,12 +16,7 @@ const step = (id: string, read: number, thread: string | null = null, isAnswer =
       at: null,
       state: "completed",
       model: "claude-x",
-      usage: {
-        input_tokens: 10,
-        output_tokens: 5,
-        cache_read_input_tokens: read,
-        cache_creation_input_tokens: 0,
-      },
+      usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: read, cache_creation_input_tokens: 0 },
       usd: null,
       duration_ms: null,
     },

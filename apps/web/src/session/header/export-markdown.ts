@@ -10,10 +10,7 @@ export async function readWholeLog(session: string): Promise<LoggedEvent[]> {
   do {
     const page: { data: LoggedEvent[]; before: number | null } = await api.call("sessions.log.list", {
       params: { session_id: session },
-      query: {
-        limit: PAGE,
-        before,
-      },
+      query: { limit: PAGE, before },
     });
     pages.push(page.data);
     before = page.before ?? undefined;

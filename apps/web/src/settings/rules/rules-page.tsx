@@ -20,10 +20,7 @@ const KEY = ["/v1/rules"];
 export default function RulesPage() {
   const queries = useQueryClient();
   const agents = useAgents();
-  const list = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => api.call("rules.list", { signal }),
-  });
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("rules.list", { signal }) });
   const [ended, setEnded] = useState<KeptRule>();
   const whose = ({ scope, of }: KeptRule): string => {
     if (scope === "user" || of === null) return "everywhere";

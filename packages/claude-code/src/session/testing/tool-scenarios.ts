@@ -117,9 +117,7 @@ export const toolScenarios: Record<string, Scenario> = {
     ],
   },
 
-  "outside-of-the-folder": {
-    script: [toolUse("Read", { file_path: "/etc/hostname" }), text("Not mine.")],
-  },
+  "outside-of-the-folder": { script: [toolUse("Read", { file_path: "/etc/hostname" }), text("Not mine.")] },
 
   "todo-write": {
     setup: { tools: ["TodoWrite"] },
@@ -161,8 +159,5 @@ export const toolScenarios: Record<string, Scenario> = {
     ],
   },
 
-  "output-schema-ignored": {
-    setup: { outputSchema: ANSWER },
-    script: [text("Forty-two."), text("I said forty-two.")],
-  },
+  "output-schema-ignored": { setup: { outputSchema: ANSWER }, script: [text("Forty-two."), text("I said forty-two.")] },
 };

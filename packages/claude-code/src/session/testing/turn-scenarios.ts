@@ -125,10 +125,7 @@ export const turnScenarios: Record<string, Scenario> = {
     },
   },
 
-  "max-turns": {
-    setup: { maxTurns: 1 },
-    script: [toolUse("Bash", { command: "echo on" })],
-  },
+  "max-turns": { setup: { maxTurns: 1 }, script: [toolUse("Bash", { command: "echo on" })] },
 
   "model-fallback": {
     beyond: { options: { fallbackModel: "claude-haiku-5-5" } },

@@ -132,11 +132,7 @@ export class Calls {
       return call;
     }
     const patch = block.is_error ? undefined : filePatch(output);
-    this.#report(call, {
-      content,
-      is_error: block.is_error ?? false,
-      ...(patch && { tandem: { patch } }),
-    });
+    this.#report(call, { content, is_error: block.is_error ?? false, ...(patch && { tandem: { patch } }) });
     return call;
   }
 

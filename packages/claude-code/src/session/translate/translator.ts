@@ -71,10 +71,7 @@ export class Translator {
     this.#calls = new Calls(this.#emit, settings.names, settings.judge);
     this.#answers = new Answers(this.#emit, this.#calls);
     this.#spans = new Spans(this.#emit);
-    this.#threads = new Threads(this.#emit, {
-      idOf: settings.threadIdOf,
-      primary: settings.primaryThread,
-    });
+    this.#threads = new Threads(this.#emit, { idOf: settings.threadIdOf, primary: settings.primaryThread });
     this.#background = new Background(this.#emit, this.#threads);
     this.#todos = new Todos(this.#emit);
     this.#incidents = new Incidents(this.#emit);
@@ -355,11 +352,7 @@ const noHints = (): Hints => ({
 });
 
 /** State of a sent message: `queued`, `started` when the model receives it, `completed` or `cancelled`. */
-const message = z.object({
-  type: z.literal("command_lifecycle"),
-  command_uuid: z.string(),
-  state: z.string(),
-});
+const message = z.object({ type: z.literal("command_lifecycle"), command_uuid: z.string(), state: z.string() });
 
 /** The SDK forwards these messages but does not declare them. */
 export function commandLifecycle(other: unknown): { uuid: string; state: string } | undefined {

@@ -121,9 +121,6 @@ it("replaces a thread that exceeds its deadline, and reads the next document", a
   await using thread = new DocumentThread({ deadlineMs: 6_000 });
   const heavy = thread.convert(document(`<p>${"<i>x</i><b>y</b>".repeat(4_000_000)}</p>`));
   const next = thread.convert(document("<p>Next</p>"));
-  await expect(heavy).rejects.toMatchObject({
-    code: "timeout",
-    message: "a.html could not be read within 6 seconds.",
-  });
+  await expect(heavy).rejects.toMatchObject({ code: "timeout", message: "a.html could not be read within 6 seconds." });
   expect(await next).toMatchObject({ chunks: [{ content: "Next" }] });
 });

@@ -16,11 +16,7 @@ beforeAll(async () => {
 afterAll(() => backend[Symbol.asyncDispose]());
 
 test("a page that the model refuses fails alone", async () => {
-  await using files = await makeFiles({
-    "a.md": "# A\n\nFine.",
-    "b.md": "# B\n\nForbidden.",
-    "c.md": "# C\n\nFine.",
-  });
+  await using files = await makeFiles({ "a.md": "# A\n\nFine.", "b.md": "# B\n\nForbidden.", "c.md": "# C\n\nFine." });
   await using store = await openTestContext();
   const run = new MemoryRun(
     backend.play([

@@ -25,10 +25,7 @@ export function confluencePage(html: string, fallback: string): Document {
   return {
     title: title ?? space ?? fallback,
     markdown: withoutAttachments(withoutAuthorship(page.markdown)),
-    signals: {
-      ...((title ? space : crumbs[0]) && { space: (title ? space : crumbs[0])! }),
-      ...(under && { under }),
-    },
+    signals: { ...((title ? space : crumbs[0]) && { space: (title ? space : crumbs[0])! }), ...(under && { under }) },
   };
 }
 

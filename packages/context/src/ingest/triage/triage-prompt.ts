@@ -20,11 +20,7 @@ Judge by what you see: title, place, what its source says about it, and how it b
 ${QUOTATIONS}`;
 
 /** A page's lane, and the reason. */
-export const verdict = z.strictObject({
-  lane: z.enum(LANES),
-  reason: z.string(),
-  suspicious: z.string().nullable(),
-});
+export const verdict = z.strictObject({ lane: z.enum(LANES), reason: z.string(), suspicious: z.string().nullable() });
 export type Verdict = z.output<typeof verdict>;
 
 const MAX_REASON = 300;

@@ -61,7 +61,5 @@ export const contextMemoriesApi = {
     body: z.strictObject({ expires_at: expiresAt }).meta({ id: "KeepMemory" }),
     response: decided,
   },
-  "context.memories.forget": {
-    response: decided,
-  },
+  "context.memories.forget": { response: decided },
 };

@@ -46,19 +46,10 @@ export type WikiPage = z.infer<typeof wikiPage>;
 const AROUND = 5;
 
 export const contextPagesApi = {
-  "context.pages.list": {
-    query: z.strictObject({ ...pageQuery }),
-    response: pageOf(pageSummary),
-  },
-  "context.pages.retrieve": {
-    query: z.strictObject({ key: z.string().min(1).max(500) }),
-    response: wikiPage,
-  },
+  "context.pages.list": { query: z.strictObject({ ...pageQuery }), response: pageOf(pageSummary) },
+  "context.pages.retrieve": { query: z.strictObject({ key: z.string().min(1).max(500) }), response: wikiPage },
   "context.passages.list": {
-    query: z.strictObject({
-      citation: z.string().min(1).max(1_000),
-      around: count().min(0).max(AROUND).default(0),
-    }),
+    query: z.strictObject({ citation: z.string().min(1).max(1_000), around: count().min(0).max(AROUND).default(0) }),
     response: listOf(passage),
   },
 };

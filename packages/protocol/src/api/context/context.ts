@@ -41,11 +41,7 @@ const searchHit = z
   .meta({ id: "SearchHit" });
 export type ContextHit = z.infer<typeof searchHit>;
 
-const descriptions = z.object({
-  human: z.string().optional(),
-  ai: z.string().optional(),
-  db: z.string().optional(),
-});
+const descriptions = z.object({ human: z.string().optional(), ai: z.string().optional(), db: z.string().optional() });
 
 const column = z.object({
   name: z.string(),
@@ -166,9 +162,7 @@ const connection = { connection: z.string().min(1).optional() };
 const name = z.string().min(1).max(500);
 
 export const contextApi = {
-  "context.retrieve": {
-    response: overview,
-  },
+  "context.retrieve": { response: overview },
   "context.search": {
     query: z.strictObject({
       query: z.string().min(1).max(2_000),
@@ -188,18 +182,9 @@ export const contextApi = {
     query: z.strictObject({ path: name }),
     response: z.object({ path: z.string(), text: z.string() }).meta({ id: "ContextFile" }),
   },
-  "context.tables.list": {
-    query: z.strictObject({ ...pageQuery, ...connection }),
-    response: pageOf(tableSummary),
-  },
-  "context.tables.retrieve": {
-    query: z.strictObject({ name, ...connection }),
-    response: tableDescription,
-  },
-  "context.joins.retrieve": {
-    query: z.strictObject({ from: name, to: name, ...connection }),
-    response: joinPath,
-  },
+  "context.tables.list": { query: z.strictObject({ ...pageQuery, ...connection }), response: pageOf(tableSummary) },
+  "context.tables.retrieve": { query: z.strictObject({ name, ...connection }), response: tableDescription },
+  "context.joins.retrieve": { query: z.strictObject({ from: name, to: name, ...connection }), response: joinPath },
   "context.graph.retrieve": {
     query: z.strictObject({
       table: name.optional(),

@@ -45,12 +45,8 @@ export const jobsApi = {
       .meta({ id: "CreateJob" }),
     response: job,
   },
-  "jobs.retrieve": {
-    response: job,
-  },
-  "jobs.cancel": {
-    response: job,
-  },
+  "jobs.retrieve": { response: job },
+  "jobs.cancel": { response: job },
   "jobs.events.list": {
     query: z.strictObject({
       limit: count().min(1).max(1_000).default(100),
@@ -61,7 +57,5 @@ export const jobsApi = {
     }),
     response: pageOf(jobEvent),
   },
-  "jobs.events.stream": {
-    frame: jobEvent,
-  },
+  "jobs.events.stream": { frame: jobEvent },
 };

@@ -76,9 +76,7 @@ export const memoryStoresApi = {
     }),
     response: pageOf(store),
   },
-  "memoryStores.retrieve": {
-    response: store,
-  },
+  "memoryStores.retrieve": { response: store },
   "memoryStores.update": {
     body: z
       .strictObject({
@@ -89,12 +87,8 @@ export const memoryStoresApi = {
       .meta({ id: "MemoryStoreUpdate" }),
     response: store,
   },
-  "memoryStores.archive": {
-    response: store,
-  },
-  "memoryStores.delete": {
-    response: deletedOf("memory_store_deleted"),
-  },
+  "memoryStores.archive": { response: store },
+  "memoryStores.delete": { response: deletedOf("memory_store_deleted") },
   "memoryStores.memories.create": {
     query: z.strictObject(memoryView("basic")),
     body: z.strictObject({ path: z.string(), content: content.nullable() }).meta({ id: "MemoryCreate" }),
@@ -112,10 +106,7 @@ export const memoryStoresApi = {
     }),
     response: pageOf(z.union([memory, prefix])),
   },
-  "memoryStores.memories.retrieve": {
-    query: z.strictObject(memoryView("full")),
-    response: memory,
-  },
+  "memoryStores.memories.retrieve": { query: z.strictObject(memoryView("full")), response: memory },
   "memoryStores.memories.update": {
     query: z.strictObject(memoryView("basic")),
     body: z

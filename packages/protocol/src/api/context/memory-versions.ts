@@ -45,11 +45,6 @@ export const memoryVersionsApi = {
     }),
     response: pageOf(version),
   },
-  "memoryStores.memoryVersions.retrieve": {
-    query: z.strictObject(memoryView("full")),
-    response: version,
-  },
-  "memoryStores.memoryVersions.redact": {
-    response: version,
-  },
+  "memoryStores.memoryVersions.retrieve": { query: z.strictObject(memoryView("full")), response: version },
+  "memoryStores.memoryVersions.redact": { response: version },
 };

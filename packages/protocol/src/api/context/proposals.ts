@@ -101,10 +101,7 @@ export const proposalsApi = {
     }),
     response: proposal,
   },
-  "proposals.accept": {
-    body: z.strictObject({ hunks }).meta({ id: "AcceptProposal" }),
-    response: proposal,
-  },
+  "proposals.accept": { body: z.strictObject({ hunks }).meta({ id: "AcceptProposal" }), response: proposal },
   "proposals.reject": {
     body: z.strictObject({ hunks, reason: z.string().max(10_000).optional() }).meta({ id: "RejectProposal" }),
     response: proposal,
@@ -119,7 +116,5 @@ export const proposalsApi = {
       .meta({ id: "AnswerProposal" }),
     response: proposal,
   },
-  "proposals.undo": {
-    response: proposal,
-  },
+  "proposals.undo": { response: proposal },
 };

@@ -19,13 +19,8 @@ const slashCommand = z
 export type SlashCommand = z.infer<typeof slashCommand>;
 
 export const commandsApi = {
-  "commands.list": {
-    query: z.strictObject({ folder: z.string().min(1) }),
-    response: listOf(slashCommand),
-  },
-  "sessions.commands.list": {
-    response: listOf(slashCommand),
-  },
+  "commands.list": { query: z.strictObject({ folder: z.string().min(1) }), response: listOf(slashCommand) },
+  "sessions.commands.list": { response: listOf(slashCommand) },
   "sessions.shell.run": {
     body: z.strictObject({ command: z.string().min(1).max(10_000) }).meta({ id: "ShellCommand" }),
     response: typed<EventOf<"tandem.shell">>(sessionEvent),

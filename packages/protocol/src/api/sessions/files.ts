@@ -14,13 +14,7 @@ export const filesApi = {
     query: z.strictObject({ ...pageQuery, ids: z.array(z.string()).optional(), scope_id: z.string().optional() }),
     response: pageOf(file),
   },
-  "files.retrieveMetadata": {
-    response: file,
-  },
-  "files.download": {
-    download: true as const,
-  },
-  "files.delete": {
-    response: deletedOf("file_deleted"),
-  },
+  "files.retrieveMetadata": { response: file },
+  "files.download": { download: true as const },
+  "files.delete": { response: deletedOf("file_deleted") },
 };

@@ -122,9 +122,7 @@ export const forkParams = z
 export type ForkParams = z.infer<typeof forkParams>;
 
 export const historyApi = {
-  "sessions.checkpoints": {
-    response: sessionCheckpoints,
-  },
+  "sessions.checkpoints": { response: sessionCheckpoints },
   "sessions.diff": {
     query: z.strictObject({
       from: z.string().min(1).optional(),
@@ -135,19 +133,8 @@ export const historyApi = {
     }),
     response: sessionDiff,
   },
-  "sessions.rewind": {
-    body: rewindParams,
-    response: rewindOutcome,
-  },
-  "sessions.undoRewind": {
-    body: rewindUndoParams,
-    response: rewindOutcome,
-  },
-  "sessions.fork": {
-    body: forkParams,
-    response: session,
-  },
-  "sessions.compact": {
-    response: z.object({ type: z.literal("session_compacting"), id: z.string() }),
-  },
+  "sessions.rewind": { body: rewindParams, response: rewindOutcome },
+  "sessions.undoRewind": { body: rewindUndoParams, response: rewindOutcome },
+  "sessions.fork": { body: forkParams, response: session },
+  "sessions.compact": { response: z.object({ type: z.literal("session_compacting"), id: z.string() }) },
 };

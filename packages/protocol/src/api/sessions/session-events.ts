@@ -130,15 +130,7 @@ export const sessionEventsApi = {
     query: z.strictObject({ ...pageQuery, ...order, ...createdBetween, types: z.array(eventType).optional() }),
     response: pageOf(sessionEvent),
   },
-  "sessions.events.send": {
-    body: sendParams,
-    response: listOf(sessionEvent),
-  },
-  "sessions.events.take_back": {
-    response: z.object({ type: z.literal("event_taken_back"), id: z.string() }),
-  },
-  "sessions.events.stream": {
-    query: streamQuery,
-    frame: streamFrame,
-  },
+  "sessions.events.send": { body: sendParams, response: listOf(sessionEvent) },
+  "sessions.events.take_back": { response: z.object({ type: z.literal("event_taken_back"), id: z.string() }) },
+  "sessions.events.stream": { query: streamQuery, frame: streamFrame },
 };

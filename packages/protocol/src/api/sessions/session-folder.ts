@@ -19,10 +19,7 @@ const content = z
 export type FolderFile = z.infer<typeof content>;
 
 export const sessionFolderApi = {
-  "sessions.files.list": {
-    query: z.strictObject({ path: z.string().default("") }),
-    response: listOf(entry),
-  },
+  "sessions.files.list": { query: z.strictObject({ path: z.string().default("") }), response: listOf(entry) },
   "sessions.files.search": {
     query: z.strictObject({
       name: z.string().min(1).optional(),
@@ -31,8 +28,5 @@ export const sessionFolderApi = {
     }),
     response: listOf(hit),
   },
-  "sessions.files.read": {
-    query: z.strictObject({ path: z.string().min(1) }),
-    response: content,
-  },
+  "sessions.files.read": { query: z.strictObject({ path: z.string().min(1) }), response: content },
 };

@@ -16,10 +16,6 @@ const backgroundTask = typed<BackgroundTask>(
 );
 
 export const sessionTasksApi = {
-  "sessions.tasks.list": {
-    response: listOf(backgroundTask),
-  },
-  "sessions.tasks.stop": {
-    response: z.object({ type: z.literal("background_task_stopped"), id: z.string() }),
-  },
+  "sessions.tasks.list": { response: listOf(backgroundTask) },
+  "sessions.tasks.stop": { response: z.object({ type: z.literal("background_task_stopped"), id: z.string() }) },
 };

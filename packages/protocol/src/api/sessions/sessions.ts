@@ -17,11 +17,7 @@ export { SESSION_METADATA } from "../../words.ts";
 export const SESSION_STATUSES = ["idle", "running", "rescheduling", "terminated"] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
-const sessionFile = z.strictObject({
-  type: z.literal("file"),
-  file_id: z.string(),
-  mount_path: z.string().nullish(),
-});
+const sessionFile = z.strictObject({ type: z.literal("file"), file_id: z.string(), mount_path: z.string().nullish() });
 const resourceParams = z.discriminatedUnion("type", [
   sessionFile,
   z.looseObject({ type: z.literal("github_repository") }),
@@ -157,25 +153,10 @@ const listQuery = z.strictObject({
 });
 
 export const sessionsApi = {
-  "sessions.create": {
-    body: sessionCreateParams,
-    response: session,
-  },
-  "sessions.list": {
-    query: listQuery,
-    response: twoWayPageOf(session),
-  },
-  "sessions.retrieve": {
-    response: session,
-  },
-  "sessions.update": {
-    body: sessionUpdateParams,
-    response: session,
-  },
-  "sessions.archive": {
-    response: session,
-  },
-  "sessions.delete": {
-    response: deletedOf("session_deleted"),
-  },
+  "sessions.create": { body: sessionCreateParams, response: session },
+  "sessions.list": { query: listQuery, response: twoWayPageOf(session) },
+  "sessions.retrieve": { response: session },
+  "sessions.update": { body: sessionUpdateParams, response: session },
+  "sessions.archive": { response: session },
+  "sessions.delete": { response: deletedOf("session_deleted") },
 };

@@ -8,18 +8,8 @@ export const threadsApi = {
     query: z.strictObject({ ...pageQuery, statuses: z.array(z.enum(SESSION_STATUSES)).optional() }),
     response: pageOf(thread),
   },
-  "sessions.threads.retrieve": {
-    response: thread,
-  },
-  "sessions.threads.archive": {
-    response: thread,
-  },
-  "sessions.threads.events.list": {
-    query: z.strictObject(pageQuery),
-    response: pageOf(sessionEvent),
-  },
-  "sessions.threads.events.stream": {
-    query: streamQuery,
-    frame: streamFrame,
-  },
+  "sessions.threads.retrieve": { response: thread },
+  "sessions.threads.archive": { response: thread },
+  "sessions.threads.events.list": { query: z.strictObject(pageQuery), response: pageOf(sessionEvent) },
+  "sessions.threads.events.stream": { query: streamQuery, frame: streamFrame },
 };

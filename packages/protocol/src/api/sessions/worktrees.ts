@@ -95,27 +95,15 @@ export const worktreePrune = z
 export type WorktreePrune = z.infer<typeof worktreePrune>;
 
 export const worktreesApi = {
-  "worktrees.list": {
-    response: listOf(worktree),
-  },
+  "worktrees.list": { response: listOf(worktree) },
   "worktrees.prune": {
     body: z.strictObject({ dry_run: z.boolean().default(false) }).meta({ id: "WorktreePruneParams" }),
     response: worktreePrune,
   },
-  "sessions.worktree.retrieve": {
-    response: worktreeStatus,
-  },
-  "sessions.worktree.patch": {
-    download: true as const,
-  },
-  "sessions.worktree.merge": {
-    body: worktreeMergeParams,
-    response: worktreeMerge,
-  },
-  "sessions.worktree.apply": {
-    body: worktreeApplyParams,
-    response: worktreeApply,
-  },
+  "sessions.worktree.retrieve": { response: worktreeStatus },
+  "sessions.worktree.patch": { download: true as const },
+  "sessions.worktree.merge": { body: worktreeMergeParams, response: worktreeMerge },
+  "sessions.worktree.apply": { body: worktreeApplyParams, response: worktreeApply },
   "sessions.worktree.remove": {
     body: worktreeRemoveParams,
     response: z.object({ type: z.literal("worktree_removed"), session_id: z.string() }),

@@ -50,9 +50,7 @@ function parseCredentials(json: string): Record<string, unknown> {
     throw new LlmError(
       "not_configured",
       "The credentials of the vertex backend are not the JSON of a Google credential.",
-      {
-        fix: "Point llm.provider.vertex.credentials at the service account's JSON key.",
-      },
+      { fix: "Point llm.provider.vertex.credentials at the service account's JSON key." },
     );
   }
 }

@@ -100,9 +100,7 @@ test("unanswered requests fail when the server goes away, and the next server re
   expect(await asked).toMatchObject({ code: -32_603, message: expect.stringContaining("server has gone away") });
   // The server's request is withdrawn.
   await expect.poll(() => editor.questions[0]!.signal.aborted).toBe(true);
-  await expect(say(editor, session, "count 1")).rejects.toMatchObject({
-    message: "No server is up. Start one.",
-  });
+  await expect(say(editor, session, "count 1")).rejects.toMatchObject({ message: "No server is up. Start one." });
 
   await using next = await start();
   server = next;

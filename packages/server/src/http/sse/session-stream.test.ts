@@ -5,11 +5,7 @@ import { StreamReader } from "../../testing/read-stream.ts";
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
 
 const running: SessionEventBody = { type: "session.status_running" };
-const idle: SessionEventBody = {
-  type: "session.status_idle",
-  stop_reason: { type: "end_turn" },
-  stop_details: null,
-};
+const idle: SessionEventBody = { type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null };
 const notice = (text: string): SessionEventBody => ({ type: "tandem.notice", level: "info", text });
 const message = (text: string): SessionEventBody => ({ type: "agent.message", content: [{ type: "text", text }] });
 const started = (id: string, type: "agent.message" | "agent.thinking" = "agent.message"): LiveDelta => ({

@@ -35,10 +35,7 @@ test("pages are listed and read, with their sources", async () => {
     refs: [],
     problem: null,
   };
-  expect((await ask("GET", "/v1/context/pages")).body).toEqual({
-    data: [{ ...page, citations: [] }],
-    next_page: null,
-  });
+  expect((await ask("GET", "/v1/context/pages")).body).toEqual({ data: [{ ...page, citations: [] }], next_page: null });
   expect((await ask("GET", "/v1/context/page?key=refunds")).body).toMatchObject({
     ...page,
     path: "wiki/refunds.md",

@@ -48,10 +48,7 @@ export const contextRoutes: Route[] = [
       // A search over everything, as in the page's palette, must not fail because the server has no context.
       if (!call.context) return { data: [], degraded: "This server's project has no context." };
       const { hits, degraded } = await askTool(call, "context_search", call.query);
-      return {
-        data: hits as ContextHit[],
-        ...(typeof degraded === "string" && { degraded }),
-      };
+      return { data: hits as ContextHit[], ...(typeof degraded === "string" && { degraded }) };
     },
   }),
   jsonRoute("context.files.list", {
