@@ -3,7 +3,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { TracesRequests } from "../telemetry/request-tracer.ts";
+import type { TracesRequests } from "../telemetry/trace-request.ts";
 import { TenantHandlers } from "../tenants/tenant-handlers.ts";
 import type { TenantRuntime, TenantRuntimes } from "../tenants/tenant-runtime.ts";
 import type { TenantService } from "../tenants/tenant-service.ts";

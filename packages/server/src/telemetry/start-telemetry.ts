@@ -1,6 +1,6 @@
 import type { SessionId } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
-import type { TracesRequests } from "./request-tracer.ts";
+import type { TracesRequests } from "./trace-request.ts";
 
 /** Flushes pending spans on dispose, within a few seconds. */
 export interface Telemetry extends AsyncDisposable, TracesRequests {
@@ -25,13 +25,13 @@ export async function startTelemetry(settings: {
 }): Promise<Telemetry> {
   // Loaded on demand, so that a server without telemetry does not load it.
   const [
-    { RequestTracer },
+    { traceRequest },
     { SessionTracer },
     { BatchSpanProcessor, TracerProvider },
     { OTLPTraceExporter },
     { resourceFromAttributes },
   ] = await Promise.all([
-    import("./request-tracer.ts"),
+    import("./trace-request.ts"),
     import("./session-tracer.ts"),
     import("@opentelemetry/sdk-trace"),
     import("@opentelemetry/exporter-trace-otlp-http"),
@@ -48,10 +48,9 @@ export async function startTelemetry(settings: {
   });
   const tracer = provider.getTracer("tandem", settings.version);
   const sessions = new SessionTracer(tracer);
-  const requests = new RequestTracer(tracer);
   const stops = new Set<() => void>();
   return {
-    request: (incoming, outgoing) => requests.request(incoming, outgoing),
+    request: (incoming, outgoing) => traceRequest(tracer, incoming, outgoing),
     watch({ events, agentOf }) {
       const stop = events.onAppend((session, batch) => sessions.note(session, batch, () => agentOf(session)));
       stops.add(stop);

@@ -8,7 +8,7 @@ import { folderPlace, placeOf, type ServerPlace } from "../mcp/server-place.ts";
 import { SessionServers } from "../mcp/session-servers.ts";
 import { sandboxFor } from "./sandbox.ts";
 import type { FolderTrust } from "../trust/folder-trust.ts";
-import { SkillStore } from "../trust/skill-store.ts";
+import { storeSkills } from "../trust/store-skills.ts";
 import { type FolderParts, trustedParts } from "../trust/trusted-parts.ts";
 
 /** The setup of a process besides its agent: contents of a trusted folder, MCP servers, a sandbox, hooks. */
@@ -32,7 +32,7 @@ export async function openProcessSetup(
   const trust = await settings.trustOf?.(row.folder);
   const config = trust?.trusted ? trust.config : undefined;
   const parts = config && trustedParts(config);
-  const skillsIn = config && parts?.skills.length ? await new SkillStore(settings.stateFolder).put(config) : undefined;
+  const skillsIn = config && parts?.skills.length ? await storeSkills(settings.stateFolder, config) : undefined;
   const servers = await SessionServers.open(await wantedServers(row, settings, trust, parts), {
     book: around.definitions,
     stateFolder: settings.stateFolder,

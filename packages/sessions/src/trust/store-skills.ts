@@ -11,39 +11,30 @@ const SKILLS = ".claude/skills/";
 const MANIFEST = ".claude-plugin/plugin.json";
 
 /**
- * Copies of skills for Claude Code, by content hash: exactly the trusted bytes, and only skills. A folder's own `.claude` can
- * change at any time, and Claude Code would also load its hooks.
+ * Copies a folder's skills for Claude Code, by content hash: exactly the trusted bytes, and only skills. A folder's own
+ * `.claude` can change at any time, and Claude Code would also load its hooks. A modified copy is rebuilt. Returns its path.
  */
-export class SkillStore {
-  readonly #folder: string;
-
-  constructor(stateFolder: string) {
-    // In a folder that Claude Code may read: a skill refers to files next to it.
-    this.#folder = join(stateFolder, "claude-code", "folder-skills");
+export async function storeSkills(stateFolder: string, config: FolderConfig): Promise<string> {
+  const files = skillFiles(config);
+  const hash = createHash("sha256");
+  for (const [path, bytes] of files) {
+    hash.update(`${JSON.stringify(path)} ${createHash("sha256").update(bytes).digest("hex")}\n`);
   }
+  // In a folder that Claude Code may read: a skill refers to files next to it.
+  const copies = join(stateFolder, "claude-code", "folder-skills");
+  const place = join(copies, hash.digest("hex").slice(0, 32));
+  if (!(await isIntact(place, files))) await build(place, files);
+  const now = new Date();
+  await utimes(place, now, now);
+  await removeUnused(copies, now.getTime() - KEEP_MS);
+  return place;
+}
 
-  /** The path of the copy. A modified copy is rebuilt. */
-  async put(config: FolderConfig): Promise<string> {
-    const files = skillFiles(config);
-    const hash = createHash("sha256");
-    for (const [path, bytes] of files) {
-      hash.update(`${JSON.stringify(path)} ${createHash("sha256").update(bytes).digest("hex")}\n`);
-    }
-    const place = join(this.#folder, hash.digest("hex").slice(0, 32));
-    if (!(await isIntact(place, files))) await build(place, files);
-    const now = new Date();
-    await utimes(place, now, now);
-    await this.#clear(now.getTime() - KEEP_MS);
-    return place;
-  }
-
-  /** Removes copies that were not used since then. */
-  async #clear(before: number): Promise<void> {
-    for (const name of await readdir(this.#folder)) {
-      const path = join(this.#folder, name);
-      const used = await stat(path).catch(() => undefined);
-      if (used && used.mtimeMs < before) await rm(path, { recursive: true, force: true });
-    }
+async function removeUnused(copies: string, before: number): Promise<void> {
+  for (const name of await readdir(copies)) {
+    const path = join(copies, name);
+    const used = await stat(path).catch(() => undefined);
+    if (used && used.mtimeMs < before) await rm(path, { recursive: true, force: true });
   }
 }
 

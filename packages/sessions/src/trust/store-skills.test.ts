@@ -3,13 +3,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readFolderConfig } from "@tandem/workspace";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SkillStore } from "./skill-store.ts";
+import { storeSkills } from "./store-skills.ts";
 
 let root: string;
-let shelf: SkillStore;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "tandem-skills-"));
-  shelf = new SkillStore(join(root, "state"));
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
@@ -18,7 +16,8 @@ const put = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);
 };
-const copy = async (): Promise<string> => shelf.put(await readFolderConfig(join(root, "project")));
+const copy = async (): Promise<string> =>
+  storeSkills(join(root, "state"), await readFolderConfig(join(root, "project")));
 const filesIn = async (place: string): Promise<string[]> =>
   (await readdir(place, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
@@ -33,7 +32,7 @@ test("a copy contains the trusted skills and nothing else of the folder", async 
   await put(".claude/.claude-plugin/plugin.json", '{ "hooks": "./worktrees/hooks.json" }');
   const config = await readFolderConfig(join(root, "project"));
   await put(".claude/skills/greet/SKILL.md", "Say something else.");
-  const place = await shelf.put(config);
+  const place = await storeSkills(join(root, "state"), config);
   expect(await filesIn(place)).toEqual([".claude-plugin/plugin.json", "skills/greet/SKILL.md", "skills/greet/run.sh"]);
   expect(JSON.parse(await readFile(join(place, ".claude-plugin/plugin.json"), "utf8"))).toEqual({ name: "folder" });
   expect(await readFile(join(place, "skills/greet/SKILL.md"), "utf8")).toBe("Say hello.");
