@@ -1,56 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { message, type Message, type Part } from "./message.ts";
+import { message, type Message } from "./message.ts";
 import { project, Projection } from "./project.ts";
-import type { Permission, SessionEvent } from "../events/session-event.ts";
+import type { SessionEvent } from "../events/session-event.ts";
+import {
+  text,
+  asks,
+  says,
+  use,
+  result,
+  answer,
+  running,
+  idle,
+  start,
+  usage,
+  end,
+  fold,
+  partsOf,
+  only,
+} from "./testing/lines.ts";
 import { eventId, log, threadId, timeAt, type Line } from "./testing/log.ts";
-
-const text = (words: string) => ({ type: "text", text: words }) as const;
-const asks = (words: string): Line => ({ type: "user.message", content: [text(words)] });
-const says = (words: string): Line => ({ type: "agent.message", content: [text(words)] });
-const use = (as: string, permission?: Permission): Line => ({
-  type: "agent.tool_use",
-  as,
-  name: "Bash",
-  input: { command: "ls" },
-  ...(permission && { evaluated_permission: permission }),
-  tandem: { tool_use_id: `toolu_${as}` },
-});
-const result = (of: string, words: string, more: object = {}): Line => ({
-  type: "agent.tool_result",
-  tool_use_id: eventId(of),
-  content: [text(words)],
-  ...more,
-});
-const answer = (of: string, given: "allow" | "deny", deny_message?: string): Line => ({
-  type: "user.tool_confirmation",
-  tool_use_id: eventId(of),
-  result: given,
-  deny_message,
-});
-const running: Line = { type: "session.status_running" };
-const idle: Line = { type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null };
-const start = (as: string): Line => ({ type: "span.model_request_start", as });
-const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 1 };
-const end = (of: string): Line => ({
-  type: "span.model_request_end",
-  model_request_start_id: eventId(of),
-  is_error: false,
-  model_usage: usage,
-  tandem: { model: "claude-sonnet-5-5", usd: 0.25 },
-});
-
-/** The messages of a log, validated against their schema. */
-function fold(...lines: Line[]): readonly Message[] {
-  const messages = project(log(...lines));
-  for (const each of messages) expect(message.parse(each)).toEqual(each);
-  return messages;
-}
-const partsOf = (...lines: Line[]): Part[] => fold(...lines).flatMap(({ parts }) => parts);
-const only = (...lines: Line[]): Part => {
-  const parts = partsOf(...lines);
-  expect(parts).toHaveLength(1);
-  return parts[0]!;
-};
 
 it("folds a turn into the user's message and one message per model request", () => {
   const messages = fold(
@@ -273,232 +241,6 @@ describe("reasoning", () => {
     ],
   ])("%s is one part", (_, lines, expected) => {
     expect(only(...lines)).toMatchObject({ id: "sevt_think", ...expected });
-  });
-});
-
-describe("notices", () => {
-  const error = (type: "retrying" | "exhausted") => ({
-    type: "model_overloaded_error" as const,
-    message: "busy",
-    retry_status: { type },
-  });
-  const retry = (attempt: number): Line => ({
-    type: "tandem.retry",
-    attempt,
-    max_attempts: 10,
-    delay_ms: 500,
-    status: 529,
-    reason: "overloaded",
-  });
-  const stopped = (type: "budget_reached" | "retries_exhausted"): Line => ({
-    type: "session.status_idle",
-    stop_reason: { type },
-    stop_details: null,
-  });
-  const counted: Line = { type: "tandem.compaction", trigger: "auto", tokens_before: 900, tokens_after: 90 };
-  const compacted: Line = { type: "agent.thread_context_compacted" };
-
-  it.each<[string, Line[], object[]]>([
-    [
-      "tries in a row are one part, with what the error said",
-      [{ type: "session.error", error: error("retrying") }, retry(1), retry(2)],
-      [
-        {
-          type: "retry",
-          id: "sevt_e1",
-          at: timeAt(3),
-          attempt: 2,
-          max_attempts: 10,
-          status: 529,
-          reason: "overloaded",
-        },
-      ],
-    ],
-    [
-      "an error that ends the turn, and why it ended",
-      [{ type: "session.error", error: error("exhausted") }, stopped("retries_exhausted")],
-      [
-        { type: "error", error: error("exhausted") },
-        { type: "stop", reason: "retries_exhausted" },
-      ],
-    ],
-    ["a budget that is used up", [stopped("budget_reached")], [{ type: "stop", reason: "budget_reached" }]],
-    [
-      "a refusal with its details",
-      [
-        {
-          type: "session.status_idle",
-          stop_reason: { type: "refusal" },
-          stop_details: { type: "refusal", category: "bio", explanation: "no" },
-        },
-      ],
-      [{ type: "stop", reason: "refusal", category: "bio", explanation: "no" }],
-    ],
-    [
-      "a compaction told by two events",
-      [compacted, counted],
-      [{ type: "compaction", trigger: "auto", tokens_before: 900, tokens_after: 90 }],
-    ],
-    ["the same in the other order", [counted, compacted], [{ type: "compaction", trigger: "auto" }]],
-    [
-      "two compactions with a request between them",
-      [compacted, counted, start("s"), compacted, counted],
-      [{ type: "compaction" }, { type: "step" }, { type: "compaction", tokens_before: 900 }],
-    ],
-    [
-      "a model in the place of another",
-      [{ type: "tandem.model_fallback", from: "opus", to: "sonnet", reason: "overloaded" }],
-      [{ type: "notice", level: "warning", text: "sonnet answers instead of opus: overloaded" }],
-    ],
-    [
-      "a limit, and not its absence",
-      [
-        { type: "tandem.rate_limit", status: "allowed" },
-        { type: "tandem.rate_limit", status: "rejected", kind: "five_hour", resets_at: "2026-11-15T05:00:00Z" },
-      ],
-      [{ type: "notice", text: "Rate limit (five_hour): rejected, until 2026-11-15T05:00:00Z" }],
-    ],
-    ["the object of a turn", [{ type: "tandem.output", value: { a: [1] } }], [{ type: "output", value: { a: [1] } }]],
-    ["an interrupt", [asks("go"), { type: "user.interrupt" }], [{ type: "text" }, { type: "interruption" }]],
-    ["but not one that found nothing to end", [asks("go"), idle, { type: "user.interrupt" }], [{ type: "text" }]],
-    [
-      "nor one for another turn",
-      [asks("go"), { type: "user.interrupt", tandem: { turn_event_id: "sevt_other" } }],
-      [{ type: "text" }],
-    ],
-  ])("%s", (_, lines, expected) => {
-    const parts = partsOf(...lines);
-    expect(parts).toMatchObject(expected);
-    expect(parts).toHaveLength(expected.length);
-  });
-
-  it("are part of the agent's open message, else of a session message", () => {
-    const notice: Line = { type: "tandem.notice", level: "info", text: "by the way" };
-    const roles = fold(notice, notice, asks("go"), start("s"), notice, says("ok"), idle, notice);
-    expect(roles.map(({ role, turn, parts }) => [role, turn, parts.map(({ type }) => type)])).toEqual([
-      ["session", null, ["notice", "notice"]],
-      ["user", "sevt_e3", ["text"]],
-      ["agent", "sevt_e3", ["step", "notice", "text"]],
-      ["session", null, ["notice"]],
-    ]);
-  });
-
-  it("shows the latest to-do list of a message", () => {
-    const todos = (status: "pending" | "completed"): Line => ({
-      type: "tandem.todo",
-      todos: [{ id: "1", content: "test", status }],
-    });
-    expect(partsOf(start("s"), todos("pending"), says("on it"), todos("completed"))).toMatchObject([
-      { type: "step" },
-      { type: "todo", id: "sevt_e2", todos: [{ status: "completed" }] },
-      { type: "text" },
-    ]);
-  });
-});
-
-describe("subagents", () => {
-  const thread = threadId("a");
-  const created: Line = {
-    type: "session.thread_created",
-    session_thread_id: thread,
-    agent_name: "x",
-    workflow_run_id: null,
-  };
-  const status = (type: "running" | "idle"): Line =>
-    type === "running"
-      ? { type: "session.thread_status_running", session_thread_id: thread, agent_name: "x" }
-      : {
-          type: "session.thread_status_idle",
-          session_thread_id: thread,
-          agent_name: "x",
-          stop_reason: { type: "end_turn" },
-          stop_details: null,
-        };
-  const told: Line = {
-    type: "agent.thread_message_sent",
-    to_session_thread_id: thread,
-    to_agent_name: "x",
-    content: [text("find it")],
-  };
-  const reported: Line = {
-    type: "agent.thread_message_received",
-    from_session_thread_id: thread,
-    from_agent_name: "x",
-    content: [text("found")],
-  };
-
-  it("is one part on the caller's thread; its own messages are on its own thread", () => {
-    const messages = fold(
-      { ...asks("go"), as: "go" },
-      start("s"),
-      created,
-      status("running"),
-      told,
-      { ...start("sub"), on: "a" },
-      says("meanwhile"),
-      { ...says("searching"), on: "a" },
-      { ...use("t", "ask"), on: "a" },
-      { ...answer("t", "allow"), on: "a" },
-      { ...result("t", "x.ts"), on: "a" },
-      reported,
-      status("idle"),
-    );
-    expect(messages.map(({ thread, turn, parts }) => [thread, turn, parts.map(({ type }) => type)])).toEqual([
-      [null, "sevt_go", ["text"]],
-      [null, "sevt_go", ["step", "subtask", "text"]],
-      ["sthr_a", "sevt_go", ["step", "text", "tool"]],
-    ]);
-    expect(messages[1]!.parts[1]).toEqual({
-      type: "subtask",
-      id: "sthr_a",
-      at: timeAt(3),
-      thread: "sthr_a",
-      agent: "x",
-      status: "idle",
-      stop_reason: "end_turn",
-      exchange: [
-        { type: "sent", content: [text("find it")] },
-        { type: "received", content: [text("found")] },
-      ],
-      ended_at: timeAt(13),
-    });
-  });
-
-  it("runs again when it is resumed", () => {
-    expect(only(created, status("idle"), status("running"))).toMatchObject({ status: "running", ended_at: null });
-  });
-
-  it("keeps messages to its own subagents apart from messages to its caller", () => {
-    const below = threadId("b");
-    const messages = fold(
-      created,
-      told,
-      { ...created, session_thread_id: below, agent_name: "y", on: "a" },
-      { ...told, to_session_thread_id: below, to_agent_name: "y", on: "a" },
-      { ...reported, from_session_thread_id: thread, from_agent_name: "x", content: [text("dig")], on: "b" },
-      { ...says("deep"), on: "b" },
-      { ...told, to_session_thread_id: thread, to_agent_name: "x", content: [text("deep")], on: "b" },
-      { ...reported, from_session_thread_id: below, from_agent_name: "y", on: "a" },
-    );
-    expect(messages).toMatchObject([
-      { thread: null, parts: [{ type: "subtask", thread: "sthr_a", exchange: [{ type: "sent" }] }] },
-      {
-        thread: "sthr_a",
-        parts: [{ type: "subtask", thread: "sthr_b", exchange: [{ type: "sent" }, { type: "received" }] }],
-      },
-      { thread: "sthr_b", role: "user", parts: [{ text: "dig" }] },
-      { thread: "sthr_b", role: "agent", parts: [{ text: "deep" }] },
-    ]);
-    expect(messages.flatMap(({ parts }) => parts)).toHaveLength(4);
-  });
-
-  it("shows the primary agent's message as a user message", () => {
-    const line: Line = { ...reported, from_session_thread_id: threadId("main"), from_agent_name: null, on: "a" };
-    expect(fold(line)).toMatchObject([{ role: "user", thread: "sthr_a", parts: [{ text: "found" }] }]);
-  });
-
-  it("ignores the primary thread's own status", () => {
-    expect(fold(status("running"), status("idle"))).toEqual([]);
   });
 });
 
