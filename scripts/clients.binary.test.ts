@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../apps/cli/src/testing/is-running.ts";
-import { outcomeOf, TANDEM } from "../apps/cli/src/testing/run-tandem.ts";
+import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
+import { TANDEM } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
 import { StdioProcess } from "../apps/cli/src/testing/stdio-process.ts";
 import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
@@ -93,7 +94,7 @@ test("the guide's session runs as documented", async () => {
   const guide = readFileSync(join(root, "docs/guides/stdio.md"), "utf8");
   const [, session] = /^\$ tandem stdio\n([\s\S]*?)^```/m.exec(guide)!;
   await using machine = await sessionMachine(writes);
-  await using host = new StdioProcess(machine.start(["stdio"]));
+  await using host = new StdioProcess(machine.open(["stdio"]));
   const ids = new Map<string, string>();
   const types: string[] = [];
   for (const line of session!.trim().split("\n")) {

@@ -3,7 +3,7 @@ import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
 import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
-import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
+import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
 import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 

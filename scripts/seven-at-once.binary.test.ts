@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
+import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
 import { scratchFolder } from "../apps/cli/src/testing/scratch-folder.ts";
 import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 

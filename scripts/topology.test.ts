@@ -48,7 +48,7 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Additional entry points for tests. */
-const TEST_ENTRY_POINTS = new Set(["@tandem/policy/testing", "@tandem/storage/testing"]);
+const TEST_ENTRY_POINTS = new Set(["@tandem/policy/testing", "@tandem/server/testing", "@tandem/storage/testing"]);
 
 const root = join(import.meta.dirname, "..");
 const isTest = (file: string): boolean =>

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { AcpLines } from "../../apps/cli/src/testing/acp-lines.ts";
+import { pipesOf } from "../../apps/cli/src/testing/open-command.ts";
 import { treeCpuSeconds, treePssMb } from "../runtime/process-tree.ts";
 
 /** What is measured of one agent, from its start to its end: milliseconds, but for the memory. */
@@ -24,7 +25,7 @@ export const SLOW = "Take your time.";
 export async function talk(start: () => ChildProcess, cwd: string): Promise<Figures> {
   const begun = performance.now();
   const cpu = treeCpuSeconds();
-  await using editor = new AcpLines(start(), () => "allow");
+  await using editor = new AcpLines(pipesOf(start()), () => "allow");
   const timed = async (work: Promise<unknown>): Promise<number> => {
     const from = performance.now();
     await work;

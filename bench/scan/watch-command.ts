@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { outcomeOf } from "../../apps/cli/src/testing/run-tandem.ts";
+import { outcomeOf } from "../../apps/cli/src/testing/open-command.ts";
 
 const LOOK_MS = 50;
 const TICKS_PER_SECOND = 100;

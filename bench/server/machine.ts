@@ -1,5 +1,5 @@
 import { scratchMachine } from "../../apps/cli/src/testing/run-tandem.ts";
-import { startUp, type RunningUp } from "../../apps/cli/src/testing/session-machine.ts";
+import { startUp, type UpProcess } from "../../apps/cli/src/testing/session-machine.ts";
 
 export type Machine = Awaited<ReturnType<typeof benchMachine>>;
 
@@ -12,7 +12,7 @@ export async function benchMachine(modelUrl: string, settings = "") {
   return {
     ...machine,
     /** `tandem up`, once it is ready. */
-    up: (): Promise<RunningUp> =>
+    up: (): Promise<UpProcess> =>
       startUp(machine.start(["up", "--json", "--port", "0"], { env: { SESSION_KEY: "sk-ant-made-up" } })),
   };
 }

@@ -9,7 +9,7 @@ const EVERY = 20;
 /** Short sessions in a row: what the server holds at the beginning, in the middle and at the end. */
 export async function soak(): Promise<Section[]> {
   await using machine = await sessionMachine(briefModel, SHORT_IDLE);
-  await using server = await machine.up();
+  await using server = await machine.upProcess();
   const samples: Sample[] = [];
   const at = Array.from({ length: SESSIONS / EVERY + 1 }, (_, index) => index * EVERY);
   for await (const sample of soakRun(server, SESSIONS, at)) {

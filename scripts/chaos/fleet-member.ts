@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startUp, type RunningUp } from "../../apps/cli/src/testing/session-machine.ts";
+import { startUp, type UpProcess } from "../../apps/cli/src/testing/session-machine.ts";
 
 /** The restart delay of a supervisor: long enough for others to notice, but short. */
 const RESTART_MS = 300;
@@ -17,7 +17,7 @@ export class FleetMember {
   /** Standard error of all its runs. */
   words = "";
   #child: ChildProcess | undefined;
-  #running: RunningUp | undefined;
+  #running: UpProcess | undefined;
   #isRetired = false;
   #wasKilled = false;
   #life: Promise<void> | undefined;
@@ -36,13 +36,13 @@ export class FleetMember {
   }
 
   /** Set once it is ready. */
-  get up(): RunningUp | undefined {
+  get up(): UpProcess | undefined {
     return this.pid === undefined ? undefined : this.#running;
   }
 
   /** Keeps it running until it is retired. Resolves when it is first ready. */
-  async supervise(): Promise<RunningUp> {
-    const first = Promise.withResolvers<RunningUp>();
+  async supervise(): Promise<UpProcess> {
+    const first = Promise.withResolvers<UpProcess>();
     this.#life = this.#live(first);
     return first.promise;
   }
@@ -69,7 +69,7 @@ export class FleetMember {
     await this.#life;
   }
 
-  async #live(first: PromiseWithResolvers<RunningUp>): Promise<void> {
+  async #live(first: PromiseWithResolvers<UpProcess>): Promise<void> {
     while (!this.#isRetired) {
       this.#wasKilled = false;
       this.#running = undefined;

@@ -1,9 +1,5 @@
-import { once } from "node:events";
-import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import {
   madeUpLogin,
   startRehearsal,
@@ -13,12 +9,9 @@ import {
   text,
   toolUse,
 } from "@tandem/rehearsal";
+import { openCommand } from "../../apps/cli/src/testing/open-command.ts";
+import { openUp } from "../../apps/cli/src/testing/session-machine.ts";
 import type { UnpackedFixture } from "./unpack-fixture.ts";
-
-const TANDEM = fileURLToPath(new URL("../../apps/cli/bin/tandem.mjs", import.meta.url));
-
-/** Longer than the server's grace period for turns. */
-const STOP_MS = 60_000;
 
 export interface UpgradedServer extends AsyncDisposable {
   url: string;
@@ -55,28 +48,9 @@ export async function startUpgradedServer(fixture: UnpackedFixture, databaseUrl?
     TANDEM_MACHINE: "first-edition",
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   };
-  const start = (args: readonly string[]): ChildProcess =>
-    spawn(process.execPath, [TANDEM, ...args], { cwd: fixture.project, env, stdio: ["ignore", "pipe", "pipe"] });
-
-  const child = start(["up", "--json", "--port", "0"]);
-  let said = "";
-  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
-  const exited = once(child, "exit") as Promise<[number | null]>;
-  // Asked to stop, it ends the processes of Claude Code, which would write into the folder that is being removed.
-  parts.defer(async () => {
-    child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
-    await exited;
-    clearTimeout(timer);
-  });
-  const refused = exited.then((): never => {
-    throw new Error(`tandem up ended: ${said}`);
-  });
-  // Awaited only until the server is up.
-  refused.catch(() => undefined);
-  const lines = createInterface({ input: child.stdout! });
-  const [line] = (await Promise.race([once(lines, "line"), refused])) as [string];
-  const { url } = JSON.parse(line) as { url: string };
+  const open = (args: readonly string[]) => openCommand(args, { cwd: fixture.project, env });
+  const up = parts.use(await openUp(open(["up", "--json", "--port", "0"])));
+  const { url } = up;
 
   const request = (token: string, method: string, path: string, body?: unknown): Promise<Response> =>
     fetch(`${url}${path}`, {
@@ -96,17 +70,14 @@ export async function startUpgradedServer(fixture: UnpackedFixture, databaseUrl?
     },
     status: async (token, method, path, body) => (await request(token, method, path, body)).status,
     async tandem(...args) {
-      const command = start(args);
-      let [stdout, stderr] = ["", ""];
-      command.stdout?.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
-      command.stderr?.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
-      const [code] = (await once(command, "close")) as [number | null];
+      const command = open(args);
+      command.stdin.end();
+      const { code, stdout, stderr } = await command.outcome;
       if (code !== 0) throw new Error(`tandem ${args.join(" ")} ended with ${code}: ${stderr}`);
       return stdout;
     },
     async stop() {
-      child.kill("SIGTERM");
-      return (await exited)[0];
+      return (await up.stop()).code;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

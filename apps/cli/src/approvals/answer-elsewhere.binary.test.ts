@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { AcpLines } from "../testing/acp-lines.ts";
-import { outcomeOf } from "../testing/run-tandem.ts";
+import { outcomeOf } from "../testing/open-command.ts";
 import { sessionMachine } from "../testing/session-machine.ts";
 import { StdioProcess } from "../testing/stdio-process.ts";
 
@@ -30,7 +30,7 @@ async function pending(machine: Machine): Promise<string> {
 test("another command answers an editor's approval: the request is withdrawn and the turn continues", async () => {
   await using machine = await sessionMachine(writes);
   // The editor never answers.
-  await using editor = new AcpLines(machine.start(["acp"]), () => undefined);
+  await using editor = new AcpLines(machine.open(["acp"]), () => undefined);
   await editor.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
   const { sessionId } = (await editor.ask("session/new", { cwd: machine.project, mcpServers: [] })) as {
     sessionId: string;
@@ -54,7 +54,7 @@ test("another command answers an editor's approval: the request is withdrawn and
 
 test("the same with a stdio host", async () => {
   await using machine = await sessionMachine(writes);
-  await using host = await StdioProcess.open(machine.start(["stdio"]));
+  await using host = await StdioProcess.open(machine.open(["stdio"]));
   const tools = [{ type: "agent_toolset_20260401" }];
   const agent = await host.ask<{ id: string }>("agents.create", { name: "Helper", model: "sonnet", tools });
   const session = await host.ask<{ id: string }>("sessions.create", { agent: agent.id, environment_id: "env_local" });

@@ -3,7 +3,7 @@ import { reply, slowly, text, toolUse, type Script } from "@tandem/rehearsal";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import type { RunningUp, sessionMachine } from "../testing/session-machine.ts";
+import type { UpProcess, sessionMachine } from "../testing/session-machine.ts";
 
 type Machine = Awaited<ReturnType<typeof sessionMachine>>;
 type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsSessionEvent;
@@ -28,7 +28,7 @@ export class FaultRun {
   readonly #machine: Machine;
   readonly #sent = new Map<string, string[]>();
   readonly #seen = new Map<string, Set<string>>();
-  #server: RunningUp | undefined;
+  #server: UpProcess | undefined;
   #client: Anthropic | undefined;
 
   constructor(machine: Machine) {
@@ -48,7 +48,7 @@ export class FaultRun {
   }
 
   async up(): Promise<void> {
-    this.#server = await this.#machine.up();
+    this.#server = await this.#machine.upProcess();
     this.#client = new Anthropic({ baseURL: this.#server.url, apiKey: this.#server.token, maxRetries: 0 });
   }
 

@@ -4,10 +4,10 @@ import { expect, inject, test } from "vitest";
 import { sessionMachine } from "../testing/session-machine.ts";
 import { busyModel, FaultRun, QUICK_TAKEOVER } from "./fault-run.ts";
 
-const KILLS = inject("soak") ? 32 : 5;
-const KILLS_ON_POSTGRES = inject("soak") ? 8 : 2;
+const KILLS = inject("soak") ? 32 : 2;
+const KILLS_ON_POSTGRES = inject("soak") ? 8 : 1;
 const DATABASE_KILLS = inject("soak") ? 4 : 1;
-const SESSIONS = 3;
+const SESSIONS = inject("soak") ? 3 : 2;
 /** Long enough to hit both the first answer and later turns. */
 const LONGEST_LIFE_MS = 2_500;
 

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { always, text, type Script } from "@tandem/rehearsal";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunningUp } from "../testing/session-machine.ts";
+import type { UpProcess } from "../testing/session-machine.ts";
 import { descendantsOf, processStats, type ProcessStats } from "../testing/process-stats.ts";
 
 export const briefModel: Script = [always(text("Done."))];
@@ -21,7 +21,7 @@ export interface Sample extends ProcessStats {
 }
 
 /** Runs short sessions in sequence and samples the server after each count in `at`. */
-export async function* soak(server: RunningUp, count: number, at: readonly number[]): AsyncGenerator<Sample> {
+export async function* soak(server: UpProcess, count: number, at: readonly number[]): AsyncGenerator<Sample> {
   const client = new Anthropic({ baseURL: server.url, apiKey: server.token, maxRetries: 0 });
   const pid = server.child.pid!;
   const agent = await client.beta.agents.create({ name: "brief", model: "claude-sonnet-5-5" });

@@ -3,9 +3,9 @@ import { sessionMachine } from "../testing/session-machine.ts";
 import { processesIn } from "../testing/process-stats.ts";
 import { briefModel, SHORT_IDLE, soak, type Sample } from "./soak-run.ts";
 
-const SESSIONS = inject("soak") ? 25 : 10;
+const SESSIONS = inject("soak") ? 25 : 7;
 /** After this many sessions all lazy imports are loaded. */
-const SETTLED = inject("soak") ? 10 : 4;
+const SETTLED = inject("soak") ? 10 : 3;
 /** Fewer than one handle per session after `SETTLED`. A connection may still be closing. */
 const FEW = 4;
 
@@ -13,7 +13,7 @@ test.skipIf(process.platform !== "linux")(
   `${SESSIONS} short sessions in a row leave no handle, thread or process behind (counted in /proc)`,
   async () => {
     await using machine = await sessionMachine(briefModel, SHORT_IDLE);
-    await using server = await machine.up();
+    await using server = await machine.upProcess();
     const samples: Sample[] = [];
     for await (const sample of soak(server, SESSIONS, [SETTLED, SESSIONS])) samples.push(sample);
     const [settled, last] = samples as [Sample, Sample];

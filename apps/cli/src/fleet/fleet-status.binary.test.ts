@@ -10,6 +10,7 @@ import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { scratchMachine } from "../testing/run-tandem.ts";
 import type { RunningUp } from "../testing/session-machine.ts";
 import { fleetMachine } from "./testing/fleet-machine.ts";
 
@@ -170,4 +171,15 @@ test("rejects a worker on a personal login for all tenants and names the fix", a
   expect(refused.stderr).toContain("This worker would run everybody's sessions on your Claude login");
   expect(refused.stderr).toContain("--tenant");
   expect(refused.code).not.toBe(0);
+});
+
+test.each([
+  [["--as", "worker"], "A worker needs a database that can be shared"],
+  [["--max-sessions", "3"], "What --max-sessions is about needs a database that can be shared"],
+])("without Postgres, %j is refused", async (args, words) => {
+  await using alone = await scratchMachine();
+  const { code, stderr } = await alone.run(["up", "--port", "0", ...args]);
+  expect(stderr).toContain(words);
+  expect(stderr).toContain("storage.url");
+  expect(code).toBe(2);
 });

@@ -4,24 +4,23 @@ import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RunningUp } from "../testing/session-machine.ts";
+import type { RunningUp, UpProcess } from "../testing/session-machine.ts";
 import { fleetMachine } from "./testing/fleet-machine.ts";
 
-// Two servers and a worker on one Postgres, each a `tandem up` process. They start slowly, so the tests share them and kill
-// them one by one.
+// Two servers and a worker on one Postgres. The tests share them and kill two of them, which have their own processes.
 
 const WAIT_MS = 30_000;
 let machine: Awaited<ReturnType<typeof fleetMachine>>;
-let first: RunningUp;
+let first: UpProcess;
 let second: RunningUp;
-let worker: RunningUp;
+let worker: UpProcess;
 beforeAll(async () => {
   machine = await fleetMachine();
   await machine.reset([]);
   [first, second, worker] = [
+    await machine.upProcess("--as", "server"),
     await machine.up("--as", "server"),
-    await machine.up("--as", "server"),
-    await machine.up("--as", "worker", "--machine", "alpha"),
+    await machine.upProcess("--as", "worker", "--machine", "alpha"),
   ];
 });
 afterAll(() => machine?.[Symbol.asyncDispose]());

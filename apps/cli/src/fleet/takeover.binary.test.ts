@@ -58,7 +58,7 @@ async function idleAt(up: RunningUp, session: string, timeout: number): Promise<
 
 test("a killed worker leaves no process, and another worker continues within 20 s", async () => {
   machine.rehearsal.use([waits("killed"), always(text("Done."))]);
-  const first = await machine.up("--as", "worker");
+  const first = await machine.upProcess("--as", "worker");
   const server = await machine.up("--as", "server");
   const { id, command } = await begin(first, "killed");
   const second = await machine.up("--as", "worker");
@@ -79,7 +79,7 @@ test("a killed worker leaves no process, and another worker continues within 20 
 
 test("a halted worker's turn is killed before its lease expires, and it writes nothing more", async () => {
   machine.rehearsal.use([waits("halted"), always(text("Done."))]);
-  const halted = await machine.up("--as", "worker");
+  const halted = await machine.upProcess("--as", "worker");
   const server = await machine.up("--as", "server");
   const { id, command } = await begin(halted, "halted");
   await machine.up("--as", "worker");
@@ -103,7 +103,7 @@ test("a stopping worker hands its turn over and leaves the fleet", async () => {
   const server = await machine.up("--as", "server");
   const { id } = await begin(leaving, "drained");
   const staying = await machine.up("--as", "worker");
-  const stopped = leaving.stop("SIGTERM");
+  const stopped = leaving.stop();
   await expect.poll(() => fetch(`${leaving.url}/readyz`).then(({ status }) => status), { interval: 20 }).toBe(503);
   await writeFile(go(), "go\n");
   expect((await stopped).code).toBe(0);

@@ -65,7 +65,7 @@ test("an agent calls its host with a header from a variable whose value is store
     ].join("\n"),
     { SHOP_AUTHORIZATION: `Bearer ${TOKEN}`, SHOP_HOOK_KEY: KEY },
   );
-  await using tandem = await StdioProcess.open(machine.start(["stdio"]));
+  await using tandem = await StdioProcess.open(machine.open(["stdio"]));
   const agent = await tandem.ask<{ id: string }>("agents.create", {
     name: "Clerk",
     model: "sonnet",

@@ -1,5 +1,5 @@
-import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
+import type { PipedCommand } from "./open-command.ts";
 
 interface Permission {
   options: { optionId: string; kind: string }[];
@@ -15,23 +15,20 @@ interface Line {
 
 /** An editor that exchanges lines with `tandem acp`. A line that is not JSON fails the pending request. */
 export class AcpLines implements AsyncDisposable {
-  readonly #child: ChildProcess;
+  readonly #agent: PipedCommand;
   readonly #waiting = new Map<
     string | number,
     { resolve: (result: unknown) => void; reject: (error: Error) => void }
   >();
-  readonly #closed: Promise<void>;
   readonly #listeners = new Set<(line: Line) => void>();
   readonly lines: Line[] = [];
   #next = 0;
 
   /** `permit` selects an option. Undefined leaves the request unanswered. */
-  constructor(child: ChildProcess, permit: (permission: Permission) => string | undefined) {
-    this.#child = child;
-    child.stderr?.resume();
-    child.stdin?.on("error", () => undefined);
-    this.#closed = new Promise((resolve) => child.once("close", () => resolve()));
-    createInterface({ input: child.stdout! }).on("line", (text) => {
+  constructor(agent: PipedCommand, permit: (permission: Permission) => string | undefined) {
+    this.#agent = agent;
+    agent.stdin.on("error", () => undefined);
+    createInterface({ input: agent.stdout }).on("line", (text) => {
       const line = parse(text);
       this.lines.push(line);
       for (const listener of this.#listeners) listener(line);
@@ -80,12 +77,12 @@ export class AcpLines implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.stdin?.end();
-    await this.#closed;
+    this.#agent.stdin.end();
+    await this.#agent.outcome;
   }
 
   #send(message: object): void {
-    this.#child.stdin!.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    this.#agent.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { findExecutable } from "@tandem/claude-code";
 import { spawn } from "node:child_process";
-import { outcomeOf, type Outcome } from "./run-tandem.ts";
+import { outcomeOf, type Outcome } from "./open-command.ts";
 
 interface TestMachine {
   project: string;

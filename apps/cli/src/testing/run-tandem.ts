@@ -2,21 +2,13 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { runCommand } from "../run-command.ts";
+import { openCommand, outcomeOf, type OpenCommand, type Outcome } from "./open-command.ts";
 import { scratchFolder } from "./scratch-folder.ts";
 
 /** `npm test` builds the package once and tests that: it starts in half the time, and it is what users run. */
 export const TANDEM =
   process.env["TANDEM_TEST_COMMAND"] ?? fileURLToPath(new URL("../../bin/tandem.mjs", import.meta.url));
-
-export interface Outcome {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-}
 
 export interface CommandOptions {
   /** Empty by default. */
@@ -65,6 +57,9 @@ export async function scratchMachine(config?: string) {
     });
   };
 
+  const open = (args: readonly string[], { env, cwd = "." }: CommandOptions = {}): OpenCommand =>
+    openCommand(args, { cwd: folder.join("project", cwd), env: { ...variables, ...env } });
+
   return {
     folder,
     project,
@@ -72,17 +67,13 @@ export async function scratchMachine(config?: string) {
     configure,
     /** Starts `tandem`. The test ends it. */
     start,
+    /** Starts a command in this process. The test ends its input or stops it. */
+    open,
     /** Runs a command in this process, which costs a tenth of starting another one. */
-    async run(args: readonly string[], { stdin = "", env, cwd = "." }: CommandOptions = {}): Promise<Outcome> {
-      const output = { stdout: outputStream(), stderr: outputStream() };
-      const code = await runCommand(args, {
-        cwd: folder.join("project", cwd),
-        env: { ...variables, ...env },
-        stdin: Readable.from(stdin === "" ? [] : [Buffer.from(stdin)], { objectMode: false }) as NodeJS.ReadStream,
-        ...output,
-        interrupt: { signal: new AbortController().signal, exitCode: () => undefined, allow: () => {} },
-      });
-      return { code, signal: null, stdout: output.stdout.text, stderr: output.stderr.text };
+    run(args: readonly string[], { stdin = "", ...options }: CommandOptions = {}): Promise<Outcome> {
+      const command = open(args, options);
+      command.stdin.end(stdin);
+      return command.outcome;
     },
     /** Starts `tandem` in its own process and waits until it exits. */
     runProcess(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
@@ -98,27 +89,4 @@ export async function scratchMachine(config?: string) {
     },
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
-}
-
-/** A stream that is no terminal and collects its text. */
-function outputStream(): NodeJS.WriteStream & { text: string } {
-  const chunks: Buffer[] = [];
-  const write = (chunk: Buffer, _: string, done: () => void): void => {
-    chunks.push(chunk);
-    done();
-  };
-  const stream = new Writable({ write });
-  Object.defineProperty(stream, "text", { get: () => Buffer.concat(chunks).toString() });
-  return stream as NodeJS.WriteStream & { text: string };
-}
-
-/** Waits for exit and returns the output. */
-export function outcomeOf(child: ChildProcess): Promise<Outcome> {
-  let [stdout, stderr] = ["", ""];
-  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
-  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
-  });
 }

@@ -3,7 +3,8 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { outcomeOf, scratchMachine, type CommandOptions, type Outcome, type RunOptions } from "./run-tandem.ts";
+import { pipesOf, type OpenCommand, type Outcome, type PipedCommand } from "./open-command.ts";
+import { scratchMachine, type CommandOptions, type RunOptions } from "./run-tandem.ts";
 
 /** A scratch machine whose sessions run on the real Claude Code against a rehearsal. */
 export async function sessionMachine(script: Script, settings = "", variables: Record<string, string> = {}) {
@@ -12,7 +13,7 @@ export async function sessionMachine(script: Script, settings = "", variables: R
     `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n${settings}`,
   );
   const env = { SESSION_KEY: "sk-ant-made-up", ...variables };
-  const withKey = <O extends CommandOptions>(options?: O) => ({ ...options, env: { ...env, ...options?.env } });
+  const withKey = (options?: RunOptions) => ({ ...options, env: { ...env, ...options?.env } });
   await machine.trust();
   return {
     ...machine,
@@ -20,7 +21,11 @@ export async function sessionMachine(script: Script, settings = "", variables: R
     start: (args: readonly string[], options?: RunOptions) => machine.start(args, withKey(options)),
     run: (args: readonly string[], options?: CommandOptions) => machine.run(args, withKey(options)),
     runProcess: (args: readonly string[], options?: RunOptions) => machine.runProcess(args, withKey(options)),
-    up: (...args: string[]) => startUp(machine.start(["up", "--json", "--port", "0", ...args], withKey())),
+    open: (args: readonly string[], options?: CommandOptions) => machine.open(args, withKey(options)),
+    /** A server in this process. */
+    up: (...args: string[]) => openUp(machine.open([...UP, ...args], withKey())),
+    /** A server in its own process, for tests that kill it or look at its process. */
+    upProcess: (...args: string[]) => startUp(machine.start([...UP, ...args], withKey())),
     async [Symbol.asyncDispose]() {
       await rehearsal.close();
       await machine[Symbol.asyncDispose]();
@@ -28,21 +33,48 @@ export async function sessionMachine(script: Script, settings = "", variables: R
   };
 }
 
+const UP = ["up", "--json", "--port", "0"];
+
 export interface RunningUp extends AsyncDisposable {
-  child: ChildProcess;
   url: string;
   tokenFile: string;
   token: string;
   /** Resolves when it exits. */
   outcome: Promise<Outcome>;
+  stop(): Promise<Outcome>;
+}
+
+export interface UpProcess extends RunningUp {
+  child: ChildProcess;
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
 }
 
-/** Waits until `tandem up --json` is ready. It is ended with the test. */
-export async function startUp(child: ChildProcess): Promise<RunningUp> {
-  child.stdin?.end();
-  const outcome = outcomeOf(child);
-  const first = once(createInterface({ input: child.stdout! }), "line") as Promise<[string]>;
+/** Waits until `tandem up --json` in this process is ready. It is stopped with the test. */
+export async function openUp(command: OpenCommand): Promise<RunningUp> {
+  const { outcome } = command;
+  const stop = () => command.stop();
+  return { ...(await ready(command)), outcome, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+}
+
+/** Waits until `tandem up --json` in its own process is ready. It is killed with the test. */
+export async function startUp(child: ChildProcess): Promise<UpProcess> {
+  const pipes = pipesOf(child);
+  const { outcome } = pipes;
+  const stop = (signal: NodeJS.Signals = "SIGTERM") => {
+    child.kill(signal);
+    return outcome;
+  };
+  const dispose = async () => void (await stop("SIGKILL"));
+  return { child, ...(await ready(pipes)), outcome, stop, [Symbol.asyncDispose]: dispose };
+}
+
+async function ready({
+  stdin,
+  stdout,
+  outcome,
+}: PipedCommand): Promise<Pick<RunningUp, "url" | "tokenFile" | "token">> {
+  stdin.end();
+  const first = once(createInterface({ input: stdout }), "line") as Promise<[string]>;
   const [line] = await Promise.race([
     first,
     outcome.then(({ stderr }): never => {
@@ -50,19 +82,5 @@ export async function startUp(child: ChildProcess): Promise<RunningUp> {
     }),
   ]);
   const { url, token_file: tokenFile } = JSON.parse(line) as { url: string; token_file: string };
-  const stop = (signal: NodeJS.Signals = "SIGTERM") => {
-    child.kill(signal);
-    return outcome;
-  };
-  return {
-    child,
-    url,
-    tokenFile,
-    token: (await readFile(tokenFile, "utf8")).trim(),
-    outcome,
-    stop,
-    async [Symbol.asyncDispose]() {
-      await stop("SIGKILL");
-    },
-  };
+  return { url, tokenFile, token: (await readFile(tokenFile, "utf8")).trim() };
 }

@@ -1,9 +1,7 @@
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { stdioSchema } from "@tandem/server";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { outcomeOf, type Outcome } from "./run-tandem.ts";
+import type { Outcome, PipedCommand } from "./open-command.ts";
 
 type Line = Record<string, unknown>;
 
@@ -20,27 +18,28 @@ function check(definition: string, value: unknown): void {
   if (!valid) throw new Error(`${definition}: ${errorMessage}\n${JSON.stringify(value).slice(0, 2_000)}`);
 }
 
-/** A `tandem stdio` process. Validates its output by the published schema. */
+/** The host of a `tandem stdio` command. Validates its output by the published schema. */
 export class StdioProcess {
   readonly lines: Line[] = [];
-  readonly child: ChildProcess;
   readonly outcome: Promise<Outcome>;
+  readonly #tandem: PipedCommand;
   /** Schema violations of received lines. */
   readonly faults: string[] = [];
   readonly #methods = new Map<unknown, string>();
   #news = Promise.withResolvers<void>();
   #id = 0;
+  #ended: Outcome | undefined;
 
-  constructor(child: ChildProcess) {
-    this.child = child;
-    this.outcome = outcomeOf(child);
-    child.stdin!.on("error", () => undefined);
-    createInterface({ input: child.stdout! }).on("line", (text) => this.#receive(text));
-    void this.outcome.then(() => this.#wake());
+  constructor(tandem: PipedCommand) {
+    this.#tandem = tandem;
+    this.outcome = tandem.outcome;
+    tandem.stdin.on("error", () => undefined);
+    createInterface({ input: tandem.stdout }).on("line", (text) => this.#receive(text));
+    void this.#watchEnd();
   }
 
-  static async open(child: ChildProcess): Promise<StdioProcess> {
-    const host = new StdioProcess(child);
+  static async open(tandem: PipedCommand): Promise<StdioProcess> {
+    const host = new StdioProcess(tandem);
     await host.until((line) => "hello" in line);
     await host.ask("hello", { protocol: 1 });
     return host;
@@ -52,7 +51,7 @@ export class StdioProcess {
     const line = { id, method, params };
     check(`Request.${method}`, line);
     this.#methods.set(id, method);
-    this.child.stdin!.write(`${JSON.stringify(line)}\n`);
+    this.#tandem.stdin.write(`${JSON.stringify(line)}\n`);
     return id;
   }
 
@@ -67,7 +66,7 @@ export class StdioProcess {
   async until(fits: (line: Line) => boolean): Promise<Line> {
     for (let at = 0; ; await this.#news.promise) {
       for (; at < this.lines.length; at += 1) if (fits(this.lines[at]!)) return this.lines[at]!;
-      if (this.child.exitCode !== null) throw new Error(`tandem stdio has ended: ${(await this.outcome).stderr}`);
+      if (this.#ended) throw new Error(`tandem stdio has ended: ${this.#ended.stderr}`);
     }
   }
 
@@ -78,14 +77,17 @@ export class StdioProcess {
 
   /** Closes its input and waits for exit. */
   async end(): Promise<Outcome> {
-    this.child.stdin!.end();
+    this.#tandem.stdin.end();
     return this.outcome;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    this.child.kill("SIGKILL");
-    await once(this.child, "exit");
+    await this.end();
+  }
+
+  async #watchEnd(): Promise<void> {
+    this.#ended = await this.outcome;
+    this.#wake();
   }
 
   #receive(text: string): void {

@@ -13,7 +13,7 @@ import {
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { outcomeOf, scratchMachine } from "../../testing/run-tandem.ts";
+import { scratchMachine } from "../../testing/run-tandem.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 
@@ -147,9 +147,9 @@ describe("tandem ingest", () => {
       always(answer),
     ]);
     await using machine = await handbook(rehearsal);
-    const child = machine.start(["ingest"], { env });
-    interrupt = () => child.kill("SIGINT");
-    expect((await outcomeOf(child)).code).toBe(130);
+    const reading = machine.open(["ingest"], { env });
+    interrupt = () => void reading.stop();
+    expect((await reading.outcome).code).toBe(130);
     const next = await machine.run(["ingest", "--json"], { env });
     expect(JSON.parse(next.stdout)).toMatchObject({ state: "done", pages: { added: 1 } });
     expect(rehearsal.modelRequests.filter(({ lastUserText }) => lastUserText.startsWith("Sort"))).toHaveLength(1);

@@ -12,8 +12,8 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { outcomeOf, scratchMachine } from "../../testing/run-tandem.ts";
-import { startUp } from "../../testing/session-machine.ts";
+import { scratchMachine } from "../../testing/run-tandem.ts";
+import { openUp } from "../../testing/session-machine.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 const CONNECTIONS = "connections: { shop: { driver: sqlite, path: shop.sqlite } }";
@@ -61,7 +61,7 @@ describe("tandem scan with a running server", () => {
     const { machine, catalogue } = await shop(rehearsal);
     await using _ = machine;
     const up = (variables: Record<string, string>) =>
-      startUp(machine.start(["up", "--json", "--port", "0"], { env: variables }));
+      openUp(machine.open(["up", "--json", "--port", "0"], { env: variables }));
     {
       await using _server = await up({});
       const { stdout } = await machine.run(["scan", "--json"], { env });
@@ -205,12 +205,9 @@ describe("tandem scan", () => {
     ]);
     const { machine } = await shop(rehearsal);
     await using _ = machine;
-    const child = machine.start(["scan"], { env });
-    child.stdin?.end();
-    const ended = outcomeOf(child);
+    const scanning = machine.open(["scan"], { env });
     await stalled.promise;
-    child.kill("SIGINT");
-    const { code, stderr } = await ended;
+    const { code, stderr } = await scanning.stop();
     expect(code).toBe(130);
     expect(stderr).toContain("Start it again: it goes on from here.");
     expect((await machine.run(["jobs", "list"])).stdout).toContain("interrupted");

@@ -79,7 +79,7 @@ describe("tandem up", () => {
 
   test("after kill -9 the next server starts and ignores the stale server file", async () => {
     await using machine = await sessionMachine([always(slowly(text("word ".repeat(200)), { tokenMs: 50 }))]);
-    const dead = await machine.up();
+    const dead = await machine.upProcess();
     const client = new Anthropic({ baseURL: dead.url, apiKey: dead.token, maxRetries: 0 });
     const agent = await client.beta.agents.create({ name: "a", model: "sonnet" });
     const session = await client.beta.sessions.create({ agent: agent.id, environment_id: "env_local" });

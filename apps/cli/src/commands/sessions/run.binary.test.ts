@@ -1,8 +1,7 @@
 import { always, object, reply, slowly, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
-import { describe, expect, test } from "vitest";
-import { outcomeOf } from "../../testing/run-tandem.ts";
-import { sessionMachine } from "../../testing/session-machine.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts";
 
 /** A model that repeats its input and its tool results. */
 function parrot(request: ModelRequest): Reply {
@@ -28,11 +27,35 @@ interface JsonResult {
 const parse = (stdout: string) => JSON.parse(stdout) as JsonResult;
 
 describe.each(["in its own process", "on the server that is up"])("tandem run, %s", (place) => {
-  test("answers, resumes a session, asks for approval, and reports the cost", async () => {
-    await using machine = await sessionMachine(parrot);
-    await using _ = place.startsWith("on") ? await machine.up() : undefined;
-    expect(await machine.run(["run", "hello"])).toMatchObject({ code: 0, stdout: "You said: hello (after 0)\n" });
+  const isOnServer = place.startsWith("on");
+  let machine: Awaited<ReturnType<typeof sessionMachine>>;
+  let server: RunningUp | undefined;
+  beforeAll(async () => {
+    machine = await sessionMachine(parrot);
+    if (isOnServer) server = await machine.up();
+  });
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+    await machine[Symbol.asyncDispose]();
+  });
 
+  test("Ctrl-C ends the turn, not the session", async () => {
+    const running = machine.open(["run", "slow", "--output-format", "stream-json"]);
+    running.stdin.end();
+    await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.endsWith("slow"));
+    const { code, stdout } = await running.stop();
+    expect(code).toBe(130);
+    const types = stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types).toContain("user.interrupt");
+    expect(types.at(-1)).toBe("session.status_idle");
+    expect((await machine.run(["run", "--resume", "last", "hello"])).stdout).toMatch(/hello \(after/);
+    expect(await readdir(`${machine.variables.TANDEM_HOME}/processes`)).toHaveLength(isOnServer ? 1 : 0);
+  });
+
+  test("answers, resumes a session, asks for approval, and reports the cost", async () => {
     const first = await machine.run(["run", "one", "--output-format", "json"]);
     const { session_id: session, ...result } = parse(first.stdout);
     expect(result).toMatchObject({ result: "You said: one (after 0)", stop_reason: "end_turn" });
@@ -53,24 +76,21 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     expect(await readdir(machine.project)).toContain("made");
   });
 
-  test("Ctrl-C ends the turn, not the session", async () => {
-    await using machine = await sessionMachine(parrot);
-    await using _ = place.startsWith("on") ? await machine.up() : undefined;
-    const child = machine.start(["run", "slow", "--output-format", "stream-json"]);
-    child.stdin?.end();
-    const outcome = outcomeOf(child);
-    await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.endsWith("slow"));
-    child.kill("SIGINT");
-    const { code, stdout } = await outcome;
-    expect(code).toBe(130);
-    const types = stdout
-      .trim()
-      .split("\n")
-      .map((line) => (JSON.parse(line) as { type: string }).type);
-    expect(types).toContain("user.interrupt");
-    expect(types.at(-1)).toBe("session.status_idle");
-    expect((await machine.run(["run", "--resume", "last", "hello"])).stdout).toMatch(/hello \(after/);
-    expect(await readdir(`${machine.variables.TANDEM_HOME}/processes`)).toHaveLength(place.startsWith("on") ? 1 : 0);
+  test.runIf(isOnServer)("answers a pending approval before it sends the message", async () => {
+    const { url, token } = server!;
+    await rm(`${machine.project}/made`);
+    const { session_id: id } = parse((await machine.run(["run", "hello", "--json"])).stdout);
+    const headers = { "x-api-key": token, "content-type": "application/json" };
+    const events = [{ type: "user.message", content: [{ type: "text", text: "touch" }] }];
+    await fetch(`${url}/v1/sessions/${id}/events`, { method: "POST", headers, body: JSON.stringify({ events }) });
+    const waits = async () => {
+      const answer = await fetch(`${url}/v1/sessions/${id}/events?order=desc&limit=1`, { headers });
+      return ((await answer.json()) as { data: { stop_reason?: { type: string } }[] }).data[0]?.stop_reason?.type;
+    };
+    await expect.poll(waits).toBe("requires_action");
+    const { code, stdout } = await machine.run(["run", "--resume", id, "--allow", "bash", "and now?"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "You said: and now? (after 3)\n" });
+    expect(await readdir(machine.project)).toContain("made");
   });
 });
 
@@ -105,7 +125,7 @@ describe("tandem run", () => {
 
   test("does not touch a session held by another process", async () => {
     await using machine = await sessionMachine(parrot);
-    await using server = await machine.up();
+    await using server = await machine.upProcess();
     expect((await machine.run(["run", "hello"])).code).toBe(0);
     // As if the holder ran on another machine with the same database.
     await rm(`${machine.variables.TANDEM_HOME}/server.json`);
@@ -134,31 +154,12 @@ describe("tandem run", () => {
       expect(outcome, args.join(" ")).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
     }
     expect(machine.rehearsal.modelRequests).toEqual([]);
-  });
 
-  test("without a login names the next step", async () => {
-    await using machine = await sessionMachine(parrot);
+    // Without a login it names the next step.
     await machine.configure("");
     await machine.trust();
     const { code, stdout, stderr } = await machine.run(["run", "hi"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toContain("/login");
   });
-});
-
-test("answers a pending approval before it sends the message", async () => {
-  await using machine = await sessionMachine(parrot);
-  await using server = await machine.up();
-  const { session_id: id } = parse((await machine.run(["run", "hello", "--json"])).stdout);
-  const headers = { "x-api-key": server.token, "content-type": "application/json" };
-  const events = [{ type: "user.message", content: [{ type: "text", text: "touch" }] }];
-  await fetch(`${server.url}/v1/sessions/${id}/events`, { method: "POST", headers, body: JSON.stringify({ events }) });
-  const waits = async () => {
-    const answer = await fetch(`${server.url}/v1/sessions/${id}/events?order=desc&limit=1`, { headers });
-    return ((await answer.json()) as { data: { stop_reason?: { type: string } }[] }).data[0]?.stop_reason?.type;
-  };
-  await expect.poll(waits).toBe("requires_action");
-  const { code, stdout } = await machine.run(["run", "--resume", id, "--allow", "bash", "and now?"]);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "You said: and now? (after 3)\n" });
-  expect(await readdir(machine.project)).toContain("made");
 });

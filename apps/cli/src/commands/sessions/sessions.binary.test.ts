@@ -42,32 +42,21 @@ describe.each(["without a server", "with a server"])("tandem sessions, %s", (pla
     expect(await machine.run(["sessions", "rm", id, "--yes"])).toMatchObject({ code: 0 });
     expect(await machine.run(["sessions", "show", id])).toMatchObject({ code: 2, stderr: expect.stringContaining(id) });
 
-    // An imported session resumes at its last state.
-    expect(await machine.run(["sessions", "import"], { stdin: piped.stdout })).toMatchObject({ code: 0 });
-    expect((await machine.run(["sessions", "export", id])).stdout).toBe(piped.stdout);
-    expect((await machine.run(["run", "--resume", id, "And again"])).stdout).toBe("Hello from the rehearsal.\n");
-    expect(machine.rehearsal.modelRequests.at(-1)?.messages.filter(({ role }) => role === "assistant")).toHaveLength(1);
-  });
-});
-
-describe("tandem sessions import", () => {
-  test("rejects a truncated or foreign file as a whole", async () => {
-    await using machine = await sessionMachine(hello);
-    await machine.run(["run", "Say hello"]);
-    const { stdout } = await machine.run(["sessions", "export", "last"]);
-    await machine.run(["sessions", "rm", "last", "--yes"]);
-    for (const [name, content] of [
-      ["cut.jsonl", stdout.slice(0, -40)],
-      ["other.jsonl", "{}\n"],
-      ["empty.jsonl", ""],
-    ] as const) {
-      await writeFile(machine.folder.join("project", name), content);
-      expect(await machine.run(["sessions", "import", name])).toMatchObject({
+    // A truncated or foreign file is rejected as a whole.
+    for (const content of [piped.stdout.slice(0, -40), "{}\n", ""]) {
+      await writeFile(machine.folder.join("project", "broken.jsonl"), content);
+      expect(await machine.run(["sessions", "import", "broken.jsonl"])).toMatchObject({
         code: 2,
         stderr: expect.stringContaining("not a whole export"),
       });
     }
     expect(await machine.run(["sessions", "import", "none.jsonl"])).toMatchObject({ code: 2 });
     expect((await machine.run(["sessions", "list", "--json"])).stdout).toBe('{\n  "sessions": []\n}\n');
+
+    // An imported session resumes at its last state.
+    expect(await machine.run(["sessions", "import"], { stdin: piped.stdout })).toMatchObject({ code: 0 });
+    expect((await machine.run(["sessions", "export", id])).stdout).toBe(piped.stdout);
+    expect((await machine.run(["run", "--resume", id, "And again"])).stdout).toBe("Hello from the rehearsal.\n");
+    expect(machine.rehearsal.modelRequests.at(-1)?.messages.filter(({ role }) => role === "assistant")).toHaveLength(1);
   });
 });

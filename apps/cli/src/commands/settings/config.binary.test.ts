@@ -1,7 +1,8 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { outcomeOf, scratchMachine, TANDEM } from "../../testing/run-tandem.ts";
+import { outcomeOf } from "../../testing/open-command.ts";
+import { scratchMachine, TANDEM } from "../../testing/run-tandem.ts";
 
 const FILE = `# mine
 llm:

@@ -1,7 +1,8 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { scratchMachine, type Outcome } from "../../testing/run-tandem.ts";
+import type { Outcome } from "../../testing/open-command.ts";
+import { scratchMachine } from "../../testing/run-tandem.ts";
 
 type Machine = Awaited<ReturnType<typeof scratchMachine>>;
 

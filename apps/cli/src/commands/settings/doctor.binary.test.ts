@@ -21,20 +21,29 @@ function findings(stdout: string): Record<string, Report["checks"][number]> {
 }
 
 describe("tandem doctor", () => {
-  test("passes with a login, and names a stray key as unused", async () => {
+  test("passes with a login, Claude Code's aliases and full ids; names a stray key and an unknown alias", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
-    await using machine = await scratchMachine("llm: { provider: { backend: claude-code } }");
+    await using machine = await scratchMachine();
     await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
-    const { code, stdout } = await machine.run(["doctor", "--json"], { env: { ...KEY, ...rehearsal.proxy.variables } });
+    const doctor = async (models: string) => {
+      await machine.configure(`llm: { provider: { backend: claude-code }, models: { ${models} } }`);
+      return machine.run(["doctor", "--json"], { env: { ...KEY, ...rehearsal.proxy.variables } });
+    };
+    const { code, stdout } = await doctor("default: opus, triage: fable, repair: claude-opus-4-8");
     const found = findings(stdout);
     expect(Object.values(found).filter(({ result }) => result === "failure")).toEqual([]);
     expect(code).toBe(0);
+    expect(found["models"]).toMatchObject({ result: "ok", detail: expect.stringContaining("Known to the service") });
     expect(found["variables"]).toMatchObject({
       result: "warning",
       detail: expect.stringMatching(/ANTHROPIC_API_KEY.*Claude login pays/),
     });
     expect(found["claude code"]?.detail).toMatch(/\d+\.\d+\.\d+/);
     expect(stdout).not.toContain(KEY.ANTHROPIC_API_KEY);
+    expect(findings((await doctor("default: quartz")).stdout)["models"]).toMatchObject({
+      result: "failure",
+      detail: expect.stringContaining("quartz"),
+    });
     expect(rehearsal.modelRequests).toEqual([]);
   });
 
@@ -68,26 +77,6 @@ describe("tandem doctor", () => {
       "secret file": { result: "warning", fix: expect.stringContaining("chmod 600") },
       home: { result: "warning", fix: expect.stringContaining("chmod 700") },
       network: { result: "ok" },
-    });
-  });
-
-  test("accepts Claude Code's aliases and full ids, and rejects an unknown alias", async () => {
-    await using rehearsal = await startRehearsal([], { proxy: true });
-    await using machine = await scratchMachine();
-    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
-    const modelsCheck = async (models: string) => {
-      await machine.configure(`llm: { provider: { backend: claude-code }, models: { ${models} } }`);
-      const { stdout } = await machine.run(["doctor", "--json"], { env: rehearsal.proxy.variables });
-      return findings(stdout)["models"];
-    };
-    expect(await modelsCheck("default: opus, triage: fable")).toMatchObject({
-      result: "ok",
-      detail: expect.stringContaining("Known to the service"),
-    });
-    expect(await modelsCheck("default: claude-opus-4-8")).toMatchObject({ result: "ok" });
-    expect(await modelsCheck("default: quartz")).toMatchObject({
-      result: "failure",
-      detail: expect.stringContaining("quartz"),
     });
   });
 

@@ -1,13 +1,13 @@
 import { startRehearsal, text } from "@tandem/rehearsal";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { outcomeOf, scratchMachine } from "../../testing/run-tandem.ts";
+import type { PipedCommand } from "../../testing/open-command.ts";
+import { scratchMachine } from "../../testing/run-tandem.ts";
 
 /** Reads the address from the server's first line. */
-async function addressOf(child: ChildProcess): Promise<string> {
-  const [line] = (await once(child.stdout!, "data")) as [Buffer];
+async function addressOf(command: PipedCommand): Promise<string> {
+  const [line] = (await once(command.stdout, "data")) as [Buffer];
   return (JSON.parse(String(line)) as { url: string }).url;
 }
 
@@ -30,12 +30,10 @@ describe("tandem rehearse", () => {
   test("serve answers by its script until Ctrl-C", async () => {
     await using machine = await scratchMachine();
     await writeFile(`${machine.project}/script.json`, JSON.stringify(["The Rhine.", "Never asked."]));
-    const child = machine.start(["rehearse", "serve", "script.json", "--json"]);
-    const url = await addressOf(child);
-    const ended = outcomeOf(child);
+    const serving = machine.open(["rehearse", "serve", "script.json", "--json"]);
+    const url = await addressOf(serving);
     expect(await askModel(url)).toContain("The Rhine.");
-    child.kill("SIGINT");
-    const { code, stdout } = await ended;
+    const { code, stdout } = await serving.stop();
     expect(code).toBe(130);
     expect(stdout).toContain("Never asked.");
   });
@@ -43,18 +41,14 @@ describe("tandem rehearse", () => {
   test("replays a recording, which does not contain the key", async () => {
     await using upstream = await startRehearsal([text("The Rhine.")]);
     await using machine = await scratchMachine();
-    const recorder = machine.start(["rehearse", "record", "run.jsonl", "--upstream", upstream.url, "--json"]);
-    const recorded = outcomeOf(recorder);
+    const recorder = machine.open(["rehearse", "record", "run.jsonl", "--upstream", upstream.url, "--json"]);
     expect(await askModel(await addressOf(recorder))).toContain("The Rhine.");
-    recorder.kill("SIGINT");
-    expect((await recorded).stdout).toContain('{"recorded":1}');
+    expect((await recorder.stop()).stdout).toContain('{"recorded":1}');
     expect(await readFile(`${machine.project}/run.jsonl`, "utf8")).not.toContain("sk-ant-api03-secret");
 
-    const player = machine.start(["rehearse", "replay", "run.jsonl", "--json"]);
-    const played = outcomeOf(player);
+    const player = machine.open(["rehearse", "replay", "run.jsonl", "--json"]);
     expect(await askModel(await addressOf(player))).toContain("The Rhine.");
-    player.kill("SIGINT");
-    expect((await played).stdout).toContain('{"misses":[],"unused":[]}');
+    expect((await player.stop()).stdout).toContain('{"misses":[],"unused":[]}');
     expect(upstream.modelRequests).toHaveLength(1);
   });
 

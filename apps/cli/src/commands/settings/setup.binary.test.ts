@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { outcomeOf, scratchMachine, TANDEM } from "../../testing/run-tandem.ts";
+import { outcomeOf } from "../../testing/open-command.ts";
+import { scratchMachine, TANDEM } from "../../testing/run-tandem.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 const configOf = async (machine: { project: string }) =>

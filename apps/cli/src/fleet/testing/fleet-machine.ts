@@ -3,9 +3,11 @@ import { startPostgres } from "@tandem/storage/testing";
 import { cp, mkdir } from "node:fs/promises";
 import type { RunOptions } from "../../testing/run-tandem.ts";
 import { scratchMachine } from "../../testing/run-tandem.ts";
-import { startUp, type RunningUp } from "../../testing/session-machine.ts";
+import { openUp, startUp, type RunningUp, type UpProcess } from "../../testing/session-machine.ts";
 
-/** A machine with a Postgres and several `tandem up` processes, each with its own home and state folder. */
+const UP = ["up", "--json", "--port", "0"];
+
+/** A machine with a Postgres and several `tandem up` members, each with its own home and state folder. */
 export async function fleetMachine(settings = "") {
   await using parts = new AsyncDisposableStack();
   const postgres = parts.use(await startPostgres());
@@ -31,6 +33,11 @@ export async function fleetMachine(settings = "") {
     return { env: { ...own, SESSION_KEY: "sk-ant-made-up", TEST_DATABASE: database } };
   }
 
+  const track = <U extends RunningUp>(up: U): U => {
+    running.push(up);
+    return up;
+  };
+
   const owned = parts.move();
   return {
     rehearsal,
@@ -43,10 +50,13 @@ export async function fleetMachine(settings = "") {
       database = await postgres.createDatabase();
       rehearsal.use(script);
     },
+    /** A member in this process. */
     async up(...args: string[]): Promise<RunningUp> {
-      const up = await startUp(machine.start(["up", "--json", "--port", "0", ...args], await place()));
-      running.push(up);
-      return up;
+      return track(await openUp(machine.open([...UP, ...args], await place())));
+    },
+    /** A member in its own process, for tests that kill or halt it. */
+    async upProcess(...args: string[]): Promise<UpProcess> {
+      return track(await startUp(machine.start([...UP, ...args], await place())));
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(running.map((up) => up[Symbol.asyncDispose]()));

@@ -38,8 +38,6 @@ const message = z.looseObject({
 
 /** Validates every message of an agent against the schema of the SDK and collects violations. */
 export class AcpSchema {
-  readonly #stable = load("schema.json");
-  readonly #unstable = load("schema.unstable.json");
   readonly #asked = new Map<string, string>();
   readonly wrong: string[] = [];
   checked = 0;
@@ -67,11 +65,15 @@ export class AcpSchema {
     if (name === undefined) return void this.wrong.push(`of a kind that is not expected: ${line}`);
     const update = z.object({ update: z.object({ sessionUpdate: z.string() }) }).safeParse(value).data?.update;
     const isUnstable = UNSTABLE.has(name) || UNSTABLE.has(update?.sessionUpdate ?? "");
-    const validate = (isUnstable ? this.#unstable : this.#stable).getSchema(`acp#/$defs/${name}`);
+    const validate = (isUnstable ? unstable : stable).getSchema(`acp#/$defs/${name}`);
     if (!validate) return void this.wrong.push(`the schema has no ${name}`);
     if (!validate(value)) this.wrong.push(`${name}: ${JSON.stringify(validate.errors?.slice(0, 3))} in ${line}`);
   }
 }
+
+// Shared: compiling the schemas takes longer than most conversations.
+const stable = load("schema.json");
+const unstable = load("schema.unstable.json");
 
 function load(file: string): Ajv2020 {
   const path = fileURLToPath(import.meta.resolve(`@agentclientprotocol/sdk/schema/v1/${file}`));

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { slowly, reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
-import { setAcpStage, TANDEM, type AcpStage } from "./testing/acp-stage.ts";
+import { TANDEM } from "../testing/run-tandem.ts";
+import { setAcpStage, type AcpStage } from "./testing/acp-stage.ts";
 
 /** The third-party ACP client `acpx` from npm. */
 const manifest = fileURLToPath(import.meta.resolve("acpx/package.json"));

@@ -1,9 +1,5 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { mkdir, readdir } from "node:fs/promises";
 import { PassThrough, Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import {
   client,
   methods,
@@ -17,13 +13,10 @@ import {
   type RequestPermissionResponse,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk/unstable";
-import { startRehearsal, type Rehearsal, type Script } from "@tandem/rehearsal";
-import { AcpSchema } from "./acp-schema.ts";
-
-/** `npm test` builds the package once and tests that: it starts in half the time, and it is what users run. */
-export const TANDEM =
-  process.env["TANDEM_TEST_COMMAND"] ??
-  fileURLToPath(new URL("../../../../../apps/cli/bin/tandem.mjs", import.meta.url));
+import type { Rehearsal, Script } from "@tandem/rehearsal";
+import { AcpSchema } from "@tandem/server/testing";
+import type { PipedCommand } from "../../testing/open-command.ts";
+import { sessionMachine } from "../../testing/session-machine.ts";
 
 interface EditorOptions {
   capabilities?: ClientCapabilities;
@@ -35,12 +28,10 @@ interface EditorOptions {
 
 /** An editor with `tandem acp` as its agent: the SDK's own client, with every line validated against the schema. */
 interface Editor extends AsyncDisposable {
-  child: ChildProcess;
   agent: ClientContext;
   schema: AcpSchema;
   /** All received updates, in order, of all sessions. */
   updates: { sessionId: string; update: SessionUpdate }[];
-  stderr: () => string;
   begin(): Promise<string>;
   say(sessionId: string, text: string): Promise<string>;
   /** Resolves with the first matching update, past or future. */
@@ -53,6 +44,8 @@ export interface AcpStage extends AsyncDisposable {
   folder: string;
   variables: Record<string, string>;
   project: string;
+  /** Runs a command and returns its output. */
+  run(...args: string[]): Promise<string>;
   /** Pids of Claude Code processes and MCP servers in the ledger. */
   processes(): Promise<number[]>;
   editor(options?: EditorOptions): Promise<Editor>;
@@ -60,69 +53,47 @@ export interface AcpStage extends AsyncDisposable {
 
 /** A scratch machine with the real command, the real Claude Code and a rehearsal. */
 export async function setAcpStage(script: Script): Promise<AcpStage> {
-  const root = await mkdtemp(join(tmpdir(), "tandem-acp-"));
-  const rehearsal = await startRehearsal(script);
-  const [home, project, folder, tmp] = ["home", "project", "work", "tmp"].map((name) => join(root, name)) as [
-    string,
-    string,
-    string,
-    string,
-  ];
-  await Promise.all([home, project, folder, tmp].map((path) => mkdir(path)));
-  await writeFile(
-    join(project, "tandem.yaml"),
-    `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n`,
-  );
-  const variables: Record<string, string> = {
-    PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter),
-    HOME: home,
-    TANDEM_HOME: join(home, ".tandem"),
-    CLAUDE_CONFIG_DIR: join(home, ".claude"),
-    TMPDIR: tmp,
-    HTTPS_PROXY: "http://127.0.0.1:9",
-    NO_PROXY: "127.0.0.1",
-    SESSION_KEY: "sk-ant-made-up",
-    NODE_COMPILE_CACHE: join(tmpdir(), `tandem-test-cache-${process.getuid?.() ?? 0}`),
-  };
-  const start = (args: readonly string[]): ChildProcess =>
-    spawn(process.execPath, [TANDEM, ...args], { cwd: project, env: variables, stdio: ["pipe", "pipe", "pipe"] });
-  await ended(start(["trust"]));
+  const machine = await sessionMachine(script);
+  const { rehearsal, project } = machine;
+  const folder = machine.folder.join("work");
+  await mkdir(folder);
   const editors: Editor[] = [];
   return {
     rehearsal,
     folder,
-    variables,
+    variables: { ...machine.variables, SESSION_KEY: "sk-ant-made-up" },
     project,
+    async run(...args) {
+      const { code, stdout, stderr } = await machine.run(args);
+      if (code !== 0) throw new Error(stderr);
+      return stdout;
+    },
     async processes() {
-      const names = await readdir(join(home, ".tandem", "processes")).catch(() => []);
+      const names = await readdir(machine.folder.join("home", ".tandem", "processes")).catch(() => []);
       return names.map((name) => Number.parseInt(name, 10));
     },
     async editor(options = {}) {
-      const editor = await openEditor(start(["acp", ...(options.args ?? [])]), folder, options);
+      const editor = await openEditor(machine.open(["acp", ...(options.args ?? [])]), folder, options);
       editors.push(editor);
       return editor;
     },
     async [Symbol.asyncDispose]() {
       for (const editor of editors) await editor[Symbol.asyncDispose]();
-      await rehearsal.close();
-      await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      await machine[Symbol.asyncDispose]();
     },
   };
 }
 
-async function openEditor(child: ChildProcess, folder: string, options: EditorOptions): Promise<Editor> {
+async function openEditor(command: PipedCommand, folder: string, options: EditorOptions): Promise<Editor> {
   const schema = new AcpSchema();
   const updates: Editor["updates"] = [];
   const waiting = new Set<() => void>();
-  let stderr = "";
-  child.stderr!.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
-  child.stdin!.on("error", () => undefined);
   const toAgent = new PassThrough();
-  toAgent.pipe(child.stdin!);
+  toAgent.pipe(command.stdin);
   eachLine(toAgent, (line) => schema.sent(line));
   const fromAgent = new PassThrough();
-  child.stdout!.pipe(fromAgent);
-  eachLine(child.stdout!, (line) => schema.received(line));
+  command.stdout.pipe(fromAgent);
+  eachLine(command.stdout, (line) => schema.received(line));
   const connection = client({ name: "editor" })
     .onNotification(methods.client.session.update, ({ params }) => {
       updates.push(params);
@@ -142,11 +113,9 @@ async function openEditor(child: ChildProcess, folder: string, options: EditorOp
     clientInfo: { name: "test", version: "1.0.0" },
   });
   return {
-    child,
     agent,
     schema,
     updates,
-    stderr: () => stderr,
     async begin() {
       return (await agent.request(methods.agent.session.new, { cwd: folder, mcpServers: [] })).sessionId;
     },
@@ -167,9 +136,8 @@ async function openEditor(child: ChildProcess, folder: string, options: EditorOp
       return promise;
     },
     async [Symbol.asyncDispose]() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
       toAgent.end();
-      await ended(child);
+      await command.outcome;
     },
   };
 }
@@ -181,12 +149,6 @@ function eachLine(stream: Readable, take: (line: string) => void): void {
     rest = lines.pop() ?? "";
     for (const line of lines) if (line !== "") take(line);
   });
-}
-
-async function ended(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  child.stdout?.resume();
-  return new Promise((resolve) => child.once("exit", resolve));
 }
 
 /** Joins updates by id: chunks concatenated, calls in their final state. */

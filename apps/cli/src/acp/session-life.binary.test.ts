@@ -11,7 +11,9 @@ import { expect, test } from "vitest";
 import { foldUpdates, setAcpStage, type AcpStage } from "./testing/acp-stage.ts";
 
 const PLAN = "# The plan\n\n1. Look around\n2. Mend it";
-const MCP_SERVER = fileURLToPath(new URL("../../../sessions/src/testing/mcp-stdio-server.ts", import.meta.url));
+const MCP_SERVER = fileURLToPath(
+  new URL("../../../../packages/sessions/src/testing/mcp-stdio-server.ts", import.meta.url),
+);
 
 async function stageOf(): Promise<AcpStage> {
   let folder = "";

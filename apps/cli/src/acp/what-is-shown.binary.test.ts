@@ -1,10 +1,8 @@
-import { execFile } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 import { methods, type McpServer as NamedServer, type SessionUpdate } from "@agentclientprotocol/sdk/unstable";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
@@ -12,7 +10,7 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { overloaded, reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { foldUpdates, setAcpStage, TANDEM, type AcpStage } from "./testing/acp-stage.ts";
+import { foldUpdates, setAcpStage, type AcpStage } from "./testing/acp-stage.ts";
 
 const isResult = ({ messages }: ModelRequest): boolean => {
   const content = messages.at(-1)?.content;
@@ -182,9 +180,7 @@ async function createAgent(stage: AcpStage, name: string, more: object): Promise
   const path = join(stage.project, `${name}.json`);
   const tools = [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }];
   await writeFile(path, JSON.stringify({ name, model: "sonnet", tools, ...more }));
-  const args = [TANDEM, "agents", "create", "--file", path, "--json"];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: stage.project, env: stage.variables });
-  return (JSON.parse(stdout) as { id: string }).id;
+  return (JSON.parse(await stage.run("agents", "create", "--file", path, "--json")) as { id: string }).id;
 }
 
 test("a subagent's calls belong to the call that started it, or to a session of their own", async () => {
