@@ -12,8 +12,10 @@ export interface Registration {
   runner: Runner;
 }
 
-export const subcommandsOf = (parent: Command) => (name: string, description: string) =>
-  parent.command(name).description(description).helpOption("-h, --help", "print help");
+export const subcommandsOf =
+  (parent: Command) =>
+  (name: string, description: string, isDefault = false) =>
+    parent.command(name, { isDefault }).description(description).helpOption("-h, --help", "print help");
 
 /** A repeatable option with comma-separated values. It takes one argument only, because the next one may be the prompt. */
 export function listOption(flags: string, description: string, choices?: readonly string[]): Option {

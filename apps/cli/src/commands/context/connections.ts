@@ -18,12 +18,11 @@ import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 import { DRIVER_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   examples(
     sub("list", "List the connections of this project.")
       .addOption(json())

@@ -7,12 +7,11 @@ import { askTool, withKnowledge } from "../../with-knowledge.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, widthOf, wrap, write } from "../../terminal.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 import { SEARCH_KIND_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   examples(
     sub("search", "Find tables, columns, sampled values, pages and memories.")
       .argument("<words...>", "what to look for, in any language")

@@ -3,13 +3,12 @@ import { loadServer } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import type { Command } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command.action((_options: object, self: Command) => runner(self, (invocation) => mcp(invocation)));
   examples(command, "tandem mcp", "claude mcp add tandem -- tandem mcp --project ~/shop");
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   examples(
     sub("servers", "Show the MCP servers that sessions have met, and what they say of their tools.")
       .argument("[server]", "one of them, by id or name: with its tools in full")

@@ -9,12 +9,11 @@ import { parseExpiry } from "../../memories/expiry.ts";
 import { openProject } from "@tandem/tandem/project";
 import { styleFor, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   const one = (name: string, description: string) => sub(name, description).argument("<memory>", "its id");
   examples(
     sub("list", "List what is remembered, the newest first, and what contradicts it.")

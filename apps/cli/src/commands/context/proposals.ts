@@ -14,12 +14,11 @@ import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 import { PROPOSAL_STATE_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   const one = (name: string, description: string) =>
     sub(name, description).argument("<proposal>", "its id; `last` is the newest that is open");
 

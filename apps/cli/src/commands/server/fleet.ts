@@ -5,11 +5,10 @@ import { renderDead, renderFleet } from "../../fleet/render-fleet.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { styleFor, write } from "../../terminal.ts";
 import type { Command } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string, isDefault = false) =>
-    command.command(name, { isDefault }).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   examples(
     sub("status", "Show workers, what waits, what is held, which quotas are used up, and turns per minute.", true)
       .option("--watch", "again every two seconds, until Ctrl-C")

@@ -17,11 +17,10 @@ import { ago } from "../../human-units.ts";
 import { openTenantService } from "../../tenants/open-tenant-service.ts";
 import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string, isDefault = false) =>
-    command.command(name, { isDefault }).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   const settings = (self: Command) =>
     self
       .option("--name <text>", "what it is called, for people")

@@ -12,14 +12,13 @@ import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 
 const AFTER_PLAN = ["default", "acceptEdits", "bypassPermissions"];
 const KEPT_FOR = ["user", "project", "agent"];
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   const one = (name: string, description: string) =>
     sub(name, description).argument("<approval>", "its id; `last` is the newest that waits");
   const listed = (self: Command) =>

@@ -14,15 +14,15 @@ import { loadStorage } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { readLines } from "../../read-lines.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   examples(
     sub("list", "List what was done, the newest at the end.")
       .option("--limit <number>", "at most so many", "50")
@@ -148,10 +148,10 @@ export async function verify(
   const storage = await loadStorage();
   const noted: AuditHead[] = [];
   for (const text of options.against ?? []) {
-    noted.push(parseHead(text) ?? (await storage.readAuditHead(linesOf(invocation, text))));
+    noted.push(parseHead(text) ?? (await storage.readAuditHead(readLines(invocation, text))));
   }
   const verdict = await (async (): Promise<AuditVerdict> => {
-    if (file !== undefined) return storage.verifyAuditFile(linesOf(invocation, file), noted);
+    if (file !== undefined) return storage.verifyAuditFile(readLines(invocation, file), noted);
     await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
     return await client.audit.verify(noted);
   })();
@@ -172,14 +172,6 @@ export async function verify(
       ];
   await write(stdout, invocation.json ? `${JSON.stringify(verdict, null, 2)}\n` : `${lines.join("\n")}\n`);
   return ok ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
-}
-
-async function* linesOf({ cwd }: Invocation, path: string): AsyncGenerator<string> {
-  await using handle = await open(resolve(cwd, path)).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
-    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
-  });
-  yield* handle.readLines({ autoClose: false });
 }
 
 function parseHead(text: string): AuditHead | undefined {

@@ -16,11 +16,10 @@ import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string, isDefault = false) =>
-    command.command(name, { isDefault }).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   const limits = (self: Command) =>
     self
       .option("--usd <dollars>", "at most so much money, at list price, such as 2.50")

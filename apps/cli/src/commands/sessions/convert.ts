@@ -1,12 +1,11 @@
 import type { PrintForm } from "@tandem/claude-code";
 import { TandemError, type SessionEvent } from "@tandem/protocol";
-import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { allowedFolder, loadImports, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { defaultAgent, findEnvironment } from "@tandem/tandem/engine";
+import { readLines } from "../../read-lines.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { styleFor, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
@@ -55,7 +54,8 @@ export async function convert(
   const print = async (events: readonly { thread: string | null; event: SessionEvent }[]): Promise<void> => {
     for (const each of events) await write(invocation.stdout, `${JSON.stringify(withThread(each))}\n`);
   };
-  for await (const line of linesOf(invocation, isPiped ? undefined : path)) await print(past.line(line));
+  for await (const line of readLines(invocation, isPiped ? undefined : path, invocation.signal))
+    await print(past.line(line));
   const { events, isWhole } = past.end();
   await print(events);
   if (options.import) await keep(invocation, past, options);
@@ -90,13 +90,4 @@ async function keep(invocation: Invocation, past: Past, { cwd }: ConvertOptions)
     invocation.stderr,
     invocation.json ? `${JSON.stringify({ session: id })}\n` : `${dim(`Kept as ${id}.`)}\n`,
   );
-}
-
-async function* linesOf({ cwd, stdin, signal }: Invocation, path: string | undefined): AsyncGenerator<string> {
-  if (path === undefined) return yield* createInterface({ input: stdin, crlfDelay: Infinity, signal });
-  await using handle = await open(resolve(cwd, path)).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
-    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
-  });
-  yield* handle.readLines({ autoClose: false });
 }

@@ -17,12 +17,11 @@ import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, widthOf, wrap, write, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 import { MODE_CHOICES, RULE_ACTION_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   const whose = (self: Command) =>
     self
       .addOption(

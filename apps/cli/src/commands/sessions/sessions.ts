@@ -1,13 +1,12 @@
 import { newId, TandemError, type Session, type SessionStatus } from "@tandem/protocol";
-import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { allowedFolder, loadStorage, openStore } from "@tandem/tandem/compose";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { findAgent } from "@tandem/tandem/engine";
+import { readLines } from "../../read-lines.ts";
 import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { renderMessages } from "../../sessions/render-messages.ts";
@@ -219,7 +218,7 @@ export async function importSession(
     using _ = new Progress(invocation, "Importing …");
     await using store = await openStore(invocation, project);
     const options = { folder, withWaiting, ...(asNew && { id: newId("session") }) };
-    return await storage.importSession(store, linesOf(invocation, path), options);
+    return await storage.importSession(store, readLines(invocation, path), options);
   })();
   const left = withWaiting ? 0 : waiting;
   const note = left > 0 ? ` ${left} waiting ${left === 1 ? "message was" : "messages were"} left out.` : "";
@@ -228,16 +227,6 @@ export async function importSession(
     invocation.stdout,
     invocation.json ? `${JSON.stringify(json)}\n` : `${id} is here now, in ${folder}.${note}\n`,
   );
-}
-
-/** Opened with the first read: lines that arrive without a listener would be lost. */
-async function* linesOf({ cwd, stdin }: Invocation, path: string | undefined): AsyncGenerator<string> {
-  if (path === undefined) return yield* createInterface({ input: stdin, crlfDelay: Infinity });
-  await using handle = await open(resolve(cwd, path)).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
-    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
-  });
-  yield* handle.readLines({ autoClose: false });
 }
 
 export async function remove(

@@ -8,11 +8,10 @@ import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   const of = (name: string, description: string) =>
     sub(name, description).argument("<session>", "its id; `last` is the newest").addOption(json());
   examples(

@@ -21,11 +21,10 @@ import type { Invocation } from "../../invocation.ts";
 import { openProject } from "@tandem/tandem/project";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
-import type { Registration } from "../registration.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  const sub = (name: string, description: string) =>
-    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const sub = subcommandsOf(command);
   examples(
     sub("show", "Print every setting that is in force, and where it comes from.")
       .addOption(json())
