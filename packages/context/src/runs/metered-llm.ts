@@ -18,8 +18,13 @@ export interface Budget {
 type Terms = Required<Pick<CallRequest, "signal" | "onWait">>;
 
 /** Errors about one request: a reworded call may succeed, and then nothing is missing. */
-const ABOUT_THE_CALL: ReadonlySet<LlmErrorCode> = new Set([
-  ...(["refused", "empty_answer", "max_tokens", "structured_output", "prompt_too_long", "invalid_request"] as const),
+const ABOUT_THE_CALL = new Set<LlmErrorCode>([
+  "refused",
+  "empty_answer",
+  "max_tokens",
+  "structured_output",
+  "prompt_too_long",
+  "invalid_request",
 ]);
 
 /** A job's runtime: counts usage, enforces the job's budget, ends with the job, and remembers unrecovered failures. */

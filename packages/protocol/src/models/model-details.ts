@@ -22,10 +22,7 @@ export interface ModelDetails {
   origins?: Partial<Record<ModelFact, Origin>>;
 }
 
-const FACTS = [
-  ...(["contextWindow", "maxOutputTokens", "features", "efforts", "price"] as const),
-  ...(["releasedAt", "lifecycle"] as const),
-];
+const FACTS = ["contextWindow", "maxOutputTokens", "features", "efforts", "price", "releasedAt", "lifecycle"] as const;
 export type ModelFact = (typeof FACTS)[number];
 
 /** `live`: just queried. `cache`: queried earlier. `table`: from the table in this file. */

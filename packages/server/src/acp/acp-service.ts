@@ -151,7 +151,7 @@ export class AcpService {
 
   /** The connection closed. The engine finishes running turns. */
   leave(): void {
-    for (const id of [...this.#sessions.keys()]) this.#forget(id);
+    for (const id of this.#sessions.keys()) this.#forget(id);
   }
 
   async #open(row: Session, { folder, servers }: SessionWorkspace, watch: (session: AcpSession) => Promise<void>) {

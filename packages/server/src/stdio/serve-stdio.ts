@@ -63,7 +63,10 @@ export async function serveStdio(parts: {
 
 const helloOf = ({ version, engine }: { version: string; engine: "own" | "server" }, limits: StdioLimits) => ({
   hello: {
-    ...{ protocol: PROTOCOL, product: "tandem", version, engine },
+    protocol: PROTOCOL,
+    product: "tandem",
+    version,
+    engine,
     capabilities: {
       methods: [...OWN_METHODS, ...methods.keys()].toSorted(),
       streams: [...methods.values()].filter(({ kind }) => kind === "stream").map(({ name }) => name),

@@ -134,14 +134,16 @@ function publish(channel: Channel, deltas: readonly LiveDelta[], settledTo: numb
     (live) => live.delta.type === "tandem.tool_progress" || channel.previews.has(idOf(live)),
   );
   // A copy: a listener that is added by a callback has these deltas from the buffer.
-  for (const [{ hear }, muted] of [...channel.listeners]) {
+  const listeners = [...channel.listeners];
+  for (const [{ hear }, muted] of listeners) {
     const heard = muted ? current.filter((live) => !muted.has(idOf(live))) : [];
     if (heard.length > 0) hear(heard);
   }
 }
 
 function admit({ listeners, previews, settledTo }: Channel): void {
-  for (const [listener, muted] of [...listeners]) {
+  const before = [...listeners];
+  for (const [listener, muted] of before) {
     if (muted || listener.after > settledTo) continue;
     listeners.set(listener, new Set(previews.torn));
     const { deltas } = previews;
