@@ -22,7 +22,9 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
   /** A runner whose jobs wait until they are told to end. */
   function openRunner(space: string, end: Promise<unknown>): JobRunner {
     return new JobRunner({
-      ...{ store, space, holder: "a test" },
+      store,
+      space,
+      holder: "a test",
       kinds: {
         wait: jobKind(z.strictObject({ name: z.string().default("nobody") }), async (run, params) => {
           begun.push(params);

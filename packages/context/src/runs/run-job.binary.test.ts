@@ -61,8 +61,13 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
   const wanted = (fields: Partial<JobInput> & Pick<JobInput, "body">): JobInput => {
     spaces += 1;
     return {
-      ...{ store, space: `ctx_${spaces}`, kind: "scan", params: { connection: "shop" }, holder: "test (pid 1)" },
-      ...{ llm: undefined, modelOf: () => "model-1" },
+      store,
+      space: `ctx_${spaces}`,
+      kind: "scan",
+      params: { connection: "shop" },
+      holder: "test (pid 1)",
+      llm: undefined,
+      modelOf: () => "model-1",
       ...fields,
     };
   };

@@ -35,8 +35,12 @@ export class RequestRouter {
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
     const request = {
-      ...{ method: incoming.method ?? "GET", url: incoming.url ?? "/", headers: incoming.headers, body },
-      ...{ remote: incoming.socket.remoteAddress, id: String(outgoing.getHeader("request-id")) },
+      method: incoming.method ?? "GET",
+      url: incoming.url ?? "/",
+      headers: incoming.headers,
+      body,
+      remote: incoming.socket.remoteAddress,
+      id: String(outgoing.getHeader("request-id")),
     };
     const workers = await this.#workersFor(idOf(incoming, idHeader));
     for (const [index, peer] of workers.entries()) {

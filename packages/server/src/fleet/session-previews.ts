@@ -142,7 +142,11 @@ export class SessionPreviews {
     const answer = await passOn(
       peer,
       {
-        ...{ method: "GET", url: `/v1/fleet/previews/${this.#session}`, headers, remote: undefined, body: undefined },
+        method: "GET",
+        url: `/v1/fleet/previews/${this.#session}`,
+        headers,
+        remote: undefined,
+        body: undefined,
         id: `req_${randomBytes(12).toString("hex")}`,
       },
       { signal, deadlineMs: OPEN_MS },

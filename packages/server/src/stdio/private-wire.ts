@@ -40,7 +40,9 @@ export function openPrivateWire({
       const [near, far] = memoryPipe();
       server.emit("connection", far);
       const outgoing = httpRequest({
-        ...{ method, path, signal },
+        method,
+        path,
+        signal,
         createConnection: () => near,
         headers: {
           ...headers,
