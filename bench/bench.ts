@@ -35,7 +35,7 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
   },
   page: {
     about: "the page in a real browser: a session of 10,000 parts opened, 200 deltas a second, typing, scrolling",
-    load: () => import("./page/page.ts"),
+    load: () => import("./page/web-page.ts"),
   },
   acp: {
     about: "an editor's agent: start, first and warm prompt, second session, cancel, memory; a peer beside it",

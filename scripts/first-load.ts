@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
 /** The size limit of the JavaScript that a page loads before it renders, in compressed kilobytes. */
-export const MOST_FIRST_KB = 190;
+export const MAX_FIRST_LOAD_KB = 190;
 
 /** The compressed JavaScript that a built page loads at once: its entry and static imports. Dynamic imports do not count. */
 export function firstLoad(folder: string): { kilobytes: number; files: string[] } {

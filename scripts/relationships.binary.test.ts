@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { object, startRehearsal, always } from "@tandem/rehearsal";
 import { scratchMachine } from "../apps/cli/src/testing/run-tandem.ts";
-import { measure } from "../bench/relationships/measure.ts";
+import { measureJoins } from "../bench/relationships/measure-joins.ts";
 import { openModel } from "../bench/relationships/open-model.ts";
 import { league } from "../bench/relationships/schemas/another-hand/league.ts";
 import { anotherHand } from "../bench/relationships/schemas/another-hand.ts";
@@ -28,7 +28,7 @@ async function worst(file: string, truth: readonly Link[]): Promise<Found> {
   for (const keys of [true, false]) {
     const copy = `${file}.stripped`;
     strip(file, copy, { keys, views: true });
-    const { f1, reversed, missed, wrong } = await measure(copy, truth);
+    const { f1, reversed, missed, wrong } = await measureJoins(copy, truth);
     results.push({ f1: reversed > 0 ? 0 : f1, details: JSON.stringify({ keys, reversed, missed, wrong }, null, 2) });
   }
   return results.toSorted((a, b) => a.f1 - b.f1)[0]!;
@@ -84,7 +84,7 @@ describe("joins found with a model", () => {
     const copy = `${file}.stripped`;
     strip(file, copy, { keys: false, views: true });
     const truth = declaredLinks(file);
-    const [without, with_] = [await measure(copy, truth), await measure(copy, truth, run)];
+    const [without, with_] = [await measureJoins(copy, truth), await measureJoins(copy, truth, run)];
     expect(without.f1).toBeLessThan(0.95);
     expect(with_, JSON.stringify(with_)).toMatchObject({ f1: 1, reversed: 0 });
     expect([run.requests(), run.skipped]).toEqual([1, []]);

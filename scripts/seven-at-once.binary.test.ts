@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
-import { scratchFolder } from "../apps/cli/src/testing/scratch-folder.ts";
+import { testFolder } from "../apps/cli/src/testing/test-folder.ts";
 import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 
 // Imported so that their types are checked.
@@ -13,7 +13,7 @@ export type * from "../examples/seven-at-once/seven-at-once.ts";
 const root = join(import.meta.dirname, "..");
 
 test("seven agents in seven worktrees share one budget and merge back, and nothing is left running", async () => {
-  await using folder = await scratchFolder();
+  await using folder = await testFolder();
   const env = { PATH: process.env["PATH"], TMPDIR: folder.path, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
   const stage = folder.join("stage");
   const child = spawn(process.execPath, [join(root, "examples/seven-at-once/run.ts"), stage], { env });

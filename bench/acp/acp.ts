@@ -9,7 +9,7 @@ import { benchMachine } from "../server/machine.ts";
 import { othersCpuSeconds } from "../server/others-cpu.ts";
 import { quantile, ratio, report } from "../server/report.ts";
 import { findPeer, PEER } from "./peer.ts";
-import { SLOW, talk, type Figures } from "./talk.ts";
+import { SLOW, acpTalk, type Figures } from "./acp-talk.ts";
 
 // `tandem acp` beside the peer, by turns, in one run: the same Claude Code, the same rehearsed model, a fresh process each
 // time. The first visit of each is not counted: it fills caches.
@@ -57,7 +57,7 @@ export async function run(args: string[]): Promise<void> {
   const before = { others: othersCpuSeconds(), at: performance.now() };
   for (let round = 0; round <= Number(values.rounds); round += 1) {
     for (const [name, start] of Object.entries(contenders)) {
-      const figures = await talk(start, machine.project);
+      const figures = await acpTalk(start, machine.project);
       if (round > 0) (seen[name] ??= []).push(figures);
       console.error(
         `${round === 0 ? "warm-up" : `round ${round}`}, ${name}: ${Math.round(figures["cold start to session/new"])} ms`,

@@ -3,8 +3,8 @@ import { report, type Section } from "../server/report.ts";
 
 const PARTS: Record<string, () => Promise<() => Promise<Section[]>>> = {
   turns: async () => (await import("./turns.ts")).turns,
-  queue: async () => (await import("./queue.ts")).queue,
-  fanout: async () => (await import("./fanout.ts")).fanout,
+  queue: async () => (await import("./fleet-queue.ts")).fleetQueue,
+  fanout: async () => (await import("./fleet-fanout.ts")).fleetFanout,
 };
 
 /** All parts, or those that are named; `turns` can be followed by numbers of workers. One table at the end. */

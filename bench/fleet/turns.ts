@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { slowly, text } from "@tandem/rehearsal";
 import { descendantsOf, processStats } from "../../apps/cli/src/testing/process-stats.ts";
-import type { FleetMember } from "../../scripts/chaos/fleet-member.ts";
-import { setFleetStage } from "../../scripts/chaos/fleet-stage.ts";
+import type { SupervisedProcess } from "../../scripts/chaos/supervised-process.ts";
+import { createChaosFleet } from "../../scripts/chaos/chaos-fleet.ts";
 import { count, ms, type Figure, type Section } from "../server/report.ts";
 import { FleetClients } from "./fleet-clients.ts";
 import { costsBetween, costsSoFar, countStatements, mostAsked, type Costs } from "./postgres-costs.ts";
@@ -26,7 +26,7 @@ const title = (workers: number): string =>
 async function measure(workers: number): Promise<Figure[]> {
   console.error(`turns: ${title(workers)} …`);
   const max = ["--max-sessions", String(SESSIONS_PER_WORKER)];
-  await using stage = await setFleetStage(
+  await using stage = await createChaosFleet(
     [
       ...["server-1", "server-2"].map((name) => ({ name, isServer: true, args: ["--as", "server"] })),
       ...Array.from({ length: workers }, (_, index) => ({
@@ -92,7 +92,7 @@ async function measure(workers: number): Promise<Figure[]> {
   ];
 }
 
-function cpuOf(members: readonly FleetMember[]): { servers: number; workers: number; claude: number } {
+function cpuOf(members: readonly SupervisedProcess[]): { servers: number; workers: number; claude: number } {
   const sum = (pids: readonly number[]): number => pids.reduce((total, pid) => total + cpuSeconds(pid), 0);
   const of = (isServer: boolean): number[] =>
     members.flatMap((member) => (member.isServer === isServer && member.pid ? [member.pid] : []));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type Measured, measure } from "./measure.ts";
+import { type Measured, measureJoins } from "./measure-joins.ts";
 import { type BenchRun, openModel } from "./open-model.ts";
 import { anotherHand } from "./schemas/another-hand.ts";
 import { heldOut } from "./schemas/held-out.ts";
@@ -123,9 +123,9 @@ async function report(title: string, databases: readonly Database[], { folder, d
     for (const variant of variants) {
       const copy = join(folder, "stripped.sqlite");
       strip(file, copy, variant);
-      const result = await measure(copy, truth);
+      const result = await measureJoins(copy, truth);
       all.push(result);
-      const asked = run && (await measure(copy, truth, run));
+      const asked = run && (await measureJoins(copy, truth, run));
       if (asked) withModel.push(asked);
       const figures = figuresOf(result);
       const cells = [

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { openStore, type SearchQuery, type Store } from "@tandem/storage";
 import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
 import { append, newSessions, small } from "../storage/load.ts";
-import { Dice, identifier, makeDocument, makeVector, makeVocabulary, type Vocabulary } from "./documents.ts";
+import { Dice, identifier, makeDocument, makeVector, makeVocabulary, type Vocabulary } from "./generated-documents.ts";
 
 const DOCUMENTS = 100_000;
 const PUT_AT_ONCE = 500;

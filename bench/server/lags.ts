@@ -1,9 +1,9 @@
 const BUCKET_US = 100;
-const LONGEST_US = 120_000_000;
+const MAX_US = 120_000_000;
 
 /** How long things were under way: millions of them, to a tenth of a millisecond. */
 export class Lags {
-  readonly #buckets = new Uint32Array(LONGEST_US / BUCKET_US);
+  readonly #buckets = new Uint32Array(MAX_US / BUCKET_US);
   #count = 0;
 
   get count(): number {

@@ -7,7 +7,7 @@ import { report, type Section } from "./report.ts";
 const PARTS: Record<string, () => Promise<(folder: string) => Promise<Section[]>>> = {
   fanout: async () => (await import("./fanout.ts")).fanout,
   sessions: async () => (await import("./sessions.ts")).sessions,
-  open: async () => (await import("./open.ts")).open,
+  open: async () => (await import("./open-session.ts")).open,
   idle: async () => (await import("./idle.ts")).idle,
   soak: async () => (await import("./soak.ts")).soak,
 };

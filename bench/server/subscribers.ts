@@ -10,7 +10,7 @@ import { nowUs, StampFinder } from "./stamp.ts";
 const AT_ONCE = 50;
 /** What is still under way has so long to arrive, as long as something does. */
 const SILENCE_MS = 1_500;
-const LONGEST_MS = 15_000;
+const MAX_MS = 15_000;
 
 const task = helperTask(subscribersTask);
 const lags = new Lags();
@@ -26,7 +26,7 @@ for (let connected = 0; connected < task.subscribers; connected += AT_ONCE) {
 say({ ready: true });
 
 await told("finish");
-const deadline = Date.now() + LONGEST_MS;
+const deadline = Date.now() + MAX_MS;
 for (let before = -1; before !== received && Date.now() < deadline;) {
   before = received;
   await sleep(SILENCE_MS);

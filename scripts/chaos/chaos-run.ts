@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chaosModel, KINDS, type Kind } from "./chaos-model.ts";
 import { ChaosSession } from "./chaos-session.ts";
-import { setFleetStage, type FleetStage, type MemberPlan } from "./fleet-stage.ts";
+import { createChaosFleet, type ChaosFleet, type MemberPlan } from "./chaos-fleet.ts";
 import { judgeChaos, type Verdict } from "./judge-chaos.ts";
 import { ProcessWatch } from "./process-watch.ts";
 
@@ -53,7 +53,7 @@ const NOBODY_MS = 60_000;
 
 /** Runs a fleet under clients and kills, then verifies it. `progress` receives status lines. */
 export async function runChaos(plan: ChaosPlan, progress: (line: string) => void = () => {}): Promise<ChaosReport> {
-  await using stage = await setFleetStage(plan.members, { settings: plan.settings, script: chaosModel });
+  await using stage = await createChaosFleet(plan.members, { settings: plan.settings, script: chaosModel });
   await mkdir(join(stage.folder, "effects"));
   const [first, ...others] = stage.members;
   // The first process creates the schema; the others start together.
@@ -122,7 +122,7 @@ export async function runChaos(plan: ChaosPlan, progress: (line: string) => void
   };
 }
 
-function serverPicker({ members }: FleetStage, token: string): () => Promise<Anthropic> {
+function serverPicker({ members }: ChaosFleet, token: string): () => Promise<Anthropic> {
   return async () => {
     const until = Date.now() + NOBODY_MS;
     for (;;) {
@@ -157,7 +157,7 @@ async function prepare(client: Anthropic): Promise<{ agents: Record<Kind, string
 
 /** Kills a random running process at every interval and restarts the database once, halfway. */
 async function wreak(
-  { members, postgres }: FleetStage,
+  { members, postgres }: ChaosFleet,
   { killEveryMs, kills: wanted }: ChaosPlan,
   deadline: number,
   beat: () => void,
@@ -194,7 +194,7 @@ async function look(watch: ProcessWatch, signal: AbortSignal): Promise<void> {
 }
 
 /** Every session is idle, no input is queued, and streams have delivered the last event. */
-async function rest(stage: FleetStage, sessions: readonly ChaosSession[]): Promise<{ ms: number; problems: string[] }> {
+async function rest(stage: ChaosFleet, sessions: readonly ChaosSession[]): Promise<{ ms: number; problems: string[] }> {
   const begun = Date.now();
   await using store = await openStore(stage.database);
   for (;;) {

@@ -3,7 +3,7 @@ import { bins } from "./another-hand/bins.ts";
 import { filePrefixes } from "./another-hand/file-prefixes.ts";
 import { league } from "./another-hand/league.ts";
 import { nothing } from "./another-hand/nothing.ts";
-import { tenants } from "./another-hand/tenants.ts";
+import { tenants } from "./another-hand/multi-tenant.ts";
 import type { Schema } from "./schema.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Schema } from "./schema.ts";
 import { blog } from "./well-known/blog.ts";
 import { payroll } from "./well-known/payroll.ts";
 import { personnel } from "./well-known/personnel.ts";
-import { questions } from "./well-known/questions.ts";
+import { questions } from "./well-known/question-site.ts";
 import { races } from "./well-known/races.ts";
 import { rentals } from "./well-known/rentals.ts";
 import { scaleModels } from "./well-known/scale-models.ts";

@@ -36,5 +36,5 @@ export function judgeCall(call: JudgedCall, judges: Judges): Decision {
   if (mode === "plan" && verdict?.by !== "rule" && isPlanFile(call, plans)) {
     return { permission: "allow", verdict: { action: "allow", why: "A plan is written down there.", by: "mode" } };
   }
-  return decideCall(call, { policy, verdict, mode, place: { folder: session.folder, home } });
+  return decideCall(call, { policy, verdict, mode, paths: { folder: session.folder, home } });
 }

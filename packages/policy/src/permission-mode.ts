@@ -13,10 +13,10 @@ export const hostAccount = (variables: Readonly<Record<string, string | undefine
 });
 
 /** Returns a known mode that this account may use; throws a `RequestError` otherwise. */
-export function checkMode(mode: string, standing: HostAccount, place: string): PermissionMode {
+export function checkMode(mode: string, account: HostAccount, place: string): PermissionMode {
   const known = PERMISSION_MODES.find((each) => each === mode);
   if (!known) throw new RequestError("invalid_request", `${place}: expected ${PERMISSION_MODES.join(", ")}.`);
-  if (known !== "bypassPermissions" || standing.uid !== 0 || standing.isDisposable) return known;
+  if (known !== "bypassPermissions" || account.uid !== 0 || account.isDisposable) return known;
   throw new RequestError(
     "forbidden",
     `${place}: bypassPermissions is refused to root: a command that nobody was asked about could do anything to this machine.`,
@@ -29,9 +29,9 @@ export function checkMode(mode: string, standing: HostAccount, place: string): P
 }
 
 /** Checks the mode in a session's metadata. */
-export function checkModeOf(metadata: Record<string, string>, standing: HostAccount): void {
+export function checkModeOf(metadata: Record<string, string>, account: HostAccount): void {
   const mode = metadata[SESSION_METADATA.permissionMode];
-  if (mode !== undefined) checkMode(mode, standing, `metadata.${SESSION_METADATA.permissionMode}`);
+  if (mode !== undefined) checkMode(mode, account, `metadata.${SESSION_METADATA.permissionMode}`);
 }
 
 /** Drops the mode: a session that moves to another agent must not inherit permissions given to the first one. */

@@ -11,7 +11,7 @@ import {
 } from "@tandem/protocol";
 import type { z } from "zod";
 import { acceptLoop, acceptObjectSchema, acceptPrompt, describeViolations } from "./accept-request.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { type GovernorClock, systemClock } from "./governor-clock.ts";
 import { type GovernedCall, Governor, type SharedQuotas } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
 import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, StepFinished } from "./llm-runtime.ts";
@@ -40,7 +40,7 @@ export interface RuntimeOptions {
   /** Gets one report per call, including failed ones, before the call ends. */
   sink: (report: CallReport) => void;
   log?: { warn(message: string, details: { error: unknown }): void };
-  clock?: Clock;
+  clock?: GovernorClock;
   /** Quota knowledge shared with other processes on the same account. */
   quotas?: SharedQuotas;
 }

@@ -1,6 +1,6 @@
 import { LlmError } from "@tandem/protocol";
-import type { Clock } from "./clock.ts";
-import { systemClock } from "./clock.ts";
+import type { GovernorClock } from "./governor-clock.ts";
+import { systemClock } from "./governor-clock.ts";
 import type { Attempt } from "./llm-backend.ts";
 import type { Wait } from "./llm-runtime.ts";
 import { type Slot, Slots } from "./slots.ts";
@@ -62,11 +62,15 @@ interface CallTerms {
 export class Governor {
   readonly #attempts: number;
   readonly #slots: Slots;
-  readonly #clock: Clock;
+  readonly #clock: GovernorClock;
   readonly #shared: SharedQuotas | undefined;
   #pausedUntil = 0;
 
-  constructor(limits: { concurrency: number; attempts: number }, clock: Clock = systemClock, shared?: SharedQuotas) {
+  constructor(
+    limits: { concurrency: number; attempts: number },
+    clock: GovernorClock = systemClock,
+    shared?: SharedQuotas,
+  ) {
     this.#shared = shared;
     this.#attempts = limits.attempts;
     this.#slots = new Slots(limits.concurrency);

@@ -1,5 +1,5 @@
 export { ClientServers, type ClientServer } from "./acp/client-servers.ts";
-export type { ConnectAgent } from "./acp/net/acp-door.ts";
+export type { ConnectAgent } from "./acp/net/acp-endpoint.ts";
 export { connectAgents } from "./acp/net/connect-agents.ts";
 export type { ServerHealth } from "./server-health.ts";
 export type { FleetProcess } from "./fleet/fleet-process.ts";
@@ -8,7 +8,7 @@ export { createLogger, type Logger } from "./http/create-logger.ts";
 export { createToken } from "./http/access/create-token.ts";
 export { ensureToken } from "./http/access/ensure-token.ts";
 export { defaultSettings, type ServerSettings } from "./http/settings.ts";
-export { startServer, type RunningServer, type ServerParts } from "./http/start-server.ts";
+export { startServer, type RunningServer, type ServerOptions } from "./http/start-server.ts";
 export { createMetrics } from "./metrics/create-metrics.ts";
 export type { Metrics } from "./metrics/metrics.ts";
 export { serveMetrics } from "./metrics/serve-metrics.ts";

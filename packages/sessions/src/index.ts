@@ -16,7 +16,7 @@ export type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 export type { Worktrees } from "./worktrees/worktrees.ts";
 export type { History } from "./checkpoints/history.ts";
 export type { McpServers } from "./mcp/tool-definitions.ts";
-export type { NamedServer, ServerPlace } from "./mcp/server-place.ts";
+export type { NamedServer, SessionMcpServer } from "./mcp/session-mcp-server.ts";
 export { loadImports } from "./import/load-imports.ts";
 export { pinHooks } from "./hooks/pin-hooks.ts";
 export { whyNoSandbox } from "./process/sandbox.ts";

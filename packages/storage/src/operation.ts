@@ -1,4 +1,4 @@
-import type { Work } from "./sql.ts";
+import type { Work } from "./sql-statement.ts";
 
 /** Named database work, so that another thread can run it. Arguments and result are plain data. */
 export interface Operation<A, T> {

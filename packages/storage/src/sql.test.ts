@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { insert, join, list, sql, where } from "./sql.ts";
+import { insert, join, list, sql, where } from "./sql-statement.ts";
 
 test("keeps values out of the text, even in nested pieces", () => {
   const id = "'; drop table session; --";

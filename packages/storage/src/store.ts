@@ -165,7 +165,7 @@ export interface Leases {
   /** Sessions with status running or rescheduling but without a valid lease: their writer has crashed. */
   abandoned(): Promise<SessionId[]>;
   /** Sessions that need a worker: abandoned ones, and ones with waiting input and no lease holder. */
-  wanted(): Promise<{ session: SessionId; place: string | null; since: string }[]>;
+  waitingForWorker(): Promise<{ session: SessionId; place: string | null; since: string }[]>;
   /** All valid leases. */
   held(): Promise<{ session: SessionId; holder: string; expiresAt: string }[]>;
 }

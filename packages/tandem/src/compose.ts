@@ -2,7 +2,7 @@ import type { Connection } from "@tandem/connectors";
 import type { Context as Knowledge, LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Embedder, LlmBackend, LlmRuntime, SharedQuotas } from "@tandem/runtime";
-import type { RunningServer, ServerParts, Telemetry } from "@tandem/server";
+import type { RunningServer, ServerOptions, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync, readdirSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
@@ -171,7 +171,7 @@ export async function startServer(
     port,
     allowedHosts,
     ...parts
-  }: Omit<ServerParts, "page" | "settings"> & {
+  }: Omit<ServerOptions, "page" | "settings"> & {
     port?: number | undefined;
     /** Replaces the configured list. */
     allowedHosts?: string[] | undefined;

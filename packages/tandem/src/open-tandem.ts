@@ -172,7 +172,7 @@ export async function openTandem({
     runtimes,
     address: http.url,
     version: host.version,
-    onDrainWish: () => drained.abort(),
+    onDrainRequest: () => drained.abort(),
     payer,
   });
   const takenUp = runtimes

@@ -4,13 +4,13 @@ import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 
 /** Tests the parts of the image that need no container: its settings, entrypoint and health check. */
 test("the entrypoint trusts the settings and serves on all addresses with a token, and the health check works", async () => {
-  await using folder = await scratchFolder();
+  await using folder = await testFolder();
   const [bin, settings, workspace, data, home] = ["bin", "etc", "workspace", "data", "home"].map((name) =>
     folder.join(name),
   );

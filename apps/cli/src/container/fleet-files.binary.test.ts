@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 const kubernetes = join(root, "deploy", "kubernetes");
@@ -33,7 +33,7 @@ const pod = z.object({
 test.skipIf(whyNoPostgres() !== undefined)(
   "the command lines of the manifests come up as one fleet, answer their probes, and stop when told to",
   async () => {
-    await using folder = await scratchFolder();
+    await using folder = await testFolder();
     await using postgres = await startPostgres();
     const [bin, settings, secrets, workspace] = ["bin", "etc", "secrets", "workspace"].map((name) => folder.join(name));
     for (const path of [bin!, settings!, secrets!, workspace!]) await mkdir(path, { recursive: true });

@@ -13,7 +13,7 @@ import { generateSample } from "./generate-sample.ts";
 /** Slow enough to make streaming visible. */
 const PACE = { tokenMs: 12 };
 const OUTPUT_TOOL = "StructuredOutput";
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 
 const NOTE =
   "This answer is scripted: no model was asked and nothing was spent. `tandem setup` connects me to your Claude login or to an API key.";
@@ -55,6 +55,6 @@ function summary(tool: unknown, output: string): string {
   // Skip git's own files in the listing.
   const names = lines.filter((line) => !line.includes("/.git/")).map((line) => line.split("/").at(-1)!);
   if (names.length === 0) return "There is nothing in it yet.";
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
-  return `I see ${names.slice(0, MOST_NAMES).join(", ")}${more}.`;
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
+  return `I see ${names.slice(0, MAX_NAMES).join(", ")}${more}.`;
 }

@@ -9,7 +9,7 @@ const KILLS_ON_POSTGRES = inject("soak") ? 8 : 1;
 const DATABASE_KILLS = inject("soak") ? 4 : 1;
 const SESSIONS = inject("soak") ? 3 : 2;
 /** Long enough to hit both the first answer and later turns. */
-const LONGEST_LIFE_MS = 2_500;
+const MAX_LIFE_MS = 2_500;
 
 // Kills at random times. The printed numbers identify a run.
 test(`a server killed ${KILLS} times during turns loses no acknowledged message`, async () => {
@@ -49,7 +49,7 @@ test("the same on Postgres", async () => {
 async function killRepeatedly(run: FaultRun, kills: number): Promise<void> {
   for (let i = 0; i < kills; i += 1) {
     await Promise.all(run.sessions.map((session) => run.poke(session)));
-    await sleep(Math.random() * LONGEST_LIFE_MS);
+    await sleep(Math.random() * MAX_LIFE_MS);
     await run.kill();
     await run.up();
     // Verify after every fourth kill, so that most kills hit sessions that were just taken over.

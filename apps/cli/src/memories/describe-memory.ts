@@ -2,7 +2,7 @@ import type { MemoryFile } from "@tandem/context";
 import { loadContext } from "@tandem/tandem/compose";
 import { ago } from "../human-units.ts";
 import { printable, styleFor, table, widthOf, wrap } from "../terminal.ts";
-import { describeExpiry } from "./expiry.ts";
+import { describeExpiry } from "./memory-expiry.ts";
 
 const WIDTH = 100;
 const ONE_LINE = 70;

@@ -158,7 +158,7 @@ async function askQuestions({ stderr }: Invocation, use: ToolUse, prompt: Prompt
   return { ...YES, input: { answers } };
 }
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 /** The details needed for a decision: the whole command, the target and content of a write. */
 function details(use: ToolUse): string[] {
@@ -181,4 +181,4 @@ function details(use: ToolUse): string[] {
 }
 
 const cut = (lines: string[]): string[] =>
-  lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), `… ${lines.length - MOST_LINES} lines more`] : lines;
+  lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), `… ${lines.length - MAX_LINES} lines more`] : lines;

@@ -2,11 +2,11 @@ import { isOnPrimary, project, RequestError, type LiveDelta, type SessionId } fr
 import type { Engine } from "@tandem/sessions";
 import type { Leases } from "@tandem/storage";
 import { localActor } from "@tandem/tandem/project";
-import { Happenings } from "./happenings.ts";
-import type { Happening, SessionsClient } from "./sessions-client.ts";
+import { AsyncQueue } from "./async-queue.ts";
+import type { LiveItem, SessionsClient } from "./sessions-client.ts";
 
 /** Enough for any session that a user reads on a terminal. */
-const MOST_EVENTS = 20_000;
+const MAX_EVENTS = 20_000;
 const PAGE = 1_000;
 
 /** A client of the engine in this process, which holds sessions as `holder`. `close` stops the engine. */
@@ -64,7 +64,7 @@ export function createLocalClient(
     async messages(session, limit) {
       const pages = [];
       let waiting: Awaited<ReturnType<typeof sessions.events>>["waiting"] = [];
-      for (let before: number | undefined; pages.length * PAGE < MOST_EVENTS; before = pages.at(-1)!.at(-1)!.seq) {
+      for (let before: number | undefined; pages.length * PAGE < MAX_EVENTS; before = pages.at(-1)!.at(-1)!.seq) {
         const page = await sessions.events(session, { order: "desc", before, limit: PAGE, thread: null });
         if (before === undefined) waiting = page.waiting;
         pages.push(page.events);
@@ -75,7 +75,7 @@ export function createLocalClient(
     },
     async follow(session, signal) {
       const { id } = await sessions.get(session);
-      const happenings = new Happenings<Happening>(signal);
+      const happenings = new AsyncQueue<LiveItem>(signal);
       const after = await sessions.head(id);
       const hear = (deltas: readonly LiveDelta[]): void => {
         for (const { thread, delta } of deltas) if (thread === null) happenings.push({ type: "delta", delta });
@@ -85,7 +85,7 @@ export function createLocalClient(
       void (async () => {
         try {
           for await (const batch of sessions.follow(id as SessionId, after, signal)) {
-            happenings.push(...batch.filter(isOnPrimary).map(({ event }): Happening => ({ type: "event", event })));
+            happenings.push(...batch.filter(isOnPrimary).map(({ event }): LiveItem => ({ type: "event", event })));
           }
           if (!signal.aborted) throw new Error("The session was deleted.");
         } catch (error) {

@@ -4,7 +4,7 @@ import { contextServers, serveContext } from "@tandem/tandem/context";
 import { databaseName, type Project } from "@tandem/tandem/config";
 import type { Invocation } from "../invocation.ts";
 import { findServer, type ServerInfo } from "@tandem/tandem/server";
-import { createEngine, commandStore } from "@tandem/tandem/engine";
+import { createProjectEngine, commandStore } from "@tandem/tandem/engine";
 import { createLocalClient } from "./local-client.ts";
 import { createServerClient } from "./server-client.ts";
 import { ServerConnection } from "./server-connection.ts";
@@ -38,7 +38,7 @@ export async function openClient(
     runs && project.config.sessions.context && hasContext(project)
       ? parts.use(await serveContext(invocation, project, store, { command, log }))
       : undefined;
-  const engine = await createEngine(invocation, project, commandStore(store), {
+  const engine = await createProjectEngine(invocation, project, commandStore(store), {
     ...{ command, runs, log, ownOnly: true },
     ...(knowledge && { hostServers: await contextServers(project, knowledge, store.sessions, log) }),
     folders: options.folder === undefined ? [] : [options.folder],

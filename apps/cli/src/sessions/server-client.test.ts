@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { createServerClient } from "./server-client.ts";
 import { ServerConnection } from "./server-connection.ts";
-import type { Happening } from "./sessions-client.ts";
+import type { LiveItem } from "./sessions-client.ts";
 
 /** A client of a server that answers as the test says. `stop` ends the server alone. */
 async function connect(listener: RequestListener) {
@@ -137,5 +137,5 @@ describe("following a session", () => {
   });
 });
 
-const describeHappening = (happening: Happening): string =>
+const describeHappening = (happening: LiveItem): string =>
   happening.type === "event" ? `event ${happening.event.type}` : `delta ${happening.delta.type}`;

@@ -1,10 +1,10 @@
 import { PREVIEWS } from "@tandem/protocol";
 import type { Page, PageQuery } from "@tandem/storage";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Happenings } from "./happenings.ts";
+import { AsyncQueue } from "./async-queue.ts";
 import { readAuditExport } from "./read-audit-export.ts";
 import type { ServerConnection } from "./server-connection.ts";
-import { isDelta, type Happening, type SessionsClient } from "./sessions-client.ts";
+import { isDelta, type LiveItem, type SessionsClient } from "./sessions-client.ts";
 
 /** Preparing a worktree takes as long as the config allows; the server ends it. */
 const SETUP_MS = 24 * 60 * 60 * 1_000;
@@ -141,8 +141,8 @@ export function createServerClient(server: ServerConnection): SessionsClient {
 }
 
 /** Resolves when the stream is open. A stream that breaks is reopened after its last event. */
-async function follow({ api }: ServerConnection, session: string, signal: AbortSignal): Promise<Happenings<Happening>> {
-  const happenings = new Happenings<Happening>(signal);
+async function follow({ api }: ServerConnection, session: string, signal: AbortSignal): Promise<AsyncQueue<LiveItem>> {
+  const happenings = new AsyncQueue<LiveItem>(signal);
   const opened = Promise.withResolvers<void>();
   let isOpened = false;
   let giveUpAt: number | undefined;

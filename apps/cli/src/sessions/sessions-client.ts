@@ -2,7 +2,7 @@ import type { Delta, EventOf, Message, SessionEvent, SessionEventType } from "@t
 import type { Engine } from "@tandem/sessions";
 
 /** An event of a session, or a preview of one that is still being produced. */
-export type Happening = { type: "event"; event: SessionEvent } | { type: "delta"; delta: Delta };
+export type LiveItem = { type: "event"; event: SessionEvent } | { type: "delta"; delta: Delta };
 
 /** Agents and sessions of the running server or of an engine in this process. Errors are a `RequestError` in both cases. */
 export interface SessionsClient extends AsyncDisposable {
@@ -30,7 +30,7 @@ export interface SessionsClient extends AsyncDisposable {
   /** The last messages of a session, oldest first, and whether there are earlier ones. */
   messages(session: string, limit: number): Promise<{ messages: readonly Message[]; more: boolean }>;
   /** All events and previews of the primary thread after this resolves, until the signal aborts. */
-  follow(session: string, signal: AbortSignal): Promise<AsyncIterable<Happening>>;
+  follow(session: string, signal: AbortSignal): Promise<AsyncIterable<LiveItem>>;
 }
 
 export const isDelta = (value: SessionEvent | Delta): value is Delta => !("processed_at" in value);

@@ -6,7 +6,7 @@ import type { Invocation } from "../invocation.ts";
 import { localActor } from "@tandem/tandem/project";
 import { serverSettings } from "@tandem/tandem/server";
 import { createServerHealth } from "@tandem/tandem/health";
-import { createEngine } from "@tandem/tandem/engine";
+import { createProjectEngine } from "@tandem/tandem/engine";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 
@@ -41,7 +41,7 @@ async function openOwn(invocation: Invocation, project: Project, logger: Logger)
   const knowledge = hasContext(project)
     ? parts.use(await serveContext(invocation, project, store, serving))
     : undefined;
-  const engine = await createEngine(invocation, project, store, {
+  const engine = await createProjectEngine(invocation, project, store, {
     ...serving,
     ...(knowledge &&
       project.config.sessions.context && {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openCommand, outcomeOf, type OpenCommand, type Outcome } from "./open-command.ts";
-import { scratchFolder } from "./scratch-folder.ts";
+import { testFolder } from "./test-folder.ts";
 
 /** `npm test` builds the package once and tests that: it starts in half the time, and it is what users run. */
 export const TANDEM =
@@ -28,7 +28,7 @@ export interface RunOptions extends CommandOptions {
 
 /** A machine for one test: scratch folders for home and project, and variables that point only there. */
 export async function scratchMachine(config?: string) {
-  const folder = await scratchFolder();
+  const folder = await testFolder();
   const project = folder.join("project");
   const variables = {
     PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter),

@@ -3,7 +3,7 @@ import { api } from "./client.ts";
 
 const PAGE = 1_000;
 /** Upper bound, so that a huge list cannot block the page. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 interface Page<T> {
   data: T[];
@@ -13,7 +13,7 @@ interface Page<T> {
 async function readAll<T>(read: (page: { limit: number; page?: string }) => Promise<Page<T>>): Promise<T[]> {
   const all: T[] = [];
   let page: string | undefined;
-  for (let count = 0; count < MOST_PAGES; count += 1) {
+  for (let count = 0; count < MAX_PAGES; count += 1) {
     const { data, next_page } = await read({ limit: PAGE, ...(page !== undefined && { page }) });
     all.push(...data);
     if (next_page === null || next_page === undefined) break;

@@ -28,7 +28,7 @@ export interface PatchDiffProps {
 }
 
 /** Above this number of lines, edits within a line are not highlighted, because that would block the page. */
-const MOST_COMPARED = 1_500;
+const MAX_COMPARED = 1_500;
 const FIRST_LINES = 400;
 const MORE_LINES = 2_000;
 
@@ -44,7 +44,7 @@ export default function DiffView({ patch, layout = "unified", label, notes, onPi
   const language = languageOf(typeof patch === "string" ? pathOfText(patch) : patch.path);
   const highlighter = useHighlighter(language);
   const tokens = useMemo(() => {
-    if (countLines(hunks) > MOST_COMPARED) return null;
+    if (countLines(hunks) > MAX_COMPARED) return null;
     const enhancers = [markEdits(hunks, { type: "block" })];
     const colour = (text: string, name: string) => highlighter?.tokensOf(text, name);
     if (language === undefined || !colour("", language)) return tokenize(hunks, { enhancers });

@@ -100,7 +100,7 @@ function Bars({ days }: Pick<Figures, "days">) {
   );
 }
 
-const MOST_SHARES = 5;
+const MAX_SHARES = 5;
 
 function Shares({ title, shares }: { title: string; shares: readonly (readonly [name: string, usd: number])[] }) {
   const spent = shares.filter(([, usd]) => usd > 0);
@@ -110,7 +110,7 @@ function Shares({ title, shares }: { title: string; shares: readonly (readonly [
     <>
       <h3 className="mt-3 mb-1 text-xs text-ink-faint">{title}</h3>
       <ul className="space-y-1">
-        {spent.slice(0, MOST_SHARES).map(([name, usd], index) => (
+        {spent.slice(0, MAX_SHARES).map(([name, usd], index) => (
           // The index is the key, because two agents or folders can have the same name.
           <li key={index} className="text-sm">
             <div className="flex items-baseline justify-between gap-2">

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ClipboardList, MessageCircleQuestion, ShieldQuestion } from "lucide-react";
 import type { ReactNode, RefObject } from "react";
 import { summarizeCall, nameOfKind } from "./summarize-call.ts";
-import { Expiry } from "./expiry.tsx";
+import { ApprovalExpiry } from "./approval-expiry.tsx";
 import { OutcomeLine } from "./outcome-line.tsx";
 
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
@@ -42,7 +42,7 @@ export function CardFrame({
         <span className="min-w-0 flex-1 truncate text-ink-soft" title={words}>
           {approval.kind === "tool" ? (approval.input["description"] as string | undefined) : ""}
         </span>
-        {!resolved && <Expiry at={approval.expires_at ?? null} />}
+        {!resolved && <ApprovalExpiry at={approval.expires_at ?? null} />}
       </header>
       <div className="space-y-3 px-3 py-3">
         {!isInline && approval.session_id !== undefined && <Origin approval={approval} />}

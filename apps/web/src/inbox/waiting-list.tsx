@@ -13,7 +13,7 @@ import { Problem } from "../ui/problem.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { APPROVALS } from "./approvals-api.ts";
 import { summarizeCall, nameOfKind } from "./summarize-call.ts";
-import { Expiry } from "./expiry.tsx";
+import { ApprovalExpiry } from "./approval-expiry.tsx";
 import { LastDecided } from "./last-decided.tsx";
 import { nextSelected } from "./next-selected.ts";
 
@@ -137,7 +137,7 @@ function CollapsedApproval({ approval, onOpen }: { approval: Approval; onOpen: (
           {summarizeCall(approval)}
         </span>
       </span>
-      <Expiry at={approval.expires_at} />
+      <ApprovalExpiry at={approval.expires_at} />
       <span className="col-start-2 truncate text-xs text-ink-faint">
         {approval.session_title ?? "Untitled"} · {approval.agent_name}
       </span>

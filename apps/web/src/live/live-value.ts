@@ -3,7 +3,7 @@ import { inNextFrame } from "./frame-scheduler.ts";
 
 /** A longer frame is followed by a pause, so that input events get time. */
 const LONG_FRAME_MS = 20;
-const LONGEST_PAUSE_MS = 80;
+const MAX_PAUSE_MS = 80;
 
 /** An observable value. Listeners are notified at most once per frame; on a slow machine about ten times a second. */
 export class LiveValue<T> {
@@ -69,7 +69,7 @@ export class LiveValue<T> {
     // A new task runs after layout and paint.
     setTimeout(() => {
       const took = performance.now() - begun;
-      this.#pause = took > LONG_FRAME_MS ? Math.min(took, LONGEST_PAUSE_MS) : 0;
+      this.#pause = took > LONG_FRAME_MS ? Math.min(took, MAX_PAUSE_MS) : 0;
     });
   }
 }

@@ -20,7 +20,7 @@ const TRIES = 20;
 
 const BY_HAND: Author = { name: "by hand", email: "by-hand@localhost" };
 
-export interface Parts {
+export interface GitContextFolderOptions {
   id: ContextId;
   path: string;
   files: ContextFiles;
@@ -38,11 +38,11 @@ export interface Parts {
 export class GitContextFolder implements ContextFolder {
   readonly id: ContextId;
   readonly path: string;
-  readonly #parts: Parts;
+  readonly #parts: GitContextFolderOptions;
   /** Blobs of files as last read. */
   readonly #blobs = new Map<string, { stamp: string; blob: string }>();
 
-  constructor(parts: Parts) {
+  constructor(parts: GitContextFolderOptions) {
     this.id = parts.id;
     this.path = parts.path;
     this.#parts = parts;

@@ -5,7 +5,7 @@ import { guardOf } from "./guard.ts";
 import { considerFile, type FileCall } from "./judge-file.ts";
 import { combine, deniesByPattern, resolvePart, type Caution, type Considered, type Judgement } from "./judge-parts.ts";
 import { judgeShell } from "./judge-shell.ts";
-import { absolute, realPath, type Place } from "./path-pattern.ts";
+import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
 import { ACCESS, kindOf, NAME_FIELDS } from "./tool-kinds.ts";
 
@@ -14,22 +14,22 @@ export const fullName = ({ name, mcpServer }: Pick<JudgedCall, "name" | "mcpServ
   mcpServer === undefined ? name : `mcp__${mcpServer}__${name}`;
 
 /** Applies rules to a call, part by part. There is no verdict if no rule matches. */
-export function applyRules(rules: readonly CompiledRule[], call: JudgedCall, place: Place): Judgement {
+export function applyRules(rules: readonly CompiledRule[], call: JudgedCall, paths: SessionPaths): Judgement {
   const tool = fullName(call);
   const text = (field: string): string | undefined => {
     const value = call.input[field];
     return typeof value === "string" ? value : undefined;
   };
-  if (tool.startsWith("mcp__")) return judgeOther(tool, call, rules, place);
+  if (tool.startsWith("mcp__")) return judgeOther(tool, call, rules, paths);
   switch (kindOf(tool)) {
     case "shell": {
       const line = text("command");
-      return line === undefined ? judgePlain(tool, rules, tool, UNREADABLE) : judgeShell(tool, line, rules, place);
+      return line === undefined ? judgePlain(tool, rules, tool, UNREADABLE) : judgeShell(tool, line, rules, paths);
     }
     case "edit":
     case "read": {
-      const file = fileOf(tool, text, place);
-      return file ? judgeFile(file, rules, place) : judgePlain(tool, rules, tool, UNREADABLE);
+      const file = fileOf(tool, text, paths);
+      return file ? judgeFile(file, rules, paths) : judgePlain(tool, rules, tool, UNREADABLE);
     }
     case "web":
       return judgeWeb(tool, call.input, rules);
@@ -45,7 +45,11 @@ export function applyRules(rules: readonly CompiledRule[], call: JudgedCall, pla
 const UNREADABLE: Caution = { why: "what it is about cannot be read from it" };
 const OTHER_SHELL: Caution = { why: "what it runs cannot be read, and rules deny some commands" };
 
-function fileOf(tool: string, text: (field: string) => string | undefined, { folder }: Place): FileCall | undefined {
+function fileOf(
+  tool: string,
+  text: (field: string) => string | undefined,
+  { folder }: SessionPaths,
+): FileCall | undefined {
   if (tool === "Glob" || tool === "Grep") {
     // A Glob pattern may start with the folder to search.
     const pattern = tool === "Glob" ? text("pattern") : undefined;
@@ -58,11 +62,11 @@ function fileOf(tool: string, text: (field: string) => string | undefined, { fol
   return path === undefined ? undefined : { tool, path };
 }
 
-function judgeFile(file: FileCall, rules: readonly CompiledRule[], place: Place): Judgement {
+function judgeFile(file: FileCall, rules: readonly CompiledRule[], paths: SessionPaths): Judgement {
   const writes = ACCESS[file.tool]?.includes("write") === true;
   const below = file.search?.names === false;
-  const guarded = guardOf(absolute(file.path, place.folder, place.home), writes ? "write" : "read", place, below);
-  return combine([resolvePart(`${file.tool}(${file.path})`, considerFile(rules, file, place), guarded)]);
+  const guarded = guardOf(absolute(file.path, paths.folder, paths.home), writes ? "write" : "read", paths, below);
+  return combine([resolvePart(`${file.tool}(${file.path})`, considerFile(rules, file, paths), guarded)]);
 }
 
 function judgeWeb(tool: string, input: Record<string, unknown>, rules: readonly CompiledRule[]): Judgement {
@@ -93,15 +97,15 @@ function judgeWeb(tool: string, input: Record<string, unknown>, rules: readonly 
 const FITS: Record<Fit, string> = { yes: "is meant by it", maybe: "may be meant by it", no: "is not meant by it" };
 
 /** MCP tools match by name and by paths in their input. */
-function judgeOther(tool: string, call: JudgedCall, rules: readonly CompiledRule[], place: Place): Judgement {
+function judgeOther(tool: string, call: JudgedCall, rules: readonly CompiledRule[], paths: SessionPaths): Judgement {
   const considered = byName(tool, rules);
-  const paths = [...stringsIn(call.input)].filter(
+  const candidates = [...stringsIn(call.input)].filter(
     (text) => text.length < 4_096 && /[/.~]/.test(text) && !text.includes("\n"),
   );
   for (const { rule, pattern, restricts } of rules) {
     if (!restricts || pattern.type !== "path") continue;
-    const named = paths.find((text) => {
-      const path = absolute(text.replace(/^file:\/\//, ""), place.folder, place.home);
+    const named = candidates.find((text) => {
+      const path = absolute(text.replace(/^file:\/\//, ""), paths.folder, paths.home);
       return pattern.path.covers(path) || pattern.path.covers(realPath(path) ?? path);
     });
     if (named !== undefined) considered.push({ rule, fit: "yes", why: `its input names ${named}` });

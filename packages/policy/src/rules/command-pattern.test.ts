@@ -4,10 +4,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { applyRules } from "./apply-rules.ts";
 import { readCall } from "./read-call.ts";
 import { suggestRule } from "./suggest-rule.ts";
-import type { Place } from "./path-pattern.ts";
-import { madeUpPlace } from "../testing/made-up-place.ts";
+import type { SessionPaths } from "./path-pattern.ts";
+import { scratchPaths } from "../testing/scratch-paths.ts";
 
-const { place, say, remove } = madeUpPlace();
+const { paths, say, remove } = scratchPaths();
 afterAll(remove);
 
 describe("commands", () => {
@@ -151,7 +151,7 @@ describe("commands", () => {
   test("allow rules apply in the session's folder only", () => {
     const rules = ["allow Bash(cd *)", "allow Bash(git status)"];
     expect(say("Bash(cd src && git status)", ...rules)).toBe("allow");
-    expect(say(`Bash(cd ${place.folder}/src && git status)`, ...rules)).toBe("allow");
+    expect(say(`Bash(cd ${paths.folder}/src && git status)`, ...rules)).toBe("allow");
     expect(say("Bash(cd .. && git status)", ...rules)).toBe("-");
     expect(say("Bash(cd way-out && git status)", ...rules)).toBe("-");
     expect(say("Bash(cd && git status)", ...rules)).toBe("-");
@@ -161,7 +161,7 @@ describe("commands", () => {
     expect(say("Bash(tandem approvals allow x)")).toBe("ask");
     expect(say("Bash(echo x >> .git/config)")).toBe("ask");
     expect(say("Edit(.git/hooks/pre-commit)")).toBe("ask");
-    expect(say(`Read(${place.state}/token)`)).toBe("ask");
+    expect(say(`Read(${paths.state}/token)`)).toBe("ask");
     expect(say("Edit(.git/hooks/pre-commit)", "allow Edit(.git/hooks/*)")).toBe("allow");
   });
 
@@ -229,7 +229,7 @@ describe("commands", () => {
       if (/[=$]|^(?:for|cd)|tandem/.test(program) && rules.some((rule) => rule.endsWith("*)"))) continue;
       expect(say(`Bash(${command})`, ...rules), rules.join()).toBe("ask");
     }
-    expect(suggestRule(readCall(`Bash(${command})`), place)).toBeUndefined();
+    expect(suggestRule(readCall(`Bash(${command})`), paths)).toBeUndefined();
   });
 
   test.each([
@@ -271,9 +271,9 @@ describe("commands", () => {
   });
 
   test("Tandem's folder is guarded if the session's folder contains it or is inside it", () => {
-    const above = { ...place, folder: place.home };
-    const within = { ...place, folder: join(place.state!, "scratch/s1") };
-    const saying = (at: Place, call: string) => applyRules([], readCall(call), at).verdict?.action ?? "-";
+    const above = { ...paths, folder: paths.home };
+    const within = { ...paths, folder: join(paths.state!, "scratch/s1") };
+    const saying = (at: SessionPaths, call: string) => applyRules([], readCall(call), at).verdict?.action ?? "-";
     expect(saying(above, "Read(.tandem/token)")).toBe("ask");
     expect(saying(above, "Bash(grep -r x)")).toBe("ask");
     expect(saying(above, "Bash(cat .tandem/token)")).toBe("ask");

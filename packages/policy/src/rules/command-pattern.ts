@@ -33,7 +33,7 @@ export function readCommandPattern(text: string): CommandPattern | string {
 }
 
 /** Matches word by word. Words that make a program run other code must be spelled out in the pattern. */
-export function isCovered({ words: wanted, open }: CommandPattern, unit: ShellUnit): boolean {
+export function matchesAllow({ words: wanted, open }: CommandPattern, unit: ShellUnit): boolean {
   const { words } = unit.command;
   if (wanted.length === 0) return true;
   if (words.length < wanted.length || (words.length > wanted.length && !open)) return false;
@@ -50,7 +50,7 @@ export function isCovered({ words: wanted, open }: CommandPattern, unit: ShellUn
 const isPlain = ({ text, glob }: ShellWord): boolean => text !== undefined && (!glob || /^[\w./]/.test(text));
 
 /** Matches a deny or ask pattern as a prefix, ignoring options in between. */
-export function isMeant({ words: wanted }: CommandPattern, unit: ShellUnit): Fit {
+export function matchesRestriction({ words: wanted }: CommandPattern, unit: ShellUnit): Fit {
   const [program, ...rest] = wanted;
   if (program === undefined) return "yes";
   if (unit.program === undefined) return "maybe";
@@ -107,7 +107,7 @@ function hasOption(option: string, words: readonly ShellWord[]): Fit {
 }
 
 /** Whether text that cannot be parsed with certainty names the pattern's program. */
-export function isMentioned({ words: [program] }: CommandPattern, source: string): boolean {
+export function mentionsProgram({ words: [program] }: CommandPattern, source: string): boolean {
   if (program === undefined) return true;
   const name = programName(program).replace(/[^\w]/g, "\\$&");
   return new RegExp(`(?:^|[^\\w.-])${name}(?:$|[^\\w-])`, "i").test(source);

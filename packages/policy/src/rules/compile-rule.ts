@@ -1,7 +1,7 @@
 import { RequestError, type KeptRule, type Rule } from "@tandem/protocol";
 import { readCommandPattern, type CommandPattern } from "./command-pattern.ts";
 import { checkDomainPattern } from "./domain-pattern.ts";
-import { checkPathPattern, PathPattern, type Place } from "./path-pattern.ts";
+import { checkPathPattern, PathPattern, type SessionPaths } from "./path-pattern.ts";
 import { KNOWN_TOOLS, kindOf, subjectOf, TOOL_KINDS } from "./tool-kinds.ts";
 
 /** The pattern of a rule, parsed. */
@@ -62,12 +62,12 @@ const RUNS_ANYTHING = new Set([
   "ssh",
 ]);
 
-export function compileRule(rule: KeptRule, place: Place): CompiledRule {
+export function compileRule(rule: KeptRule, paths: SessionPaths): CompiledRule {
   const restricts = rule.action !== "allow";
-  return { rule, restricts, pattern: compilePattern(rule, place, restricts) };
+  return { rule, restricts, pattern: compilePattern(rule, paths, restricts) };
 }
 
-function compilePattern({ tool, pattern }: KeptRule, place: Place, restricts: boolean): RulePattern {
+function compilePattern({ tool, pattern }: KeptRule, paths: SessionPaths, restricts: boolean): RulePattern {
   if (pattern === undefined) return { type: "any" };
   switch (subjectOf(tool)) {
     case "command": {
@@ -77,7 +77,7 @@ function compilePattern({ tool, pattern }: KeptRule, place: Place, restricts: bo
     }
     case "path": {
       const access = kindOf(tool) === "edit" ? "write" : "read";
-      return { type: "path", path: new PathPattern(pattern, place, restricts), access };
+      return { type: "path", path: new PathPattern(pattern, paths, restricts), access };
     }
     case "domain":
       return { type: "domain", domain: pattern };

@@ -2,7 +2,7 @@ import { sep } from "node:path";
 import type { PermissionMode, Verdict } from "@tandem/protocol";
 import type { Decision } from "../decision.ts";
 import { fullName } from "./apply-rules.ts";
-import { absolute, realPath, type Place } from "./path-pattern.ts";
+import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
 import { expandLine } from "../shell/expand-line.ts";
 import { kindOf } from "./tool-kinds.ts";
@@ -17,8 +17,13 @@ export function decideCall(
     policy,
     verdict,
     mode,
-    place,
-  }: { policy: Decision; verdict: Verdict | undefined; mode: PermissionMode; place: Pick<Place, "folder" | "home"> },
+    paths,
+  }: {
+    policy: Decision;
+    verdict: Verdict | undefined;
+    mode: PermissionMode;
+    paths: Pick<SessionPaths, "folder" | "home">;
+  },
 ): Decision & { verdict: Verdict } {
   const tool = fullName(call);
   const say = (action: Verdict["action"], by: Verdict["by"], why: string): Decision & { verdict: Verdict } => ({
@@ -40,7 +45,7 @@ export function decideCall(
   if (policy.permission === "allow") return say("allow", "policy", `The agent's policy allows ${tool}.`);
   if (mode === "bypassPermissions")
     return say("allow", "mode", "No rule is against it, and the session asks for nothing.");
-  if (mode === "acceptEdits" && isEditInside(call, place)) {
+  if (mode === "acceptEdits" && isEditInside(call, paths)) {
     return say("allow", "mode", "It is in the session's folder, where edits are accepted.");
   }
   return say("ask", "policy", `The agent's policy asks for ${tool}.`);
@@ -82,7 +87,7 @@ function isLooking(command: unknown): boolean {
 
 function isEditInside(
   { name, mcpServer, input }: JudgedCall,
-  { folder, home }: Pick<Place, "folder" | "home">,
+  { folder, home }: Pick<SessionPaths, "folder" | "home">,
 ): boolean {
   if (mcpServer !== undefined || kindOf(name) !== "edit") return false;
   const path = input["file_path"] ?? input["notebook_path"];

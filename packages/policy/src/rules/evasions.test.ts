@@ -4,32 +4,32 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { applyRules } from "./apply-rules.ts";
 import { decideCall } from "./decide-call.ts";
-import type { Place } from "./path-pattern.ts";
+import type { SessionPaths } from "./path-pattern.ts";
 import { EVASIONS } from "../testing/evasions.ts";
 import { compiled } from "../testing/made-up-rules.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-evasions-")));
-const place: Place = {
+const paths: SessionPaths = {
   folder: join(root, "project"),
   home: join(root, "home"),
   foldsCase: false,
   state: join(root, "home/.tandem"),
   secrets: [join(root, "home/.claude/.credentials.json"), join(root, "home/.claude.json")],
 };
-mkdirSync(join(place.home, ".claude"), { recursive: true });
-mkdirSync(join(place.folder, "sub"), { recursive: true });
-writeFileSync(join(place.folder, "protected.txt"), "as it was");
-writeFileSync(join(place.folder, "victim.txt"), "here");
-symlinkSync("protected.txt", join(place.folder, "link-to-protected"));
+mkdirSync(join(paths.home, ".claude"), { recursive: true });
+mkdirSync(join(paths.folder, "sub"), { recursive: true });
+writeFileSync(join(paths.folder, "protected.txt"), "as it was");
+writeFileSync(join(paths.folder, "victim.txt"), "here");
+symlinkSync("protected.txt", join(paths.folder, "link-to-protected"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const rules = compiled(place, "allow Bash(git status)", "deny Bash(rm)", "deny edit(protected.txt)");
+const rules = compiled(paths, "allow Bash(git status)", "deny Bash(rm)", "deny edit(protected.txt)");
 
 /** Decides a command in a session that bypasses permissions. */
 const verdictOn = (command: string) => {
   const call = { name: "Bash", input: { command }, thread: null };
-  const { verdict } = applyRules(rules, call, place);
-  return decideCall(call, { policy: { permission: "allow" }, verdict, mode: "bypassPermissions", place }).verdict;
+  const { verdict } = applyRules(rules, call, paths);
+  return decideCall(call, { policy: { permission: "allow" }, verdict, mode: "bypassPermissions", paths }).verdict;
 };
 
 test.each(EVASIONS)("%j is denied or asked for", (command) => {

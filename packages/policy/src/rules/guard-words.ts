@@ -1,6 +1,6 @@
 import { guardOf, guardOfGlob } from "./guard.ts";
 import type { Caution } from "./judge-parts.ts";
-import { absolute, type Place } from "./path-pattern.ts";
+import { absolute, type SessionPaths } from "./path-pattern.ts";
 import { isSecret, mayBeSecret, mentionsSecret } from "./secrets.ts";
 import type { ShellUnit } from "../shell/expand-line.ts";
 import { NAMES_ONLY } from "../shell/programs.ts";
@@ -21,8 +21,13 @@ export function candidates(text: string): Set<string> {
 }
 
 /** The reason to ask about a command unless a rule allows exactly it. `from`: base folders of its relative paths. */
-export function guardWords(unit: ShellUnit, line: string, place: Place, from: readonly string[]): Caution | undefined {
-  return guardOfTandem(unit) ?? guardOfSecrets(unit, line, place, from) ?? guardOfWrites(unit, place, from);
+export function guardWords(
+  unit: ShellUnit,
+  line: string,
+  paths: SessionPaths,
+  from: readonly string[],
+): Caution | undefined {
+  return guardOfTandem(unit) ?? guardOfSecrets(unit, line, paths, from) ?? guardOfWrites(unit, paths, from);
 }
 
 const RUNNERS = /^(?:npx|npm|pnpm|pnpx|yarn|bunx?|corepack|node|nodejs|tsx|ts-node|deno|(?:ba|z|da|k|a)?sh)$/;
@@ -46,22 +51,27 @@ const isLooking = ({ program = "", reach, hatches }: ShellUnit): boolean =>
   reach === "reads" &&
   hatches.length === 0;
 
-function guardOfSecrets(unit: ShellUnit, line: string, place: Place, from: readonly string[]): Caution | undefined {
+function guardOfSecrets(
+  unit: ShellUnit,
+  line: string,
+  paths: SessionPaths,
+  from: readonly string[],
+): Caution | undefined {
   const { command, hatches, program } = unit;
   const { words, assigns } = command;
   const goes = program === "cd" || program === "pushd";
   if (isLooking(unit) && !goes) return undefined;
   const search = searchOf(program, words);
   const below = search !== undefined || unit.reach !== "reads" || hatches.length > 0;
-  if (search === "here" && from.some((folder) => isSecret(folder, place, true))) return SECRET("what is below it");
+  if (search === "here" && from.some((folder) => isSecret(folder, paths, true))) return SECRET("what is below it");
   const named = [...words, ...assigns.map(({ value }) => value)];
   for (const [index, word] of named.entries()) {
-    if (isSecretWord(word, place, from, below && !goes && index > 0)) return SECRET(word.text ?? word.source);
+    if (isSecretWord(word, paths, from, below && !goes && index > 0)) return SECRET(word.text ?? word.source);
   }
   // If a word is unknown or is code, only its source text can be checked.
   const unclear = named.some(({ text }) => text === undefined);
   const told = unclear ? [line] : hatches.length > 0 ? words.map(({ text, source }) => text ?? source) : [];
-  return told.some((text) => mentionsSecret(text, place)) ? SECRET(line) : undefined;
+  return told.some((text) => mentionsSecret(text, paths)) ? SECRET(line) : undefined;
 }
 
 export const SECRET = (spelled: string): Caution => ({
@@ -69,14 +79,14 @@ export const SECRET = (spelled: string): Caution => ({
   spelled,
 });
 
-function isSecretWord(word: ShellWord, place: Place, from: readonly string[], below: boolean): boolean {
+function isSecretWord(word: ShellWord, paths: SessionPaths, from: readonly string[], below: boolean): boolean {
   if (word.text === undefined) return false;
   for (const candidate of candidates(word.text)) {
     // `/dev/fd` resolves to the open files of the process that reads it.
     if (/^\/dev\/fd\/+\.\./.test(candidate)) return true;
     for (const folder of from) {
-      const path = absolute(candidate, folder, place.home);
-      if (word.glob ? mayBeSecret(path, place, below) : isSecret(path, place, below)) return true;
+      const path = absolute(candidate, folder, paths.home);
+      if (word.glob ? mayBeSecret(path, paths, below) : isSecret(path, paths, below)) return true;
     }
   }
   return false;
@@ -84,7 +94,7 @@ function isSecretWord(word: ShellWord, place: Place, from: readonly string[], be
 
 function guardOfWrites(
   { reach, program, command }: ShellUnit,
-  place: Place,
+  paths: SessionPaths,
   from: readonly string[],
 ): Caution | undefined {
   if (reach === "reads") return undefined;
@@ -94,8 +104,8 @@ function guardOfWrites(
     if (program === "git" && /^(?:-[a-z]*m|--message)$/.test(command.words[index - 1]?.text ?? "")) continue;
     for (const candidate of candidates(text)) {
       for (const folder of from) {
-        const path = absolute(candidate, folder, place.home);
-        const guarded = glob ? guardOfGlob(path, place) : guardOf(path, "write", place);
+        const path = absolute(candidate, folder, paths.home);
+        const guarded = glob ? guardOfGlob(path, paths) : guardOf(path, "write", paths);
         if (guarded) return guarded;
       }
     }

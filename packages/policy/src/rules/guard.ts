@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, matchesGlob, sep } from "node:path";
 import type { Caution } from "./judge-parts.ts";
-import { realPath, type Place } from "./path-pattern.ts";
+import { realPath, type SessionPaths } from "./path-pattern.ts";
 import { isInside, isSecret } from "./secrets.ts";
 
 /** Files and folders that control which programs run, or what Tandem allows this session. */
@@ -12,19 +12,24 @@ const DECIDING: readonly string[] =
  * Guarded paths ask in every mode unless a rule allows them. Writing `.git/config` controls what `git status` runs; writing
  * Tandem's state controls what this session may do.
  */
-export function guardOf(path: string, access: "read" | "write", place: Place, below = false): Caution | undefined {
+export function guardOf(
+  path: string,
+  access: "read" | "write",
+  paths: SessionPaths,
+  below = false,
+): Caution | undefined {
   const real = realPath(path);
-  if (isSecret(path, place, below)) return { why: "it is in Tandem's own folder, or holds credentials", spelled: path };
+  if (isSecret(path, paths, below)) return { why: "it is in Tandem's own folder, or holds credentials", spelled: path };
   if (real === undefined) return { why: "where the path leads cannot be found out" };
   if (access === "read") return undefined;
   // Claude Code may read its own files there; no session may write them.
-  if (place.state !== undefined && isInside(place.state, real) && !isInside(place.folder, real)) {
+  if (paths.state !== undefined && isInside(paths.state, real) && !isInside(paths.folder, real)) {
     return { why: "it is in Tandem's own folder" };
   }
-  return guardOfWriting(real, place);
+  return guardOfWriting(real, paths);
 }
 
-function guardOfWriting(real: string, { folder, hookFiles = [] }: Place): Caution | undefined {
+function guardOfWriting(real: string, { folder, hookFiles = [] }: SessionPaths): Caution | undefined {
   if (hookFiles.some((file) => fold(file) === fold(real))) return { why: "a hook of the host's runs it" };
   for (let at = withinFolder(real, folder); at !== dirname(at); at = dirname(at)) {
     // Each folder may be on another file system, so names are always compared without case.
@@ -36,7 +41,7 @@ function guardOfWriting(real: string, { folder, hookFiles = [] }: Place): Cautio
 }
 
 /** Checks whether a shell glob may expand to a guarded name. */
-export function guardOfGlob(glob: string, { folder }: Place): Caution | undefined {
+export function guardOfGlob(glob: string, { folder }: SessionPaths): Caution | undefined {
   const parts = glob.split(sep);
   for (const [index, part] of parts.entries()) {
     const above = parts.slice(0, index).join(sep);

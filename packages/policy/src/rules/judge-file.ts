@@ -2,7 +2,7 @@ import { isAbsolute, matchesGlob } from "node:path";
 import type { Considered } from "./judge-parts.ts";
 import type { Fit } from "./command-pattern.ts";
 import { namesTool, type CompiledRule } from "./compile-rule.ts";
-import { absolute, realPath, type Place } from "./path-pattern.ts";
+import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
 import { ACCESS } from "./tool-kinds.ts";
 
 export interface FileCall {
@@ -14,9 +14,9 @@ export interface FileCall {
 }
 
 /** Matches rules against a file that a call reads or writes. */
-export function considerFile(rules: readonly CompiledRule[], call: FileCall, place: Place): Considered[] {
+export function considerFile(rules: readonly CompiledRule[], call: FileCall, paths: SessionPaths): Considered[] {
   const access = ACCESS[call.tool] ?? ["read", "write"];
-  const lexical = absolute(call.path, place.folder, place.home);
+  const lexical = absolute(call.path, paths.folder, paths.home);
   const real = realPath(lexical);
   return rules.flatMap((compiled): Considered[] => {
     const { rule, pattern, restricts } = compiled;

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { isMeant, isCovered, isMentioned, type Fit } from "./command-pattern.ts";
+import { matchesRestriction, matchesAllow, mentionsProgram, type Fit } from "./command-pattern.ts";
 import { namesTool, type CompiledRule } from "./compile-rule.ts";
 import { hostsIn, isDomain } from "./domain-pattern.ts";
 import { candidates, guardWords, SECRET } from "./guard-words.ts";
@@ -14,7 +14,7 @@ import {
   type JudgedPart,
   type Judgement,
 } from "./judge-parts.ts";
-import { absolute, realPath, type PathPattern, type Place } from "./path-pattern.ts";
+import { absolute, realPath, type PathPattern, type SessionPaths } from "./path-pattern.ts";
 import { isInside, isSecret, mayBeSecret, mentionsSecret } from "./secrets.ts";
 import { expandLine, type ShellUnit } from "../shell/expand-line.ts";
 import { connects, NAMES_ONLY, showsContents } from "../shell/programs.ts";
@@ -31,20 +31,20 @@ interface Folders {
 }
 
 /** Applies rules to a shell line: to each command, each file that it writes, and each doubt. */
-export function judgeShell(tool: string, line: string, rules: readonly CompiledRule[], place: Place): Judgement {
+export function judgeShell(tool: string, line: string, rules: readonly CompiledRule[], paths: SessionPaths): Judgement {
   const { units, doubts } = expandLine(line);
-  const folders: Folders = { known: [place.folder], lost: false };
+  const folders: Folders = { known: [paths.folder], lost: false };
   const shell = rules.filter(({ rule }) => namesTool(rule.tool, tool) || rule.tool === "Bash");
   const parts = units.flatMap((unit) => {
-    const found = judgeUnit(unit, line, shell, rules, place, folders);
-    move(unit, folders, place);
+    const found = judgeUnit(unit, line, shell, rules, paths, folders);
+    move(unit, folders, paths);
     return found;
   });
   // Allow rules apply in the session's folder only: elsewhere, the same words may run other programs.
-  if (folders.lost || folders.known.some((folder) => !isInside(place.folder, realPath(folder) ?? ""))) {
+  if (folders.lost || folders.known.some((folder) => !isInside(paths.folder, realPath(folder) ?? ""))) {
     doubts.push("it leaves the session's folder");
   }
-  for (const doubt of new Set(doubts)) parts.push(judgeDoubt(doubt, line, shell, rules, place));
+  for (const doubt of new Set(doubts)) parts.push(judgeDoubt(doubt, line, shell, rules, paths));
   if (parts.length === 0) parts.push(resolvePart("Nothing", [], undefined, true));
   return combine(parts);
 }
@@ -54,18 +54,18 @@ function judgeUnit(
   line: string,
   shell: readonly CompiledRule[],
   rules: readonly CompiledRule[],
-  place: Place,
+  paths: SessionPaths,
   folders: Folders,
 ): JudgedPart[] {
   const { command } = unit;
-  const parts = command.redirects.flatMap((redirect) => judgeRedirect(redirect, rules, place, folders));
+  const parts = command.redirects.flatMap((redirect) => judgeRedirect(redirect, rules, paths, folders));
   if (command.words.length === 0) return parts;
   const what = `\`${command.source}\`${command.inside === undefined ? "" : ` (in ${command.inside})`}`;
   const considered = [
     ...shell.flatMap((compiled) => considerCommand(compiled, unit, line)),
-    ...rules.flatMap((compiled) => considerWords(compiled, unit, line, place, folders)),
+    ...rules.flatMap((compiled) => considerWords(compiled, unit, line, paths, folders)),
   ];
-  const part = resolvePart(what, considered, cautionOf(unit, line, rules, place, folders), unit.transparent);
+  const part = resolvePart(what, considered, cautionOf(unit, line, rules, paths, folders), unit.transparent);
   return [part, ...parts];
 }
 
@@ -74,13 +74,13 @@ function considerCommand(compiled: CompiledRule, unit: ShellUnit, line: string):
   if (pattern.type === "any") return [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }];
   if (pattern.type !== "command") return [];
   if (!restricts) {
-    const fit = isCovered(pattern.command, unit) ? "yes" : "no";
+    const fit = matchesAllow(pattern.command, unit) ? "yes" : "no";
     return [{ rule, fit, why: fit === "yes" ? "its words are these" : whyNot(unit) }];
   }
-  const fit = isMeant(pattern.command, unit);
+  const fit = matchesRestriction(pattern.command, unit);
   if (fit === "yes") return [{ rule, fit, why: "it begins with these words" }];
   if (fit === "no" && unit.hatches.length === 0) return [{ rule, fit, why: "its words are others" }];
-  return [mentioned(rule, isMentioned(pattern.command, line), "what it runs cannot be known")];
+  return [mentioned(rule, mentionsProgram(pattern.command, line), "what it runs cannot be known")];
 }
 
 /** Matches deny and ask rules against paths and domains that the words of a command name. */
@@ -88,7 +88,7 @@ function considerWords(
   { rule, pattern, restricts }: CompiledRule,
   unit: ShellUnit,
   line: string,
-  place: Place,
+  paths: SessionPaths,
   folders: Folders,
 ): Considered[] {
   if (!restricts) return [];
@@ -103,8 +103,8 @@ function considerWords(
   if (pattern.type !== "path") return [];
   if (pattern.access === "write" && unit.reach === "reads" && unit.hatches.length === 0) return [];
   const words = unit.command.words.slice(/[/\\]/.test(unit.command.words[0]!.text ?? "/") ? 0 : 1);
-  const fits = new Set(words.map((word) => wordFit(word, pattern.path, unit, place, folders)));
-  if (pattern.access === "read") fits.add(searchFit(pattern.path, unit, place, folders));
+  const fits = new Set(words.map((word) => wordFit(word, pattern.path, unit, paths, folders)));
+  if (pattern.access === "read") fits.add(searchFit(pattern.path, unit, paths, folders));
   if (fits.has("yes")) return [{ rule, fit: "yes", why: "one of its words names that path" }];
   if (unit.hatches.length > 0 && unit.program !== "find") {
     const named = pattern.path.name !== undefined && line.includes(pattern.path.name);
@@ -133,21 +133,21 @@ function considerWriting(rule: CompiledRule["rule"], { reach, hatches, transpare
 }
 
 /** Matches files that are read without being named: below a search's start folder, or from a repository. */
-function searchFit(path: PathPattern, unit: ShellUnit, place: Place, folders: Folders): Fit {
+function searchFit(path: PathPattern, unit: ShellUnit, paths: SessionPaths, folders: Folders): Fit {
   if (showsContents(unit.program, unit.command.words)) return "maybe";
   if (unit.program === "find" || searchOf(unit.program, unit.command.words) !== "here") return "no";
-  const from = [...folders.known, ...ownFolders(unit, place, folders)];
+  const from = [...folders.known, ...ownFolders(unit, paths, folders)];
   return folders.lost || from.some((folder) => path.reachesInto(realPath(folder) ?? folder)) ? "maybe" : "no";
 }
 
-function wordFit(word: ShellWord, path: PathPattern, unit: ShellUnit, place: Place, folders: Folders): Fit {
+function wordFit(word: ShellWord, path: PathPattern, unit: ShellUnit, paths: SessionPaths, folders: Folders): Fit {
   const looksOnly = NAMES_ONLY.has(unit.program ?? "") && unit.reach === "reads";
   if (word.text === undefined) return looksOnly && unit.program !== "cd" ? "no" : "maybe";
-  const from = [...folders.known, ...ownFolders(unit, place, folders)];
+  const from = [...folders.known, ...ownFolders(unit, paths, folders)];
   let fit: Fit = "no";
   for (const candidate of candidates(word.text)) {
     for (const folder of from) {
-      const lexical = absolute(candidate, folder, place.home);
+      const lexical = absolute(candidate, folder, paths.home);
       if (word.glob) {
         if (path.meets(lexical)) fit = "maybe";
         continue;
@@ -169,25 +169,25 @@ function wordFit(word: ShellWord, path: PathPattern, unit: ShellUnit, place: Pla
 }
 
 /** Folders that an option sets: `git -C x`, `tar -C x`, `npm --prefix x`. */
-function ownFolders({ command }: ShellUnit, place: Place, folders: Folders): string[] {
+function ownFolders({ command }: ShellUnit, paths: SessionPaths, folders: Folders): string[] {
   return command.words.flatMap(({ text }, index) => {
     const next = command.words[index + 1]?.text;
     const glued = /^(?:-C|--(?:directory|prefix|cwd|chdir|git-dir|work-tree)=)(.+)$/.exec(text ?? "")?.[1];
     const given =
       glued ?? (/^(?:-C|--(?:directory|prefix|cwd|chdir|git-dir|work-tree))$/.test(text ?? "") ? next : undefined);
-    return given === undefined ? [] : folders.known.map((from) => absolute(given, from, place.home));
+    return given === undefined ? [] : folders.known.map((from) => absolute(given, from, paths.home));
   });
 }
 
-function move({ program, command }: ShellUnit, folders: Folders, place: Place): void {
+function move({ program, command }: ShellUnit, folders: Folders, paths: SessionPaths): void {
   if (program !== "cd" && program !== "pushd" && program !== "popd") return;
   const [, to] = command.words;
   if (to?.text === undefined || to.glob || to.text === "-" || command.words.length > 2 || program === "popd") {
-    if (command.words.length === 1 && program === "cd") folders.known.push(place.home);
+    if (command.words.length === 1 && program === "cd") folders.known.push(paths.home);
     else folders.lost = true;
     return;
   }
-  folders.known = [...new Set(folders.known.flatMap((from) => [from, absolute(to.text!, from, place.home)]))].slice(
+  folders.known = [...new Set(folders.known.flatMap((from) => [from, absolute(to.text!, from, paths.home)]))].slice(
     0,
     16,
   );
@@ -198,7 +198,7 @@ const NOWHERE = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"
 function judgeRedirect(
   { operator, target }: Redirect,
   rules: readonly CompiledRule[],
-  place: Place,
+  paths: SessionPaths,
   folders: Folders,
 ): JudgedPart[] {
   if (operator.startsWith("<<")) return [];
@@ -212,20 +212,20 @@ function judgeRedirect(
     );
     const unsure = path.map(({ rule }): Considered => ({ rule, fit: "maybe", why: "where it leads cannot be known" }));
     const secret =
-      mentionsSecret(target.source, place) ||
-      (target.glob && folders.known.some((from) => mayBeSecret(absolute(target.text!, from, place.home), place)));
+      mentionsSecret(target.source, paths) ||
+      (target.glob && folders.known.some((from) => mayBeSecret(absolute(target.text!, from, paths.home), paths)));
     return [resolvePart(what, unsure, secret ? SECRET(target.source) : undefined, !writes)];
   }
   if (NOWHERE.has(target.text)) return [];
   return folders.known.map((folder) => {
-    const path = absolute(target.text!, folder, place.home);
-    return resolvePart(what, considerFile(rules, { tool, path }, place), guardOfRedirect(path, writes, place), !writes);
+    const path = absolute(target.text!, folder, paths.home);
+    return resolvePart(what, considerFile(rules, { tool, path }, paths), guardOfRedirect(path, writes, paths), !writes);
   });
 }
 
 /** An unresolvable path asks for reads only if it may belong to another process. */
-const guardOfRedirect = (path: string, writes: boolean, place: Place): Caution | undefined =>
-  writes ? guardOf(path, "write", place) : isSecret(path, place) ? SECRET(path) : undefined;
+const guardOfRedirect = (path: string, writes: boolean, paths: SessionPaths): Caution | undefined =>
+  writes ? guardOf(path, "write", paths) : isSecret(path, paths) ? SECRET(path) : undefined;
 
 /** Judges a line that could not be parsed completely: every rule that may match it counts. */
 function judgeDoubt(
@@ -233,13 +233,13 @@ function judgeDoubt(
   line: string,
   shell: readonly CompiledRule[],
   rules: readonly CompiledRule[],
-  place: Place,
+  paths: SessionPaths,
 ): JudgedPart {
   const considered: Considered[] = [];
   for (const { rule, pattern, restricts } of shell) {
     if (pattern.type === "any") considered.push({ rule, fit: "yes", why: `it is for every call of ${rule.tool}` });
     if (pattern.type === "command" && restricts)
-      considered.push(mentioned(rule, isMentioned(pattern.command, line), doubt));
+      considered.push(mentioned(rule, mentionsProgram(pattern.command, line), doubt));
   }
   for (const { rule, pattern, restricts } of rules) {
     if (!restricts) continue;
@@ -251,7 +251,7 @@ function judgeDoubt(
       if (named) considered.push(mentioned(rule, true, doubt));
     }
   }
-  const secret = mentionsSecret(line, place) ? SECRET(line) : undefined;
+  const secret = mentionsSecret(line, paths) ? SECRET(line) : undefined;
   return resolvePart("The line as a whole", considered, secret);
 }
 
@@ -266,10 +266,10 @@ function cautionOf(
   unit: ShellUnit,
   line: string,
   rules: readonly CompiledRule[],
-  place: Place,
+  paths: SessionPaths,
   folders: Folders,
 ): Caution | undefined {
-  const guarded = guardWords(unit, line, place, [...folders.known, ...ownFolders(unit, place, folders)]);
+  const guarded = guardWords(unit, line, paths, [...folders.known, ...ownFolders(unit, paths, folders)]);
   if (guarded) return guarded;
   if (!deniesByPattern(rules)) return undefined;
   if (unit.program === undefined) return { why: "which program it runs cannot be known, and rules deny some" };

@@ -3,14 +3,14 @@ import type { PermissionMode, RuleAction, Verdict } from "@tandem/protocol";
 import { describe, expect, test } from "vitest";
 import { applyRules } from "./apply-rules.ts";
 import { decideCall } from "./decide-call.ts";
-import type { Place } from "./path-pattern.ts";
+import type { SessionPaths } from "./path-pattern.ts";
 import { readCall } from "./read-call.ts";
 import { compiled } from "../testing/made-up-rules.ts";
 
-const place: Place = { folder: tmpdir(), home: "/home/nobody", foldsCase: false };
+const paths: SessionPaths = { folder: tmpdir(), home: "/home/nobody", foldsCase: false };
 
 const say = (call: string, ...rules: string[]): Verdict | undefined =>
-  applyRules(compiled(place, ...rules), readCall(call), place).verdict;
+  applyRules(compiled(paths, ...rules), readCall(call), paths).verdict;
 
 describe("which rule decides", () => {
   test.each<[string, RuleAction, string[]]>([
@@ -58,7 +58,7 @@ describe("which rule decides", () => {
 
 describe("rules, policy and mode", () => {
   const decide = (call: string, policy: "allow" | "ask" | "deny", mode: PermissionMode, ...rules: string[]) =>
-    decideCall(readCall(call), { policy: { permission: policy }, verdict: say(call, ...rules), mode, place });
+    decideCall(readCall(call), { policy: { permission: policy }, verdict: say(call, ...rules), mode, paths });
 
   test.each<[string, "allow" | "ask" | "deny", PermissionMode, string[], RuleAction]>([
     // No rule matches

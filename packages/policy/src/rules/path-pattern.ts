@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 
 /** The folders and files that path rules of a session refer to. */
-export interface Place {
+export interface SessionPaths {
   /** The session's folder, with symlinks resolved. */
   folder: string;
   home: string;
@@ -41,7 +41,7 @@ export class PathPattern {
   /** The last part, if it is a plain name. Used to search unparsed text. */
   readonly name: string | undefined;
 
-  constructor(pattern: string, { folder, home, foldsCase }: Place, anywhere: boolean) {
+  constructor(pattern: string, { folder, home, foldsCase }: SessionPaths, anywhere: boolean) {
     const whole = pattern.startsWith("~")
       ? join(home, pattern.slice(1))
       : isAbsolute(pattern)

@@ -4,10 +4,10 @@ import { applyRules } from "./apply-rules.ts";
 import { checkRule } from "./compile-rule.ts";
 import { readCall } from "./read-call.ts";
 import { suggestRule } from "./suggest-rule.ts";
-import { madeUpPlace } from "../testing/made-up-place.ts";
+import { scratchPaths } from "../testing/scratch-paths.ts";
 import { compiled, kept } from "../testing/made-up-rules.ts";
 
-const { place, say, remove } = madeUpPlace();
+const { paths, say, remove } = scratchPaths();
 afterAll(remove);
 
 describe("paths", () => {
@@ -46,18 +46,18 @@ describe("paths", () => {
   });
 
   test("a search whose filter excludes a file does not read it", () => {
-    const rules = compiled(place, "deny Read(.env)");
+    const rules = compiled(paths, "deny Read(.env)");
     const grep = (glob: string) =>
-      applyRules(rules, { name: "Grep", input: { pattern: "x", glob }, thread: null }, place).verdict?.action;
+      applyRules(rules, { name: "Grep", input: { pattern: "x", glob }, thread: null }, paths).verdict?.action;
     expect(grep("*.ts")).toBeUndefined();
     expect(grep(".e*")).toBe("ask");
   });
 
   test("rules ignore case on a case-insensitive file system", () => {
-    const folding = { ...place, foldsCase: true };
+    const folding = { ...paths, foldsCase: true };
     const read = readCall("Read(SECRETS/Key)");
     expect(applyRules(compiled(folding, "deny Read(secrets/**)"), read, folding).verdict?.action).toBe("deny");
-    expect(applyRules(compiled(place, "deny Read(secrets/**)"), read, place).verdict).toBeUndefined();
+    expect(applyRules(compiled(paths, "deny Read(secrets/**)"), read, paths).verdict).toBeUndefined();
   });
 
   test("path rules apply to paths in an MCP tool's input", () => {
@@ -92,7 +92,7 @@ describe("domains", () => {
 
   test("a web search may reach every domain unless it is restricted", () => {
     const search = (input: Record<string, unknown>, rule: string) =>
-      applyRules(compiled(place, rule), { name: "WebSearch", input, thread: null }, place).verdict?.action;
+      applyRules(compiled(paths, rule), { name: "WebSearch", input, thread: null }, paths).verdict?.action;
     expect(search({ query: "x" }, "deny web(example.com)")).toBe("ask");
     expect(search({ query: "x", blocked_domains: ["example.com"] }, "deny web(example.com)")).toBeUndefined();
     expect(search({ query: "x", allowed_domains: ["a.example.com"] }, "deny web(example.com)")).toBe("deny");
@@ -150,7 +150,7 @@ describe("rules that cannot be enforced are rejected when they are saved", () =>
 
 describe("rule suggestions", () => {
   const suggest = (call: string): string | undefined => {
-    const rule = suggestRule(readCall(call), place);
+    const rule = suggestRule(readCall(call), paths);
     return rule && (rule.pattern === undefined ? rule.tool : `${rule.tool}(${rule.pattern})`);
   };
 

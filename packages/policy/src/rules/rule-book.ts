@@ -26,7 +26,7 @@ export interface RuleBook {
 }
 
 /** The owner of a rule: the user (`of` is null), a project's folder, an agent's id or a session's id. */
-export interface RulePlace {
+export interface RuleOwner {
   scope: RuleScope;
   of: string | null;
 }

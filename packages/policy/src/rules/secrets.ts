@@ -1,5 +1,5 @@
 import { join, relative, sep } from "node:path";
-import { PathPattern, realPath, type Place } from "./path-pattern.ts";
+import { PathPattern, realPath, type SessionPaths } from "./path-pattern.ts";
 
 /** Other processes' variables, open files and views of the file system. */
 const PROCESSES = ["environ", "mem", "fd/**", "root/**", "cwd/**", "map_files/**", "task/**"].map(
@@ -12,19 +12,19 @@ interface Secrets {
   mentions: RegExp;
 }
 
-const known = new WeakMap<Place, Secrets>();
+const known = new WeakMap<SessionPaths, Secrets>();
 
-function secretsOf(place: Place): Secrets {
-  const found = known.get(place);
+function secretsOf(paths: SessionPaths): Secrets {
+  const found = known.get(paths);
   if (found) return found;
-  const { state, secrets = [] } = place;
+  const { state, secrets = [] } = paths;
   const files = [...secrets, ...PROCESSES, ...(state === undefined ? [] : [`${state}/`])];
-  const names = [...MENTIONED, ...(state === undefined ? [] : [state, inHome(state, place.home)])];
+  const names = [...MENTIONED, ...(state === undefined ? [] : [state, inHome(state, paths.home)])];
   const made = {
-    patterns: files.map((file) => new PathPattern(file, place, true)),
+    patterns: files.map((file) => new PathPattern(file, paths, true)),
     mentions: new RegExp(`(?<![\\w-])(?:${names.map(escaped).join("|")})(?![\\w-])|/environ\\b`, "i"),
   };
-  known.set(place, made);
+  known.set(paths, made);
   return made;
 }
 
@@ -39,30 +39,30 @@ const inHome = (state: string, home: string): string => {
  * Whether a path leads to secrets that would let an agent impersonate a person: Tandem's own folder, Claude Code's credentials,
  * data of other processes. `below` includes everything below the path.
  */
-export function isSecret(lexical: string, place: Place, below = false): boolean {
-  const { patterns } = secretsOf(place);
+export function isSecret(lexical: string, paths: SessionPaths, below = false): boolean {
+  const { patterns } = secretsOf(paths);
   const real = realPath(lexical);
-  if (real !== undefined && isOpen(real, place)) return false;
+  if (real !== undefined && isOpen(real, paths)) return false;
   const ways = real === undefined || real === lexical ? [lexical] : [lexical, real];
   return ways.some((way) => patterns.some((each) => each.covers(way) || (below && each.reachesInto(way))));
 }
 
 /** The same for possible expansions of a shell glob. */
-export function mayBeSecret(glob: string, place: Place, below = false): boolean {
+export function mayBeSecret(glob: string, paths: SessionPaths, below = false): boolean {
   const parts = glob.split(sep);
   const wild = parts.findIndex((part) => /[*?[]/.test(part));
   const above = parts.slice(0, wild).join(sep) || sep;
   const real = realPath(above) ?? above;
-  if (isOpen(real, place)) return false;
+  if (isOpen(real, paths)) return false;
   const ways = new Set([glob, join(real, ...parts.slice(wild))]);
-  return [...ways].some((way) => secretsOf(place).patterns.some((each) => each.meets(way, below)));
+  return [...ways].some((way) => secretsOf(paths).patterns.some((each) => each.meets(way, below)));
 }
 
 /** Whether text that cannot be parsed with certainty names a secret. */
-export const mentionsSecret = (text: string, place: Place): boolean => secretsOf(place).mentions.test(text);
+export const mentionsSecret = (text: string, paths: SessionPaths): boolean => secretsOf(paths).mentions.test(text);
 
 /** Exceptions: the session's folder may be inside Tandem's, and Claude Code stores long results there for itself. */
-function isOpen(real: string, { state, folder, secrets = [] }: Place): boolean {
+function isOpen(real: string, { state, folder, secrets = [] }: SessionPaths): boolean {
   if (state === undefined) return false;
   if (isInside(state, folder) && isInside(folder, real)) return true;
   return isInside(join(state, "claude-code"), real) && !secrets.includes(real);

@@ -1,6 +1,6 @@
 import type { KeptRule, RuleAction, RuleScope } from "@tandem/protocol";
 import { compileRule, type CompiledRule } from "../rules/compile-rule.ts";
-import type { Place } from "../rules/path-pattern.ts";
+import type { SessionPaths } from "../rules/path-pattern.ts";
 
 /** Parses `deny Bash(rm)` or `session allow Bash(git push *)`. The default scope is the user's. */
 export function kept(text: string): KeptRule {
@@ -19,5 +19,5 @@ export function kept(text: string): KeptRule {
   };
 }
 
-export const compiled = (place: Place, ...rules: string[]): CompiledRule[] =>
-  rules.map((text) => compileRule(kept(text), place));
+export const compiled = (paths: SessionPaths, ...rules: string[]): CompiledRule[] =>
+  rules.map((text) => compileRule(kept(text), paths));

@@ -8,7 +8,7 @@ const EXPECTED = "expected a duration such as 500ms, 30s, 5m, 2h or 1d";
 export const DURATION_FORMAT = "tandem-duration";
 
 // A timer of more than 2^31 ms fires at once.
-const LONGEST_DAYS = 24;
+const MAX_DAYS = 24;
 
 function toMilliseconds(text: string): number {
   const [, amount, unit] = FORM.exec(text) ?? [];
@@ -18,10 +18,7 @@ function toMilliseconds(text: string): number {
 const text = z
   .string({ error: EXPECTED })
   .regex(FORM, EXPECTED)
-  .refine(
-    (text) => !FORM.test(text) || toMilliseconds(text) <= LONGEST_DAYS * UNITS.d,
-    `expected at most ${LONGEST_DAYS}d`,
-  );
+  .refine((text) => !FORM.test(text) || toMilliseconds(text) <= MAX_DAYS * UNITS.d, `expected at most ${MAX_DAYS}d`);
 
 /** A duration as people write it (`500ms`, `30s`, `5m`, `2h`, `1d`), parsed into milliseconds. */
 export const duration = text.meta({ format: DURATION_FORMAT }).transform(toMilliseconds);

@@ -2,8 +2,8 @@ import type { Backend, CallReport, LlmConfig } from "@tandem/protocol";
 import { configSchema } from "@tandem/protocol";
 import type { Rehearsal, RehearsalOptions, Script } from "@tandem/rehearsal";
 import { startRehearsal } from "@tandem/rehearsal";
-import type { Clock } from "../clock.ts";
-import { systemClock } from "../clock.ts";
+import type { GovernorClock } from "../governor-clock.ts";
+import { systemClock } from "../governor-clock.ts";
 import { createRuntime } from "../create-runtime.ts";
 import type { LlmBackend } from "../llm-backend.ts";
 import type { LlmRuntime } from "../llm-runtime.ts";
@@ -96,7 +96,7 @@ export class Stage implements AsyncDisposable {
 export type Verify = (stage: Stage) => Promise<void>;
 
 /** A clock that skips the governor's waits: a quota of hours takes no time to test. */
-function skippingClock(): Clock {
+function skippingClock(): GovernorClock {
   let skipped = 0;
   return {
     now: () => systemClock.now() + skipped,

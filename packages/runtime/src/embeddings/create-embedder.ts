@@ -1,5 +1,5 @@
 import { type EmbeddingsConfig, LlmError, type SecretReference } from "@tandem/protocol";
-import { type Clock, systemClock } from "../clock.ts";
+import { type GovernorClock, systemClock } from "../governor-clock.ts";
 import type { Embedder } from "./embedder.ts";
 
 export interface EmbedderEnvironment {
@@ -7,7 +7,7 @@ export interface EmbedderEnvironment {
   readSecret: (reference: SecretReference) => Promise<string>;
   /** Base of relative paths. */
   folder: string;
-  clock?: Clock;
+  clock?: GovernorClock;
 }
 
 /** Creates the configured embedder; undefined if none is configured. Never falls back. */

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import type { EmbeddingsConfig } from "@tandem/protocol";
 import { startRehearsal } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
-import type { Clock } from "../clock.ts";
+import type { GovernorClock } from "../governor-clock.ts";
 import type { Wait } from "../llm-runtime.ts";
 import { createEmbedder } from "./create-embedder.ts";
 import type { Embedder } from "./embedder.ts";
 
 /** A clock without waits. */
-const clock: Clock = { now: () => Date.now(), sleep: () => Promise.resolve(), random: () => 0.5 };
+const clock: GovernorClock = { now: () => Date.now(), sleep: () => Promise.resolve(), random: () => 0.5 };
 
 const open = async (config: Partial<EmbeddingsConfig>): Promise<Embedder | undefined> =>
   createEmbedder(

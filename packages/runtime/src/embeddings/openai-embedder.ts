@@ -1,7 +1,7 @@
 import { LlmError, type LlmErrorCode } from "@tandem/protocol";
 import { z } from "zod";
 import { asLlmError, errorFromResponse } from "../backends/ai-sdk/as-llm-error.ts";
-import type { Clock } from "../clock.ts";
+import type { GovernorClock } from "../governor-clock.ts";
 import { Governor } from "../governor.ts";
 import { refuseEmpty, VectorCheck } from "./check-vectors.ts";
 import type { Embedder } from "./embedder.ts";
@@ -24,7 +24,7 @@ export interface OpenAiSettings {
 }
 
 /** `POST {baseUrl}/embeddings`, the API of OpenAI and compatible services. */
-export function createOpenAiEmbedder(settings: OpenAiSettings, clock: Clock): Embedder {
+export function createOpenAiEmbedder(settings: OpenAiSettings, clock: GovernorClock): Embedder {
   const governor = new Governor(LIMITS, clock);
   const closing = new AbortController();
   const vectors = new VectorCheck();

@@ -1,5 +1,5 @@
 import { LlmError } from "@tandem/protocol";
-import type { Clock } from "../clock.ts";
+import type { GovernorClock } from "../governor-clock.ts";
 import { Governor, type SharedQuotas } from "../governor.ts";
 import type { Wait } from "../llm-runtime.ts";
 
@@ -10,7 +10,7 @@ function manualClock(random = 0.5) {
   let now = START;
   const sleepers: { at: number; wake: () => void }[] = [];
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const clock: Clock = {
+  const clock: GovernorClock = {
     now: () => now,
     random: () => random,
     sleep: (milliseconds, signal) =>
@@ -60,7 +60,7 @@ export function setUp(
 }
 
 /** Fails with the given errors in order, then returns "done". Records the start time of each attempt. */
-export function failing(clock: Clock, ...errors: LlmError[]) {
+export function failing(clock: GovernorClock, ...errors: LlmError[]) {
   const times: number[] = [];
   const numbers: number[] = [];
   return {

@@ -25,7 +25,7 @@ const FOUND_MS = 60_000;
 const PAGE = 500;
 const TITLE = 80;
 
-export interface SessionParts {
+export interface AcpSessionOptions {
   engine: Engine;
   client: AcpClient;
   /** The actor in the log. */
@@ -45,7 +45,7 @@ export interface SessionParts {
 /** A session that a client watches: sends its events to the client, and the client's requests to the engine. */
 export class AcpSession {
   readonly id: string;
-  readonly #parts: SessionParts;
+  readonly #parts: AcpSessionOptions;
   readonly #end = new AbortController();
   readonly #prompts = new Set<Prompt>();
   /** Open requests to the person, by tool call. */
@@ -57,7 +57,7 @@ export class AcpSession {
   #turn: string | undefined;
   #hasTasks = false;
 
-  constructor(session: Pick<Session, "id" | "title">, parts: SessionParts) {
+  constructor(session: Pick<Session, "id" | "title">, parts: AcpSessionOptions) {
     this.id = session.id;
     this.#isTitled = session.title !== null;
     this.#parts = parts;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ServerPlace } from "@tandem/sessions";
+import type { SessionMcpServer } from "@tandem/sessions";
 
 /** An MCP server that a client adds to its session. */
 export type ClientServer = { name: string } & (
@@ -12,34 +12,34 @@ export type ClientServer = { name: string } & (
  * and are never stored. Pass `of` to the engine as `sessionServers`.
  */
 export class ClientServers {
-  readonly #bySession = new Map<string, readonly ServerPlace[]>();
+  readonly #bySession = new Map<string, readonly SessionMcpServer[]>();
 
   /**
    * Replaces the session's servers from its next process on. The returned function removes only these: a connection
    * that is detected as dead late must not remove servers that the client's next connection registered.
    */
   bring(session: string, folder: string, servers: readonly ClientServer[]): () => void {
-    const brought = servers.map((server) => placeOf(server, folder));
+    const brought = servers.map((server) => sessionServerOf(server, folder));
     this.#bySession.set(session, brought);
     return () => {
       if (this.#bySession.get(session) === brought) this.#bySession.delete(session);
     };
   }
 
-  of(session: string): readonly ServerPlace[] {
+  of(session: string): readonly SessionMcpServer[] {
     return this.#bySession.get(session) ?? [];
   }
 }
 
-function placeOf(server: ClientServer, folder: string): ServerPlace {
+function sessionServerOf(server: ClientServer, folder: string): SessionMcpServer {
   const { name } = server;
   if (server.type === "stdio") {
     const { command, args, variables } = server;
-    const place = { type: "stdio" as const, command, args: [...args], variables: { ...variables }, folder };
-    return { name, origin: originOf(name, [command, ...args]), place };
+    const endpoint = { type: "stdio" as const, command, args: [...args], variables: { ...variables }, folder };
+    return { name, origin: originOf(name, [command, ...args]), endpoint };
   }
   const { type, url, headers } = server;
-  return { name, origin: originOf(name, [url]), place: { type, url, headers } };
+  return { name, origin: originOf(name, [url]), endpoint: { type, url, headers } };
 }
 
 /** Identifies the server across sessions. Arguments and addresses may contain secrets, so only their hash is used. */

@@ -6,7 +6,7 @@ export type StreamedItem = { type: "event"; logged: LoggedEvent } | { type: "del
 type Streamed = Pick<Sessions, "follow" | "head" | "onDelta">;
 
 /** Limits the previews kept for a slow client; dropping them is safe because the event repeats the text. */
-const MOST_PREVIEWS = 2_000;
+const MAX_PREVIEWS = 2_000;
 
 /** A session's events and previews, in order, from a position in its log. */
 export class SessionStream implements AsyncIterable<StreamedItem> {
@@ -77,7 +77,7 @@ export class SessionStream implements AsyncIterable<StreamedItem> {
   #preview(delta: LiveDelta): void {
     const id = "event_id" in delta.delta ? delta.delta.event_id : delta.delta.event.id;
     if (this.#torn.has(id)) return;
-    if (this.#previews >= MOST_PREVIEWS) {
+    if (this.#previews >= MAX_PREVIEWS) {
       this.#torn.add(id);
       return;
     }

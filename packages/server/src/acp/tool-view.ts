@@ -4,7 +4,7 @@ import { QUESTION_TOOL } from "@tandem/protocol";
 import type { Piece, ToolCallChange, ToolKind } from "./patch.ts";
 
 /** Fits one line of an editor's panel. */
-const LONGEST_TITLE = 200;
+const MAX_TITLE_LENGTH = 200;
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   Read: "read",
@@ -171,5 +171,5 @@ const absolute = (path: string, folder: string): string => (isAbsolute(path) ? p
 
 function oneLine(text: string): string {
   const line = text.trim().replace(/\s*\n\s*/g, " ⏎ ");
-  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
+  return line.length > MAX_TITLE_LENGTH ? `${line.slice(0, MAX_TITLE_LENGTH - 1)}…` : line;
 }

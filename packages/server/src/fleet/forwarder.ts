@@ -7,8 +7,8 @@ import type { Route } from "../http/route.ts";
 import type { RoutedRequest } from "../http/request/routed-request.ts";
 import type { ServerSettings } from "../http/settings.ts";
 import { mergeAnswers } from "./merge-answers.ts";
-import { passOn, PassOnFailed, relay, type PassedRequest } from "./pass-on.ts";
-import { passedOnAs } from "./passed-on.ts";
+import { forwardRequest, PassOnFailed, relay, type PassedRequest } from "./forward-request.ts";
+import { forwardedId } from "./forwarded-id.ts";
 import { isReachable, type Peer } from "./roster.ts";
 import { Redirect, type RedirectDependencies } from "./redirect.ts";
 
@@ -44,7 +44,7 @@ export class Forwarder {
     here: (request: RoutedRequest) => Promise<Response>,
   ): Promise<Response> {
     const { at } = route;
-    if (at === "here" || passedOnAs(request.incoming) !== undefined) return here(request);
+    if (at === "here" || forwardedId(request.incoming) !== undefined) return here(request);
     const limit = route.kind === "json" && route.body ? this.#dependencies.limits.maxJsonBytes : SMALL_BODY;
     const body = hasBody(request.incoming) ? await readBytes(request.incoming, limit) : undefined;
     const known: RoutedRequest = { ...request, ...(body && { body }) };
@@ -95,7 +95,7 @@ export class Forwarder {
       peers.map(async (peer) => {
         try {
           const signal = AbortSignal.timeout(deadlineMs);
-          const answer = await passOn(peer, request, { signal, deadlineMs });
+          const answer = await forwardRequest(peer, request, { signal, deadlineMs });
           const text = (await readBytes(answer, SMALL_ANSWER)).toString();
           return answer.statusCode === 200 ? [JSON.parse(text) as Record<string, unknown>] : [];
         } catch (error) {
@@ -141,7 +141,7 @@ export class Forwarder {
     if (route.longRunning) request.incoming.setTimeout(deadlineMs + GRACE_MS);
     let answer: IncomingMessage;
     try {
-      answer = await passOn(peer, requestOf(request), { signal: gone.signal, deadlineMs });
+      answer = await forwardRequest(peer, requestOf(request), { signal: gone.signal, deadlineMs });
     } catch (error) {
       if (!(error instanceof PassOnFailed)) throw error;
       this.#dependencies.logger.warn(

@@ -6,14 +6,14 @@ import { RequestError } from "@tandem/protocol";
 import { fits } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import { hasBody, readBytes } from "../http/request/read-body.ts";
-import { passedHeaders, passOn, PassOnFailed, relay } from "./pass-on.ts";
-import { PASSED_ON } from "./passed-on.ts";
+import { passedHeaders, forwardRequest, PassOnFailed, relay } from "./forward-request.ts";
+import { FORWARDED_HEADER } from "./forwarded-id.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
 
 const BEGIN_MS = 30_000;
-const MOST_BODY_BYTES = 32 * 1024 * 1024;
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
 /** Limits memory; an evicted connection is looked up again with its next request. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN_CONNECTIONS = 10_000;
 
 /**
  * Routes connections of clients that span many requests and share an id, on a server that runs no sessions itself. Each
@@ -31,7 +31,7 @@ export class RequestRouter {
 
   async handle({ incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse }): Promise<Response> {
     const { idHeader, logger } = this.#parts;
-    const body = hasBody(incoming) ? await readBytes(incoming, MOST_BODY_BYTES) : undefined;
+    const body = hasBody(incoming) ? await readBytes(incoming, MAX_BODY_BYTES) : undefined;
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
     const request = {
@@ -45,7 +45,7 @@ export class RequestRouter {
     const workers = await this.#workersFor(idOf(incoming, idHeader));
     for (const [index, peer] of workers.entries()) {
       try {
-        const answer = await passOn(peer, request, { signal: gone.signal, deadlineMs: BEGIN_MS });
+        const answer = await forwardRequest(peer, request, { signal: gone.signal, deadlineMs: BEGIN_MS });
         // Another server may have opened the connection, so ask each worker in turn.
         if (answer.statusCode === 404 && index < workers.length - 1) {
           answer.resume();
@@ -74,7 +74,7 @@ export class RequestRouter {
         ...passedHeaders(incoming.headers, "POST"),
         connection: "Upgrade",
         upgrade: "websocket",
-        [PASSED_ON]: id,
+        [FORWARDED_HEADER]: id,
       },
       timeout: BEGIN_MS,
     });
@@ -128,7 +128,7 @@ export class RequestRouter {
     this.#known.delete(id);
     this.#known.set(id, holder);
     const [oldest] = this.#known.keys();
-    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > MAX_KNOWN_CONNECTIONS && oldest !== undefined) this.#known.delete(oldest);
   }
 }
 

@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Logger } from "../http/create-logger.ts";
 import type { FleetKey } from "./fleet-key.ts";
 import type { FleetProcess } from "./fleet-process.ts";
-import { passOn } from "./pass-on.ts";
+import { forwardRequest } from "./forward-request.ts";
 import { PreviewGate } from "./preview-gate.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
 
@@ -139,7 +139,7 @@ export class SessionPreviews {
   async #open(peer: Peer, signal: AbortSignal) {
     const { key } = this.#dependencies;
     const headers = { authorization: `Bearer ${await key.secret()}`, accept: "text/event-stream" };
-    const answer = await passOn(
+    const answer = await forwardRequest(
       peer,
       {
         method: "GET",

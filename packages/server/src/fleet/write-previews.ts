@@ -4,7 +4,7 @@ import type { EventStream } from "../http/sse/event-stream.ts";
 import { namedFrame } from "../http/sse/frame.ts";
 
 /** A server with more unsent bytes is disconnected; it reconnects and starts with the current previews. */
-const MOST_UNSENT = 4 * 1024 * 1024;
+const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
 /** Streams previews of a session of this process to another one. Each batch has the position of the event before it. */
 export async function writePreviews(
@@ -16,7 +16,7 @@ export async function writePreviews(
   let after = await sessions.head(id);
   const stream = open();
   const hear = (deltas: readonly LiveDelta[]): void => {
-    if (stream.unsent > MOST_UNSENT) stream.destroy();
+    if (stream.unsent > MAX_UNSENT_BYTES) stream.destroy();
     else stream.write(namedFrame("previews", { after, deltas }));
   };
   const silence = sessions.onDelta(id, { after, from: "here", hear });

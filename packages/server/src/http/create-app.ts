@@ -10,7 +10,7 @@ import type { TenantHandlers } from "../tenants/tenant-handlers.ts";
 import { notValid, requireScope, type Authorizer } from "./access/authorize.ts";
 import type { Logger } from "./create-logger.ts";
 import { ACP_METHODS, ACP_PATH } from "../acp/net/acp-path.ts";
-import { passedOnAs } from "../fleet/passed-on.ts";
+import { forwardedId } from "../fleet/forwarded-id.ts";
 import type { EntranceGuard } from "./access/entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
 import type { Exchange } from "./request/exchange.ts";
@@ -148,7 +148,7 @@ export function createApp(parts: {
       throw new RequestError("unavailable", "The server is stopping.");
     }
     const { mcp, routers } = c.get("handler");
-    if (routers.mcp && passedOnAs(c.env.incoming) === undefined) return routers.mcp.handle(c.env);
+    if (routers.mcp && forwardedId(c.env.incoming) === undefined) return routers.mcp.handle(c.env);
     return mcp.handle(c.req.raw, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
   });
   if (hasAcp) {
@@ -160,7 +160,7 @@ export function createApp(parts: {
       }
       const { acp, routers } = c.get("handler");
       if (!acp) throw nothingHere();
-      if (routers.acp && passedOnAs(c.env.incoming) === undefined) return routers.acp.handle(c.env);
+      if (routers.acp && forwardedId(c.env.incoming) === undefined) return routers.acp.handle(c.env);
       return acp.handle(c.req.method, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
     });
   }

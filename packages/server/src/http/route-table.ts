@@ -10,7 +10,7 @@ import { contextMemoryRoutes } from "./routes/context/context-memory-routes.ts";
 import { contextPageRoutes } from "./routes/context/context-page-routes.ts";
 import { environmentRoutes } from "./routes/sessions/environment-routes.ts";
 import { fleetRoutes } from "./routes/server/fleet-routes.ts";
-import { fleetDoorRoutes } from "./routes/server/fleet-door-routes.ts";
+import { fleetInternalRoutes } from "./routes/server/fleet-internal-routes.ts";
 import { fileRoutes } from "./routes/sessions/file-routes.ts";
 import { jobRoutes } from "./routes/context/job-routes.ts";
 import { mcpServerRoutes } from "./routes/context/mcp-server-routes.ts";
@@ -58,7 +58,7 @@ const described: readonly Route[] = [
   ...overviewRoutes,
   ...statusRoutes,
   ...fleetRoutes,
-  ...fleetDoorRoutes,
+  ...fleetInternalRoutes,
   ...tokenRoutes,
   ...tenantRoutes,
   ...trustRoutes,

@@ -22,7 +22,7 @@ import { SignIn } from "./page/sign-in.ts";
 import { checkBinding, defaultSettings, type ServerSettings } from "./settings.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
 import { StoreCheck } from "./store-check.ts";
-import { takeUpgrade } from "./take-upgrade.ts";
+import { acceptUpgrade } from "./accept-upgrade.ts";
 
 export interface RunningServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4760`. */
@@ -37,7 +37,7 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 /** The default tenant's runtime, and services that all tenants share. */
-export interface ServerParts extends Omit<TenantRuntime, "tenant"> {
+export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   /** The runtimes of other tenants; by default there are none. */
   runtimes?: TenantRuntimes;
   /** Without it, tenants can be neither created nor listed. */
@@ -57,7 +57,7 @@ export interface ServerParts extends Omit<TenantRuntime, "tenant"> {
 }
 
 /** Starts the HTTP API. Resolves when it listens; rejects if the address is not allowed or not available. */
-export async function startServer(parts: ServerParts): Promise<RunningServer> {
+export async function startServer(parts: ServerOptions): Promise<RunningServer> {
   const settings: ServerSettings = { ...defaultSettings, ...parts.settings };
   checkBinding(settings);
   const { server, signIn, drain, close } = createServer(parts, settings);
@@ -77,7 +77,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
 
 /** Creates the HTTP API without listening. */
 export function createServer(
-  parts: ServerParts,
+  parts: ServerOptions,
   settings: ServerSettings,
 ): { server: Server; signIn: SignIn } & Pick<RunningServer, "drain" | "close"> {
   const { store, logger } = parts;
@@ -136,7 +136,7 @@ export function createServer(
   if (handlers.own.acp) {
     const { trustedProxy } = settings;
     server.on("upgrade", (incoming: IncomingMessage, socket, head) => {
-      void takeUpgrade({ incoming, socket, head }, { guard, authorizer, readiness, handlers, logger, trustedProxy });
+      void acceptUpgrade({ incoming, socket, head }, { guard, authorizer, readiness, handlers, logger, trustedProxy });
     });
   }
 

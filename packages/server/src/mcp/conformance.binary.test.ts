@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type MadeUpContext, makeUpContext } from "../testing/made-up-context.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
-import { openDoor } from "../testing/open-door.ts";
+import { startTokenProxy } from "../testing/start-token-proxy.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 
 /** The official conformance suite of MCP. It has no library, only a command. */
@@ -56,23 +56,23 @@ const TOOLS: ContextTool[] = [
 describe.runIf(suite !== undefined)("the conformance suite of MCP", () => {
   let context: MadeUpContext;
   let server: TestServer;
-  let door: Awaited<ReturnType<typeof openDoor>>;
+  let proxy: Awaited<ReturnType<typeof startTokenProxy>>;
   let home: string;
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "tandem-conformance-"));
     context = await makeUpContext({ tools: TOOLS });
     server = await startTestServer({ engine: new MemoryEngine().engine, context });
-    door = await openDoor(server);
+    proxy = await startTokenProxy(server);
   });
   afterAll(async () => {
-    await door[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
     await context[Symbol.asyncDispose]();
     await rm(home, { recursive: true, force: true });
   });
 
   test.each(SCENARIOS)("%s", async (scenario) => {
-    const args = [suite!, "server", "--url", `${door.url}/mcp`, "--scenario", scenario];
+    const args = [suite!, "server", "--url", `${proxy.url}/mcp`, "--scenario", scenario];
     const env = { PATH: process.env["PATH"], HOME: home, NO_PROXY: "127.0.0.1,localhost" };
     const { code, output } = await new Promise<{ code: number | null; output: string }>((resolve) => {
       const child = execFile(process.execPath, args, { cwd: home, env, timeout: 200_000 }, (_, stdout, stderr) =>

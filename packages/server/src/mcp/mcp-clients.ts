@@ -12,15 +12,15 @@ import type { AuthenticatedRequest } from "../http/request/routed-request.ts";
 
 /** A client without requests and streams for this long is dropped; if it is still alive, it initializes again. */
 const IDLE_MS = 30 * 60_000;
-const MOST_CLIENTS = 500;
-const MOST_OF_ONE_TOKEN = 100;
+const MAX_CLIENTS = 500;
+const MAX_CLIENTS_PER_TOKEN = 100;
 /** More than any tool call needs. */
-const MOST_BODY_BYTES = 1_024 * 1_024;
+const MAX_BODY_BYTES = 1_024 * 1_024;
 /** Older clients send batches. */
-const MOST_MESSAGES = 20;
+const MAX_MESSAGES = 20;
 export const MCP_HEADER = "mcp-session-id";
 
-export interface McpParts {
+export interface McpClientsOptions {
   context: ServedContext | undefined;
   version: string;
   /** Whether a token is still valid. */
@@ -45,10 +45,10 @@ interface Client {
  */
 export class McpClients {
   readonly #clients = new Map<string, Client>();
-  readonly #parts: McpParts;
+  readonly #parts: McpClientsOptions;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(parts: McpParts) {
+  constructor(parts: McpClientsOptions) {
     this.#parts = parts;
     this.#timer = setInterval(() => this.#look(), parts.checkMs).unref();
   }
@@ -84,8 +84,8 @@ export class McpClients {
     parsedBody: unknown,
     { context, token }: { context: ServedContext; token: TokenRow },
   ): Promise<Response> {
-    if (this.#clients.size >= MOST_CLIENTS) this.#dropIdle();
-    if (this.#clients.size >= MOST_CLIENTS) {
+    if (this.#clients.size >= MAX_CLIENTS) this.#dropIdle();
+    if (this.#clients.size >= MAX_CLIENTS) {
       throw new RequestError("unavailable", "Too many MCP clients are connected.", { fix: "Try again later." });
     }
     const { version, logger } = this.#parts;
@@ -114,7 +114,7 @@ export class McpClients {
   /** Bounds sessions per token: clients that never disconnect evict that token's oldest session. */
   #keepWithin({ id }: TokenRow): void {
     const own = [...this.#clients].filter(([, { token }]) => token.id === id);
-    const surplus = own.length - MOST_OF_ONE_TOKEN;
+    const surplus = own.length - MAX_CLIENTS_PER_TOKEN;
     if (surplus <= 0) return;
     for (const [key] of own.toSorted(([, a], [, b]) => a.lastHeard - b.lastHeard).slice(0, surplus)) this.#drop(key);
   }
@@ -147,10 +147,10 @@ export class McpClients {
 
 /** Applies the same limits as to every other body. */
 async function readMessages(incoming: AuthenticatedRequest["incoming"]): Promise<unknown> {
-  const body = await readJson(incoming, MOST_BODY_BYTES);
+  const body = await readJson(incoming, MAX_BODY_BYTES);
   if (body === undefined) throw new RequestError("invalid_request", "A message is expected as the body.");
-  if (Array.isArray(body) && body.length > MOST_MESSAGES) {
-    throw new RequestError("too_large", `${body.length} messages at once are too many; send ${MOST_MESSAGES} at most.`);
+  if (Array.isArray(body) && body.length > MAX_MESSAGES) {
+    throw new RequestError("too_large", `${body.length} messages at once are too many; send ${MAX_MESSAGES} at most.`);
   }
   return body;
 }

@@ -1,14 +1,14 @@
 import type { Readable, Writable } from "node:stream";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { createMcpServer, type McpServerParts } from "./create-mcp-server.ts";
+import { createMcpServer, type McpServerOptions } from "./create-mcp-server.ts";
 
 /** Time to finish requests after the client closed its end. */
 const LAST_ANSWERS_MS = 10_000;
 
 /** Serves MCP on stdin and stdout until the client closes its end. Nothing else may write to stdout meanwhile. */
 export async function serveMcpStdio(
-  parts: McpServerParts & { stdin: Readable; stdout: Writable; signal: AbortSignal },
+  parts: McpServerOptions & { stdin: Readable; stdout: Writable; signal: AbortSignal },
 ): Promise<void> {
   const { stdin, stdout, signal, tools } = parts;
   const running = new Set<Promise<unknown>>();

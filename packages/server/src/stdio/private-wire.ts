@@ -5,7 +5,7 @@ import { newId } from "@tandem/protocol";
 import { DEFAULT_TENANT, type TokenRow, type TokenStore } from "@tandem/storage";
 import { defaultSettings, type ServerSettings } from "../http/settings.ts";
 import { sha256 } from "../http/access/sha256.ts";
-import { createServer, type ServerParts } from "../http/start-server.ts";
+import { createServer, type ServerOptions } from "../http/start-server.ts";
 import { memoryPipe } from "./memory-pipe.ts";
 import type { Wire } from "./wire.ts";
 
@@ -18,7 +18,7 @@ const CLOSE_MS = 2_000;
 export function openPrivateWire({
   actor,
   ...parts
-}: ServerParts & {
+}: ServerOptions & {
   /** The host's name in the audit log. */
   actor: string;
 }): Wire & AsyncDisposable {

@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow, TokenStore } from "@tandem/storage";
-import { AcpDoor, CONNECTION_HEADER, type ConnectAgent } from "../acp/net/acp-door.ts";
+import { AcpEndpoint, CONNECTION_HEADER, type ConnectAgent } from "../acp/net/acp-endpoint.ts";
 import { Forwarder } from "../fleet/forwarder.ts";
 import { Roster } from "../fleet/roster.ts";
 import { RequestRouter } from "../fleet/request-router.ts";
@@ -16,7 +16,7 @@ import type { TenantRuntime } from "./tenant-runtime.ts";
 import type { TenantService } from "./tenant-service.ts";
 
 /** Limits and services that all tenants of a server share. */
-export interface SharedParts {
+export interface SharedServices {
   settings: ServerSettings;
   streams: OpenStreams;
   fileMemory: FileMemoryLimit;
@@ -34,14 +34,14 @@ export class TenantHandler {
   readonly runner: RouteRunner;
   readonly mcp: McpClients;
   /** Undefined if ACP is off. */
-  readonly acp: AcpDoor | undefined;
+  readonly acp: AcpEndpoint | undefined;
   /** Set on a server that runs no sessions: connections are forwarded to a worker. */
   readonly routers: { acp?: RequestRouter; mcp?: RequestRouter };
 
   /** `tokens`: those that the tenant may see. `tenantService`: set for the operator only. */
   constructor(
     runtime: TenantRuntime,
-    shared: SharedParts,
+    shared: SharedServices,
     { tokens, tenantService }: { tokens: TokenStore; tenantService?: TenantService },
   ) {
     const { engine, context, fleet, tenant } = runtime;
@@ -66,7 +66,7 @@ export class TenantHandler {
     this.routers = { acp: routerFor(CONNECTION_HEADER), ...(!hasContext && { mcp: routerFor(MCP_HEADER) }) };
     this.runner = new RouteRunner({ ...runtime, ...shared, tokens, hubs, tenantService, forwarder });
     this.mcp = new McpClients({ context, version, isValid, checkMs: settings.heartbeatMs, logger });
-    this.acp = runtime.acp && createAcpDoor(runtime.acp, runtime, shared);
+    this.acp = runtime.acp && createAcpEndpoint(runtime.acp, runtime, shared);
   }
 
   async close(): Promise<void> {
@@ -75,12 +75,12 @@ export class TenantHandler {
   }
 }
 
-function createAcpDoor(
+function createAcpEndpoint(
   connect: ConnectAgent,
   { engine }: TenantRuntime,
-  { settings, streams, isValid, logger }: SharedParts,
-): AcpDoor {
-  return new AcpDoor({
+  { settings, streams, isValid, logger }: SharedServices,
+): AcpEndpoint {
+  return new AcpEndpoint({
     connect,
     streams,
     isValid,

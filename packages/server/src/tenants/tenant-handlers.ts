@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { DEFAULT_TENANT, type TokenStore } from "@tandem/storage";
-import { TenantHandler, type SharedParts } from "./tenant-handler.ts";
+import { TenantHandler, type SharedServices } from "./tenant-handler.ts";
 import type { TenantRuntime, TenantRuntimes } from "./tenant-runtime.ts";
 import type { TenantService } from "./tenant-service.ts";
 import { tokensOf } from "./tokens-of.ts";
@@ -10,13 +10,13 @@ export class TenantHandlers {
   /** The operator's; it always exists. */
   readonly own: TenantHandler;
   readonly #runtimes: TenantRuntimes | undefined;
-  readonly #shared: SharedParts;
+  readonly #shared: SharedServices;
   readonly #tokens: TokenStore;
   readonly #handlers = new Map<TenantRuntime, TenantHandler>();
 
   constructor(
     own: TenantRuntime,
-    shared: SharedParts,
+    shared: SharedServices,
     parts: { tokens: TokenStore; runtimes: TenantRuntimes | undefined; tenantService: TenantService | undefined },
   ) {
     this.#shared = shared;

@@ -1,5 +1,5 @@
 import type { Engine } from "@tandem/sessions";
-import type { ConnectAgent } from "../acp/net/acp-door.ts";
+import type { ConnectAgent } from "../acp/net/acp-endpoint.ts";
 import type { ServerHealth } from "../server-health.ts";
 import type { FleetProcess } from "../fleet/fleet-process.ts";
 import type { ServedContext } from "../served-context.ts";

@@ -4,7 +4,7 @@ import type { Scope, Store } from "@tandem/storage";
 import { createLogger } from "../http/create-logger.ts";
 import { createToken } from "../http/access/create-token.ts";
 import type { ServerSettings } from "../http/settings.ts";
-import { startServer, type RunningServer, type ServerParts } from "../http/start-server.ts";
+import { startServer, type RunningServer, type ServerOptions } from "../http/start-server.ts";
 import type { ServedContext } from "../served-context.ts";
 import { memoryTokens } from "./memory-tokens.ts";
 
@@ -28,10 +28,10 @@ export async function startTestServer(parts: {
   check?: () => Promise<void>;
   settings?: Partial<ServerSettings>;
   page?: string;
-  acp?: ServerParts["acp"];
-  fleet?: ServerParts["fleet"];
-  metrics?: ServerParts["metrics"];
-  tracing?: ServerParts["tracing"];
+  acp?: ServerOptions["acp"];
+  fleet?: ServerOptions["fleet"];
+  metrics?: ServerOptions["metrics"];
+  tracing?: ServerOptions["tracing"];
   records?: Store["records"];
 }): Promise<TestServer> {
   const tokens = parts.tokens ?? memoryTokens();

@@ -8,7 +8,7 @@ import { asCall } from "./approval-reader.ts";
 /** How often requests of other processes on the same store are checked: their process may have died. */
 const CHECK_MS = 30_000;
 /** A timer cannot be longer than 24.8 days. */
-const LONGEST_MS = 60 * 60 * 1_000;
+const MAX_MS = 60 * 60 * 1_000;
 
 interface ExpiryDependencies {
   store: Store;
@@ -76,7 +76,7 @@ export class ApprovalExpiry {
   #setTimer(): void {
     if (this.#due.size === 0) return this.#timer.clear();
     const next = Math.min(...this.#due.values()) - this.#dependencies.clock.now();
-    this.#timer.set(Math.min(Math.max(next, 0), LONGEST_MS), () => void this.#denyDue());
+    this.#timer.set(Math.min(Math.max(next, 0), MAX_MS), () => void this.#denyDue());
   }
 
   async #denyDue(): Promise<void> {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LoggedEvent, Session, SessionEvent } from "@tandem/protocol";
 import { always, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { allow, deny, isOver, pendingOf, waitsFor } from "../testing/approvals.ts";
+import { allow, deny, isOver, pendingOf, waitsFor } from "../testing/until-asked.ts";
 import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;

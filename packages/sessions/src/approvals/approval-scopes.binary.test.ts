@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { allow, deny, isOver, untilAsked } from "../testing/approvals.ts";
+import { allow, deny, isOver, untilAsked } from "../testing/until-asked.ts";
 import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;

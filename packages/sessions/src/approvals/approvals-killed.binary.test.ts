@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { LoggedEvent } from "@tandem/protocol";
 import { reply, slowly, text, toolUse, when } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allow, deny, isOver, pendingOf, untilAsked } from "../testing/approvals.ts";
+import { allow, deny, isOver, pendingOf, untilAsked } from "../testing/until-asked.ts";
 import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;

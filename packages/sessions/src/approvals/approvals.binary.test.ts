@@ -6,7 +6,7 @@ import { reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { TestClock } from "../testing/test-clock.ts";
-import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/approvals.ts";
+import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/until-asked.ts";
 
 let stage: EngineStage;
 let engine: RunningEngine;

@@ -12,7 +12,7 @@ const SESSIONS_AT_ONCE = 100;
 /** Events within this time are recorded in one batch, because writers of the chain wait for each other. */
 const GATHER_MS = 1_000;
 /** Another process may have read the same part of a log: then continue from its cursor. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /**
  * Copies session logs into the audit log asynchronously, and resumes from its cursor after a crash. Each event is recorded
@@ -52,7 +52,7 @@ export class Auditor implements Audit {
 
   /** Reads a session's log to its end: before its deletion, or before a query. */
   async catchUp(session: SessionId): Promise<void> {
-    for (let tries = 0; tries < MOST_TRIES;) {
+    for (let tries = 0; tries < MAX_TRIES;) {
       const after = await this.#store.audit.cursor(session);
       const head = await this.#store.events.head(session);
       if (head <= after) return;

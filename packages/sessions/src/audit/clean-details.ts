@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 const LONGEST = 400;
-const MOST_ITEMS = 40;
+const MAX_ITEMS = 40;
 const DEEPEST = 6;
 const REDACTED = "[redacted]";
 
@@ -39,15 +39,15 @@ function clean(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth >= DEEPEST) return "…";
   if (Array.isArray(value)) {
-    const items = value.slice(0, MOST_ITEMS).map((item) => clean(item, depth + 1));
-    return value.length > MOST_ITEMS ? [...items, `… (${value.length - MOST_ITEMS} more)`] : items;
+    const items = value.slice(0, MAX_ITEMS).map((item) => clean(item, depth + 1));
+    return value.length > MAX_ITEMS ? [...items, `… (${value.length - MAX_ITEMS} more)`] : items;
   }
   const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  const kept = entries.slice(0, MOST_ITEMS).map(([name, inner]): [string, unknown] => {
+  const kept = entries.slice(0, MAX_ITEMS).map(([name, inner]): [string, unknown] => {
     const isSecret = SECRET_NAME.test(name) && (typeof inner === "string" || typeof inner === "object");
     return [name, isSecret ? REDACTED : clean(inner, depth + 1)];
   });
-  if (entries.length > MOST_ITEMS) kept.push(["…", `${entries.length - MOST_ITEMS} more`]);
+  if (entries.length > MAX_ITEMS) kept.push(["…", `${entries.length - MAX_ITEMS} more`]);
   return Object.fromEntries(kept);
 }
 

@@ -25,7 +25,7 @@ const PAGE = 500;
 /** These events describe files of another session. */
 const LEFT_OUT = new Set(["tandem.checkpoint", "tandem.rewound", "tandem.forked", "session.deleted"]);
 
-interface Parts {
+interface ForkDependencies {
   store: Store;
   shelf: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
@@ -36,7 +36,12 @@ interface Parts {
  * Creates a session with the history of another. Its log starts with `tandem.forked`, followed by copies of the events still in
  * the agent's context, with the same ids. Its usage starts at zero.
  */
-export async function forkSession(parts: Parts, row: SessionRow, params: ForkParams, by?: string): Promise<SessionRow> {
+export async function forkSession(
+  parts: ForkDependencies,
+  row: SessionRow,
+  params: ForkParams,
+  by?: string,
+): Promise<SessionRow> {
   const { store } = parts;
   const past = await readPast(store.events, row.id);
   const names = params.turn !== undefined || params.before_message_id !== undefined;
@@ -164,7 +169,7 @@ interface PlaceWish {
 }
 
 /** A private folder is not shared: the fork gets its own, with the files of that time. */
-async function findPlace(parts: Parts, wish: PlaceWish): Promise<{ environment: string; folder: string }> {
+async function findPlace(parts: ForkDependencies, wish: PlaceWish): Promise<{ environment: string; folder: string }> {
   const { environments, places } = parts;
   const { row, params, id, metadata } = wish;
   if (params.environment_id !== undefined) {
@@ -194,7 +199,7 @@ async function findPlace(parts: Parts, wish: PlaceWish): Promise<{ environment: 
 
 /** One environment for all worktrees of a folder; each fork has its own start commit. */
 async function worktreesOf(
-  { environments }: Parts,
+  { environments }: ForkDependencies,
   old: Environment | undefined,
   folder: string,
 ): Promise<Environment> {
@@ -204,7 +209,7 @@ async function worktreesOf(
   return (await environments.findLike(metadata)) ?? environments.create({ name, metadata });
 }
 
-async function filesThen({ shelf }: Parts, { row, past, turn }: PlaceWish): Promise<Checkpoint | undefined> {
+async function filesThen({ shelf }: ForkDependencies, { row, past, turn }: PlaceWish): Promise<Checkpoint | undefined> {
   if (!shelf) return undefined;
   const store = await shelf.of(row.folder);
   if (!turn) return store.take(row.id, "fork");

@@ -17,14 +17,14 @@ import { findTurn, readPast, type PastTurn, type SessionPast } from "./session-p
 
 const NAMED = 5;
 
-interface Parts {
+interface RewindDependencies {
   store: Store;
   shelf: CheckpointStores | undefined;
   row: SessionRow;
 }
 
 /** The session's writer. Without it, nothing can be changed. */
-interface Hand {
+interface RewindWriter {
   writer: SessionWriter;
   lease: Lease;
   /** The caller's name. */
@@ -32,12 +32,16 @@ interface Hand {
 }
 
 /** Rewinds files, conversation or both to before a turn; without a writer, returns the plan only. */
-export async function rewindSession({ store, shelf, row }: Parts, params: RewindParams, hand?: Hand) {
+export async function rewindSession(
+  { store, shelf, row }: RewindDependencies,
+  params: RewindParams,
+  writer?: RewindWriter,
+) {
   const past = await readPast(store.events, row.id);
   const turn = findTurn(past, { turn: params.turn, message: params.to_message_id });
   const { scope = "both" } = params;
   const outcome: RewindOutcome = {
-    dry_run: !hand,
+    dry_run: !writer,
     scope,
     to_message_id: turn.message,
     turn: turn.number,
@@ -54,13 +58,13 @@ export async function rewindSession({ store, shelf, row }: Parts, params: Rewind
       const paths = changes.map(({ path }) => path);
       outcome.foreign = foreign;
       outcome.diff = await files.difference(present, target, paths);
-      if (!hand) return;
+      if (!writer) return;
       if (foreign.length > 0 && !params.force) throw refusal(foreign);
-      filesNow = await restoreFiles(files, { ...hand, row }, { present, target, paths, message: turn.message });
+      filesNow = await restoreFiles(files, { ...writer, row }, { present, target, paths, message: turn.message });
     });
   }
-  if (!hand) return outcome;
-  const conversation = scope === "files" ? undefined : await cutConversation(store, hand.lease, row, past, turn);
+  if (!writer) return outcome;
+  const conversation = scope === "files" ? undefined : await cutConversation(store, writer.lease, row, past, turn);
   const rewound: SessionEventBody = {
     type: "tandem.rewound",
     scope,
@@ -69,15 +73,19 @@ export async function rewindSession({ store, shelf, row }: Parts, params: Rewind
     undo_checkpoint_id: filesNow?.undo ?? null,
     files: filesNow?.files ?? 0,
     ...(conversation && { conversation }),
-    by: hand.by,
+    by: writer.by,
   };
   const change: SessionChange = conversation ? { claudeSession: conversation.to } : {};
-  await hand.writer.write([rewound], change);
+  await writer.writer.write([rewound], change);
   return outcome;
 }
 
 /** Undoes the last rewind: restores the conversation and the files from before it. */
-export async function undoRewind({ store, shelf, row }: Parts, force: boolean, hand: Hand): Promise<RewindOutcome> {
+export async function undoRewind(
+  { store, shelf, row }: RewindDependencies,
+  force: boolean,
+  writer: RewindWriter,
+): Promise<RewindOutcome> {
   const past = await readPast(store.events, row.id);
   const rewind = past.rewinds.at(-1);
   // The rewind has no end in the log: the server died during it, and the conversation was not changed.
@@ -116,7 +124,7 @@ export async function undoRewind({ store, shelf, row }: Parts, force: boolean, h
         .map(({ path }) => ({ path, reason: "changed since the rewind" }));
       outcome.diff = await files.difference(present, target, paths);
       if (outcome.foreign.length > 0 && !force) throw refusal(outcome.foreign);
-      filesNow = await restoreFiles(files, { ...hand, row }, { present, target, paths, message: null });
+      filesNow = await restoreFiles(files, { ...writer, row }, { present, target, paths, message: null });
     });
   }
   const conversation = event?.conversation && { from: event.conversation.to, to: event.conversation.from };
@@ -129,16 +137,16 @@ export async function undoRewind({ store, shelf, row }: Parts, force: boolean, h
     files: filesNow?.files ?? 0,
     ...(conversation && { conversation }),
     ...(event && { undoes: event.id }),
-    by: hand.by,
+    by: writer.by,
   };
-  await hand.writer.write([undone], conversation ? { claudeSession: conversation.to } : {});
+  await writer.writer.write([undone], conversation ? { claudeSession: conversation.to } : {});
   return outcome;
 }
 
 /** Log the checkpoint first, so that the rewind can be undone whatever happens. */
 async function restoreFiles(
   files: FilesOfSession,
-  { writer, row }: Pick<Hand, "writer"> & { row: SessionRow },
+  { writer, row }: Pick<RewindWriter, "writer"> & { row: SessionRow },
   {
     present,
     target,

@@ -22,7 +22,7 @@ import type { DiffQuery, History } from "./history.ts";
 import { rewindSession, undoRewind } from "./rewind-session.ts";
 import { readPast } from "./session-past.ts";
 
-interface Parts {
+interface HistoryDependencies {
   store: Store;
   shelf: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
@@ -35,9 +35,9 @@ interface Parts {
 }
 
 export class SessionHistory implements History {
-  readonly #parts: Parts;
+  readonly #parts: HistoryDependencies;
 
-  constructor(parts: Parts) {
+  constructor(parts: HistoryDependencies) {
     this.#parts = parts;
   }
 

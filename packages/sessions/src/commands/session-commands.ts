@@ -39,7 +39,7 @@ export interface PreparedMessage {
   events: SessionEventBody[];
 }
 
-interface Parts {
+interface SessionCommandsOptions {
   events: EventLog;
   files: FileStore;
   rules: Pick<Rules, "bookOf">;
@@ -56,9 +56,9 @@ interface Parts {
 /** Slash commands, `@file` and `!command` of sessions. */
 export class SessionCommands {
   readonly #catalogue: CommandCatalogue;
-  readonly #parts: Parts;
+  readonly #parts: SessionCommandsOptions;
 
-  constructor(parts: Parts) {
+  constructor(parts: SessionCommandsOptions) {
     this.#catalogue = new CommandCatalogue(parts.userFolders);
     this.#parts = parts;
   }

@@ -8,7 +8,7 @@ import type { Fleet } from "./fleet.ts";
 import { ANYWHERE, fits } from "./place.ts";
 import { readThroughput, type Throughput } from "./throughput.ts";
 
-interface Parts {
+interface FleetDependencies {
   store: Store;
   /** Records shared by all tenants. */
   records: Records;
@@ -23,7 +23,7 @@ interface Parts {
 type ListedWorker = Awaited<ReturnType<Store["workers"]["list"]>>[number];
 
 /** Reads the state of the fleet from the store and the queue, and offers its few actions. */
-export function createFleet({ store, records, limits, queue, here, note }: Parts): Fleet {
+export function createFleet({ store, records, limits, queue, here, note }: FleetDependencies): Fleet {
   const wishes = new DrainRequests(records);
   const startedAt = new Date().toISOString();
 
@@ -78,7 +78,7 @@ export function createFleet({ store, records, limits, queue, here, note }: Parts
   /** Waiting runs, from the queue or, without one, from the store. */
   const depths = async (): Promise<QueueDepth[]> => {
     if (queue) return queue.depth();
-    const wanted = Map.groupBy(await store.leases.wanted(), ({ place }) => place ?? ANYWHERE);
+    const wanted = Map.groupBy(await store.leases.waitingForWorker(), ({ place }) => place ?? ANYWHERE);
     return [...wanted].map(([place, sessions]) => ({
       place,
       waiting: sessions.length,

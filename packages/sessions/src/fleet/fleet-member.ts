@@ -8,7 +8,7 @@ import type { SessionRuns } from "./session-runs.ts";
 
 const BEAT_MS = 2_000;
 
-interface Parts {
+interface FleetMemberOptions {
   /** The default tenant's store. */
   store: Pick<Store, "workers" | "records">;
   queue: RunQueue;
@@ -19,7 +19,7 @@ interface Parts {
   /** Opens a tenant's engine on demand. */
   runsOf: (tenant: string) => Promise<SessionRuns>;
   /** This process was asked to hand over its sessions and exit. */
-  onDrainWish?: () => void;
+  onDrainRequest?: () => void;
   log: { warn(details: Record<string, unknown>, message: string): void };
 }
 
@@ -28,7 +28,7 @@ interface Parts {
  * queue for all its engines.
  */
 export class FleetMember {
-  readonly #parts: Parts;
+  readonly #parts: FleetMemberOptions;
   readonly #places: Set<string>;
   readonly #underWay = new Set<string>();
   readonly #serial = new SerialQueue();
@@ -39,7 +39,7 @@ export class FleetMember {
   #isDraining = false;
   #isWishTold = false;
 
-  constructor(parts: Parts) {
+  constructor(parts: FleetMemberOptions) {
     this.#parts = parts;
     this.#places = new Set([ANYWHERE, `machine:${parts.row.machine}`]);
     this.#wishes = new DrainRequests(parts.store.records);
@@ -117,7 +117,7 @@ export class FleetMember {
   }
 
   async #beat(): Promise<void> {
-    const { store, row, log, onDrainWish } = this.#parts;
+    const { store, row, log, onDrainRequest } = this.#parts;
     try {
       await store.workers.beat(this.#row);
       if (row.role === "server" || this.#isDraining) return;
@@ -126,7 +126,7 @@ export class FleetMember {
       this.#working?.look();
       if (this.#isWishTold || !(await this.#wishes.of(row.id))) return;
       this.#isWishTold = true;
-      onDrainWish?.();
+      onDrainRequest?.();
     } catch (error) {
       log.warn({ error: String(error) }, "this process could not say that it lives");
     }

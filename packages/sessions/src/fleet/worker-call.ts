@@ -57,7 +57,7 @@ export class WorkerCall {
 
   /** Calls workers for sessions whose holder died, and for input without a call. */
   async sweep(): Promise<void> {
-    const wanted = await this.#store.leases.wanted();
+    const wanted = await this.#store.leases.waitingForWorker();
     const now = this.#clock.now();
     for (const [session, at] of this.#sent) if (at + SENT_MS < now) this.#sent.delete(session);
     if (wanted.length === 0) return this.#told.clear();

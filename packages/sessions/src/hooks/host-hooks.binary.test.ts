@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
 
-const place = () => ({
+const run = () => ({
   folder: root,
   stateFolder: root,
   hostVariables: { PATH: process.env["PATH"] ?? "", ANTHROPIC_API_KEY: "sk-ant-of-the-host", SECRET: "x" },
@@ -31,7 +31,7 @@ const shell = (script: string, extra: Partial<HookConfig> = {}): HookConfig => (
   ...extra,
 });
 const ask = (hooks: HookConfig[], tool = "Bash", input: Record<string, unknown> = { command: "ls" }) =>
-  new HostHooks(hooks).ask({ on: "beforeTool", tool, input, about: { session_id: "sess_1" } }, place());
+  new HostHooks(hooks).ask({ on: "beforeTool", tool, input, about: { session_id: "sess_1" } }, run());
 const say = (answer: object): string => `echo '${JSON.stringify(answer)}'`;
 
 describe("a command hook", () => {
@@ -97,7 +97,7 @@ describe("a hook in the project's files", () => {
     for (const command of [["./hooks/check.sh"], ["sh", "hooks/check.sh"]]) {
       await put(join(project, "hooks/check.sh"), "of the project");
       const hooks = new HostHooks(pinHooks([shell("", { command })], project));
-      const asking = () => hooks.ask({ on: "beforeTool", tool: "Bash", input: {}, about: {} }, { ...place(), folder });
+      const asking = () => hooks.ask({ on: "beforeTool", tool: "Bash", input: {}, about: {} }, { ...run(), folder });
       expect(await asking()).toMatchObject({ allow: false, message: "of the project" });
       await put(join(project, "hooks/check.sh"), "changed");
       expect(await asking()).toMatchObject({
@@ -113,7 +113,7 @@ describe("a hook in the project's files", () => {
   test("that was missing at the start is not run when it is added later", async () => {
     const hooks = new HostHooks(pinHooks([shell("", { command: ["./late.sh"] })], root));
     await writeFile(join(root, "late.sh"), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
-    const said = await hooks.ask({ on: "beforeTool", tool: "Bash", input: {}, about: {} }, place());
+    const said = await hooks.ask({ on: "beforeTool", tool: "Bash", input: {}, about: {} }, run());
     expect(said).toMatchObject({ allow: false, message: expect.stringContaining("was not there") });
     expect(await readdir(root)).not.toContain("ran");
   });

@@ -2,7 +2,7 @@ import type { EventId, HookConfig, SessionEventBody } from "@tandem/protocol";
 import { z } from "zod";
 import { namesTool } from "@tandem/policy";
 import type { PinnedHook } from "./pin-hooks.ts";
-import { type HookPlace, runHook } from "./run-hook.ts";
+import { type HookRun, runHook } from "./run-hook.ts";
 
 /** A hook's answer. An empty answer has no effect. */
 const hookAnswer = z.strictObject({
@@ -44,7 +44,7 @@ export class HostHooks {
   }
 
   /** Runs the matching hooks in order; each gets the changes of the previous one. The first block ends the run. */
-  async ask(question: HookQuestion, place: HookPlace): Promise<HooksSaid> {
+  async ask(question: HookQuestion, run: HookRun): Promise<HooksSaid> {
     const { on, about, eventId } = question;
     const events: SessionEventBody[] = [];
     const contexts: string[] = [];
@@ -54,7 +54,7 @@ export class HostHooks {
     for (const hook of this.#hooks.filter((each) => each.on === on && concerns(each, question.tool))) {
       const note = { type: "tandem.hook" as const, on, hook: hook.name, ...(eventId && { event_id: eventId }) };
       try {
-        const text = (await runHook(hook, { on, ...about, ...(input && { input }) }, place)).trim();
+        const text = (await runHook(hook, { on, ...about, ...(input && { input }) }, run)).trim();
         const answer = text === "" ? {} : hookAnswer.parse(JSON.parse(text));
         if (answer.decision === "block") {
           const message = answer.message ?? `The hook ${hook.name} blocked it.`;

@@ -5,9 +5,9 @@ import { killGroup, processEnd } from "../host/process-end.ts";
 import { checkPinned, type PinnedHook } from "./pin-hooks.ts";
 
 /** The output limit; a hook with more output is broken. */
-const LONGEST_ANSWER = 1024 * 1024;
+const MAX_ANSWER_LENGTH = 1024 * 1024;
 
-export interface HookPlace {
+export interface HookRun {
   folder: string;
   stateFolder: string;
   hostVariables: Readonly<Record<string, string | undefined>>;
@@ -15,55 +15,55 @@ export interface HookPlace {
 }
 
 /** Runs a hook and returns its raw output; rejects on failure, timeout or abort. */
-export async function runHook(hook: PinnedHook, question: object, place: HookPlace): Promise<string> {
+export async function runHook(hook: PinnedHook, question: object, run: HookRun): Promise<string> {
   const late = AbortSignal.timeout(hook.timeout);
-  const signal = AbortSignal.any([late, place.signal]);
+  const signal = AbortSignal.any([late, run.signal]);
   try {
     await checkPinned(hook);
-    return await (hook.url === undefined ? runCommand : post)(hook, JSON.stringify(question), { ...place, signal });
+    return await (hook.url === undefined ? runCommand : post)(hook, JSON.stringify(question), { ...run, signal });
   } catch (error) {
     if (late.aborted) throw new Error(`it took longer than ${hook.timeout / 1_000} s`, { cause: error });
-    if (place.signal.aborted) throw new Error("nobody waits for it any more", { cause: error });
+    if (run.signal.aborted) throw new Error("nobody waits for it any more", { cause: error });
     throw error;
   }
 }
 
 /** No shell: a program and its arguments. It leads its own process group, which is in the ledger and ends with it. */
-async function runCommand({ command = [] }: HookConfig, question: string, place: HookPlace): Promise<string> {
+async function runCommand({ command = [] }: HookConfig, question: string, run: HookRun): Promise<string> {
   // Imported lazily: commands that only read sessions start faster without it.
   const { inheritedVariables, ProcessLedger } = await import("@tandem/claude-code");
   const [program = "", ...args] = command;
-  const env = inheritedVariables(place.hostVariables);
-  const child = spawn(program, args, { cwd: place.folder, env, stdio: "pipe", detached: true });
+  const env = inheritedVariables(run.hostVariables);
+  const child = spawn(program, args, { cwd: run.folder, env, stdio: "pipe", detached: true });
   const { pid } = child;
-  const ledger = new ProcessLedger(join(place.stateFolder, "processes"));
+  const ledger = new ProcessLedger(join(run.stateFolder, "processes"));
   const kill = (): void => killGroup(pid);
   try {
     if (pid !== undefined) ledger.add(pid);
-    place.signal.addEventListener("abort", kill, { once: true });
-    if (place.signal.aborted) kill();
+    run.signal.addEventListener("abort", kill, { once: true });
+    if (run.signal.aborted) kill();
     // A hook that does not read its input is judged by its output.
     child.stdin.on("error", () => {}).end(question);
     let said = "";
     let complaint = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       said += chunk;
-      if (said.length > LONGEST_ANSWER) kill();
+      if (said.length > MAX_ANSWER_LENGTH) kill();
     });
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => (complaint = (complaint + chunk).slice(-500)));
     const code = await processEnd(child);
-    if (said.length > LONGEST_ANSWER) throw new Error("its answer is too long");
+    if (said.length > MAX_ANSWER_LENGTH) throw new Error("its answer is too long");
     if (code !== 0) throw new Error(`it ended with ${code ?? "a signal"}${complaint ? `: ${complaint.trim()}` : ""}`);
     return said;
   } finally {
     kill();
-    place.signal.removeEventListener("abort", kill);
+    run.signal.removeEventListener("abort", kill);
     if (pid !== undefined) ledger.remove(pid);
   }
 }
 
 /** Redirects count as failures. */
-async function post({ url = "" }: HookConfig, question: string, { signal }: HookPlace): Promise<string> {
+async function post({ url = "" }: HookConfig, question: string, { signal }: HookRun): Promise<string> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", body: question, headers, redirect: "error", signal });
   if (!response.ok) throw new Error(`it answered with status ${response.status}`);
@@ -71,7 +71,7 @@ async function post({ url = "" }: HookConfig, question: string, { signal }: Hook
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
     said += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (said.length > LONGEST_ANSWER) throw new Error("its answer is too long");
+    if (said.length > MAX_ANSWER_LENGTH) throw new Error("its answer is too long");
   }
   return said;
 }

@@ -5,13 +5,21 @@ import type { Lease, SessionRow, Store } from "@tandem/storage";
 import { copyTranscripts } from "./copy-transcripts.ts";
 import type { PlacedEvent } from "./past-log.ts";
 import { readPast } from "./read-past-session.ts";
-import { headOf, own, paidElsewhere, restorePast, threadsOf, type PastPlace, type ReadPast } from "./restore-past.ts";
+import {
+  headOf,
+  own,
+  paidElsewhere,
+  restorePast,
+  threadsOf,
+  type ImportTarget,
+  type ReadPast,
+} from "./restore-past.ts";
 
 const PAGE = 500;
 /** Long enough for the largest transcript to be written. */
 const LEASE_MS = 60_000;
 
-export interface PastImport extends PastPlace {
+export interface PastImport extends ImportTarget {
   /** The lease holder's name during the import. */
   holder: string;
   /** Creates a second session next to an existing one. */

@@ -2,7 +2,7 @@ import { EventIds, PrintInput, type PrintForm } from "@tandem/claude-code";
 import { newId, type SessionId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { PastLog, type PlacedEvent } from "./past-log.ts";
-import { restorePast, type PastPlace } from "./restore-past.ts";
+import { restorePast, type ImportTarget } from "./restore-past.ts";
 
 /**
  * Converts output of `claude --print` to events, line by line. It can be stored as a session, without a transcript to resume
@@ -33,7 +33,7 @@ export class PrintedPast {
     return { events: this.#keep(this.#log.accept(outputs)), isWhole };
   }
 
-  async store(store: Store, settings: PastPlace): Promise<SessionId> {
+  async store(store: Store, settings: ImportTarget): Promise<SessionId> {
     const events = this.#events;
     if (!events) throw new Error("What was not kept cannot be stored.");
     const init = events.map(({ event }) => event).find((event) => event.type === "tandem.init");

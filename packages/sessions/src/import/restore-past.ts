@@ -36,7 +36,7 @@ export interface ReadPast {
   unreadable: number;
 }
 
-export interface PastPlace {
+export interface ImportTarget {
   /** The agent that continues it. */
   agent: Agent;
   /** The folder and environment to continue in; undefined if the original folder is unknown. */
@@ -50,7 +50,7 @@ export async function restorePast(
   store: Store,
   id: SessionId,
   read: ReadPast,
-  { agent, place }: PastPlace,
+  { agent, place }: ImportTarget,
 ): Promise<number> {
   const { facts, primaryThread, transcripts } = read;
   const { folder, environmentId } = await place(facts.folder);

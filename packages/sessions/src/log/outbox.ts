@@ -20,7 +20,7 @@ type Item =
   | { type: "previews"; deltas: LiveDelta[] };
 
 /** The session is given up if more writes than this wait for an unreachable database. */
-const MOST_WAITING = 20_000;
+const MAX_WAITING = 20_000;
 const SLOWEST_RETRY_MS = 2_000;
 
 interface OutboxDependencies {
@@ -51,7 +51,7 @@ export class Outbox {
   write(entries: readonly Entry[], changes: AppendChanges = {}): Promise<LoggedEvent[]> {
     const settle = Promise.withResolvers<LoggedEvent[]>();
     settle.promise.catch(() => undefined);
-    if (this.#items.length >= MOST_WAITING)
+    if (this.#items.length >= MAX_WAITING)
       this.lose(new RequestError("unavailable", "Too much waits for the database."));
     if (this.#lost === undefined) this.#add({ type: "write", entries, changes, settle });
     else settle.reject(this.#lost);

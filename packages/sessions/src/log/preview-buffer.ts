@@ -13,7 +13,7 @@ interface Preview {
 }
 
 /** More than any answer of a model; shared by all events that a session produces at the same time. */
-const MOST_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 1_000_000;
 
 /** The previews of a session's events that are not in the log yet, with a limit on their total size. */
 export class PreviewBuffer {
@@ -96,7 +96,7 @@ export class PreviewBuffer {
   /** Starts with the oldest, which are the most likely to be abandoned. */
   #makeRoom(): void {
     for (const preview of this.#previews.values()) {
-      if (this.#characters <= MOST_CHARACTERS) return;
+      if (this.#characters <= MAX_CHARACTERS) return;
       this.#tear(preview);
     }
   }

@@ -1,6 +1,6 @@
 import type { HostServer } from "@tandem/claude-code";
 import type { SessionId } from "@tandem/protocol";
-import type { NamedServer, ServerPlace } from "./server-place.ts";
+import type { NamedServer, SessionMcpServer } from "./session-mcp-server.ts";
 
 export interface McpSettings {
   /** Limit for one call of a tool, in milliseconds. */
@@ -11,7 +11,7 @@ export interface McpSettings {
    */
   hostServers?: (session: SessionId) => Promise<readonly HostServer[]>;
   /** MCP servers that a client attached to its session; an agent's server of the same name takes precedence. */
-  sessionServers?: (session: SessionId) => readonly ServerPlace[];
+  sessionServers?: (session: SessionId) => readonly SessionMcpServer[];
   /** MCP servers of the project's config, which agents name as `tandem:NAME`. */
   mcpServer?: NamedServer;
 }

@@ -6,7 +6,7 @@ import type { AgentCreateParams, LoggedEvent, Session } from "@tandem/protocol";
 import { always, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
-import type { NamedServer } from "./server-place.ts";
+import type { NamedServer } from "./session-mcp-server.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
 
@@ -35,7 +35,7 @@ const hostile = async () => ({
 const eyes: NamedServer = async (name) =>
   name === "eyes"
     ? {
-        place: {
+        endpoint: {
           type: "stdio",
           command: process.execPath,
           args: ["--no-warnings", SERVER, words],

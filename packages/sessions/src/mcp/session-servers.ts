@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ConnectedServer, Decision, McpConnection } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
 import type { ToolDefinitions, Judged } from "./tool-definitions.ts";
-import type { ServerPlace } from "./server-place.ts";
+import type { SessionMcpServer } from "./session-mcp-server.ts";
 
 interface Around {
   book: ToolDefinitions;
@@ -41,11 +41,11 @@ export class SessionServers implements AsyncDisposable {
 
   /** If `wanted` rejects, that is the server's error. */
   static async open(
-    wanted: readonly { name: string; place: Promise<ServerPlace> }[],
+    wanted: readonly { name: string; server: Promise<SessionMcpServer> }[],
     around: Around,
   ): Promise<SessionServers> {
     const servers = new SessionServers(around);
-    await Promise.all(wanted.map((one) => servers.#connect(one.name, one.place)));
+    await Promise.all(wanted.map((one) => servers.#connect(one.name, one.server)));
     // In the configured order, whichever connected first.
     const order = new Map(wanted.map(({ name }, index) => [name, index]));
     servers.connected.sort((a, b) => order.get(a.name)! - order.get(b.name)!);
@@ -97,12 +97,12 @@ export class SessionServers implements AsyncDisposable {
     await Promise.all(open.map(({ connection }) => connection[Symbol.asyncDispose]()));
   }
 
-  async #connect(name: string, wanted: Promise<ServerPlace>): Promise<void> {
+  async #connect(name: string, wanted: Promise<SessionMcpServer>): Promise<void> {
     const { book, connectMs, stateFolder, hostVariables } = this.#around;
     try {
-      const { place, origin, timeoutMs = this.#around.callMs } = await wanted;
+      const { endpoint, origin, timeoutMs = this.#around.callMs } = await wanted;
       const { connectServer, ProcessLedger } = await import("@tandem/claude-code");
-      const connection = await connectServer(place, {
+      const connection = await connectServer(endpoint, {
         connectMs,
         hostVariables,
         callMs: timeoutMs,

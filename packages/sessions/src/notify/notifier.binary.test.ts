@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { untilAsked } from "../testing/approvals.ts";
+import { untilAsked } from "../testing/until-asked.ts";
 import { setEngineStage, type EngineStage } from "../testing/engine-stage.ts";
 import type { NotifySettings } from "./notify-settings.ts";
 

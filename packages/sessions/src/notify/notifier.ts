@@ -12,7 +12,7 @@ import { DUE, keyOf, lastDelivery, listTargets, placeOf, SPACE, TOLD, type Notif
 
 const PAGE = 200;
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 10 * 60_000;
+const MAX_RETRY_MS = 10 * 60_000;
 /** Notifications expire after a day. */
 const DEADLINE_MS = 24 * 60 * 60_000;
 /** The lease of a delivery attempt. */
@@ -176,7 +176,7 @@ export class Notifier implements Notifications {
       after = records.at(-1)!.key;
     }
     if (next === Infinity) return;
-    this.#timer.set(Math.max(0, Math.min(next - this.#clock.now(), LONGEST_RETRY_MS)), () =>
+    this.#timer.set(Math.max(0, Math.min(next - this.#clock.now(), MAX_RETRY_MS)), () =>
       this.#later(() => this.#deliverDue()),
     );
   }
@@ -194,7 +194,7 @@ export class Notifier implements Notifications {
       : { type: "refused", why: "it is not in the settings any more" };
     // An attempt aborted by our own exit says nothing about the target.
     const last = webhook && !this.#stop.signal.aborted ? [lastDelivery(delivery, entry.url)] : [];
-    const wait = Math.min(FIRST_RETRY_MS * 2 ** entry.attempts, LONGEST_RETRY_MS);
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** entry.attempts, MAX_RETRY_MS);
     const nextAt = this.#clock.now() + wait * (0.75 + Math.random() / 2);
     if (delivery.type === "failed" && nextAt < entry.until) {
       const change = { type: "put" as const, kind: DUE, key, value: { ...claimed, next_at: nextAt } };

@@ -12,7 +12,7 @@ export const DUE = "due";
 export const TOLD = "told";
 const LAST = "last";
 /** Above this number, the count is not exact. */
-const MOST_DUE = 1_000;
+const MAX_COUNTED = 1_000;
 const DESKTOP = "desktop";
 
 /** A target and its last result. */
@@ -27,7 +27,7 @@ export interface NotifyTarget {
 }
 
 export async function listTargets(store: Store, { webhooks, desktop }: NotifySettings): Promise<NotifyTarget[]> {
-  const due = await store.records.list(SPACE, DUE, { limit: MOST_DUE });
+  const due = await store.records.list(SPACE, DUE, { limit: MAX_COUNTED });
   const lastOf = async (key: string): Promise<NotifyTarget["last"]> => {
     const record = await store.records.get(SPACE, LAST, key);
     if (!record) return null;

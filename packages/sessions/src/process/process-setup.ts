@@ -4,7 +4,7 @@ import type { SessionRow } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
 import { HostHooks } from "../hooks/host-hooks.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
-import { folderPlace, placeOf, type ServerPlace } from "../mcp/server-place.ts";
+import { folderServer, agentServer, type SessionMcpServer } from "../mcp/session-mcp-server.ts";
 import { SessionServers } from "../mcp/session-servers.ts";
 import { sandboxFor } from "./sandbox.ts";
 import type { FolderTrust } from "../trust/folder-trust.ts";
@@ -66,16 +66,16 @@ async function wantedServers(
   settings: ProcessSettings,
   trust: FolderTrust | undefined,
   parts: FolderParts | undefined,
-): Promise<{ name: string; place: Promise<ServerPlace> }[]> {
+): Promise<{ name: string; server: Promise<SessionMcpServer> }[]> {
   const named = row.agent.mcp_servers.map((server) => ({
     name: server.name,
-    place: placeOf(server, settings.mcpServer),
+    server: agentServer(server, settings.mcpServer),
   }));
   const hosted = (await settings.hostServers?.(row.id)) ?? [];
   const brought = (settings.sessionServers?.(row.id) ?? []).filter(
     ({ name }) => ![...named, ...hosted].some((other) => other.name === name),
   );
-  const own = [...named, ...brought.map((place) => ({ name: place.name, place: Promise.resolve(place) }))];
+  const own = [...named, ...brought.map((server) => ({ name: server.name, server: Promise.resolve(server) }))];
   const taken = new Set([...own, ...hosted].map(({ name }) => name));
   const folders = Object.entries(parts?.servers ?? {}).filter(([name]) => !taken.has(name));
   if (folders.length === 0) return own;
@@ -85,12 +85,12 @@ async function wantedServers(
   const at = { folder: row.folder, root: trust?.folder ?? row.folder, variables };
   return [
     ...own,
-    ...folders.map(([name, server]) => ({ name, place: placeLater(() => folderPlace(name, server, at)) })),
+    ...folders.map(([name, server]) => ({ name, server: resolveLater(() => folderServer(name, server, at)) })),
   ];
 }
 
 /** A failing server must not block the others. */
-const placeLater = async (find: () => ServerPlace): Promise<ServerPlace> => find();
+const resolveLater = async (find: () => SessionMcpServer): Promise<SessionMcpServer> => find();
 
 /** Logged once: what an untrusted folder would load, and how to trust it. */
 function untrustedNotice({ state, folder, config, reason }: FolderTrust): SessionEventBody[] {
@@ -128,8 +128,8 @@ function toolHooks(
     const { eventId, name, mcpServer, input, thread, signal } = call;
     const tool = mcpServer === undefined ? name : `mcp__${mcpServer}__${name}`;
     const about = { session_id: row.id, folder: row.folder, agent: row.agent.name, event_id: eventId, tool, thread };
-    const place = { folder: row.folder, stateFolder, hostVariables, signal };
-    const said = await hooks.ask({ on, tool, input, eventId, about: { ...about, ...beside } }, place);
+    const run = { folder: row.folder, stateFolder, hostVariables, signal };
+    const said = await hooks.ask({ on, tool, input, eventId, about: { ...about, ...beside } }, run);
     write(said.events);
     return said;
   };

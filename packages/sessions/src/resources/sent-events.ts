@@ -12,7 +12,7 @@ import type { SessionOptions } from "./session-options.ts";
 const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
 const RECENT_ANSWERS = 100;
 
-interface Parts {
+interface SentEventsDependencies {
   store: Pick<Store, "events" | "files" | "inbox">;
   killSwitch: Pick<KillSwitch, "refuse">;
   commands: Pick<SessionCommands, "check">;
@@ -21,9 +21,9 @@ interface Parts {
 
 /** Validates client events when they are sent, not when their turn starts. */
 export class SentEvents {
-  readonly #parts: Parts;
+  readonly #parts: SentEventsDependencies;
 
-  constructor(parts: Parts) {
+  constructor(parts: SentEventsDependencies) {
     this.#parts = parts;
   }
 

@@ -25,10 +25,10 @@ import {
   absolute,
   realPath,
   usualFolding,
-  type Place,
+  type SessionPaths,
   readCall,
   type RuleBook,
-  type RulePlace,
+  type RuleOwner,
   suggestRule,
 } from "@tandem/policy";
 import type { Rules, TestedSession } from "./rules.ts";
@@ -47,7 +47,7 @@ const PAGE = 1_000;
 /** How stale rules from other processes may be during a turn. */
 const FRESH_MS = 250;
 
-interface Parts {
+interface KeptRulesOptions {
   records: Records;
   clock: Clock;
   /** Rules of `tandem.yaml`. They apply to every session of this engine. */
@@ -70,13 +70,13 @@ interface Parts {
 
 /** Rules of the project's file, followed by those in the store. */
 export class KeptRules implements Rules {
-  readonly #parts: Parts;
+  readonly #parts: KeptRulesOptions;
   readonly #file: readonly KeptRule[];
   #stored: readonly KeptRule[] = [];
   #readAt = -Infinity;
   #reading: Promise<void> | undefined;
 
-  constructor(parts: Parts) {
+  constructor(parts: KeptRulesOptions) {
     this.#parts = parts;
     this.#file = parts.file.map((rule, index): KeptRule => {
       try {
@@ -89,19 +89,19 @@ export class KeptRules implements Rules {
     });
   }
 
-  async list(of?: RulePlace): Promise<KeptRule[]> {
+  async list(of?: RuleOwner): Promise<KeptRule[]> {
     await this.#read();
-    const place = of && (await this.#placed(of));
-    return this.#all().filter((rule) => !place || (rule.scope === place.scope && rule.of === place.of));
+    const owner = of && (await this.#ownerOf(of));
+    return this.#all().filter((rule) => !owner || (rule.scope === owner.scope && rule.of === owner.of));
   }
 
-  async add(rule: Rule, { by, ...given }: RulePlace & { by: string }): Promise<KeptRule> {
+  async add(rule: Rule, { by, ...given }: RuleOwner & { by: string }): Promise<KeptRule> {
     checkRule(rule);
-    const place = await this.#placed(given);
+    const owner = await this.#ownerOf(given);
     await this.#read();
-    const known = this.#stored.find((kept) => isSame(kept, { ...rule, ...place }));
+    const known = this.#stored.find((kept) => isSame(kept, { ...rule, ...owner }));
     if (known) return known;
-    const kept: KeptRule = { ...rule, ...place, id: newId("rule"), source: by, created_at: isoNow(this.#parts.clock) };
+    const kept: KeptRule = { ...rule, ...owner, id: newId("rule"), source: by, created_at: isoNow(this.#parts.clock) };
     await this.#parts.records.write(SPACE, [{ type: "put", kind: KIND, key: kept.id!, value: kept }]);
     await this.#read();
     const session = kept.scope === "session" ? kept.of : null;
@@ -121,22 +121,22 @@ export class KeptRules implements Rules {
     await this.#parts.note?.({ kind: "rule.removed", actor: by, details: { ...kept } });
   }
 
-  async forget(place: RulePlace): Promise<void> {
+  async forget(owner: RuleOwner): Promise<void> {
     await this.#read();
-    const of = this.#stored.filter((rule) => rule.scope === place.scope && rule.of === place.of);
+    const of = this.#stored.filter((rule) => rule.scope === owner.scope && rule.of === owner.of);
     if (of.length > 0) await this.#delete(of.map(({ id }) => id!));
   }
 
   async bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook> {
     await this.#read();
-    const place = this.#place(session.folder);
+    const paths = this.#paths(session.folder);
     const projects = await this.#projectsOf(session.id, session.folder);
     let source: readonly KeptRule[] | undefined;
     let compiled: { rule: KeptRule; compiled: CompiledRule }[] = [];
     const rulesFor = (agentId: string): CompiledRule[] => {
       if (source !== this.#stored) {
         source = this.#stored;
-        compiled = this.#all().flatMap((rule) => compile(rule, place).map((each) => ({ rule, compiled: each })));
+        compiled = this.#all().flatMap((rule) => compile(rule, paths).map((each) => ({ rule, compiled: each })));
       }
       return compiled
         .filter(({ rule }) => holdsFor(rule, { id: session.id, agentId, projects }))
@@ -146,7 +146,7 @@ export class KeptRules implements Rules {
       judge: (call) => {
         try {
           const agents = new Set([session.agentId, call.agentId ?? session.agentId]);
-          const verdicts = [...agents].map((agentId) => applyRules(rulesFor(agentId), call, place).verdict);
+          const verdicts = [...agents].map((agentId) => applyRules(rulesFor(agentId), call, paths).verdict);
           return verdicts.reduce(stricter);
         } catch (error) {
           return {
@@ -158,7 +158,7 @@ export class KeptRules implements Rules {
       },
       suggest: (call) => {
         try {
-          return suggestRule(call, place);
+          return suggestRule(call, paths);
         } catch {
           return undefined;
         }
@@ -166,7 +166,7 @@ export class KeptRules implements Rules {
       covers: (rule, call) => {
         checkRule(rule);
         const kept: KeptRule = { ...rule, id: null, scope: "session", of: session.id, source: "", created_at: null };
-        return applyRules([compileRule(kept, place)], call, place).verdict?.action === rule.action;
+        return applyRules([compileRule(kept, paths)], call, paths).verdict?.action === rule.action;
       },
     };
   }
@@ -177,18 +177,18 @@ export class KeptRules implements Rules {
     const session = wanted.sessionId === undefined ? undefined : await this.#parts.sessionOf(wanted.sessionId);
     const agentId = wanted.agentId ?? session?.agentId;
     const folder = wanted.folder ?? session?.folder ?? this.#parts.project;
-    const place = this.#place(folder);
+    const paths = this.#paths(folder);
     const projects = session
       ? await this.#projectsOf(wanted.sessionId!, folder)
       : await projectsOf(folder, this.#parts.stateFolder);
     const rules = this.#all()
       .filter((rule) => holdsFor(rule, { id: wanted.sessionId, agentId, projects }))
-      .flatMap((rule) => compile(rule, place));
-    const judgement = applyRules(rules, call, place);
+      .flatMap((rule) => compile(rule, paths));
+    const judgement = applyRules(rules, call, paths);
     const policy = decide(await this.#parts.toolsOf(agentId), call);
     const mode = wanted.mode ?? session?.mode ?? "default";
-    const { verdict } = decideCall(call, { policy, verdict: judgement.verdict, mode, place });
-    const suggestion = verdict.action === "ask" ? suggestRule(call, place) : undefined;
+    const { verdict } = decideCall(call, { policy, verdict: judgement.verdict, mode, paths });
+    const suggestion = verdict.action === "ask" ? suggestRule(call, paths) : undefined;
     return { verdict, parts: judgement.parts, ...(suggestion && { suggestion }) };
   }
 
@@ -256,7 +256,7 @@ export class KeptRules implements Rules {
   }
 
   /** A project is identified by its folder's real path; a worktree belongs to its repository's project. */
-  async #placed({ scope, of }: RulePlace): Promise<RulePlace> {
+  async #ownerOf({ scope, of }: RuleOwner): Promise<RuleOwner> {
     if (scope === "user") return { scope, of: null };
     if (of === null) throw new RequestError("invalid_request", `A rule of a ${scope} has to say of which one.`);
     if (scope !== "project") return { scope, of };
@@ -265,7 +265,7 @@ export class KeptRules implements Rules {
     return { scope, of: (await projectsOf(realPath(of) ?? of, this.#parts.stateFolder)).at(-1)! };
   }
 
-  #place(path: string): Place {
+  #paths(path: string): SessionPaths {
     const folder = realPath(path) ?? path;
     return {
       folder,
@@ -279,7 +279,7 @@ export class KeptRules implements Rules {
 }
 
 /** Claude Code's credential files. */
-const credentialFiles = ({ home, configDir, stateFolder }: Parts): string[] => [
+const credentialFiles = ({ home, configDir, stateFolder }: KeptRulesOptions): string[] => [
   join(home, ".claude.json"),
   ...[join(home, ".claude"), join(stateFolder, "claude-code"), ...(configDir === undefined ? [] : [configDir])].flatMap(
     (folder) => [join(folder, ".credentials.json"), join(folder, ".claude.json")],
@@ -294,9 +294,9 @@ const hookFiles = (hooks: readonly HookConfig[], folder: string, home: string): 
     .filter((file) => file.startsWith(folder + sep));
 
 /** A rule that cannot be parsed applies to the whole tool, unless it allows. */
-function compile(rule: KeptRule, place: Place): CompiledRule[] {
+function compile(rule: KeptRule, paths: SessionPaths): CompiledRule[] {
   try {
-    return [compileRule(rule, place)];
+    return [compileRule(rule, paths)];
   } catch {
     return rule.action === "allow" ? [] : [{ rule, pattern: { type: "any" }, restricts: true }];
   }
@@ -341,5 +341,5 @@ function stricter(a: Verdict | undefined, b: Verdict | undefined): Verdict | und
   return RANKS.indexOf(a?.action) >= RANKS.indexOf(b?.action) ? a : b;
 }
 
-const isSame = (a: Rule & RulePlace, b: Rule & RulePlace): boolean =>
+const isSame = (a: Rule & RuleOwner, b: Rule & RuleOwner): boolean =>
   a.tool === b.tool && a.pattern === b.pattern && a.action === b.action && a.scope === b.scope && a.of === b.of;

@@ -5,7 +5,7 @@ import type { LoggedEvent, Session, SessionId } from "@tandem/protocol";
 import { reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ALLOW_ALL, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
-import { isOver } from "../testing/approvals.ts";
+import { isOver } from "../testing/until-asked.ts";
 import { EVASIONS } from "@tandem/policy/testing";
 
 let stage: EngineStage;

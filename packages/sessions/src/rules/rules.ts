@@ -1,16 +1,16 @@
-import type { RuleBook, RulePlace } from "@tandem/policy";
+import type { RuleBook, RuleOwner } from "@tandem/policy";
 import type { KeptRule, PermissionMode, Rule, TestedCall } from "@tandem/protocol";
 
 /** Stored permission rules. */
 export interface Rules {
   /** Rules of files come first, in order; the others by age. */
-  list(of?: RulePlace): Promise<KeptRule[]>;
+  list(of?: RuleOwner): Promise<KeptRule[]>;
   /** Rejects a rule that cannot be enforced. Idempotent for an existing rule. */
-  add(rule: Rule, place: RulePlace & { by: string }): Promise<KeptRule>;
+  add(rule: Rule, owner: RuleOwner & { by: string }): Promise<KeptRule>;
   /** `by` is the caller's name. */
   remove(id: string, by?: string): Promise<void>;
   /** Removes the rules of a deleted session or agent. */
-  forget(place: RulePlace): Promise<void>;
+  forget(owner: RuleOwner): Promise<void>;
   /** The rules of a session: the user's, its project's, its agent's and its own. */
   bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook>;
   /** Judges a call written as `Bash(git push)`, `Edit(src/a.ts)` or `mcp__github__merge`, with the reason. */

@@ -17,7 +17,7 @@ export interface Prompt {
   isAfterReset?: true;
 }
 
-interface TurnParts {
+interface PromptDependencies {
   machine: TurnMachine;
   holder: ConversationHolder;
   hooks: TurnHooks;
@@ -27,9 +27,9 @@ interface TurnParts {
 /** Sends Claude the prompt that begins or continues a turn, in the running process or a new one. */
 export class PromptSender {
   readonly #dependencies: TurnDependencies;
-  readonly #parts: TurnParts;
+  readonly #parts: PromptDependencies;
 
-  constructor(dependencies: TurnDependencies, parts: TurnParts) {
+  constructor(dependencies: TurnDependencies, parts: PromptDependencies) {
     this.#dependencies = dependencies;
     this.#parts = parts;
   }

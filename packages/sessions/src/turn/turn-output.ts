@@ -11,7 +11,7 @@ import type { Steering } from "./steering.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { TurnMachine } from "./turn-machine.ts";
 
-interface TurnParts {
+interface OutputDependencies {
   machine: TurnMachine;
   holder: Pick<ConversationHolder, "current">;
   requests: ApprovalRequests;
@@ -35,12 +35,12 @@ interface TurnListener {
 /** Writes the output of a session's conversation to the log in order, and reports it to the turn. */
 export class TurnOutput {
   readonly #dependencies: TurnDependencies;
-  readonly #parts: TurnParts;
+  readonly #parts: OutputDependencies;
   readonly #listener: TurnListener;
   /** Output that arrived while the end of a turn is processed. It belongs to the next turn. */
   #buffer: ConversationOutput[] | undefined;
 
-  constructor(dependencies: TurnDependencies, parts: TurnParts, listener: TurnListener) {
+  constructor(dependencies: TurnDependencies, parts: OutputDependencies, listener: TurnListener) {
     this.#dependencies = dependencies;
     this.#parts = parts;
     this.#listener = listener;

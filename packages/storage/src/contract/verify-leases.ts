@@ -79,7 +79,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
 
   "lease.wanted": async (stage) => {
     const wanted = async () =>
-      new Map((await stage.other.leases.wanted()).map(({ session, ...rest }) => [session, rest]));
+      new Map((await stage.other.leases.waitingForWorker()).map(({ session, ...rest }) => [session, rest]));
     const idle = sessionRow({ place: "machine:a" });
     const waits = sessionRow({ place: "needs:gpu=yes" });
     const died = sessionRow({ status: "running", place: null });

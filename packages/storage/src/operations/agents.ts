@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { refuse, type Refusal } from "../refusal.ts";
-import { insert, one, sql, type Work } from "../sql.ts";
+import { insert, one, sql, type Work } from "../sql-statement.ts";
 import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
 export interface AgentVersionRow {

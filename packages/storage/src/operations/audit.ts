@@ -1,6 +1,6 @@
 import { auditHash } from "../audit/audit-hash.ts";
 import { operation } from "../operation.ts";
-import { all, insertAll, list, one, sql, type Work } from "../sql.ts";
+import { all, insertAll, list, one, sql, type Work } from "../sql-statement.ts";
 import { countWithin, type PageArgs, readPage, type Span, within } from "./read-page.ts";
 
 const ENTRIES_AT_ONCE = 500;

@@ -1,5 +1,5 @@
 import { operation } from "../operation.ts";
-import { all, insert, list, one, sql, type Work } from "../sql.ts";
+import { all, insert, list, one, sql, type Work } from "../sql-statement.ts";
 
 interface BlobKey {
   space: string;

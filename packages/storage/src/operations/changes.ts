@@ -1,5 +1,5 @@
 import { operation } from "../operation.ts";
-import { all, list, sql } from "../sql.ts";
+import { all, list, sql } from "../sql-statement.ts";
 import { waitingSessions } from "./inbox.ts";
 import { isUnfinished } from "./jobs.ts";
 

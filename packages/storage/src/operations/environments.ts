@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
-import { assign, insert, one, sql, type Work } from "../sql.ts";
+import { assign, insert, one, sql, type Work } from "../sql-statement.ts";
 import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
 export interface EnvironmentRow {

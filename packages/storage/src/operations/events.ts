@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { Refusal } from "../refusal.ts";
-import { all, insert, join, list, one, raw, sql, type Sql, where, type Work } from "../sql.ts";
+import { all, insert, join, list, one, raw, sql, type Sql, where, type Work } from "../sql-statement.ts";
 import type { EventRange } from "../store.ts";
 import type { Lease } from "../lease.ts";
 import { countWithin, type Span, within } from "./read-page.ts";

@@ -1,5 +1,5 @@
 import { Refusal } from "../refusal.ts";
-import { one, sql, type Work } from "../sql.ts";
+import { one, sql, type Work } from "../sql-statement.ts";
 
 /** The right to write one log, of a session or a job. */
 export interface LogLease {

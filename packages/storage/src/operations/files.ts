@@ -1,5 +1,5 @@
 import { operation } from "../operation.ts";
-import { insert, list, one, sql, type Work } from "../sql.ts";
+import { insert, list, one, sql, type Work } from "../sql-statement.ts";
 import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
 export interface FileRow {

@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { noSuchSession } from "../refusal.ts";
-import { all, insertAll, list, one, sql, type Value, type Work } from "../sql.ts";
+import { all, insertAll, list, one, sql, type Value, type Work } from "../sql-statement.ts";
 
 export interface InboxEntry {
   id: string;

@@ -1,7 +1,7 @@
 import type { JobState } from "../job-store.ts";
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
-import { all, assign, insert, list, one, sql, type Sql, type Value, type Work } from "../sql.ts";
+import { all, assign, insert, list, one, sql, type Sql, type Value, type Work } from "../sql-statement.ts";
 import { EVENTS_AT_ONCE, insertEvents, readEvents, type EventPage } from "./events.ts";
 import { fence, type LogLease } from "./fence.ts";
 import { releaseLease, takeLease } from "./leases.ts";

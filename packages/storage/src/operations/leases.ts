@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { noSuchSession } from "../refusal.ts";
-import { all, join, list, one, sql, type Work } from "../sql.ts";
+import { all, join, list, one, sql, type Work } from "../sql-statement.ts";
 import type { LogLease } from "./fence.ts";
 import { isUnfinished } from "./sessions.ts";
 

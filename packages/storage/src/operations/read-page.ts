@@ -1,4 +1,4 @@
-import { all, one, raw, sql, type Sql, where, type Work } from "../sql.ts";
+import { all, one, raw, sql, type Sql, where, type Work } from "../sql-statement.ts";
 
 // Lists are sorted by a number (time or version) and an id. A cursor names a row's sort key, not an offset, so it stays
 // valid when rows are added or deleted.

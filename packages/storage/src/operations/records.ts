@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
-import { all, insert, list, raw, sql, where, type Sql, type Work } from "../sql.ts";
+import { all, insert, list, raw, sql, where, type Sql, type Work } from "../sql-statement.ts";
 import { countWithin } from "./read-page.ts";
 
 /** Values are parsed on the caller's thread; larger reads take several queries. */

@@ -1,4 +1,4 @@
-import { assign, insert, insertAll, one, sql, type Value, type Work } from "../sql.ts";
+import { assign, insert, insertAll, one, sql, type Value, type Work } from "../sql-statement.ts";
 
 // Columns exist for the fields that lists filter or sort by. The agent is in its own table; the rest is in `state`.
 

@@ -1,6 +1,6 @@
 import type { SessionStatus } from "@tandem/protocol";
 import { operation } from "../operation.ts";
-import { all, insert, insertAll, list, one, raw, sql, type Work } from "../sql.ts";
+import { all, insert, insertAll, list, one, raw, sql, type Work } from "../sql-statement.ts";
 import type { Lease } from "../lease.ts";
 import { insertEvents, type EventRow } from "./events.ts";
 import { fence } from "./fence.ts";

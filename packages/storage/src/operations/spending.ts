@@ -1,5 +1,5 @@
 import { operation } from "../operation.ts";
-import { all, insert, join, sql, where, type Sql, type Work } from "../sql.ts";
+import { all, insert, join, sql, where, type Sql, type Work } from "../sql-statement.ts";
 import { fence, type LogLease } from "./fence.ts";
 
 export interface AccountKey {

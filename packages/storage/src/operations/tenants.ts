@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
-import { all, assign, insert, one, sql, type Value, type Work } from "../sql.ts";
+import { all, assign, insert, one, sql, type Value, type Work } from "../sql-statement.ts";
 import { DEFAULT_TENANT } from "../tenant-store.ts";
 
 export interface StoredTenant {

@@ -1,5 +1,5 @@
 import { operation } from "../operation.ts";
-import { all, insert, one, sql, type Work } from "../sql.ts";
+import { all, insert, one, sql, type Work } from "../sql-statement.ts";
 import type { Lease } from "../lease.ts";
 import { fence } from "./fence.ts";
 

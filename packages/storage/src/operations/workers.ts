@@ -1,5 +1,5 @@
 import { operation } from "../operation.ts";
-import { all, insert, sql, type Work } from "../sql.ts";
+import { all, insert, sql, type Work } from "../sql-statement.ts";
 import { WORKER_ALIVE_MS } from "../worker-store.ts";
 import { SCHEMA_VERSION } from "./schema/migrations.ts";
 

@@ -2,14 +2,14 @@ import { Client, type ClientConfig } from "pg";
 import { migrate } from "../operations/schema/migrate.ts";
 import { POSTGRES, POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { markTenant, noSuchTenant } from "../operations/tenants.ts";
-import { one, performAsync, raw, sql, type Work } from "../sql.ts";
+import { one, performAsync, raw, sql, type Work } from "../sql-statement.ts";
 import { translate } from "./translate-postgres-error.ts";
 import { on } from "./postgres-server.ts";
 
 /** Arbitrary advisory lock key: of several processes that open an empty database at once, one migrates it. */
 const MIGRATION_LOCK = 7_306_181_992;
 /** Migrating a lot of data takes long, while other processes wait. */
-const LONGEST_MS = 3_600_000;
+const MAX_MS = 3_600_000;
 /** Waiting for a table lock blocks all later statements on that table, so give up early. */
 const TABLE_LOCK_MS = 10_000;
 /** Longer than elsewhere: no session depends on these locks yet, and startup on a busy machine is slow. */
@@ -19,9 +19,9 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 export async function migrateSchema(config: ClientConfig, tenant?: string): Promise<void> {
   const client = new Client({
     ...config,
-    statement_timeout: LONGEST_MS,
-    query_timeout: LONGEST_MS,
-    lock_timeout: LONGEST_MS,
+    statement_timeout: MAX_MS,
+    query_timeout: MAX_MS,
+    lock_timeout: MAX_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   });
   // The running statement reports the failure; without a listener the event would crash the process.

@@ -6,7 +6,7 @@ import { POSTGRES_CHANNEL, POSTGRES_SCHEMA } from "../operations/schema/migratio
 /** Detects a dead connection, which would otherwise never deliver another notification. */
 const HEARTBEAT_MS = 15_000;
 const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 2_000;
+const MAX_RETRY_MS = 2_000;
 
 /**
  * Listens for notifications on its own connection and reconnects. After a reconnect it sends a `resync`, because
@@ -61,7 +61,7 @@ export class NotificationListener {
     this.#drop(client);
     if (this.#closed) return;
     this.#timer = setTimeout(() => void this.#connect(), this.#retryMs).unref();
-    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
   }
 
   #drop(client: Client | undefined): void {

@@ -4,7 +4,7 @@ import { POSTGRES_SCHEMA, SCHEMA_VERSION, schemaOf } from "../operations/schema/
 import type { Operation } from "../operation.ts";
 import { deleteTenant, getTenant, noSuchTenant, tenantsBehind } from "../operations/tenants.ts";
 import { unavailable } from "../refusal.ts";
-import { performAsync, sql } from "../sql.ts";
+import { performAsync, sql } from "../sql-statement.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import { migrateSchema } from "./migrate-schema.ts";
 import { on, PostgresServer } from "./postgres-server.ts";

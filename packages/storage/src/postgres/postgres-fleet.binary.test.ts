@@ -10,7 +10,7 @@ import { findAbandoned, findUnclaimed, listHeld } from "../operations/leases.ts"
 import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { listSessions } from "../operations/sessions.ts";
 import type { Operation } from "../operation.ts";
-import { performAsync, type Sql } from "../sql.ts";
+import { performAsync, type Sql } from "../sql-statement.ts";
 import type { Store } from "../store.ts";
 import type { Lease } from "../lease.ts";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "../testing/postgres.ts";
@@ -185,7 +185,7 @@ describe.skipIf(missing)(
       await postgres.kill();
       for (const { here, lease } of stages) {
         await expect(append(here, lease, "lost")).rejects.toMatchObject({ code: "unavailable" });
-        await expect(here.leases.wanted()).rejects.toMatchObject({ code: "unavailable" });
+        await expect(here.leases.waitingForWorker()).rejects.toMatchObject({ code: "unavailable" });
       }
       await expect(store.workers.list()).rejects.toMatchObject({ code: "unavailable" });
       await expect(store.tenants.list()).rejects.toMatchObject({ code: "unavailable" });

@@ -4,7 +4,7 @@ import type { ChangeNotice } from "../database.ts";
 import { BatchQueue, type Outcome } from "../batch-queue.ts";
 import { POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { noSuchTenant } from "../operations/tenants.ts";
-import { performAsync, type Sql, type Work } from "../sql.ts";
+import { performAsync, type Sql, type Work } from "../sql-statement.ts";
 import { NotificationListener } from "./notification-listener.ts";
 import { isConnectionLost, isTableMissing, translate } from "./translate-postgres-error.ts";
 

@@ -5,7 +5,7 @@ import { visitWords, type Word } from "./search-words.ts";
 /** Characters of a passage: two or three lines. */
 const LENGTH = 240;
 /** Only this much text is searched for a passage. */
-const LONGEST_TEXT = 500_000;
+const MAX_TEXT_LENGTH = 500_000;
 const MAX_MARKS = 5_000;
 
 interface Mark {
@@ -25,7 +25,7 @@ export function snippetMaker(words: readonly QueryWord[], space: number): (text:
     known.set(word, form);
     return form;
   };
-  return (text) => makeSnippet(text.slice(0, LONGEST_TEXT).normalize("NFC"), formIn);
+  return (text) => makeSnippet(text.slice(0, MAX_TEXT_LENGTH).normalize("NFC"), formIn);
 }
 
 function makeSnippet(text: string, formIn: (word: Word) => string | undefined): string {

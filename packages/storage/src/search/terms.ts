@@ -24,11 +24,11 @@ export const KIND = "\u0000kind";
 /** A term for a whole title or key, independent of spelling. Undefined if it has no words. */
 export function exactTerm(space: number, text: string): string | undefined {
   const forms: string[] = [];
-  visitWords(text.slice(0, LONGEST_EXACT).normalize("NFC"), ({ forms: [own] }) => void forms.push(own!));
+  visitWords(text.slice(0, MAX_EXACT_LENGTH).normalize("NFC"), ({ forms: [own] }) => void forms.push(own!));
   return forms.length > 0 ? termOf(space, EXACT + digest(forms.join(" "))) : undefined;
 }
 
-const LONGEST_EXACT = 1_000;
+const MAX_EXACT_LENGTH = 1_000;
 
 /** All forms under which a word is indexed. */
 export const allForms = ({ forms, parts, letters }: Word): string[] => [...forms, ...parts.flat(), ...letters];

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { alreadyThere, Refusal, unavailable } from "../refusal.ts";
-import type { Sql } from "../sql.ts";
+import type { Sql } from "../sql-statement.ts";
 
 /** Wait for another process's transaction; all transactions are short. */
 const BUSY_TIMEOUT_MS = 5_000;

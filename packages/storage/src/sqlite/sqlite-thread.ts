@@ -5,7 +5,7 @@ import "../operations/all.ts";
 import { migrate } from "../operations/schema/migrate.ts";
 import { SQLITE } from "../operations/schema/migrations.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
-import { perform } from "../sql.ts";
+import { perform } from "../sql-statement.ts";
 import type { Call, Reply, Request, Result, ThreadData } from "./thread-messages.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 

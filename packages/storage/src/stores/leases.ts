@@ -51,7 +51,7 @@ export function createLeases(database: Database): Leases {
       return found && { holder: found.holder, expiresAt: toIso(found.until) };
     },
     abandoned: async () => (await database.read(findAbandoned, undefined)).map(({ id }) => id as SessionId),
-    wanted: async () =>
+    waitingForWorker: async () =>
       (await database.read(findUnclaimed, undefined)).map(({ id, place, since }) => ({
         session: id as SessionId,
         place,

@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../testing/is-running.ts";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 import { resolveSecret } from "./resolve-secret.ts";
 
 const env = { PATH: process.env["PATH"] };
@@ -19,7 +19,7 @@ async function failure(promise: Promise<unknown>): Promise<TandemError> {
 
 describe("a secret from a program", () => {
   test("is the program's output, and the program runs without a shell", async () => {
-    await using folder = await scratchFolder();
+    await using folder = await testFolder();
     const place = { env, folder: folder.path };
     expect(await resolveSecret(node('console.log(" a " + process.cwd())'), place)).toBe(`a ${folder.path}`);
     expect((await failure(resolveSecret("command:echo $(touch marker)", place))).message).toContain("without a shell");
@@ -39,7 +39,7 @@ describe("a secret from a program", () => {
   });
 
   test("that times out is killed with its children", async () => {
-    await using folder = await scratchFolder();
+    await using folder = await testFolder();
     const reference = "command:sh -c 'sleep 600 & echo $! > child; wait'";
     const error = await failure(resolveSecret(reference, { env, folder: folder.path, deadlineMs: 1_000 }));
     expect(error.message).toContain("did not answer within 1 s");

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 import { resolveHeader, resolveSecret, resolveToken } from "./resolve-secret.ts";
 
 describe("a secret", () => {
@@ -9,7 +9,7 @@ describe("a secret", () => {
   });
 
   test("from a file is relative to the config or to the home folder", async () => {
-    await using folder = await scratchFolder();
+    await using folder = await testFolder();
     await mkdir(folder.join("home"));
     await writeFile(folder.join("key"), "beside\n");
     await writeFile(folder.join("home", "key"), "at home\n");
@@ -25,7 +25,7 @@ describe("a secret", () => {
     ["file:missing", "file:missing does not exist"],
     ["file:.", "is not a small file"],
   ])("%s: %s", async (reference, text) => {
-    await using folder = await scratchFolder();
+    await using folder = await testFolder();
     await expect(resolveSecret(reference, { env: { EMPTY: " " }, folder: folder.path })).rejects.toMatchObject({
       code: "secret_unavailable",
       message: expect.stringContaining(text),

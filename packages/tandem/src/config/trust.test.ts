@@ -1,6 +1,6 @@
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 import { parseConfig } from "./parse-config.ts";
 import { requireTrust, revokeTrust, riskySettings, trustFolder, untrustedSettings } from "./trust.ts";
 
@@ -51,7 +51,7 @@ describe("trust", () => {
   const place = (folder: string) => ({ folder, file: `${folder}/tandem.yaml`, displayPath: "tandem.yaml" });
 
   test("the request lists the keys, their lines and the command", async () => {
-    await using home = await scratchFolder();
+    await using home = await testFolder();
     const project = { ...place("/repo"), settings: settingsOf(BASE_URL) };
     await expect(requireTrust({ TANDEM_HOME: home.path }, project)).rejects.toMatchObject({
       code: "untrusted_folder",
@@ -61,7 +61,7 @@ describe("trust", () => {
   });
 
   test("applies to the folder and the trusted values until it is revoked", async () => {
-    await using home = await scratchFolder();
+    await using home = await testFolder();
     const env = { TANDEM_HOME: home.join("new") };
     const settings = settingsOf(BASE_URL);
     await trustFolder(env, "/repo", settings);
@@ -97,7 +97,7 @@ describe("trust", () => {
       [`${PROTECTED}worktrees: { copy: [.env] }`, ["worktrees.copy"]],
       [PROTECTED, []],
     ])("a file that is now %j asks again", async (source, expected) => {
-      await using home = await scratchFolder();
+      await using home = await testFolder();
       const env = { TANDEM_HOME: home.path };
       await trustFolder(env, "/repo", settingsOf(PROTECTED));
       const untrusted = await untrustedSettings(env, "/repo", settingsOf(source));
@@ -105,7 +105,7 @@ describe("trust", () => {
     });
 
     test("reports removed settings until the file is trusted without them", async () => {
-      await using home = await scratchFolder();
+      await using home = await testFolder();
       const env = { TANDEM_HOME: home.path };
       const emptied = { ...place("/repo"), settings: [] };
       await requireTrust(env, emptied);
@@ -121,7 +121,7 @@ describe("trust", () => {
   });
 
   test("of a list applies to its entries, not to the joined text", async () => {
-    await using home = await scratchFolder();
+    await using home = await testFolder();
     const env = { TANDEM_HOME: home.path };
     await trustFolder(env, "/repo", settingsOf("sessions: { roots: ['a,b'] }"));
     expect(await untrustedSettings(env, "/repo", settingsOf("sessions: { roots: ['a,b'] }"))).toEqual([]);
@@ -129,7 +129,7 @@ describe("trust", () => {
   });
 
   test("is stored in a file that only the user can read and write", async () => {
-    await using home = await scratchFolder();
+    await using home = await testFolder();
     const env = { TANDEM_HOME: home.join("new") };
     await trustFolder(env, "/repo", settingsOf(BASE_URL));
     expect((await stat(home.join("new"))).mode & 0o777).toBe(0o700);
@@ -138,7 +138,7 @@ describe("trust", () => {
   });
 
   test("ignores a file that others can write or that is malformed", async () => {
-    await using home = await scratchFolder();
+    await using home = await testFolder();
     const env = { TANDEM_HOME: home.path };
     await trustFolder(env, "/repo", settingsOf(BASE_URL));
     await chmod(home.join("trusted.json"), 0o666);
@@ -149,7 +149,7 @@ describe("trust", () => {
   });
 
   test("a folder named like an Object.prototype member is not trusted by accident", async () => {
-    await using home = await scratchFolder();
+    await using home = await testFolder();
     const env = { TANDEM_HOME: home.path };
     await trustFolder(env, "/repo", settingsOf(BASE_URL));
     for (const folder of ["constructor", "__proto__", "toString"]) {

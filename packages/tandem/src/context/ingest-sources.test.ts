@@ -2,11 +2,11 @@ import { configSchema } from "@tandem/protocol";
 import { mkdir, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { Project } from "../config/load-project.ts";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 import { ingestSources } from "./ingest-sources.ts";
 
 test("a single file is identified by its path, and a missing file does not fail the others", async () => {
-  await using home = await scratchFolder();
+  await using home = await testFolder();
   for (const folder of ["project", "project/a", "project/b", "outside"]) await mkdir(home.join(folder));
   for (const file of ["project/a/readme.md", "project/b/readme.md", "outside/readme.md"]) {
     await writeFile(home.join(file), file);

@@ -1,11 +1,11 @@
 import { configSchema, type Environment, ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { mkdir } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 import { isProjectSession } from "./is-project-session.ts";
 
 test("a session belongs to the project of its folder or of its worktree's repository", async () => {
-  await using folder = await scratchFolder();
+  await using folder = await testFolder();
   const [ours, theirs] = [folder.join("shop"), folder.join("shop-secret")];
   await mkdir(ours);
   await mkdir(theirs);

@@ -17,7 +17,7 @@ import type { Host } from "../host.ts";
 import { Databases } from "./databases.ts";
 import { sharedQuotas } from "../fleet/shared-quotas.ts";
 import type { GivenDocuments } from "./ingest-sources.ts";
-import type { EngineOptions } from "../engine/create-engine.ts";
+import type { EngineOptions } from "../engine/create-project-engine.ts";
 
 export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobRunner };
 

@@ -28,10 +28,10 @@ export function engineControls(
       const { command, args, url = "", timeout } = server;
       const timeoutMs = timeout === undefined ? {} : { timeoutMs: timeout };
       if (command === undefined) {
-        return { place: { type: "http", url, headers: await secrets(server.headers, resolveHeader) }, ...timeoutMs };
+        return { endpoint: { type: "http", url, headers: await secrets(server.headers, resolveHeader) }, ...timeoutMs };
       }
       const variables = await secrets(server.env, resolveSecret);
-      return { place: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
+      return { endpoint: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
     },
     rules,
     sandbox,

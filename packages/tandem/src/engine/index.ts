@@ -1,5 +1,5 @@
 export { checkLogin } from "./check-login.ts";
-export { createEngine } from "./create-engine.ts";
+export { createProjectEngine } from "./create-project-engine.ts";
 export { trustSettings } from "./engine-controls.ts";
 export { listAll } from "./list-all.ts";
 export { defaultAgent, findAgent } from "./find-agent.ts";

@@ -6,7 +6,7 @@ import { hasContext, holderName, loadClaudeCode, loadSessions, openStore } from 
 import { contextServers, serveContext } from "../context/serve-context.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
-import { createEngine, type EngineOptions } from "./create-engine.ts";
+import { createProjectEngine, type EngineOptions } from "./create-project-engine.ts";
 import { defaultAgent, findAgent } from "./find-agent.ts";
 import { findEnvironment } from "./find-environment.ts";
 import { commandStore } from "./command-store.ts";
@@ -46,7 +46,7 @@ export async function openAcpEngine(
     const served = later.use(await serveContext(host, project, store, { command: COMMAND, log }));
     return contextServers(project, served, store.sessions, log);
   });
-  const engine = await createEngine(host, project, commandStore(store), {
+  const engine = await createProjectEngine(host, project, commandStore(store), {
     command: COMMAND,
     log,
     ownOnly: true,

@@ -6,7 +6,7 @@ import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";
 import type { Host } from "../host.ts";
-import { leaseTtlOf } from "../engine/create-engine.ts";
+import { leaseTtlOf } from "../engine/create-project-engine.ts";
 import { ownerOfLogin, type FleetRole } from "./login-rule.ts";
 import type { OpenTenantRuntime, TenantRuntimeOptions } from "../tenants/open-tenant-runtime.ts";
 import type { LocalTenantRuntimes } from "../tenants/local-tenant-runtimes.ts";
@@ -43,7 +43,7 @@ export interface Membership extends AsyncDisposable {
     address: string;
     version: string;
     payer: Payer | "nobody";
-    onDrainWish: () => void;
+    onDrainRequest: () => void;
   }): Promise<Joined>;
 }
 
@@ -105,13 +105,13 @@ export async function openMembership(
       // The `server` role runs no turns and needs no Claude Code.
       ...(role === "server" && { runs: "later" }),
     }),
-    async join({ store: shared, runtimes, address, version, payer, onDrainWish }) {
+    async join({ store: shared, runtimes, address, version, payer, onDrainRequest }) {
       const { FleetMember } = await loadSessions();
       const member = new FleetMember({
         store: shared,
         queue,
         log,
-        onDrainWish,
+        onDrainRequest,
         open: () => runtimes.open.map(({ engine }) => engine.runs),
         runsOf: async (tenant) => (await runtimeIn(runtimes, tenant)).engine.runs,
         row: {

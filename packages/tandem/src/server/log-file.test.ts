@@ -1,12 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 import { LogFile, logFiles } from "./log-file.ts";
 
 const line = (n: number) => `${JSON.stringify({ n })}\n`;
 
 test("the log is private, is appended to after a restart, and keeps a few rotated files", async () => {
-  await using folder = await scratchFolder();
+  await using folder = await testFolder();
   const logs = folder.join("logs");
   const size = line(1).length * 10;
   for (const [from, to] of [

@@ -1,6 +1,6 @@
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { scratchFolder } from "../testing/scratch-folder.ts";
+import { testFolder } from "../testing/test-folder.ts";
 import { findServer, writeServerFile } from "./server-file.ts";
 
 const INFO = {
@@ -13,7 +13,7 @@ const INFO = {
 };
 
 test("finds a running server, and removes the file when it stops", async () => {
-  await using home = await scratchFolder();
+  await using home = await testFolder();
   const env = { TANDEM_HOME: home.path };
   const file = home.join("server.json");
   {
@@ -26,7 +26,7 @@ test("finds a running server, and removes the file when it stops", async () => {
 });
 
 test("ignores the file of a dead server, even if its pid is reused", async () => {
-  await using home = await scratchFolder();
+  await using home = await testFolder();
   const env = { TANDEM_HOME: home.path };
   const file = home.join("server.json");
   await using _ = await writeServerFile(env, INFO);
@@ -38,7 +38,7 @@ test("ignores the file of a dead server, even if its pid is reused", async () =>
 });
 
 test("ignores a file that others can write or that is malformed", async () => {
-  await using home = await scratchFolder();
+  await using home = await testFolder();
   const env = { TANDEM_HOME: home.path };
   const file = home.join("server.json");
   await using _ = await writeServerFile(env, INFO);

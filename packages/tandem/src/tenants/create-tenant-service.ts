@@ -4,7 +4,7 @@ import type { TenantService } from "@tandem/server";
 import { realpath, rm, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
-import { ensureTenantPlace, isWithin, placeOfTenant, tenantSettings } from "./tenant-place.ts";
+import { ensureTenantFolders, isWithin, tenantFolders, tenantSettings } from "./tenant-folders.ts";
 import { toLimits, toQuotas, useOf } from "./tenant-usage.ts";
 
 /** Applies changes to the open runtimes of this process. */
@@ -64,7 +64,7 @@ export function createTenantService(
         limits: toLimits({}, quotas),
         settings: { credential, ...(project !== undefined && { project }) },
       };
-      await ensureTenantPlace(env, placeOfTenant(env, made));
+      await ensureTenantFolders(env, tenantFolders(env, made));
       await store.tenants.create(made);
       await note({ kind: "tenant.created", actor: by, details: { id, name, ...(project && { project }) } });
       return view(made);
@@ -96,7 +96,7 @@ export function createTenantService(
       }
       await runtimes?.refresh();
       await store.tenants.delete(id);
-      await rm(placeOfTenant(env, found).home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      await rm(tenantFolders(env, found).home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
       await note({ kind: "tenant.deleted", actor: by, details: { id, name: found.name } });
     },
   };
@@ -104,7 +104,7 @@ export function createTenantService(
 
 function describe(env: Variables, row: TenantRow): Omit<TenantView, "tokens"> {
   const { id, name, createdAt, archivedAt, limits, settings } = row;
-  const { home, project } = placeOfTenant(env, row);
+  const { home, project } = tenantFolders(env, row);
   const { credential } = tenantSettings.parse(settings);
   return {
     id,
@@ -132,7 +132,7 @@ async function projectFolder(env: Variables, path: string, others: readonly Tena
     throw refused("is where Tandem keeps its state", "Choose a folder elsewhere, or leave it out.");
   }
   for (const other of others.filter(({ id }) => id !== DEFAULT_TENANT)) {
-    const { project } = placeOfTenant(env, other);
+    const { project } = tenantFolders(env, other);
     if (!isWithin(project, folder) && !isWithin(folder, project)) continue;
     throw refused(`shares files with the project of ${other.id}`, "Choose a folder that no other tenant has.");
   }

@@ -10,7 +10,7 @@ import type { Host } from "../host.ts";
 import type { Observation } from "../server/observe.ts";
 import { resumeJobs } from "../fleet/resume-jobs.ts";
 import { contextServers, serveContext, startMemoryCapture } from "../context/serve-context.ts";
-import { createEngine } from "../engine/create-engine.ts";
+import { createProjectEngine } from "../engine/create-project-engine.ts";
 
 const PROBE_MS = 10_000;
 
@@ -56,7 +56,7 @@ export async function openTenantRuntime(
     : undefined;
   const clientServers = new room.ClientServers();
   const previews = fleet && parts.use(new room.RemotePreviews(fleet, { tenant: tenant.id, logger }));
-  const engine = await createEngine(host, project, store, {
+  const engine = await createProjectEngine(host, project, store, {
     ...serving,
     runs,
     sessionServers: (session) => clientServers.of(session),

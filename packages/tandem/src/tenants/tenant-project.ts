@@ -6,7 +6,7 @@ import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { openProjectOrDefaults } from "../project/open-project.ts";
-import { ensureTenantPlace, placeOfTenant, tenantSettings } from "./tenant-place.ts";
+import { ensureTenantFolders, tenantFolders, tenantSettings } from "./tenant-folders.ts";
 
 /** Placeholder for the credential that the operator lends to a tenant. No such variable exists. */
 const LENT: SecretReference = "env:TANDEM_LENT_CREDENTIAL";
@@ -19,8 +19,8 @@ export async function openTenantProject(
   { isOwn = false }: { isOwn?: boolean } = {},
 ): Promise<{ host: Host; project: Project }> {
   const { env, signal } = operator.host;
-  const place = placeOfTenant(env, row);
-  await ensureTenantPlace(env, place);
+  const place = tenantFolders(env, row);
+  await ensureTenantFolders(env, place);
   if (!existsSync(place.project)) {
     throw new TandemError("config_missing", `The project folder of ${row.id} is gone: ${place.project}.`, {
       fix: "Put it back.",

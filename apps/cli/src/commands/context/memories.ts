@@ -5,7 +5,7 @@ import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
 import { runContextJob } from "../../jobs/run-context-job.ts";
 import { listLines, showLines } from "../../memories/describe-memory.ts";
-import { parseExpiry } from "../../memories/expiry.ts";
+import { parseExpiry } from "../../memories/memory-expiry.ts";
 import { openProject } from "@tandem/tandem/project";
 import { styleFor, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";

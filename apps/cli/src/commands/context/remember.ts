@@ -3,7 +3,7 @@ import type { LlmRuntime } from "@tandem/runtime";
 import { userInfo } from "node:os";
 import { jobModels, loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
-import { parseExpiry } from "../../memories/expiry.ts";
+import { parseExpiry } from "../../memories/memory-expiry.ts";
 import { showLines } from "../../memories/describe-memory.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";

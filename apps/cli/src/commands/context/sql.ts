@@ -28,8 +28,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-const MOST_ROWS = 100_000;
-const MOST_BYTES = 64 * 1_024 * 1_024;
+const MAX_ROWS = 100_000;
+const MAX_BYTES = 64 * 1_024 * 1_024;
 /** Longer cells would make the table unreadable on a terminal. */
 const CELL = 60;
 
@@ -42,9 +42,9 @@ export interface SqlOptions {
 /** Queries a database of the project, read-only. */
 export async function sql(invocation: Invocation, name: string, words: string[], options: SqlOptions): Promise<void> {
   const maxRows = Number(options.maxRows);
-  if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > MOST_ROWS) {
+  if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > MAX_ROWS) {
     throw new TandemError("usage", `--max-rows is ${JSON.stringify(options.maxRows)}.`, {
-      fix: `Give a number from 1 to ${MOST_ROWS}.`,
+      fix: `Give a number from 1 to ${MAX_ROWS}.`,
     });
   }
   const project = await openProject(invocation);
@@ -65,7 +65,7 @@ export async function sql(invocation: Invocation, name: string, words: string[],
   const rows = await (async () => {
     using _ = new Progress(invocation, "Asking …");
     await using connection = await openNamedConnection(invocation, project, name);
-    return await connection.query(query, { maxRows, maxBytes: MOST_BYTES, signal });
+    return await connection.query(query, { maxRows, maxBytes: MAX_BYTES, signal });
   })();
   if (invocation.json) await write(invocation.stdout, `${JSON.stringify(rows, null, 2)}\n`);
   else await write(invocation.stdout, options.csv ? asCsv(rows) : asTable(invocation, rows));

@@ -7,7 +7,7 @@ import { confirm } from "../../confirm.ts";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { createEngine, listAll, commandStore } from "@tandem/tandem/engine";
+import { createProjectEngine, listAll, commandStore } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";
@@ -82,7 +82,7 @@ export async function pruneSessions(invocation: Invocation, options: PruneOption
 async function openTenantSessions(operator: { host: Invocation; project: Project }, tenant: TenantRow, store: Store) {
   const { host, project } = await openTenantProject(operator, tenant);
   const log = { warn: () => undefined };
-  const engine = await createEngine(host, project, commandStore(store), {
+  const engine = await createProjectEngine(host, project, commandStore(store), {
     command: COMMAND,
     runs: false,
     ownOnly: true,

@@ -7,7 +7,7 @@ import {
   type RuleAction,
   type TestedCall,
 } from "@tandem/protocol";
-import type { RulePlace } from "@tandem/policy";
+import type { RuleOwner } from "@tandem/policy";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
@@ -98,8 +98,8 @@ export interface TestFlags {
 export async function list(invocation: Invocation, flags: PlaceFlags): Promise<void> {
   const project = await openProjectOrDefaults(invocation);
   await using client = await openClient(invocation, project, { command: COMMAND });
-  const place = await placeOf(client, project, flags);
-  const rules = await client.rules.list(place);
+  const owner = await ownerOf(client, project, flags);
+  const rules = await client.rules.list(owner);
   const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ rules }, null, 2)}\n`);
@@ -119,8 +119,8 @@ export async function add(
   const rule = readRule(action, text, reason);
   const project = await openProjectOrDefaults(invocation);
   await using client = await openClient(invocation, project, { command: COMMAND });
-  const place = (await placeOf(client, project, flags)) ?? { scope: "user", of: null };
-  const kept = await client.rules.add(rule, { ...place, by: localActor() });
+  const owner = (await ownerOf(client, project, flags)) ?? { scope: "user", of: null };
+  const kept = await client.rules.add(rule, { ...owner, by: localActor() });
   const { stdout, json } = invocation;
   if (json) await write(stdout, `${JSON.stringify({ rule: kept }, null, 2)}\n`);
   else await write(stdout, `${ruleTable([kept], styleFor(stdout)).join("\n")}\n`);
@@ -164,7 +164,7 @@ function readRule(action: RuleAction, text: string, reason: string | undefined) 
   return ruleSchema.parse({ tool, action, ...(pattern && { pattern }), ...(reason && { reason }) });
 }
 
-async function placeOf(client: SessionsClient, project: Project, flags: PlaceFlags): Promise<RulePlace | undefined> {
+async function ownerOf(client: SessionsClient, project: Project, flags: PlaceFlags): Promise<RuleOwner | undefined> {
   const { scope, agent, session } = flags;
   if ([scope, agent, session].filter((flag) => flag !== undefined).length > 1) {
     throw new TandemError("usage", "A rule is yours, the project's, an agent's or a session's: name one of them.");

@@ -57,7 +57,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 /** Time to interrupt a turn in an orderly way and to end its process. */
 const GRACE_MS = 15_000;
-const LONGEST_TITLE = 80;
+const MAX_TITLE_LENGTH = 80;
 
 export interface RunOptions {
   agent?: string;
@@ -205,5 +205,5 @@ function workingFolder({ cwd }: Invocation, options: RunOptions): string {
 
 function titleOf(prompt: string): string {
   const [line = ""] = prompt.trim().split("\n");
-  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
+  return line.length > MAX_TITLE_LENGTH ? `${line.slice(0, MAX_TITLE_LENGTH - 1)}…` : line;
 }

@@ -78,7 +78,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-const MOST_FILES = 20;
+const MAX_FILES = 20;
 
 const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
 
@@ -196,7 +196,7 @@ export async function patch(
   const { dryRun = false, undo = false } = options;
   const result = await client.worktrees.apply(session, { dry_run: dryRun, undo }, localActor());
   const { folder, files } = result;
-  const names = files.slice(0, MOST_FILES).map((path) => `  ${printable(path)}`);
+  const names = files.slice(0, MAX_FILES).map((path) => `  ${printable(path)}`);
   const what = `${count(files.length, "file")} in ${printable(folder)}`;
   const text = undo
     ? `${dryRun ? "Would take back" : "Taken back"}: ${what}`
@@ -268,8 +268,8 @@ function filesOf({ stdout }: Invocation, { files }: WorktreeStatus): string {
   if (files.length === 0) return "";
   const { dim, good, bad } = styleFor(stdout);
   const rows = files
-    .slice(0, MOST_FILES)
+    .slice(0, MAX_FILES)
     .map(({ path, added, removed }) => [`  ${printable(path)}`, good(`+${added}`), bad(`−${removed}`)]);
-  const more = files.length > MOST_FILES ? `${dim(`  … ${files.length - MOST_FILES} more`)}\n` : "";
+  const more = files.length > MAX_FILES ? `${dim(`  … ${files.length - MAX_FILES} more`)}\n` : "";
   return `\n${table(rows).join("\n")}\n${more}`;
 }

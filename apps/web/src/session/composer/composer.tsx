@@ -19,7 +19,7 @@ import { useDraft } from "./use-draft.ts";
 import { useDroppedFiles } from "../../prompt/use-dropped-files.ts";
 import { useHistory } from "./use-history.ts";
 
-const MOST_ROWS = 12;
+const MAX_ROWS = 12;
 
 /** The message field. The text is cleared only after the server has accepted it, so a failed request loses nothing. */
 export function Composer({
@@ -144,7 +144,7 @@ export function Composer({
           aria-autocomplete="list"
           aria-controls={completion.isOpen ? completion.id : undefined}
           aria-activedescendant={completion.isOpen ? `${completion.id}-${completion.current}` : undefined}
-          rows={Math.min(MOST_ROWS, text.split("\n").length)}
+          rows={Math.min(MAX_ROWS, text.split("\n").length)}
           value={text}
           onChange={(event) => {
             setText(event.target.value);

@@ -20,7 +20,7 @@ import { Spans } from "./spans.ts";
 import { Threads } from "./subagent-threads.ts";
 import { Todos } from "./todos.ts";
 import type { TranslatorInput } from "./translator-input.ts";
-import { failure, type Hints, turnOutcome } from "./turn-end.ts";
+import { failure, type Hints, turnOutcome } from "./turn-outcome.ts";
 
 export interface TranslatorSettings {
   newEventId: () => EventId;

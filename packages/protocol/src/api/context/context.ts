@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, listOf, pageOf, pageQuery } from "../page.ts";
 
-const MOST_NODES = 500;
+const MAX_NODES = 500;
 
 const overview = z
   .object({
@@ -190,7 +190,7 @@ export const contextApi = {
       table: name.optional(),
       ...connection,
       depth: count().min(0).max(10).default(1),
-      limit: count().min(1).max(MOST_NODES).default(100),
+      limit: count().min(1).max(MAX_NODES).default(100),
     }),
     response: graph,
   },

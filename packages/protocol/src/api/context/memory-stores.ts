@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, deletedOf, includeArchived, pageOf, pageQuery, time } from "../page.ts";
 
-const MOST_BYTES = 102_400;
+const MAX_BYTES = 102_400;
 
 export const MEMORY_STORE_PAIRS = 16;
 
@@ -53,7 +53,7 @@ const prefix = z.object({ type: z.literal("memory_prefix"), path: z.string() }).
 
 const content = z
   .string()
-  .refine((text) => new TextEncoder().encode(text).length <= MOST_BYTES, `expected at most ${MOST_BYTES} bytes`)
+  .refine((text) => new TextEncoder().encode(text).length <= MAX_BYTES, `expected at most ${MAX_BYTES} bytes`)
   .refine((text) => text.isWellFormed(), "expected whole characters");
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lowercase hexadecimal digits");

@@ -3,11 +3,11 @@ import { file } from "./sessions.ts";
 import { count, deletedOf, pageOf, pageQuery } from "../page.ts";
 
 /** A hundred years: clients cannot parse later dates. */
-const LONGEST_SECONDS = 100 * 365 * 24 * 60 * 60;
+const MAX_SECONDS = 100 * 365 * 24 * 60 * 60;
 
 export const filesApi = {
   "files.upload": {
-    form: z.strictObject({ expires_in_seconds: count().min(1).max(LONGEST_SECONDS).optional() }),
+    form: z.strictObject({ expires_in_seconds: count().min(1).max(MAX_SECONDS).optional() }),
     response: file,
   },
   "files.list": {

@@ -14,7 +14,7 @@ export function createClaudeCodeBackend(
 ): LlmBackend {
   const { executable, effort } = config.claudeCode;
   const { spawn, init, firstByte, idle, exit } = config.limits;
-  const room = new ClaudeCode({
+  const claudeCode = new ClaudeCode({
     ...environment,
     ...(executable && { executable }),
     ...(effort && { effort }),
@@ -23,17 +23,17 @@ export function createClaudeCodeBackend(
   });
   return {
     name: "claude-code",
-    payer: room.payer,
-    text: (call) => room.text(call),
-    object: (call) => room.object(call),
-    loop: (call) => room.loop(call),
+    payer: claudeCode.payer,
+    text: (call) => claudeCode.text(call),
+    object: (call) => claudeCode.object(call),
+    loop: (call) => claudeCode.loop(call),
     listModels: async (signal) => {
       try {
-        return await orAborted(room.listModels(signal), signal);
+        return await orAborted(claudeCode.listModels(signal), signal);
       } catch (cause) {
         throw signal.aborted ? new LlmError("aborted", "The list of models was given up.", { cause }) : cause;
       }
     },
-    close: () => room.close(),
+    close: () => claudeCode.close(),
   };
 }

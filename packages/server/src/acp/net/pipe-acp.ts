@@ -4,7 +4,7 @@ import type { AnyMessage } from "@agentclientprotocol/sdk";
 import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 import { kindOf, parseJson, readMessage, rpcError } from "./rpc-message.ts";
-import { ServerLine, type ServerPlace } from "./server-line.ts";
+import { ServerLine, type ServerAddress } from "./server-line.ts";
 
 /** JSON-RPC's code for internal errors. */
 const INTERNAL = -32_603;
@@ -13,7 +13,7 @@ interface Pipe {
   input: Readable;
   output: Writable;
   /** Locates the server; rejects if none is running. Called again after a disconnect. */
-  find: () => Promise<ServerPlace>;
+  find: () => Promise<ServerAddress>;
   signal: AbortSignal;
 }
 

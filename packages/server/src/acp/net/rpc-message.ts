@@ -4,13 +4,13 @@ import { z } from "zod";
 // Reads only what routing needs from a JSON-RPC message. The agent validates the rest.
 
 /** Bounds memory: ids are kept until they are answered. */
-const LONGEST_ID = 1_024;
+const MAX_ID_LENGTH = 1_024;
 
-const id = z.union([z.string().max(LONGEST_ID), z.number()]);
+const id = z.union([z.string().max(MAX_ID_LENGTH), z.number()]);
 const version = z.literal("2.0");
 const messageSchema = z.union([
-  z.looseObject({ jsonrpc: version, method: z.string().max(LONGEST_ID), id }),
-  z.looseObject({ jsonrpc: version, method: z.string().max(LONGEST_ID), id: z.undefined().optional() }),
+  z.looseObject({ jsonrpc: version, method: z.string().max(MAX_ID_LENGTH), id }),
+  z.looseObject({ jsonrpc: version, method: z.string().max(MAX_ID_LENGTH), id: z.undefined().optional() }),
   z.looseObject({ jsonrpc: version, method: z.undefined().optional(), id: id.nullable() }),
 ]);
 
@@ -19,7 +19,7 @@ export type MessageKind =
   | { type: "notification"; method: string; session: string | undefined }
   | { type: "response"; key: string | undefined; session: string | undefined };
 
-const named = z.looseObject({ sessionId: z.string().min(1).max(LONGEST_ID) });
+const named = z.looseObject({ sessionId: z.string().min(1).max(MAX_ID_LENGTH) });
 
 /** The session that a request or notification is about, or that a response names. */
 export function kindOf(message: AnyMessage): MessageKind {

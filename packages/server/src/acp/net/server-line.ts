@@ -15,7 +15,7 @@ const SILENCE_MS = 60_000;
 const LOST =
   "The Tandem server has gone away. What was asked of it may have been done; send the request again to go on.";
 
-export interface ServerPlace {
+export interface ServerAddress {
   /** Such as `http://127.0.0.1:4760`. */
   url: string;
   /** Names the requested agent. */
@@ -51,7 +51,7 @@ export class ServerLine {
   }
 
   static async open(
-    { url, query = {}, token, agent }: ServerPlace,
+    { url, query = {}, token, agent }: ServerAddress,
     events: { onMessage: (message: AnyMessage) => void; onEnd: (reason: string) => void },
   ): Promise<ServerLine> {
     const address = new URL(ACP_PATH, url.replace(/^http/, "ws"));

@@ -13,7 +13,7 @@ interface Request extends EventList {
 }
 
 /** Limits a page, because the response is built in memory. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** Enough for a page of the default size; the first part shows how large the events are. */
 const FIRST_PART = 25;
 const GROWTH = 4;
@@ -30,7 +30,7 @@ export async function listEvents(
   let position = page === undefined ? undefined : readEventCursor(request, page);
   let isLast = false;
   // One extra event tells whether there is a next page.
-  for (let bytes = 0, part = FIRST_PART; found.length <= limit && bytes < MOST_BYTES && !isLast;) {
+  for (let bytes = 0, part = FIRST_PART; found.length <= limit && bytes < MAX_BYTES && !isLast;) {
     const count = Math.min(part, limit + 1 - found.length);
     const bound = order === "asc" ? { after: position } : { before: position };
     const range = { order, ...bound, limit: count, types, thread, since };
@@ -41,7 +41,7 @@ export async function listEvents(
     position = end;
     isLast = end === undefined;
     bytes += JSON.stringify(events).length;
-    part = Math.min(part * GROWTH, Math.ceil(((MOST_BYTES - bytes) * Math.max(found.length, 1)) / bytes));
+    part = Math.min(part * GROWTH, Math.ceil(((MAX_BYTES - bytes) * Math.max(found.length, 1)) / bytes));
   }
   const logged = found.slice(0, limit).map(({ event }) => event);
   return {

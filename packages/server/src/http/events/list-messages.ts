@@ -5,7 +5,7 @@ import type { Sessions } from "@tandem/sessions";
 const EVENTS_PER_MESSAGE = 5;
 const LEAST_EVENTS = 100;
 /** Limits a message of the agent that is longer than any page; it is shown from where reading stopped. */
-const MOST_EVENTS = 5_000;
+const MAX_EVENTS = 5_000;
 /** Later events may belong to the page, such as the result of a tool that was still running. */
 const LOOKAHEAD = 200;
 
@@ -33,7 +33,7 @@ export async function listMessages(
     );
     // The first message may have started before the events that were read; its id would differ.
     const sure = isWhole || messages.length === 1 ? messages : messages.slice(1);
-    if (!isWhole && sure.length < limit && events.length < MOST_EVENTS) {
+    if (!isWhole && sure.length < limit && events.length < MAX_EVENTS) {
       // Estimate from the events read so far; at most double the number.
       const perMessage = events.length / Math.max(1, sure.length);
       const expected = Math.ceil((limit - sure.length + 1) * perMessage);

@@ -13,7 +13,7 @@ import type { Sessions } from "@tandem/sessions";
 const SLOWEST_BACKOFF_MS = 8_000;
 /** The time for a try to fail: at once if the connection is reset, about ten seconds if it is not accepted. */
 const FAILING_MS = 10_000;
-const MOST_EVENTS = 200;
+const MAX_EVENTS = 200;
 
 /** How long before this try an equal send may have been stored and still count as the same. */
 export function repeatWindowMs(tryNumber: number): number {
@@ -73,7 +73,7 @@ export async function findEarlierTry(
 ): Promise<SessionEvent[] | undefined> {
   const { events: logged, waiting } = await sessions.events(session, {
     order: "desc",
-    limit: MOST_EVENTS,
+    limit: MAX_EVENTS,
     types: [...new Set(events.map(({ type }) => type))],
   });
   const newestFirst = [...waiting.toReversed(), ...logged.map(({ event }) => event)];

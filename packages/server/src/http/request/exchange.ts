@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { passedOnAs } from "../../fleet/passed-on.ts";
+import { forwardedId } from "../../fleet/forwarded-id.ts";
 import type { Logger } from "../create-logger.ts";
 
 /** The state of a request while it is served. */
@@ -23,7 +23,7 @@ export function beginExchange(
   outgoing: ServerResponse,
   { logger, trustedProxy }: { logger: Logger; trustedProxy: boolean },
 ): Exchange {
-  const exchange: Exchange = { id: passedOnAs(incoming) ?? `req_${randomBytes(12).toString("hex")}` };
+  const exchange: Exchange = { id: forwardedId(incoming) ?? `req_${randomBytes(12).toString("hex")}` };
   const begun = performance.now();
   outgoing.setHeader("request-id", exchange.id);
   for (const [name, value] of Object.entries(HEADERS)) outgoing.setHeader(name, value);

@@ -5,7 +5,7 @@ import { hasBody, readBytes, wantType } from "./read-body.ts";
 
 /** The size of a form besides its file. */
 const FORM_BYTES = 64 * 1024;
-const LONGEST_NAME = 255;
+const MAX_NAME_LENGTH = 255;
 
 export interface Form {
   fields: Record<string, string>;
@@ -62,8 +62,8 @@ function plainName(name: string): string {
   if (plain === "" || plain === "." || plain === "..") {
     throw new RequestError("invalid_request", "file: expected a file with a name.");
   }
-  if (plain.length > LONGEST_NAME) {
-    throw new RequestError("invalid_request", `file: its name is longer than ${LONGEST_NAME} characters.`);
+  if (plain.length > MAX_NAME_LENGTH) {
+    throw new RequestError("invalid_request", `file: its name is longer than ${MAX_NAME_LENGTH} characters.`);
   }
   return plain;
 }

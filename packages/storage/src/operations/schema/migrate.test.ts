@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../../refusal.ts";
-import { one, perform, raw, sql, type Work } from "../../sql.ts";
+import { one, perform, raw, sql, type Work } from "../../sql-statement.ts";
 import { SqliteConnection } from "../../sqlite/sqlite-connection.ts";
 import { WORKER_ALIVE_MS } from "../../worker-store.ts";
 import { migrate, schemaVersion } from "./migrate.ts";

@@ -1,6 +1,6 @@
 import { operation } from "../../operation.ts";
 import { Refusal } from "../../refusal.ts";
-import { all, insert, one, raw, sql, type Work } from "../../sql.ts";
+import { all, insert, one, raw, sql, type Work } from "../../sql-statement.ts";
 import { MIGRATIONS, SCHEMA_VERSION, type Dialect, type Migration } from "./migrations.ts";
 import { livingWorkers, type LivingWorker } from "../workers.ts";
 

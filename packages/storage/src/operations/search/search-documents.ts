@@ -1,6 +1,6 @@
 import { operation } from "../../operation.ts";
 import { refuse } from "../../refusal.ts";
-import { all, insert, list, one, raw, sql, type Sql, type Value, type Work } from "../../sql.ts";
+import { all, insert, list, one, raw, sql, type Sql, type Value, type Work } from "../../sql-statement.ts";
 
 type Engine = "sqlite" | "postgres";
 

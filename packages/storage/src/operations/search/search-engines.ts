@@ -1,6 +1,6 @@
 import type { SearchWord } from "../../search/analyse-query.ts";
 import { anyOf, type Expression, expressionOf, toFts, toTsquery } from "../../search/expression.ts";
-import { join, raw, sql, type Sql } from "../../sql.ts";
+import { join, raw, sql, type Sql } from "../../sql-statement.ts";
 
 /** Weight of a word in the title relative to one in the body. */
 const TITLE_WEIGHT = 20;

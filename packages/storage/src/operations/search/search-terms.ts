@@ -8,7 +8,7 @@ import {
   inTitles,
 } from "../../search/analyse-query.ts";
 import { anyOf, expressionOf, type Expression } from "../../search/expression.ts";
-import { all, one, sql, type Work } from "../../sql.ts";
+import { all, one, sql, type Work } from "../../sql-statement.ts";
 import { findSpace, type SearchSpace } from "./search-documents.ts";
 import { type RankedRow, searchEngines } from "./search-engines.ts";
 

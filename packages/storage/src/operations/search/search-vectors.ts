@@ -1,5 +1,5 @@
 import { operation } from "../../operation.ts";
-import { all, sql, type Work } from "../../sql.ts";
+import { all, sql, type Work } from "../../sql-statement.ts";
 
 export interface VectorPage {
   documents: Float64Array;

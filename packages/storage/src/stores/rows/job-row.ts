@@ -1,7 +1,7 @@
 import type { JobEvent, JobRow, JobStore } from "../../job-store.ts";
 import type { LoggedRow } from "../../operations/events.ts";
 import type { JobEventRow, StoredJob } from "../../operations/jobs.ts";
-import type { Value } from "../../sql.ts";
+import type { Value } from "../../sql-statement.ts";
 import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./time.ts";
 
 const toJson = (value: unknown): string | null => JSON.stringify(value) ?? null;

@@ -5,7 +5,7 @@ import { pageThrough } from "../../request/page-through.ts";
 import { type Call, jsonRoute, type Route } from "../../route.ts";
 
 /** The page limit of a list with contents. */
-export const MOST_FULL = 20;
+export const MAX_FULL_PAGE = 20;
 
 /** The author of the commit and the version. */
 export const writerOf = ({ token }: Pick<Call, "token">) => ({
@@ -100,7 +100,7 @@ export const memoryStoreRoutes: Route[] = [
       const id = call.params.memory_store_id;
       const entries = (await storesOf(call).entries(id)).filter(({ path }) => path.startsWith(under));
       const items = new Map(entries.map((entry) => listed(entry, under, depth)));
-      const most = call.query.view === "full" ? Math.min(limit, MOST_FULL) : limit;
+      const most = call.query.view === "full" ? Math.min(limit, MAX_FULL_PAGE) : limit;
       const shown = pageThrough(
         [...items].map(([path, entry]) => ({ id: path, entry })),
         { limit: most, ...(page && { page }) },

@@ -1,7 +1,7 @@
 import { type MemoryVersion, type VersionActor } from "@tandem/context";
 import type { MemoryActor } from "@tandem/protocol";
 import { jsonRoute, type Route } from "../../route.ts";
-import { MOST_FULL, storesOf, writerOf } from "./memory-store-routes.ts";
+import { MAX_FULL_PAGE, storesOf, writerOf } from "./memory-store-routes.ts";
 
 /** Earlier versions of memories, and their authors. */
 export const memoryVersionRoutes: Route[] = [
@@ -11,7 +11,7 @@ export const memoryVersionRoutes: Route[] = [
     summary: "List the changes of a store's memories, newest first; what people changed in the folder has no author",
     handle: async (call) => {
       const { query, params } = call;
-      const limit = query.view === "full" ? Math.min(query.limit, MOST_FULL) : query.limit;
+      const limit = query.view === "full" ? Math.min(query.limit, MAX_FULL_PAGE) : query.limit;
       const [from, to] = [query["created_at[gte]"], query["created_at[lte]"]].map((at) => at && Date.parse(at));
       const isBy = (type: VersionActor["type"], id: string | undefined, by: VersionActor | null) =>
         id === undefined || (by?.type === type && by.id === id);

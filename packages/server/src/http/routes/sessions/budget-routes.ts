@@ -1,4 +1,4 @@
-import { PASSED_ON } from "../../../fleet/passed-on.ts";
+import { FORWARDED_HEADER } from "../../../fleet/forwarded-id.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 
 /** Budgets and the kill switch. */
@@ -41,7 +41,7 @@ export const budgetRoutes: Route[] = [
     summary: "Stop everything: interrupt every turn, end every process, begin nothing until `/v1/resume`",
     handle: async ({ engine, token, body, header }) => {
       // For a forwarded request, the first server has stored the change; this process only applies it.
-      const known = header(PASSED_ON) === undefined ? undefined : await engine.killSwitch.state();
+      const known = header(FORWARDED_HEADER) === undefined ? undefined : await engine.killSwitch.state();
       if (known) return { stopped: known, interrupted: await engine.killSwitch.heed() };
       const { interrupted, ...halt } = await engine.killSwitch.stop(token.name, body.reason ?? null);
       return { stopped: halt, interrupted };
@@ -53,7 +53,7 @@ export const budgetRoutes: Route[] = [
     extension: true,
     summary: "Let everything go on that was stopped: messages that wait begin their turns",
     handle: async ({ engine, token, header }) => {
-      if (header(PASSED_ON) === undefined) await engine.killSwitch.resume(token.name);
+      if (header(FORWARDED_HEADER) === undefined) await engine.killSwitch.resume(token.name);
       else await engine.killSwitch.heed();
       return { stopped: null };
     },

@@ -6,7 +6,7 @@ const HURRY_MS = 10 * 60_000;
 const NEAR_MS = 2 * 60_000;
 
 /** When the approval expires and is denied. Counts seconds near the end. */
-export function Expiry({ at }: { at: string | null }) {
+export function ApprovalExpiry({ at }: { at: string | null }) {
   const left = useTimeLeft(at);
   if (at === null || left === undefined) return null;
   return (

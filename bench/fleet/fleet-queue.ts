@@ -11,7 +11,7 @@ const AT_ONCE = 1_000;
 const CAPACITY = 50;
 
 /** The queue by itself: sent by one process, taken by another that has nothing else to do. */
-export async function queue(): Promise<Section[]> {
+export async function fleetQueue(): Promise<Section[]> {
   await using postgres = await startPostgres();
   const database = await postgres.createDatabase();
   await countStatements(postgres, database);

@@ -1,5 +1,5 @@
 /** An async queue: `push` adds items, and a consumer iterates over them. Ends when the signal fires. */
-export class Happenings<T> implements AsyncIterable<T> {
+export class AsyncQueue<T> implements AsyncIterable<T> {
   readonly #signal: AbortSignal;
   #items: T[] = [];
   #failure: { error: unknown } | undefined;

@@ -3,9 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A temporary folder for one test, removed with its content. */
-export async function scratchFolder(): Promise<
-  AsyncDisposable & { path: string; join: (...names: string[]) => string }
-> {
+export async function testFolder(): Promise<AsyncDisposable & { path: string; join: (...names: string[]) => string }> {
   const path = await realpath(await mkdtemp(join(tmpdir(), "tandem-")));
   return {
     path,

@@ -2,7 +2,7 @@ import { startRehearsal, type Script } from "@tandem/rehearsal";
 import { startPostgres } from "@tandem/storage/testing";
 import { cp, mkdir } from "node:fs/promises";
 import { scratchMachine } from "../../apps/cli/src/testing/run-tandem.ts";
-import { FleetMember } from "./fleet-member.ts";
+import { SupervisedProcess } from "./supervised-process.ts";
 
 export interface MemberPlan {
   name: string;
@@ -12,13 +12,13 @@ export interface MemberPlan {
   args: readonly string[];
 }
 
-export type FleetStage = Awaited<ReturnType<typeof setFleetStage>>;
+export type ChaosFleet = Awaited<ReturnType<typeof createChaosFleet>>;
 
 /**
  * A fleet on one machine: a Postgres, a rehearsal as the model, and processes that share only these and the sessions' folder.
  * Each has its own home. None is started yet.
  */
-export async function setFleetStage(
+export async function createChaosFleet(
   plans: readonly MemberPlan[],
   { settings, script }: { settings: string; script: (folder: string) => Script },
 ) {
@@ -44,7 +44,7 @@ export async function setFleetStage(
       TEST_DATABASE: database,
     };
     const start = () => machine.start(["up", "--json", "--port", "0", ...args], { env });
-    return new FleetMember({ name, isServer, home }, start);
+    return new SupervisedProcess({ name, isServer, home }, start);
   });
   for (const { home } of members) {
     await mkdir(home, { recursive: true });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { passOn, relay } from "./pass-on.ts";
+import { forwardRequest, relay } from "./forward-request.ts";
 
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
@@ -17,7 +17,7 @@ const front = (address: string): Promise<string> =>
     for (let watchers = 0; watchers < 6; watchers += 1) outgoing.once("close", () => undefined);
     const request = { method, url, headers, remote: undefined, body: undefined, id: "req_1" };
     const terms = { signal: new AbortController().signal, deadlineMs: 10_000 };
-    void passOn({ address }, request, terms).then((answer) => relay(answer, outgoing));
+    void forwardRequest({ address }, request, terms).then((answer) => relay(answer, outgoing));
   });
 
 test("forwarding many watched requests causes no listener leak warning", async () => {

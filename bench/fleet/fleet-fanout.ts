@@ -19,7 +19,7 @@ type Listen = (
 ) => Promise<void>;
 
 /** From an append at one process to a listener at another, by the doorbell and by looking: two stores on one Postgres. */
-export async function fanout(): Promise<Section[]> {
+export async function fleetFanout(): Promise<Section[]> {
   await using postgres = await startPostgres();
   const sections: Section[] = [];
   for (const rate of RATES) {

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyRules } from "../rules/apply-rules.ts";
-import type { Place } from "../rules/path-pattern.ts";
+import type { SessionPaths } from "../rules/path-pattern.ts";
 import { readCall } from "../rules/read-call.ts";
 import { compiled } from "./made-up-rules.ts";
 
 /** A project with secrets and links. */
-export function madeUpPlace() {
+export function scratchPaths() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-patterns-")));
-  const place: Place = {
+  const paths: SessionPaths = {
     folder: join(root, "project"),
     home: join(root, "home"),
     foldsCase: false,
@@ -28,17 +28,17 @@ export function madeUpPlace() {
   ]) {
     mkdirSync(join(root, folder), { recursive: true });
   }
-  writeFileSync(join(place.folder, "secrets/key"), "");
-  writeFileSync(join(place.folder, ".env"), "");
-  symlinkSync("secrets", join(place.folder, "shortcut"));
-  symlinkSync("../outside", join(place.folder, "way-out"));
-  symlinkSync("secrets/not-there-yet", join(place.folder, "dangling"));
-  symlinkSync("loop", join(place.folder, "loop"));
+  writeFileSync(join(paths.folder, "secrets/key"), "");
+  writeFileSync(join(paths.folder, ".env"), "");
+  symlinkSync("secrets", join(paths.folder, "shortcut"));
+  symlinkSync("../outside", join(paths.folder, "way-out"));
+  symlinkSync("secrets/not-there-yet", join(paths.folder, "dangling"));
+  symlinkSync("loop", join(paths.folder, "loop"));
   return {
-    place,
+    paths,
     /** The action that rules give for a call; `-` if none matches. */
     say: (call: string, ...rules: string[]): string =>
-      applyRules(compiled(place, ...rules), readCall(call), place).verdict?.action ?? "-",
+      applyRules(compiled(paths, ...rules), readCall(call), paths).verdict?.action ?? "-",
     remove: () => rmSync(root, { recursive: true }),
   };
 }

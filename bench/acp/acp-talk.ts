@@ -22,7 +22,7 @@ export interface Figures {
 export const SLOW = "Take your time.";
 
 /** One editor's visit: the agent is started, spoken with, cancelled once, and ended. */
-export async function talk(start: () => ChildProcess, cwd: string): Promise<Figures> {
+export async function acpTalk(start: () => ChildProcess, cwd: string): Promise<Figures> {
   const begun = performance.now();
   const cpu = treeCpuSeconds();
   await using editor = new AcpLines(pipesOf(start()), () => "allow");

@@ -57,7 +57,7 @@ export interface EngineOptions {
 }
 
 /** Creates the session engine. Sessions always run on Claude Code; the backend setting applies to single calls. */
-export async function createEngine(
+export async function createProjectEngine(
   host: Host,
   project: Project,
   store: Store,
@@ -76,7 +76,7 @@ export async function createEngine(
   await requireTrust(host.env, project);
   const stateFolder = await ensureTandemHome(host.env);
   const { checkMode, hostAccount } = await import("@tandem/policy");
-  const { createEngine, pinHooks } = await loadSessions();
+  const { createEngine: createProjectEngine, pinHooks } = await loadSessions();
   const room = runs === true ? await loadClaudeCode() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
   const { sessions } = project.config;
@@ -114,7 +114,7 @@ export async function createEngine(
     fallback: lastModels,
     onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
   });
-  return createEngine(store, {
+  return createProjectEngine(store, {
     executable: room ? await find() : "",
     credential,
     hostVariables,

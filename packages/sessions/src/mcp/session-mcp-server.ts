@@ -6,20 +6,23 @@ import type { FolderServer } from "../trust/trusted-parts.ts";
 const OWN = "tandem:";
 
 /** An MCP server of a session; `origin` identifies it across sessions. */
-export interface ServerPlace {
+export interface SessionMcpServer {
   name: string;
   origin: string;
-  place: McpEndpoint;
+  endpoint: McpEndpoint;
   timeoutMs?: number;
 }
 
 /** An MCP server of the project's config, with its secrets resolved. */
-export type NamedServer = (name: string) => Promise<Pick<ServerPlace, "place" | "timeoutMs"> | undefined>;
+export type NamedServer = (name: string) => Promise<Pick<SessionMcpServer, "endpoint" | "timeoutMs"> | undefined>;
 
 /** The address of an agent's server. */
-export async function placeOf(server: { name: string; url: string }, named?: NamedServer): Promise<ServerPlace> {
+export async function agentServer(
+  server: { name: string; url: string },
+  named?: NamedServer,
+): Promise<SessionMcpServer> {
   const { name, url } = server;
-  if (!url.startsWith(OWN)) return { name, origin: url, place: { type: "http", url: httpUrl(url), headers: {} } };
+  if (!url.startsWith(OWN)) return { name, origin: url, endpoint: { type: "http", url: httpUrl(url), headers: {} } };
   const found = await named?.(url.slice(OWN.length));
   if (!found)
     throw new RequestError("not_found", `tandem.yaml has no MCP server ${JSON.stringify(url.slice(OWN.length))}`);
@@ -27,22 +30,22 @@ export async function placeOf(server: { name: string; url: string }, named?: Nam
 }
 
 /** The address of a server in a trusted folder's `.mcp.json`. */
-export function folderPlace(
+export function folderServer(
   name: string,
   server: FolderServer,
   at: { folder: string; root: string; variables: Readonly<Record<string, string | undefined>> },
-): ServerPlace {
+): SessionMcpServer {
   const origin = `${at.root}#${name}`;
   const expand = (text: string): string => expanded(text, at.variables);
   const all = (entries: Record<string, string>): Record<string, string> =>
     Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, expand(value)]));
   if ("url" in server) {
     if (server.type === "sse") throw new RequestError("invalid_request", "servers over SSE are not supported");
-    return { name, origin, place: { type: "http", url: httpUrl(expand(server.url)), headers: all(server.headers) } };
+    return { name, origin, endpoint: { type: "http", url: httpUrl(expand(server.url)), headers: all(server.headers) } };
   }
   const args = server.args.map(expand);
-  const place = { command: expand(server.command), args, variables: all(server.env), folder: at.folder };
-  return { name, origin, place: { type: "stdio", ...place } };
+  const program = { command: expand(server.command), args, variables: all(server.env), folder: at.folder };
+  return { name, origin, endpoint: { type: "stdio", ...program } };
 }
 
 /** Expands `${NAME}` and `${NAME:-otherwise}` like Claude Code. */

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { RequestError } from "@tandem/protocol";
 import { ACP_PATH } from "../acp/net/acp-path.ts";
 import { notValid, requireScope, type Authorizer } from "./access/authorize.ts";
-import { passedOnAs } from "../fleet/passed-on.ts";
+import { forwardedId } from "../fleet/forwarded-id.ts";
 import type { TenantHandlers } from "../tenants/tenant-handlers.ts";
 import type { Logger } from "./create-logger.ts";
 import type { Readiness } from "./create-app.ts";
@@ -14,7 +14,7 @@ import { beginExchange } from "./request/exchange.ts";
 import { isAddress } from "./request/is-address.ts";
 
 /** Accepts a WebSocket after the same checks as every request, with the same errors and the same access log line. */
-export async function takeUpgrade(
+export async function acceptUpgrade(
   { incoming, socket, head }: { incoming: IncomingMessage; socket: Duplex; head: Buffer },
   parts: {
     guard: EntranceGuard;
@@ -41,7 +41,7 @@ export async function takeUpgrade(
     requireScope(token, "run");
     if (readiness.isStopping) throw new RequestError("unavailable", "The server is stopping.");
     if (!handler.acp) throw new RequestError("not_found", "There is nothing at this address.");
-    const elsewhere = passedOnAs(incoming) === undefined ? handler.routers.acp : undefined;
+    const elsewhere = forwardedId(incoming) === undefined ? handler.routers.acp : undefined;
     if (elsewhere) await elsewhere.upgrade(incoming, socket, head, exchange.id);
     else handler.acp.upgrade(incoming, socket, head, token);
     const begun = performance.now();

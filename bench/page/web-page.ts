@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 import { browserPath } from "../../apps/web/src/browser/testing/page-stage.ts";
 import { buildPage } from "../../scripts/build-page.ts";
 import { quantile } from "../server/report.ts";
-import { measure, type Figures, type Variant } from "./measure.ts";
+import { measurePage, type Figures, type Variant } from "./measure-page.ts";
 import { buildPlainPage } from "./plain-page.ts";
 
 const PARTS = 10_000;
@@ -78,7 +78,7 @@ export async function run(args: string[]): Promise<void> {
         const own = join(folder, `${variant.name}-${round}`);
         await mkdir(own);
         const page = variant.isPlain ? pages.plain : pages.real;
-        const figures = await measure(browser, variant, {
+        const figures = await measurePage(browser, variant, {
           folder: own,
           page,
           parts,

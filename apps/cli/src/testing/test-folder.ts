@@ -6,9 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { processesIn } from "./process-stats.ts";
 
 /** A temporary folder for one test. Removes its content and ends the processes in it. */
-export async function scratchFolder(): Promise<
-  AsyncDisposable & { path: string; join: (...names: string[]) => string }
-> {
+export async function testFolder(): Promise<AsyncDisposable & { path: string; join: (...names: string[]) => string }> {
   const path = await realpath(await mkdtemp(join(tmpdir(), "tandem-cli-")));
   return {
     path,

@@ -14,7 +14,7 @@ export const tenantSettings = z.object({
 });
 
 /** The folders of a tenant on this machine. Tenants share no folder. */
-export interface TenantPlace {
+export interface TenantFolders {
   /** The tenant's TANDEM_HOME. */
   home: string;
   /** The folder of its tandem.yaml and its sessions. */
@@ -25,7 +25,7 @@ export interface TenantPlace {
 
 const tenantsFolder = (env: Variables): string => join(tandemHome(env), "tenants");
 
-export function placeOfTenant(env: Variables, { id, settings }: Pick<TenantRow, "id" | "settings">): TenantPlace {
+export function tenantFolders(env: Variables, { id, settings }: Pick<TenantRow, "id" | "settings">): TenantFolders {
   const home = join(tenantsFolder(env), id);
   const { project = join(home, "project") } = tenantSettings.parse(settings);
   return {
@@ -43,7 +43,7 @@ export function placeOfTenant(env: Variables, { id, settings }: Pick<TenantRow, 
 }
 
 /** Creates its folders as private. Leaves a project folder that the operator chose unchanged. */
-export async function ensureTenantPlace(env: Variables, { home, project, variables }: TenantPlace): Promise<void> {
+export async function ensureTenantFolders(env: Variables, { home, project, variables }: TenantFolders): Promise<void> {
   const own = [variables["HOME"], variables["TMPDIR"], variables["CLAUDE_CONFIG_DIR"]].flatMap((path) => path ?? []);
   const folders = [tandemHome(env), tenantsFolder(env), home, ...own, ...(isWithin(home, project) ? [project] : [])];
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: MODE });

@@ -3,7 +3,7 @@ import { jsonRoute, streamRoute, type Route } from "../../route.ts";
 import { underWay } from "../sessions/session-event-routes.ts";
 
 /** Internal routes between processes of a fleet, on the same port and with tokens. */
-export const fleetDoorRoutes: Route[] = [
+export const fleetInternalRoutes: Route[] = [
   streamRoute("fleet.previews.stream", {
     scope: "read",
     at: "here",

@@ -7,7 +7,7 @@ const RESTART_MS = 300;
 const START_MS = 180_000;
 
 /** One process of a fleet with its supervisor. */
-export class FleetMember {
+export class SupervisedProcess {
   readonly name: string;
   readonly isServer: boolean;
   readonly home: string;

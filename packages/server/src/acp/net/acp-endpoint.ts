@@ -35,7 +35,7 @@ interface WantedAgent {
 /** An agent for one connection of a token. */
 export type ConnectAgent = (token: TokenRow, wanted: WantedAgent) => AgentConnector;
 
-interface DoorParts {
+interface AcpEndpointOptions {
   connect: ConnectAgent;
   /** Whether the session exists; streams of unknown sessions are refused. */
   hasSession: (id: string) => Promise<boolean>;
@@ -53,14 +53,14 @@ interface DoorParts {
  * connection is identified by its id and its token; revoking the token closes it. Sessions belong to the server and
  * survive their connection.
  */
-export class AcpDoor {
-  readonly #parts: DoorParts;
+export class AcpEndpoint {
+  readonly #parts: AcpEndpointOptions;
   readonly #byHttp = new Map<string, HttpConnection>();
   readonly #bySocket = new Set<SocketConnection>();
   readonly #sockets: WebSocketServer;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(parts: DoorParts) {
+  constructor(parts: AcpEndpointOptions) {
     this.#parts = parts;
     this.#sockets = new WebSocketServer({ noServer: true, maxPayload: parts.maxBodyBytes, clientTracking: false });
     this.#timer = setInterval(() => this.#look(), parts.heartbeatMs).unref();

@@ -19,7 +19,7 @@ export interface Measured {
 }
 
 /** Finds links in a stripped file and compares those that were accepted with the true ones. With a run, its model is asked too. */
-export async function measure(file: string, truth: readonly Link[], run?: Run): Promise<Measured> {
+export async function measureJoins(file: string, truth: readonly Link[], run?: Run): Promise<Measured> {
   const start = performance.now();
   const relationships = await find(file, run);
   const seconds = (performance.now() - start) / 1000;

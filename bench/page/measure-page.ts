@@ -41,7 +41,7 @@ const frames = z.array(z.object({ at: z.number(), mark: z.number(), distance: z.
 const numbers = z.array(z.number());
 const tasks = z.array(z.object({ startTime: z.number(), duration: z.number() }));
 
-export async function measure(
+export async function measurePage(
   browser: Browser,
   variant: Variant,
   task: { folder: string; page: string; parts: number; probe: string; browserPath: string; profile?: string },

@@ -9,20 +9,20 @@ import { request as httpsRequest } from "node:https";
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { cookieSecret } from "../http/page/sign-in.ts";
-import { PASSED_ON } from "./passed-on.ts";
+import { FORWARDED_HEADER } from "./forwarded-id.ts";
 import type { Peer } from "./roster.ts";
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), headers between a browser and its server, and those of the guard. */
 const NOT_PASSED_ON = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding"],
-  ...["upgrade", "host", "content-length", "expect", "cookie", "origin", "referer", PASSED_ON],
+  ...["upgrade", "host", "content-length", "expect", "cookie", "origin", "referer", FORWARDED_HEADER],
 ]);
 const NOT_RELAYED = new Set(["connection", "keep-alive", "transfer-encoding", "date", "request-id", "vary"]);
 const CONNECT_MS = 3_000;
 /**
  * Logging, metrics, tracing and a pipeline (seven listeners) exceed Node's default and would trigger a leak warning.
  */
-const MOST_LISTENERS = 30;
+const MAX_LISTENERS = 30;
 const NEVER_CONNECTED = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",
@@ -58,7 +58,7 @@ export class PassOnFailed extends Error {
  * Forwards a request unchanged, with the same token, and resolves with the head of the response. Uses a new connection:
  * on a reused one it would be unknown whether the request arrived.
  */
-export async function passOn(
+export async function forwardRequest(
   { address }: Pick<Peer, "address">,
   { method, url, headers, remote, body, id }: PassedRequest,
   { signal, deadlineMs }: { signal: AbortSignal; deadlineMs: number },
@@ -73,7 +73,7 @@ export async function passOn(
       ...passedHeaders(headers, method),
       ...(body && { "content-length": body.byteLength }),
       "x-forwarded-for": [headers["x-forwarded-for"], remote].filter((part) => part !== undefined).join(", "),
-      [PASSED_ON]: id,
+      [FORWARDED_HEADER]: id,
     },
   });
   let isConnected = false;
@@ -120,6 +120,6 @@ export async function relay(answer: IncomingMessage, outgoing: ServerResponse): 
   }
   outgoing.writeHead(answer.statusCode ?? 502);
   outgoing.flushHeaders();
-  outgoing.setMaxListeners(MOST_LISTENERS);
+  outgoing.setMaxListeners(MAX_LISTENERS);
   await pipeline(answer, outgoing).catch(() => outgoing.destroy());
 }

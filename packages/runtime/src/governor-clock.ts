@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Time and randomness, injected so that tests are instant and deterministic. */
-export interface Clock {
+export interface GovernorClock {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Rejects as soon as the signal fires. */
@@ -13,7 +13,7 @@ export interface Clock {
 // A longer timer overflows and fires at once.
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export const systemClock: Clock = {
+export const systemClock: GovernorClock = {
   now: () => Date.now(),
   sleep: async (milliseconds, signal) => {
     await delay(Math.min(milliseconds, MAX_TIMER_MS), undefined, { signal });
