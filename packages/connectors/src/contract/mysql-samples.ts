@@ -1,4 +1,5 @@
 import type { DialectSamples } from "./connector-stage.ts";
+import { SAMPLE_ORDER, SHARED_ATTEMPTS, SHARED_WRITES } from "./shared-samples.ts";
 
 export const MYSQL_SAMPLE = [
   "create table countries (code varchar(2) not null, region varchar(9) not null, primary key (region, code))",
@@ -29,33 +30,15 @@ export const MYSQL_SAMPLE = [
 ];
 
 const WRITES = [
-  "insert into customers (id, name) values (9, 'x')",
-  "update customers set name = 'x'",
-  "delete from orders",
-  "truncate orders",
-  "drop table orders",
-  "create table x (a int)",
-  "alter table orders add column x int",
+  ...SHARED_WRITES,
   "create index x on orders (total)",
-  "create table x as select * from orders",
   "replace into countries values ('DE', 'EU')",
   "rename table orders to x",
   "call proceeds()",
 ];
 
 export const MYSQL: DialectSamples = {
-  order: {
-    id: 1,
-    customer_id: 1,
-    country_region: "EU",
-    country_code: "DE",
-    total: "12345678901234.5678",
-    big: "9007199254740993",
-    placed: "2024-02-29T12:30:15.5Z",
-    day: "2024-02-29",
-    raw: "\\x00ff10",
-    paid: 1,
-  },
+  order: { ...SAMPLE_ORDER, paid: 1 },
   endless:
     "select a.id from orders a, information_schema.columns b, information_schema.columns c, information_schema.columns d",
   slow: "select count(*) from information_schema.columns a, information_schema.columns b, information_schema.columns c",
@@ -83,7 +66,7 @@ export const MYSQL: DialectSamples = {
   ],
   attempts: [
     ...WRITES,
-    "insert into customers select * from customers",
+    ...SHARED_ATTEMPTS,
     "insert into countries values ('X', 'Y') on duplicate key update code = 'Z'",
     "insert ignore into countries values ('X', 'Y')",
     "insert into countries values ('X', 'Y') returning code",
@@ -109,19 +92,14 @@ export const MYSQL: DialectSamples = {
     "select id from orders for update skip locked",
     "select id from orders lock in share mode",
     "select * from (select id from orders for update) x",
-    "select 1; delete from orders",
-    "select 1; select 2",
     "select 1;; delete from orders",
-    "select 1; -- and\n delete from orders",
     "select 1; # and\n delete from orders",
     "select 1 /* and */; /* then */ delete from orders",
     "select '\\'; delete from orders; --'; delete from orders",
     'select "\\"; delete from orders; --"; delete from orders',
     "select `;` from (select 1 as `;`) x; delete from orders",
-    "/* select */ delete from orders",
     "-- select\ndelete from orders",
     "# select\ndelete from orders",
-    "; delete from orders",
     "select 1 /*! into outfile '/tmp/tandem-never' */",
     "select 1 /*!50000 , sleep(60) */",
     "select /*!99999 1 */ 2",
@@ -131,7 +109,6 @@ export const MYSQL: DialectSamples = {
     "/*!50000 delete */ from orders",
     "select 1 --sleep(60)",
     "select 1 --\tsleep\n, sleep(60)",
-    "explain delete from orders",
     "explain update orders set total = 0",
     "do sleep(60)",
     "set @x = 1",
@@ -140,10 +117,7 @@ export const MYSQL: DialectSamples = {
     "set sql_mode = 'ANSI_QUOTES'",
     "set names latin1",
     "set password = 'x'",
-    "begin",
     "start transaction read write",
-    "commit",
-    "rollback",
     "savepoint x",
     "lock tables orders write",
     "unlock tables",
@@ -169,7 +143,6 @@ export const MYSQL: DialectSamples = {
     "grant all on *.* to x",
     "revoke all on *.* from root",
     "drop user root",
-    "create view x as select 1",
     "create temporary table x (a int)",
     "create function x returns integer soname 'x.so'",
     "create procedure x() select 1",
@@ -215,9 +188,7 @@ export const MYSQL: DialectSamples = {
     "select unknown_function(1)",
     "select 1 procedure analyse()",
     "select 1 \u0000; delete from orders",
-    "",
     "-- nothing",
-    ";",
   ],
   queries: [
     "select 1",

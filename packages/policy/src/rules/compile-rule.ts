@@ -46,21 +46,7 @@ function patternProblem(subject: string, pattern: string, action: Rule["action"]
   return undefined;
 }
 
-const RUNS_ANYTHING = new Set([
-  "sh",
-  "bash",
-  "zsh",
-  "dash",
-  "ksh",
-  "fish",
-  "eval",
-  "sudo",
-  "doas",
-  "env",
-  "xargs",
-  "exec",
-  "ssh",
-]);
+const RUNS_ANYTHING = new Set("sh bash zsh dash ksh fish eval sudo doas env xargs exec ssh".split(" "));
 
 export function compileRule(rule: KeptRule, paths: SessionPaths): CompiledRule {
   const restricts = rule.action !== "allow";

@@ -18,38 +18,19 @@ test("routes of the session's writer, else of its folder's machine, else of this
 });
 
 test("routes that need the session's folder", () => {
-  expect(namesAt("folder")).toEqual([
-    "sessions.commands.list",
-    "sessions.shell.run",
-    "sessions.files.list",
-    "sessions.files.search",
-    "sessions.files.read",
-    "sessions.checkpoints",
-    "sessions.diff",
-    "sessions.rewind",
-    "sessions.undoRewind",
-    "sessions.fork",
-    "sessions.worktree.retrieve",
-    "sessions.worktree.patch",
-    "sessions.worktree.merge",
-    "sessions.worktree.apply",
-    "sessions.worktree.remove",
-  ]);
+  expect(namesAt("folder")).toEqual(
+    `sessions.commands.list sessions.shell.run sessions.files.list sessions.files.search
+    sessions.files.read sessions.checkpoints sessions.diff sessions.rewind sessions.undoRewind
+    sessions.fork sessions.worktree.retrieve sessions.worktree.patch sessions.worktree.merge
+    sessions.worktree.apply sessions.worktree.remove`.split(/\s+/),
+  );
 });
 
 test("routes of a worker that has the folder, the labels or the models", () => {
-  expect(namesAt("worker")).toEqual([
-    "agents.create",
-    "agents.update",
-    "environments.create",
-    "environments.update",
-    "sessions.create",
-    "commands.list",
-    "models.list",
-    "models.retrieve",
-    "trust.retrieve",
-    "jobs.create",
-  ]);
+  expect(namesAt("worker")).toEqual(
+    `agents.create agents.update environments.create environments.update sessions.create commands.list
+    models.list models.retrieve trust.retrieve jobs.create`.split(/\s+/),
+  );
 });
 
 test("routes of all processes that run sessions", () => {

@@ -10,19 +10,7 @@ export interface HtmlPage {
   parts: Readonly<Record<string, string>>;
 }
 
-const NOISE = new Set([
-  "head",
-  "title",
-  "script",
-  "style",
-  "noscript",
-  "nav",
-  "iframe",
-  "svg",
-  "template",
-  "form",
-  "button",
-]);
+const NOISE = new Set("head title script style noscript nav iframe svg template form button".split(" "));
 
 // Deeper trees take minutes to convert, long before a stack overflow.
 const DEEPEST = 2_000;

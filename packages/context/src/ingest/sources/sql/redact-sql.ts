@@ -1,20 +1,7 @@
 import { sqlTokens, type SqlToken } from "./sql-tokens.ts";
 
 /** Tokens that precede a value, not a name. */
-const BEFORE_VALUES = new Set([
-  "=",
-  "<",
-  ">",
-  "like",
-  "ilike",
-  "in",
-  "between",
-  "then",
-  "else",
-  "values",
-  "rlike",
-  "regexp",
-]);
+const BEFORE_VALUES = new Set("= < > like ilike in between then else values rlike regexp".split(" "));
 const LIST_OPENERS = new Set(["in", "values", "any", "all"]);
 
 /**

@@ -4,19 +4,7 @@ import { sqlTokens, type SqlToken } from "./sql-tokens.ts";
 const BEFORE_TABLES = new Set(["from", "join", "into", "update", "table"]);
 /** Functions with their own `from`: `extract(year from placed_at)`. */
 const WITH_FROM = new Set(["extract", "substring", "trim", "overlay"]);
-const NOT_TABLES = new Set([
-  "select",
-  "values",
-  "lateral",
-  "unnest",
-  "only",
-  "if",
-  "not",
-  "exists",
-  "set",
-  "where",
-  "dual",
-]);
+const NOT_TABLES = new Set("select values lateral unnest only if not exists set where dual".split(" "));
 
 /** Tables in a query, in order and unique, as written; without its own CTEs. */
 export function sqlTables(sql: string, all: readonly SqlToken[] = sqlTokens(sql)): string[] {
