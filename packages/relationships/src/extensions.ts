@@ -2,7 +2,7 @@ import type { Candidate } from "./join-candidates.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
 import type { Key } from "./keys/table-keys.ts";
 import { density } from "./data/value-evidence.ts";
-import type { Vocabulary } from "./names/vocabulary.ts";
+import { isSatellite, type Vocabulary } from "./names/vocabulary.ts";
 
 /**
  * user_profile.id for user.id: a table that shares its key with another whose name is its prefix. Only if the key's
@@ -25,19 +25,8 @@ export function extensionCandidates(
       const to = key?.columns[0];
       if (!key || !to || kindFit(from, to) < 1 || (other.rows ?? 0) < table.rows!) return [];
       if (to.kind === "integer" && density(to) > 0.5) return [];
-      const extended = vocabulary
-        .entitiesOf(other)
-        .some(({ words }) =>
-          vocabulary
-            .entitiesOf(table)
-            .some(
-              (mine) =>
-                mine.words.length > words.length &&
-                words.every((word, i) => vocabulary.likeness(mine.words[i]!, word) >= 0.96),
-            ),
-        );
       const name = { score: 0.6, says: "is the other's too, and so is the beginning of its table's name", role: [] };
-      return extended ? [{ from, key, to, name }] : [];
+      return isSatellite(table, other, vocabulary) ? [{ from, key, to, name }] : [];
     });
   });
 }

@@ -6,7 +6,7 @@ import type { SelfOrder } from "./data/self-orders.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
 import { isMainFor } from "./keys/table-keys.ts";
 import { counts, staysInCorner, valueEvidence } from "./data/value-evidence.ts";
-import type { Vocabulary } from "./names/vocabulary.ts";
+import { isSatellite, type Vocabulary } from "./names/vocabulary.ts";
 import { wordsOf } from "./names/name-words.ts";
 
 /** Facts learnt from the clear cases of this schema. */
@@ -118,21 +118,6 @@ function withoutName(
   }
   if (to.table === from.table && !inRole) add(-0.5);
   return inRole;
-}
-
-/** order_notes is a satellite of orders. */
-function isSatellite(table: TableFacts, of: TableFacts, vocabulary: Vocabulary): boolean {
-  return vocabulary
-    .entitiesOf(of)
-    .some(({ words }) =>
-      vocabulary
-        .entitiesOf(table)
-        .some(
-          (mine) =>
-            mine.words.length > words.length &&
-            words.every((word, i) => vocabulary.likeness(mine.words[i]!, word) >= 0.96),
-        ),
-    );
 }
 
 /** Parents are mostly older than their children, and never their own. */

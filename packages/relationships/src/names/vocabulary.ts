@@ -243,3 +243,18 @@ function partGluedEnds(names: Map<TableFacts, string[]>): void {
   });
   if (parted.length > 1) for (const [table, words] of parted) names.set(table, words);
 }
+
+/** order_notes is a satellite of orders. */
+export function isSatellite(table: TableFacts, of: TableFacts, vocabulary: Vocabulary): boolean {
+  return vocabulary
+    .entitiesOf(of)
+    .some(({ words }) =>
+      vocabulary
+        .entitiesOf(table)
+        .some(
+          (mine) =>
+            mine.words.length > words.length &&
+            words.every((word, i) => vocabulary.likeness(mine.words[i]!, word) >= 0.96),
+        ),
+    );
+}
