@@ -39,7 +39,10 @@ export async function openClient(
       ? parts.use(await serveContext(invocation, project, store, { command, log }))
       : undefined;
   const engine = await createProjectEngine(invocation, project, commandStore(store), {
-    ...{ command, runs, log, ownOnly: true },
+    command,
+    runs,
+    log,
+    ownOnly: true,
     ...(knowledge && { hostServers: await contextServers(project, knowledge, store.sessions, log) }),
     folders: options.folder === undefined ? [] : [options.folder],
   });

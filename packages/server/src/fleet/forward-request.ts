@@ -13,10 +13,10 @@ import { FORWARDED_HEADER } from "./forwarded-id.ts";
 import type { Peer } from "./roster.ts";
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), headers between a browser and its server, and those of the guard. */
-const NOT_PASSED_ON = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding"],
-  ...["upgrade", "host", "content-length", "expect", "cookie", "origin", "referer", FORWARDED_HEADER],
-]);
+const NOT_PASSED_ON = new Set(
+  `connection keep-alive proxy-connection proxy-authorization te trailer transfer-encoding upgrade host content-length
+  expect cookie origin referer ${FORWARDED_HEADER}`.split(/\s+/),
+);
 const NOT_RELAYED = new Set(["connection", "keep-alive", "transfer-encoding", "date", "request-id", "vary"]);
 const CONNECT_MS = 3_000;
 /**
