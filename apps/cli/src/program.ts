@@ -1,339 +1,235 @@
 import { Command, Option } from "commander";
-import type { Registration, Runner } from "./commands/registration.ts";
+import { subcommandsOf, type Registration, type Runner } from "./commands/registration.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 
-const START = "Getting started:";
-const USE = "Using the model:";
-const AGENTS = "Running agents:";
-const KNOW = "Knowing your data:";
-const LOOK = "Looking and changing:";
-const TOOLS = "Tools:";
-
 interface CommandEntry {
-  name: string;
-  heading: string;
   description: string;
   /** Has subcommands and does nothing by itself. */
   isGroup?: true;
-  load: () => Promise<(command: Command, registration: Registration) => void>;
+  load: () => Promise<{ register: (command: Command, registration: Registration) => void }>;
 }
 
-/** Every command, in the order of the help. Its file declares its options and its action. */
-const COMMANDS: readonly CommandEntry[] = [
-  {
-    name: "demo",
-    heading: START,
-    description: "Watch the real Claude Code work on a rehearsed model; nothing is spent.",
-    isGroup: true,
-    load: async () => (await import("./commands/settings/demo.ts")).register,
+/** Every command by heading and name, in the order of the help. Its file declares its options and its action. */
+const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEntry>>>> = {
+  "Getting started:": {
+    demo: {
+      description: "Watch the real Claude Code work on a rehearsed model; nothing is spent.",
+      isGroup: true,
+      load: () => import("./commands/settings/demo.ts"),
+    },
+    setup: {
+      description: "Choose who answers and who pays, and write tandem.yaml.",
+      load: () => import("./commands/settings/setup.ts"),
+    },
   },
-  {
-    name: "setup",
-    heading: START,
-    description: "Choose who answers and who pays, and write tandem.yaml.",
-    load: async () => (await import("./commands/settings/setup.ts")).register,
+  "Using the model:": {
+    text: { description: "Ask for text.", load: () => import("./commands/model/text.ts") },
+    object: {
+      description: "Ask for a JSON object that fits a schema.",
+      load: () => import("./commands/model/object.ts"),
+    },
+    models: {
+      description: "List the models that the backend offers, what is known of them, and who uses which.",
+      load: () => import("./commands/model/models.ts"),
+    },
   },
-  {
-    name: "text",
-    heading: USE,
-    description: "Ask for text.",
-    load: async () => (await import("./commands/model/text.ts")).register,
+  "Running agents:": {
+    up: {
+      description: "Start the server that the Anthropic SDKs and the page speak to.",
+      load: () => import("./commands/server/up.ts"),
+    },
+    open: { description: "Open the page of the server that is up.", load: () => import("./commands/server/open.ts") },
+    run: {
+      description: "Have an agent do something in this folder.",
+      load: () => import("./commands/sessions/run.ts"),
+    },
+    sessions: {
+      description: "List, read, move and delete sessions.",
+      isGroup: true,
+      load: () => import("./commands/sessions/sessions.ts"),
+    },
+    agents: {
+      description: "Define the agents that sessions run.",
+      isGroup: true,
+      load: () => import("./commands/sessions/agents.ts"),
+    },
+    commands: {
+      description: "List the slash commands of a session.",
+      load: async () => ({ register: (await import("./commands/sessions/session-tools.ts")).registerCommands }),
+    },
+    shell: {
+      description: "Run a command in a session's folder; its output joins the conversation.",
+      load: async () => ({ register: (await import("./commands/sessions/session-tools.ts")).registerShell }),
+    },
+    import: {
+      description: "Take over rules, MCP servers, agents and commands of Claude Code's or opencode's files.",
+      load: () => import("./commands/settings/import.ts"),
+    },
+    convert: {
+      description: "Turn what `claude --print` wrote into events, one line of JSON each.",
+      load: () => import("./commands/sessions/convert.ts"),
+    },
+    token: {
+      description: "Make and revoke tokens of the server.",
+      isGroup: true,
+      load: () => import("./commands/server/token.ts"),
+    },
+    logs: { description: "Read the server's log.", load: () => import("./commands/server/logs.ts") },
+    approvals: {
+      description: "See what agents ask, and answer it.",
+      isGroup: true,
+      load: () => import("./commands/sessions/approvals.ts"),
+    },
+    notify: {
+      description: "Try who is told when a session waits, is done or has failed.",
+      isGroup: true,
+      load: () => import("./commands/sessions/notify.ts"),
+    },
+    budget: {
+      description: "Show and limit what sessions spend.",
+      isGroup: true,
+      load: () => import("./commands/sessions/budget.ts"),
+    },
+    stop: {
+      description: "Interrupt a session, or stop everything at once.",
+      load: async () => ({ register: (await import("./commands/server/stop.ts")).registerStop }),
+    },
+    resume: {
+      description: "Let everything go on after `tandem stop --all`.",
+      load: async () => ({ register: (await import("./commands/server/stop.ts")).registerResume }),
+    },
+    diff: {
+      description: "Show what a session has done to the files, with what its shell commands did.",
+      load: async () => ({ register: (await import("./commands/sessions/history.ts")).registerDiff }),
+    },
+    rewind: {
+      description: "Put a session's files and conversation where they stood before a turn.",
+      load: async () => ({ register: (await import("./commands/sessions/history.ts")).registerRewind }),
+    },
+    fork: {
+      description: "Begin a new session with the past of another.",
+      load: async () => ({ register: (await import("./commands/sessions/history.ts")).registerFork }),
+    },
+    worktrees: {
+      description: "See, merge, patch back and remove the worktrees of sessions.",
+      isGroup: true,
+      load: () => import("./commands/sessions/worktrees.ts"),
+    },
+    audit: {
+      description: "See, export and verify who asked, what was allowed, what ran and what it cost.",
+      isGroup: true,
+      load: () => import("./commands/sessions/audit.ts"),
+    },
+    rules: {
+      description: "Say what agents may do, must ask for, and may not do.",
+      isGroup: true,
+      load: () => import("./commands/sessions/rules.ts"),
+    },
+    fleet: {
+      description: "See which processes work on the database, what waits for them, and what was given up.",
+      isGroup: true,
+      load: () => import("./commands/server/fleet.ts"),
+    },
+    tenants: {
+      description: "Let others use this server who see nothing of each other, and limit what they take.",
+      isGroup: true,
+      load: () => import("./commands/server/tenants.ts"),
+    },
+    acp: {
+      description: "Be the agent of an editor: the Agent Client Protocol on stdin and stdout.",
+      load: () => import("./commands/server/acp.ts"),
+    },
+    stdio: {
+      description: "Serve the whole API to the program that starts it: lines of JSON on stdin and stdout.",
+      load: () => import("./commands/server/stdio.ts"),
+    },
   },
-  {
-    name: "object",
-    heading: USE,
-    description: "Ask for a JSON object that fits a schema.",
-    load: async () => (await import("./commands/model/object.ts")).register,
+  "Knowing your data:": {
+    connections: {
+      description: "Name databases, and try whether they can be read.",
+      isGroup: true,
+      load: () => import("./commands/context/connections.ts"),
+    },
+    scan: {
+      description: "Read a database into the catalogue: tables, descriptions, joins.",
+      load: () => import("./commands/context/scan.ts"),
+    },
+    ingest: {
+      description: "Read documents into the wiki: what is new or changed becomes a proposal.",
+      load: () => import("./commands/context/ingest.ts"),
+    },
+    proposals: {
+      description: "Review what is proposed for the context, and accept or reject it.",
+      isGroup: true,
+      load: () => import("./commands/context/proposals.ts"),
+    },
+    remember: {
+      description: "Have something remembered, in your own words.",
+      load: () => import("./commands/context/remember.ts"),
+    },
+    memories: {
+      description: "Look at what is remembered, and change it.",
+      isGroup: true,
+      load: () => import("./commands/context/memories.ts"),
+    },
+    context: {
+      description: "Search and show what is known.",
+      isGroup: true,
+      load: () => import("./commands/context/context.ts"),
+    },
+    sql: {
+      description: "Ask a database with one statement that only reads.",
+      load: () => import("./commands/context/sql.ts"),
+    },
+    jobs: {
+      description: "Look at scans and other background work, and cancel it.",
+      isGroup: true,
+      load: () => import("./commands/context/jobs.ts"),
+    },
+    mcp: {
+      description: "Serve what is known to an MCP client, on standard input and output.",
+      load: () => import("./commands/context/mcp.ts"),
+    },
+    joins: {
+      description: "Find what refers to what in a database, declared or not; no model is asked.",
+      load: () => import("./commands/context/joins.ts"),
+    },
   },
-  {
-    name: "models",
-    heading: USE,
-    description: "List the models that the backend offers, what is known of them, and who uses which.",
-    load: async () => (await import("./commands/model/models.ts")).register,
+  "Looking and changing:": {
+    status: {
+      description: "Show who answers, who pays, whether the login or key works, and what is up.",
+      load: () => import("./commands/settings/status.ts"),
+    },
+    credentials: {
+      description: "Show where credentials for Claude are, which are used, and who pays; no values.",
+      load: () => import("./commands/settings/credentials.ts"),
+    },
+    doctor: {
+      description: "Check everything, and say what mends what is wrong.",
+      load: () => import("./commands/settings/doctor.ts"),
+    },
+    config: {
+      description: "Show, change and explain tandem.yaml.",
+      isGroup: true,
+      load: () => import("./commands/settings/config.ts"),
+    },
+    trust: {
+      description: "Let this folder's tandem.yaml, or with --folder what .claude brings, take effect.",
+      load: () => import("./commands/settings/trust.ts"),
+    },
   },
-  {
-    name: "up",
-    heading: AGENTS,
-    description: "Start the server that the Anthropic SDKs and the page speak to.",
-    load: async () => (await import("./commands/server/up.ts")).register,
+  "Tools:": {
+    rehearse: {
+      description: "Stand in for the model's API, from a script or a recording.",
+      isGroup: true,
+      load: () => import("./commands/settings/rehearse.ts"),
+    },
+    completion: {
+      description: "Print a completion script for a shell.",
+      load: () => import("./commands/settings/completion.ts"),
+    },
   },
-  {
-    name: "open",
-    heading: AGENTS,
-    description: "Open the page of the server that is up.",
-    load: async () => (await import("./commands/server/open.ts")).register,
-  },
-  {
-    name: "run",
-    heading: AGENTS,
-    description: "Have an agent do something in this folder.",
-    load: async () => (await import("./commands/sessions/run.ts")).register,
-  },
-  {
-    name: "sessions",
-    heading: AGENTS,
-    description: "List, read, move and delete sessions.",
-    isGroup: true,
-    load: async () => (await import("./commands/sessions/sessions.ts")).register,
-  },
-  {
-    name: "agents",
-    heading: AGENTS,
-    description: "Define the agents that sessions run.",
-    isGroup: true,
-    load: async () => (await import("./commands/sessions/agents.ts")).register,
-  },
-  {
-    name: "commands",
-    heading: AGENTS,
-    description: "List the slash commands of a session.",
-    load: async () => (await import("./commands/sessions/session-tools.ts")).registerCommands,
-  },
-  {
-    name: "shell",
-    heading: AGENTS,
-    description: "Run a command in a session's folder; its output joins the conversation.",
-    load: async () => (await import("./commands/sessions/session-tools.ts")).registerShell,
-  },
-  {
-    name: "import",
-    heading: AGENTS,
-    description: "Take over rules, MCP servers, agents and commands of Claude Code's or opencode's files.",
-    load: async () => (await import("./commands/settings/import.ts")).register,
-  },
-  {
-    name: "convert",
-    heading: AGENTS,
-    description: "Turn what `claude --print` wrote into events, one line of JSON each.",
-    load: async () => (await import("./commands/sessions/convert.ts")).register,
-  },
-  {
-    name: "token",
-    heading: AGENTS,
-    description: "Make and revoke tokens of the server.",
-    isGroup: true,
-    load: async () => (await import("./commands/server/token.ts")).register,
-  },
-  {
-    name: "logs",
-    heading: AGENTS,
-    description: "Read the server's log.",
-    load: async () => (await import("./commands/server/logs.ts")).register,
-  },
-  {
-    name: "approvals",
-    heading: AGENTS,
-    description: "See what agents ask, and answer it.",
-    isGroup: true,
-    load: async () => (await import("./commands/sessions/approvals.ts")).register,
-  },
-  {
-    name: "notify",
-    heading: AGENTS,
-    description: "Try who is told when a session waits, is done or has failed.",
-    isGroup: true,
-    load: async () => (await import("./commands/sessions/notify.ts")).register,
-  },
-  {
-    name: "budget",
-    heading: AGENTS,
-    description: "Show and limit what sessions spend.",
-    isGroup: true,
-    load: async () => (await import("./commands/sessions/budget.ts")).register,
-  },
-  {
-    name: "stop",
-    heading: AGENTS,
-    description: "Interrupt a session, or stop everything at once.",
-    load: async () => (await import("./commands/server/stop.ts")).registerStop,
-  },
-  {
-    name: "resume",
-    heading: AGENTS,
-    description: "Let everything go on after `tandem stop --all`.",
-    load: async () => (await import("./commands/server/stop.ts")).registerResume,
-  },
-  {
-    name: "diff",
-    heading: AGENTS,
-    description: "Show what a session has done to the files, with what its shell commands did.",
-    load: async () => (await import("./commands/sessions/history.ts")).registerDiff,
-  },
-  {
-    name: "rewind",
-    heading: AGENTS,
-    description: "Put a session's files and conversation where they stood before a turn.",
-    load: async () => (await import("./commands/sessions/history.ts")).registerRewind,
-  },
-  {
-    name: "fork",
-    heading: AGENTS,
-    description: "Begin a new session with the past of another.",
-    load: async () => (await import("./commands/sessions/history.ts")).registerFork,
-  },
-  {
-    name: "worktrees",
-    heading: AGENTS,
-    description: "See, merge, patch back and remove the worktrees of sessions.",
-    isGroup: true,
-    load: async () => (await import("./commands/sessions/worktrees.ts")).register,
-  },
-  {
-    name: "audit",
-    heading: AGENTS,
-    description: "See, export and verify who asked, what was allowed, what ran and what it cost.",
-    isGroup: true,
-    load: async () => (await import("./commands/sessions/audit.ts")).register,
-  },
-  {
-    name: "rules",
-    heading: AGENTS,
-    description: "Say what agents may do, must ask for, and may not do.",
-    isGroup: true,
-    load: async () => (await import("./commands/sessions/rules.ts")).register,
-  },
-  {
-    name: "fleet",
-    heading: AGENTS,
-    description: "See which processes work on the database, what waits for them, and what was given up.",
-    isGroup: true,
-    load: async () => (await import("./commands/server/fleet.ts")).register,
-  },
-  {
-    name: "tenants",
-    heading: AGENTS,
-    description: "Let others use this server who see nothing of each other, and limit what they take.",
-    isGroup: true,
-    load: async () => (await import("./commands/server/tenants.ts")).register,
-  },
-  {
-    name: "acp",
-    heading: AGENTS,
-    description: "Be the agent of an editor: the Agent Client Protocol on stdin and stdout.",
-    load: async () => (await import("./commands/server/acp.ts")).register,
-  },
-  {
-    name: "stdio",
-    heading: AGENTS,
-    description: "Serve the whole API to the program that starts it: lines of JSON on stdin and stdout.",
-    load: async () => (await import("./commands/server/stdio.ts")).register,
-  },
-  {
-    name: "connections",
-    heading: KNOW,
-    description: "Name databases, and try whether they can be read.",
-    isGroup: true,
-    load: async () => (await import("./commands/context/connections.ts")).register,
-  },
-  {
-    name: "scan",
-    heading: KNOW,
-    description: "Read a database into the catalogue: tables, descriptions, joins.",
-    load: async () => (await import("./commands/context/scan.ts")).register,
-  },
-  {
-    name: "ingest",
-    heading: KNOW,
-    description: "Read documents into the wiki: what is new or changed becomes a proposal.",
-    load: async () => (await import("./commands/context/ingest.ts")).register,
-  },
-  {
-    name: "proposals",
-    heading: KNOW,
-    description: "Review what is proposed for the context, and accept or reject it.",
-    isGroup: true,
-    load: async () => (await import("./commands/context/proposals.ts")).register,
-  },
-  {
-    name: "remember",
-    heading: KNOW,
-    description: "Have something remembered, in your own words.",
-    load: async () => (await import("./commands/context/remember.ts")).register,
-  },
-  {
-    name: "memories",
-    heading: KNOW,
-    description: "Look at what is remembered, and change it.",
-    isGroup: true,
-    load: async () => (await import("./commands/context/memories.ts")).register,
-  },
-  {
-    name: "context",
-    heading: KNOW,
-    description: "Search and show what is known.",
-    isGroup: true,
-    load: async () => (await import("./commands/context/context.ts")).register,
-  },
-  {
-    name: "sql",
-    heading: KNOW,
-    description: "Ask a database with one statement that only reads.",
-    load: async () => (await import("./commands/context/sql.ts")).register,
-  },
-  {
-    name: "jobs",
-    heading: KNOW,
-    description: "Look at scans and other background work, and cancel it.",
-    isGroup: true,
-    load: async () => (await import("./commands/context/jobs.ts")).register,
-  },
-  {
-    name: "mcp",
-    heading: KNOW,
-    description: "Serve what is known to an MCP client, on standard input and output.",
-    load: async () => (await import("./commands/context/mcp.ts")).register,
-  },
-  {
-    name: "joins",
-    heading: KNOW,
-    description: "Find what refers to what in a database, declared or not; no model is asked.",
-    load: async () => (await import("./commands/context/joins.ts")).register,
-  },
-  {
-    name: "status",
-    heading: LOOK,
-    description: "Show who answers, who pays, whether the login or key works, and what is up.",
-    load: async () => (await import("./commands/settings/status.ts")).register,
-  },
-  {
-    name: "credentials",
-    heading: LOOK,
-    description: "Show where credentials for Claude are, which are used, and who pays; no values.",
-    load: async () => (await import("./commands/settings/credentials.ts")).register,
-  },
-  {
-    name: "doctor",
-    heading: LOOK,
-    description: "Check everything, and say what mends what is wrong.",
-    load: async () => (await import("./commands/settings/doctor.ts")).register,
-  },
-  {
-    name: "config",
-    heading: LOOK,
-    description: "Show, change and explain tandem.yaml.",
-    isGroup: true,
-    load: async () => (await import("./commands/settings/config.ts")).register,
-  },
-  {
-    name: "trust",
-    heading: LOOK,
-    description: "Let this folder's tandem.yaml, or with --folder what .claude brings, take effect.",
-    load: async () => (await import("./commands/settings/trust.ts")).register,
-  },
-  {
-    name: "rehearse",
-    heading: TOOLS,
-    description: "Stand in for the model's API, from a script or a recording.",
-    isGroup: true,
-    load: async () => (await import("./commands/settings/rehearse.ts")).register,
-  },
-  {
-    name: "completion",
-    heading: TOOLS,
-    description: "Print a completion script for a shell.",
-    load: async () => (await import("./commands/settings/completion.ts")).register,
-  },
-];
+};
 
 /**
  * The program with all commands by name. Only the commands among `wanted` are loaded with their options: the help of the
@@ -364,14 +260,12 @@ export async function createProgram(
   // A completion script lists the options of every command.
   const isWanted = (name: string): boolean =>
     wanted === "all" || wanted.includes(name) || wanted.includes("completion");
-  for (const { name, heading, description, isGroup, load } of COMMANDS) {
-    const command = program
-      .command(name)
-      .description(description)
-      .helpGroup(heading)
-      .helpOption("-h, --help", "print help");
-    if (isGroup) command.helpCommand(false);
-    if (isWanted(name)) (await load())(command, registration);
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    for (const [name, { description, isGroup, load }] of Object.entries(commands)) {
+      const command = subcommandsOf(program)(name, description).helpGroup(heading);
+      if (isGroup) command.helpCommand(false);
+      if (isWanted(name)) (await load()).register(command, registration);
+    }
   }
   return program;
 }
