@@ -15,9 +15,7 @@ export async function withKnowledge<T>(
     throw new TandemError(
       "not_found",
       `${project.displayPath} names no databases and no sources: nothing is known here.`,
-      {
-        fix: "Add a database: tandem connections add shop shop.sqlite",
-      },
+      { fix: "Add a database: tandem connections add shop shop.sqlite" },
     );
   }
   await using store = await openStore(invocation, project);

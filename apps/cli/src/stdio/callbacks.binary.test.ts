@@ -71,11 +71,7 @@ test("an agent calls its host with a header from a variable whose value is store
     model: "sonnet",
     mcp_servers: [{ type: "url", name: "shop", url: "tandem:shop" }],
     tools: [
-      {
-        type: "mcp_toolset",
-        mcp_server_name: "shop",
-        default_config: { permission_policy: { type: "always_allow" } },
-      },
+      { type: "mcp_toolset", mcp_server_name: "shop", default_config: { permission_policy: { type: "always_allow" } } },
     ],
   });
   const params = { agent: agent.id, environment_id: "env_local" };

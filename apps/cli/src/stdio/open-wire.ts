@@ -50,10 +50,9 @@ async function openOwn(invocation: Invocation, project: Project, logger: Logger)
   });
   const telemetry = await startTelemetry(project, { version: invocation.version });
   if (telemetry) {
-    parts.use(telemetry).watch({
-      events: store.events,
-      agentOf: async (session) => (await engine.sessions.get(session)).agent,
-    });
+    parts
+      .use(telemetry)
+      .watch({ events: store.events, agentOf: async (session) => (await engine.sessions.get(session)).agent });
   }
   const { openPrivateWire } = await loadServer();
   const { maxJsonBytes, maxUploadBytes, longTimeoutMs } = await serverSettings(project, undefined);

@@ -161,9 +161,7 @@ export function transition(state: TurnState, event: TurnEvent): TurnState {
 
 type InnerEvent = Extract<
   TurnEvent,
-  {
-    type: "prompted" | "claudeEnded" | "rest" | "suspend" | "waitForQuota" | "resume" | "interrupt" | "limit" | "end";
-  }
+  { type: "prompted" | "claudeEnded" | "rest" | "suspend" | "waitForQuota" | "resume" | "interrupt" | "limit" | "end" }
 >;
 
 function within(state: ActiveState, event: InnerEvent): TurnState {

@@ -125,9 +125,7 @@ async function withJobs<T>(invocation: Invocation, work: (jobs: Jobs) => Promise
     throw new TandemError(
       "not_found",
       `${project.displayPath} names no databases and no sources: there are no jobs here.`,
-      {
-        fix: "Add a database: tandem connections add shop shop.sqlite",
-      },
+      { fix: "Add a database: tandem connections add shop shop.sqlite" },
     );
   }
   await using store = await openStore(invocation, project);

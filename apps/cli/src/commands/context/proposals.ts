@@ -248,9 +248,7 @@ function chooseFile({ id, changes }: Proposal, path: string | undefined): Propos
   throw new TandemError(
     "usage",
     path === undefined ? `${id} changes ${changes.length} files.` : `${path} is not in ${id}.`,
-    {
-      fix: `Name one of: ${changes.map((change) => change.path).join(", ")}.`,
-    },
+    { fix: `Name one of: ${changes.map((change) => change.path).join(", ")}.` },
   );
 }
 
