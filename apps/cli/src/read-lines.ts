@@ -16,9 +16,11 @@ export async function* readLines(
   if (path === undefined) {
     return yield* createInterface({ input: stdin, crlfDelay: Infinity, ...(signal && { signal }) });
   }
-  await using handle = await open(resolve(cwd, path)).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
-    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
-  });
+  await using handle = await open(resolve(cwd, path)).catch(cannotRead(path));
   yield* handle.readLines({ autoClose: false });
 }
+
+export const cannotRead = (path: string) => (cause: NodeJS.ErrnoException) => {
+  const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
+  throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
+};

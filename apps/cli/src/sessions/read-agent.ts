@@ -10,6 +10,7 @@ import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { parse } from "yaml";
 import type { z } from "zod";
+import { cannotRead } from "../read-lines.ts";
 
 export interface AgentFlags {
   file?: string;
@@ -90,9 +91,5 @@ async function readDefinition(cwd: string, path: string): Promise<Record<string,
   throw new TandemError("usage", `${path} does not describe an agent.`, { fix: "Begin with name: and model:." });
 }
 
-async function readText(cwd: string, path: string): Promise<string> {
-  return readFile(resolve(cwd, path), "utf8").catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
-    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
-  });
-}
+const readText = (cwd: string, path: string): Promise<string> =>
+  readFile(resolve(cwd, path), "utf8").catch(cannotRead(path));

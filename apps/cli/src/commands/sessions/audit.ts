@@ -8,7 +8,6 @@ import {
   type AuditKind,
   type AuditVerdict,
 } from "@tandem/protocol";
-import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { loadStorage } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
@@ -16,6 +15,7 @@ import { EXIT_CODES } from "../../exit-code.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { readLines } from "../../read-lines.ts";
 import { openClient } from "../../sessions/open-client.ts";
+import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
@@ -124,12 +124,7 @@ export async function exportAudit(invocation: Invocation, { output }: { output?:
     return;
   }
   const file = resolve(invocation.cwd, output);
-  await using handle = await open(file, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "EEXIST" ? "it is there already" : `the system says ${cause.code}`;
-    throw new TandemError("write_failed", `Cannot write ${file}: ${reason}.`, { fix: "Choose another path.", cause });
-  });
-  for await (const line of lines) await handle.write(`${line}\n`);
-  await handle.sync();
+  await writeExport(lines, file);
   const text = `${head.seq} entries in ${file}\nHead: ${head.seq}:${head.hash}`;
   await write(invocation.stdout, invocation.json ? `${JSON.stringify({ file, head })}\n` : `${text}\n`);
 }
