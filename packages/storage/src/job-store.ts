@@ -45,10 +45,10 @@ export interface JobStore {
   get(id: string): Promise<JobRow | undefined>;
   list(query: PageQuery & { space?: string; kind?: string; states?: readonly JobState[] }): Promise<Page<JobRow>>;
   /**
-   * Takes the lease of an unfinished job. Undefined if another worker holds it or the job has ended. An unknown id is
-   * `RequestError("not_found")`.
+   * Takes the lease of an unfinished job. Undefined if another worker holds it or the job has ended; with `alone`, also
+   * while a worker holds another job of its kind in its space. An unknown id is `RequestError("not_found")`.
    */
-  take(id: JobId, holder: string, ttlMs: number): Promise<JobLease | undefined>;
+  take(id: JobId, holder: string, ttlMs: number, options?: { alone?: boolean }): Promise<JobLease | undefined>;
   /** Extends leases; returns the lost ones. */
   renew(leases: readonly JobLease[], ttlMs: number): Promise<JobLease[]>;
   release(lease: JobLease): Promise<void>;

@@ -96,6 +96,7 @@ export const BEHAVIOURS = [
   { id: "job.as-it-was", title: "A job round-trips, and its id is unique" },
   { id: "job.pages", title: "Jobs are listed by space, kind and state, by page" },
   { id: "job.lease", title: "A job has one holder at a time, and an ended job cannot be taken" },
+  { id: "job.alone", title: "Of several jobs of a kind, one at a time is taken alone" },
   { id: "job.waiting", title: "Queued and abandoned jobs are found" },
   { id: "job.interrupted", title: "A running job without a lease holder is read as interrupted" },
   { id: "job.write", title: "Events and the row are written atomically and numbered without gaps" },

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { newId } from "@tandem/protocol";
+import { newId, type JobId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import { startJobWorker } from "../testing/writer.ts";
@@ -112,6 +112,37 @@ export const verifyJobs: Record<Jobs, Verify> = {
       ]);
       const isEnded = ended.status === "fulfilled";
       expect(taker).toMatchObject({ status: "fulfilled", value: isEnded ? "too late" : { job: slow.id } });
+    }
+  },
+
+  "job.alone": async (stage) => {
+    const { jobs } = stage.store;
+    const takeAlone = (id: JobId, number = 1) =>
+      (number % 2 ? stage.store : stage.other).jobs.take(id, `taker ${number}`, MINUTE, { alone: true });
+    const space = newSpace();
+    for (const round of numbers(5)) {
+      const rows = numbers(6).map(() => job({ space, kind: `kind ${round}` }));
+      // Jobs are created and taken at the same time, by two processes.
+      const taken = await Promise.all(
+        rows.map(async (row, index) => {
+          await jobs.create(row);
+          return takeAlone(row.id, index);
+        }),
+      );
+      const leases = taken.filter((each) => each !== undefined);
+      expect(leases).toHaveLength(1);
+      const next = rows.find(({ id }) => id !== leases[0]!.job)!;
+      expect(await takeAlone(next.id)).toBeUndefined();
+      // Other kinds and other spaces are free, and so is a take that need not be alone.
+      for (const other of [job({ space, kind: `other ${round}` }), job({ space: newSpace(), kind: `kind ${round}` })]) {
+        await jobs.create(other);
+        expect(await takeAlone(other.id)).toBeDefined();
+      }
+      const beside = (await jobs.take(next.id, "beside", MINUTE))!;
+      await jobs.release(beside);
+      await jobs.write(leases[0]!, [], { state: "done", endedAt: day(1) });
+      // An ended job counts no more, even while its lease is valid.
+      expect(await takeAlone(next.id)).toBeDefined();
     }
   },
 

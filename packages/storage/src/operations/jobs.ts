@@ -71,13 +71,16 @@ function* stateOf(id: string): Work<string | undefined> {
   return (yield* one(sql<{ state: string }>`select state from job where id = ${id}`))?.state;
 }
 
-/** Returns the lease token; undefined if another worker holds the lease or the job has ended. */
+/**
+ * Returns the lease token; undefined if another worker holds the lease, the job has ended or, with `alone`, a worker
+ * holds another job of its kind.
+ */
 export const takeJob = operation(
   "jobs.take",
-  function* (args: { session: string; holder: string; ttlMs: number }): Work<number | undefined> {
+  function* (args: { session: string; holder: string; ttlMs: number; alone: boolean }): Work<number | undefined> {
     const state = yield* stateOf(args.session);
     if (state === undefined) throw refuse("not_found", `There is no job ${args.session}.`);
-    if (isEnded(state)) return undefined;
+    if (isEnded(state) || (args.alone && !(yield* lockKind(args.session)))) return undefined;
     const token = yield* takeLease.work(args);
     // The job may have ended while this transaction waited for the row lock.
     if (token === undefined || !isEnded((yield* stateOf(args.session)) ?? "")) return token;
@@ -85,6 +88,23 @@ export const takeJob = operation(
     return undefined;
   },
 );
+
+/**
+ * Locks the logs of all unfinished jobs of this job's kind, so that two workers cannot take two of them at once. The
+ * logs are locked in the global order of all writers, to avoid deadlocks. False if a worker holds another of these jobs.
+ */
+function* lockKind(id: string): Work<boolean> {
+  const same = sql`space = (select space from job where id = ${id}) and kind = (select kind from job where id = ${id})`;
+  const rows = yield* all(sql<{ id: string }>`select id from job where ${same} and ${isUnfinished}`);
+  for (const each of rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    yield sql`update log set lease_token = lease_token where session = ${each.id}`;
+  }
+  // Read in a new statement: on Postgres, only that sees leases that were committed while this one waited for a lock.
+  const held = yield* one(sql`
+    select 1 from job join log on log.session = job.id
+    where ${same} and job.id <> ${id} and ${isUnfinished} and not ${isUnheld} limit 1`);
+  return held === undefined;
+}
 
 export const waitingJobs = operation("jobs.waiting", function* (space: string | undefined): Work<StoredJob[]> {
   const inSpace = space === undefined ? sql`` : sql`and space = ${space}`;

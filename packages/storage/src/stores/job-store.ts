@@ -38,8 +38,8 @@ export function createJobStore(database: Database, broadcast: Broadcast): JobSto
       const read = (page: Parameters<typeof listJobs.work>[0]["page"]) => database.read(listJobs, { page, filter });
       return readList("jobs", { limit, cursor, order }, read, decodeJob);
     },
-    take: async (id, holder, ttlMs) => {
-      const token = await database.write(takeJob, { session: id, holder, ttlMs });
+    take: async (id, holder, ttlMs, { alone = false } = {}) => {
+      const token = await database.write(takeJob, { session: id, holder, ttlMs, alone });
       return token === undefined ? undefined : { job: id, token };
     },
     renew: async (leases, ttlMs) => {
