@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   relationships: ["protocol", "connectors"],
   policy: ["protocol"],
   sessions: ["protocol", "policy", "storage", "queue", "workspace", "claude-code"],
-  context: ["protocol", "storage", "workspace", "runtime", "connectors", "relationships"],
+  context: ["protocol", "storage", "queue", "workspace", "runtime", "connectors", "relationships"],
   server: ["protocol", "client", "storage", "queue", "runtime", "sessions", "context"],
   tandem: LIBRARIES,
   cli: [...LIBRARIES, "tandem", "client", "rehearsal"],

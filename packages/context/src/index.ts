@@ -23,7 +23,6 @@ export type { AcceptRules } from "./proposals/accept-rules.ts";
 export { createProposals, type ProposalParts } from "./proposals/create-proposals.ts";
 export type { Draft, ProposalPage, Proposals, Support } from "./proposals/proposals.ts";
 export type { Budget, LlmSource } from "./runs/metered-llm.ts";
-export { runJob, type JobInput } from "./runs/run-job.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/job-run.ts";
 export { tableFile, type TableFile } from "./catalogue/table-file.ts";
 export {
@@ -41,7 +40,6 @@ export {
 export { contradictionsOf, Memories, type StoredMemory } from "./memory/memories.ts";
 export { findMemory, forget, keep, remember, type Remembered, type Words } from "./memory/remember.ts";
 export { captureIsOff, memoryKind, rememberKind } from "./memory/memory-kind.ts";
-export { rememberWork } from "./memory/remember-work.ts";
 export type { Captured } from "./memory/capture-session.ts";
 export type { TextCaptured } from "./memory/capture-text.ts";
 export { MemoryCapture, type MemoryCaptureParts } from "./memory/memory-capture.ts";
@@ -78,7 +76,8 @@ export type { ScannedTable } from "./scan/scanned-table.ts";
 export { BOX } from "./tools/layout-graph.ts";
 export { tableGraph, type GraphEdge, type GraphNode, type TableGraph } from "./tools/table-graph.ts";
 export { awaitCancelled, cancelJob, endCancelled } from "./runs/cancel-job.ts";
-export { JobRunner, jobKind, type JobRunnerOptions, type JobKind } from "./runs/job-runner.ts";
+export { jobKind, type JobKind } from "./runs/job-kind.ts";
+export { JobRunner, type JobRunnerOptions } from "./runs/job-runner.ts";
 export { described } from "./search/documents.ts";
 export { foundPath } from "./tools/join-tool.ts";
 export { searchHit } from "./tools/search-tool.ts";

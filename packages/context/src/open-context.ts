@@ -1,12 +1,11 @@
 import type { Embedder } from "@tandem/runtime";
-import type { JobRow, Store } from "@tandem/storage";
+import type { Store } from "@tandem/storage";
 import { type FolderSettings, openContextFolder } from "./folder/open-context-folder.ts";
 import type { Chunk } from "./ingest/evidence/document-record.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { MemoryStores } from "./memory/memory-stores.ts";
 import type { AcceptRules } from "./proposals/accept-rules.ts";
 import { createProposals } from "./proposals/create-proposals.ts";
-import { type JobInput, runJob } from "./runs/run-job.ts";
 import { ContextSearch } from "./search/context-search.ts";
 
 export interface ContextSettings extends FolderSettings {
@@ -19,13 +18,12 @@ export interface ContextSettings extends FolderSettings {
   embedder?: Embedder;
 }
 
-/** A context: its files, proposals, search and jobs. */
+/** A context: its files, proposals and search. */
 export interface Context extends Knowledge {
   /** Its memories for the API. */
   readonly memoryStores: MemoryStores;
   /** A passage of a source with up to `around` neighbours; empty if it does not exist. */
   passages(citation: string, around: number): Promise<Chunk[]>;
-  run(job: Omit<JobInput, "store" | "space">): Promise<JobRow>;
 }
 
 /** Opens a context for servers and commands, creating it if needed. */
@@ -46,6 +44,5 @@ export async function openContext({ store, accept, embedder, user, ...settings }
       const { records, blobs, search } = store;
       return readNeighbours({ records, blobs, search, space: id }, citation, around);
     },
-    run: (job) => runJob({ ...job, store, space: id }),
   };
 }

@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { nextOf } from "./most-urgent.ts";
 
 const run = (name: string, more: object = {}) => ({
-  ...{ name, tenant: name[0]!, priority: 0, since: Number(name.slice(1)), busy: 0, served: 0, ...more },
+  ...{
+    kind: "session" as const,
+    name,
+    tenant: name[0]!,
+    priority: 0,
+    since: Number(name.slice(1)),
+    busy: 0,
+    served: 0,
+    ...more,
+  },
 });
 const names = (runs: { name: string }[]): string[] => runs.map(({ name }) => name);
 
@@ -18,4 +27,9 @@ test("respects limits first, then priority, then fairness", () => {
   expect(names(nextOf(waiting, 10))).toEqual(["c4", "b2", "a1", "b3"]);
   const limits: Record<string, number> = { b: 4, c: 0 };
   expect(names(nextOf(waiting, 10, (tenant) => limits[tenant] ?? Infinity))).toEqual(["b2", "a1"]);
+});
+
+test("jobs neither count towards the limit of a tenant nor wait for it", () => {
+  const waiting = [run("a1", { kind: "job" }), run("a2"), run("a3", { kind: "job" }), run("a4")];
+  expect(names(nextOf(waiting, 10, () => 1))).toEqual(["a1", "a2", "a3"]);
 });

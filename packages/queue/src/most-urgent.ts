@@ -1,10 +1,13 @@
+import type { Run } from "./run-queue.ts";
+
 /** A run that can be taken now. */
 export interface Candidate {
+  kind: Run["kind"];
   tenant: string;
   priority: number;
   /** Time of sending. */
   since: number;
-  /** Running runs of its tenant, over all workers. */
+  /** Running sessions of its tenant, over all workers. */
   busy: number;
   /** When this worker last took a run of this tenant; 0 for never. With a capacity of one, tenants take turns by it. */
   served: number;
@@ -18,7 +21,7 @@ export function mostUrgent<C extends Candidate>(
   candidates: readonly C[],
   limitOf: (tenant: string) => number = () => Infinity,
 ): C | undefined {
-  const allowed = candidates.filter(({ tenant, busy }) => busy < limitOf(tenant));
+  const allowed = candidates.filter(({ kind, tenant, busy }) => kind === "job" || busy < limitOf(tenant));
   return allowed.toSorted(
     (a, b) => b.priority - a.priority || a.busy - b.busy || a.served - b.served || a.since - b.since,
   )[0];
@@ -33,11 +36,11 @@ export function nextOf<C extends Candidate>(
   const left = candidates.map((candidate) => ({ ...candidate }));
   const next: C[] = [];
   for (let first = mostUrgent(left, limitOf); first && next.length < count; first = mostUrgent(left, limitOf)) {
-    const { tenant } = first;
+    const { kind, tenant } = first;
     next.push(first);
     left.splice(left.indexOf(first), 1);
     for (const other of left.filter((candidate) => candidate.tenant === tenant)) {
-      other.busy += 1;
+      if (kind === "session") other.busy += 1;
       other.served = Infinity;
     }
   }

@@ -1,6 +1,7 @@
 /**
- * Delivers "advance session S" to a worker that can. It carries no other data: the work is in the store, and the worker
- * reads it there. Sending twice is idempotent; a lost run is sent again when a sweep finds its session waiting.
+ * Delivers "advance session S" or "advance the jobs of kind K in context C" to a worker that can. It carries no other
+ * data: the work is in the store, and the worker reads it there. Sending twice is idempotent; a lost run is sent again
+ * when a sweep finds its session or job waiting.
  */
 export interface RunQueue extends AsyncDisposable {
   /**
@@ -11,16 +12,14 @@ export interface RunQueue extends AsyncDisposable {
   send(run: Run): Promise<void>;
   /**
    * Takes runs of these places, one per key at a time: highest priority first, then the tenant with the fewest running.
-   * `capacity()` is the maximum of running runs in this worker. `handle` resolves when the session has nothing left to
-   * do. If it rejects or its worker dies, the run is retried with growing backoff, and finally becomes a dead letter.
+   * `capacity()` is the maximum of running runs in this worker. `handle` resolves when the key has nothing left to do. If it rejects or its worker dies, the run is retried with growing backoff, and finally becomes a dead letter.
    * Its signal fires when the run is cancelled, aborted by `stop`, or taken from this worker.
    */
   work(
     places: readonly string[],
     capacity: () => number,
     handle: (run: Run, signal: AbortSignal) => Promise<void>,
-    /** Restricts to these tenants; default: all. */
-    tenants?: readonly string[] | null,
+    restrictions?: WorkRestrictions,
   ): Working;
   /** Removes a waiting or dead run; aborts a running one, which is not retried. */
   cancel(key: string): Promise<void>;
@@ -32,11 +31,11 @@ export interface RunQueue extends AsyncDisposable {
 }
 
 export interface Run {
-  kind: "session";
-  /** Key of the session: one run per key at a time. */
+  kind: "session" | "job";
+  /** The session's id, or that of `jobRun`: one run per key at a time. */
   key: string;
   tenant: string;
-  /** Which workers can take it; see `placeOf`. */
+  /** Which workers can take it; see `placeOf` of sessions, and `jobRun`. */
   place: string;
   /** Higher first; default 0. */
   priority: number;
@@ -44,12 +43,18 @@ export interface Run {
   traceparent?: string;
 }
 
+interface WorkRestrictions {
+  /** Takes only runs of these tenants; default: all. */
+  tenants?: readonly string[] | null | undefined;
+  /** How often a durable queue is checked for runs without a notification: after a backoff, or of a dead worker. */
+  pollMs?: number | undefined;
+}
+
 /** Arguments of `work`. */
-export interface WorkOptions {
+export interface WorkOptions extends WorkRestrictions {
   places: readonly string[];
   capacity: () => number;
   handle: (run: Run, signal: AbortSignal) => Promise<void>;
-  tenants?: readonly string[] | null | undefined;
 }
 
 export interface Working {
@@ -80,7 +85,7 @@ export interface QueueDepth {
 }
 
 export interface QueueOptions {
-  /** Maximum of running runs of a tenant, over all workers; default: unlimited. */
+  /** Maximum of running sessions of a tenant, over all workers; default: unlimited. Jobs do not count. */
   limitOf?: (tenant: string) => number;
   /** Attempts before a run becomes a dead letter. */
   attempts?: number;

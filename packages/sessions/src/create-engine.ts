@@ -172,6 +172,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       records: shared,
       limits: accountLimits,
       queue: settings.fleet?.queue,
+      jobQueue: settings.jobQueue,
       note,
       here: settings.ownOnly ? undefined : settings,
     }),

@@ -3,7 +3,15 @@ export { importSession } from "./archive/import-session.ts";
 export { readAuditHead, verifyAuditFile, writeAuditFile } from "./audit/audit-file.ts";
 export { verifyAudit } from "./audit/verify-audit.ts";
 export type { AuditLog } from "./audit-log.ts";
-export { JOB_STATES, type JobEvent, type JobLease, type JobRow, type JobState, type JobStore } from "./job-store.ts";
+export {
+  JOB_STATES,
+  type HeldJob,
+  type JobEvent,
+  type JobLease,
+  type JobRow,
+  type JobState,
+  type JobStore,
+} from "./job-store.ts";
 export { LeaseLost } from "./lease-lost.ts";
 export { openStore } from "./open-store.ts";
 export { thisHost } from "./stores/worker-store.ts";

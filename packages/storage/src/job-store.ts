@@ -32,6 +32,12 @@ export interface JobLease {
   token: number;
 }
 
+export interface HeldJob {
+  id: JobId;
+  holder: string;
+  expiresAt: string;
+}
+
 /** One JSON object per event, in the job's own vocabulary, numbered from 1 without gaps. */
 export interface JobEvent {
   seq: number;
@@ -53,6 +59,8 @@ export interface JobStore {
   renew(leases: readonly JobLease[], ttlMs: number): Promise<JobLease[]>;
   release(lease: JobLease): Promise<void>;
   holder(id: JobId): Promise<{ holder: string; expiresAt: string } | undefined>;
+  /** The unfinished job of a kind that a worker holds, if any. */
+  held(space: string, kind: string): Promise<HeldJob | undefined>;
   /** Jobs that can be taken, oldest first: queued, or running with an expired lease. */
   waiting(space?: string): Promise<JobRow[]>;
   /**

@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
-import { type JobKind, jobKind } from "../runs/job-runner.ts";
+import { type JobKind, jobKind } from "../runs/job-kind.ts";
 import { captureSession } from "./capture-session.ts";
 import { captureText } from "./capture-text.ts";
 import { MEMORY_SCOPES } from "./memory-file.ts";

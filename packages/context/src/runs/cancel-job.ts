@@ -1,7 +1,7 @@
 import { RequestError, type JobId } from "@tandem/protocol";
 import type { JobRow, JobStore } from "@tandem/storage";
 import { setTimeout as delay } from "node:timers/promises";
-import { ended } from "./claim-job.ts";
+import { ended } from "./run-job.ts";
 
 /** Long enough for one write. */
 const LEASE_MS = 5_000;

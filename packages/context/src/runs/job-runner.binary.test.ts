@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import { ENGINES, type TestDatabase } from "../testing/engines.ts";
 import { cancelJob } from "./cancel-job.ts";
-import { JobRunner, jobKind } from "./job-runner.ts";
+import { jobKind } from "./job-kind.ts";
+import { JobRunner } from "./job-runner.ts";
 
 // The contract of the store proves that its engines behave alike.
 describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %s", (_, start) => {
@@ -52,7 +53,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     const end = Promise.withResolvers<unknown>();
     await using second = openRunner("one", end.promise);
     await second.resume();
-    expect(begun).toEqual([{ name: "nobody" }, { name: "nobody" }]);
+    await expect.poll(() => begun).toEqual([{ name: "nobody" }, { name: "nobody" }]);
     end.resolve({ well: "done" });
     await expect.poll(() => store.jobs.get(id)).toMatchObject({ state: "done", result: { well: "done" } });
     expect(warnings).toEqual([]);
@@ -70,7 +71,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     await again.resume(["another"]);
     expect(begun.length).toBe(before);
     await again.resume(["another", "wait"]);
-    expect(begun.length).toBe(before + 1);
+    await expect.poll(() => begun.length).toBe(before + 1);
   });
 
   test("all abandoned jobs are resumed, one after the other", async () => {
@@ -85,7 +86,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     const end = Promise.withResolvers<unknown>();
     await using desk = openRunner("five", end.promise);
     await desk.resume();
-    expect(begun.slice(before)).toEqual([{ name: "a" }]);
+    await expect.poll(() => begun.slice(before)).toEqual([{ name: "a" }]);
     expect(await Promise.all(ids.map(stateOf))).toEqual(["running", "interrupted", "interrupted"]);
     // A job cancelled while it waits is not started.
     expect(await desk.cancel(ids[1] as JobId)).toMatchObject({ state: "cancelled" });
@@ -110,7 +111,6 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     await using desk = openRunner("six", Promise.resolve({ late: true }));
     const before = begun.length;
     await desk.resume();
-    expect([begun.length, await stateOf(id)]).toEqual([before, "running"]);
     await expect.poll(() => stateOf(id)).toBe("done");
     expect(begun.length).toBe(before + 1);
   });

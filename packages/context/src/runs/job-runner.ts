@@ -1,134 +1,85 @@
 import { nearest, RequestError, type JobId } from "@tandem/protocol";
-import type { JobRow, Store } from "@tandem/storage";
+import { createEmbeddedQueue, jobRun, type RunQueue } from "@tandem/queue";
+import { DEFAULT_TENANT, type JobRow } from "@tandem/storage";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { awaitCancelled, cancelJob, endCancelled } from "./cancel-job.ts";
-import type { LlmSource } from "./metered-llm.ts";
-import { runJob } from "./run-job.ts";
-import type { Run } from "./job-run.ts";
+import { type JobCaller, JobWorker, type JobWorkerOptions } from "./job-worker.ts";
+import { anotherRuns, findOrCreateJob } from "./waiting-jobs.ts";
 
-/** Clock skew between the store and its users. */
-const LAPSE_MARGIN_MS = 500;
+/** Maximum wait for the start of a job that is queued behind others. */
+const START_MS = 5_000;
+/** How often the store is asked whether another process has started a job. */
+const LOOK_MS = 100;
 
-/** Parameters and work of a kind of job. */
-export interface JobKind {
-  params: z.ZodType;
-  /** `params` is the parsed value. */
-  work(run: Run, params: unknown): Promise<unknown>;
+export interface JobRunnerOptions extends JobWorkerOptions {
+  /** The queue of a fleet. Without it, the runner has a queue of its own, in memory. */
+  fleet?: { queue: RunQueue; tenant: string } | undefined;
 }
 
-/** A job kind with typed params. */
-export const jobKind = <P extends z.ZodType>(
-  params: P,
-  work: (run: Run, params: z.output<P>) => Promise<unknown>,
-): JobKind => ({ params, work: (run, given) => work(run, params.parse(given)) });
-
-export interface JobRunnerOptions {
-  store: Store;
-  space: string;
-  /** Description of this worker. */
-  holder: string;
-  kinds: Readonly<Record<string, JobKind>>;
-  models: { llm: LlmSource | undefined; modelOf: (role: string) => string };
-  log: { warn(details: Record<string, unknown>, message: string): void };
-}
-
-/** Runs a server's background jobs: requested ones, and abandoned ones. */
+/** Background jobs of a context. They are sent to the queue, and run by this process or another worker of the fleet. */
 export class JobRunner implements AsyncDisposable {
-  readonly #parts: JobRunnerOptions;
+  readonly #options: JobRunnerOptions;
+  readonly queue: RunQueue;
+  readonly #tenant: string;
+  readonly #worker: JobWorker;
   readonly #stop = new AbortController();
-  readonly #running = new Map<JobId, Promise<void>>();
   readonly #background = new Set<Promise<unknown>>();
 
-  constructor(parts: JobRunnerOptions) {
-    this.#parts = parts;
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+    this.queue = options.fleet?.queue ?? createEmbeddedQueue();
+    this.#tenant = options.fleet?.tenant ?? DEFAULT_TENANT;
+    this.#worker = new JobWorker(options, this.queue, this.#tenant);
+    // In a fleet, only processes that resume jobs run any.
+    if (!options.fleet) this.#worker.work();
   }
 
   get kinds(): string[] {
-    return Object.keys(this.#parts.kinds);
+    return Object.keys(this.#options.kinds);
   }
 
   /**
-   * Resumes abandoned jobs of all or the given kinds, one after the other per kind; resolves when the first have
-   * started. A job whose worker may have just died is checked again when its lease expires.
+   * Takes all jobs of all or the given kinds from now on, and sends unfinished ones to the queue again. If the run of a
+   * kind is a dead letter, its jobs wait until it is requeued.
    */
   async resume(wanted: readonly string[] = this.kinds): Promise<void> {
-    const { store, space, holder } = this.#parts;
+    const { store, space, holder } = this.#options;
+    this.#worker.adopt(wanted);
     await endCancelled(store.jobs, space, holder);
-    const isOurs = ({ id, kind }: JobRow) =>
-      wanted.includes(kind) && this.kinds.includes(kind) && !this.#running.has(id);
-    const left = (await store.jobs.waiting(space)).filter(isOurs);
     const { data: held } = await store.jobs.list({ space, states: ["queued", "running"], limit: 100 });
-    for (const job of held.filter(isOurs)) {
-      const lease = await store.jobs.holder(job.id);
-      if (lease) this.#inBackground(this.#takeOver(job, Date.parse(lease.expiresAt)));
-    }
-    const first = [...Map.groupBy(left, ({ kind }) => kind).values()].map((jobs) => {
-      const begun = Promise.withResolvers<void>();
-      this.#inBackground(this.#inTurn(jobs, begun.resolve).finally(begun.resolve));
-      return begun.promise;
-    });
-    await Promise.all(first);
+    const unfinished = new Set([...(await store.jobs.waiting(space)), ...held].map(({ kind }) => kind));
+    const runs = this.kinds
+      .filter((kind) => wanted.includes(kind) && unfinished.has(kind))
+      .map((kind) => this.#runOf(kind));
+    if (runs.length === 0) return;
+    const dead = new Set((await this.queue.dead()).map(({ run }) => run.key));
+    for (const run of runs) if (!dead.has(run.key)) await this.queue.send(run);
   }
 
-  /** One after the other: only one job of a kind may run. */
-  async #inTurn(jobs: readonly JobRow[], onBegun: () => void): Promise<void> {
-    for (const job of jobs) {
-      const begun = await this.#takeUp(job);
-      onBegun();
-      await (begun && this.#running.get(begun));
-    }
+  /** Takes no more jobs. Running ones continue. */
+  pause(): Promise<void> {
+    return this.#worker.pause();
   }
 
-  /** The job that was started: of two with the same params, it may be the other. */
-  async #takeUp({ id, kind, params }: JobRow): Promise<JobId | undefined> {
-    const { store, log } = this.#parts;
+  /**
+   * Starts a job in the background, or resumes an unfinished one with the same params. Resolves with its row once it
+   * runs, or while it is still `queued` if that takes long. A second job of a kind is refused, unless it may wait.
+   */
+  async start(kind: string, given: unknown, { mayWait = false }: { mayWait?: boolean } = {}): Promise<JobRow> {
+    const { store, fleet } = this.#options;
+    const begun = Promise.withResolvers<void>();
+    // The worker may refuse the job before this call waits for it.
+    begun.promise.catch(() => {});
+    const onBegun = () => begun.resolve();
+    const caller = { mayWait, onStart: onBegun, onEnd: onBegun, onError: begun.reject };
+    const id = await this.#submit(kind, given, caller);
     try {
-      // It may have ended or been resumed by another worker since it was listed.
-      const row = await store.jobs.get(id);
-      const isLeft = row?.endedAt === null && !row.cancelRequested && !this.#running.has(id);
-      return isLeft && !this.#stop.signal.aborted ? (await this.start(kind, params)).id : undefined;
-    } catch (error) {
-      log.warn({ job: id, error: String(error) }, "a job could not be taken up");
-      return undefined;
+      await this.#awaitStart(id, begun.promise);
+    } finally {
+      // A worker of the fleet runs it, whether or not this process waits for that.
+      if (fleet) this.#worker.callers.delete(id);
     }
-  }
-
-  /** A living worker has renewed its lease by then. */
-  async #takeOver(job: JobRow, expiresAt: number): Promise<void> {
-    const { store, space, holder } = this.#parts;
-    const wait = Math.max(0, expiresAt - Date.now()) + LAPSE_MARGIN_MS;
-    await delay(wait, undefined, { signal: this.#stop.signal, ref: false }).catch(() => {});
-    if (this.#stop.signal.aborted || (await store.jobs.holder(job.id))) return;
-    await endCancelled(store.jobs, space, holder);
-    await this.#takeUp(job);
-  }
-
-  #inBackground(work: Promise<unknown>): void {
-    const settled = work.catch((error: unknown) =>
-      this.#parts.log.warn({ error: String(error) }, "jobs could not be looked after"),
-    );
-    this.#background.add(settled);
-    void settled.finally(() => this.#background.delete(settled));
-  }
-
-  /** Starts a job in the background. Resolves with its row once it runs. */
-  async start(kind: string, given: unknown): Promise<JobRow> {
-    const { store, log } = this.#parts;
-    const begun = Promise.withResolvers<JobId>();
-    const work = this.run(kind, given, { onStart: begun.resolve }).then(
-      () => undefined,
-      (error: unknown) => {
-        begun.reject(error);
-        // The row records how far the job came. The next server resumes it.
-        if (!this.#stop.signal.aborted) log.warn({ kind, error: String(error) }, "a job broke off");
-      },
-    );
-    const id = await begun.promise;
-    this.#running.set(
-      id,
-      work.finally(() => this.#running.delete(id)),
-    );
     const row = await store.jobs.get(id);
     if (!row) throw new RequestError("not_found", `The job ${id} was deleted as it began.`);
     return row;
@@ -138,40 +89,18 @@ export class JobRunner implements AsyncDisposable {
   async run(
     kind: string,
     given: unknown,
-    { signal, onStart }: { signal?: AbortSignal; onStart: (job: JobId) => void },
+    { signal, onStart }: { signal?: AbortSignal | undefined; onStart: (job: JobId) => void },
   ): Promise<JobRow> {
-    const { kinds, store, space, holder, models } = this.#parts;
-    if (!Object.hasOwn(kinds, kind)) {
-      const meant = nearest(kind, this.kinds);
-      throw new RequestError("invalid_request", `There is no kind of job called ${kind}.`, {
-        fix: meant ? `Did you mean ${meant}?` : `There are: ${this.kinds.join(", ")}.`,
-      });
-    }
-    const parsed = kinds[kind]!.params.safeParse(given);
-    if (!parsed.success) {
-      throw new RequestError(
-        "invalid_request",
-        `A ${kind} cannot be started with this: ${z.prettifyError(parsed.error)}`,
-      );
-    }
-    const params: unknown = parsed.data;
-    if (this.#stop.signal.aborted) throw new RequestError("unavailable", "The server is stopping.");
-    return runJob({
-      ...models,
-      store,
-      space,
-      kind,
-      params,
-      holder,
-      signal: signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal,
-      onStart,
-      body: (run) => kinds[kind]!.work(run, params),
-    });
+    signal?.throwIfAborted();
+    const end = Promise.withResolvers<JobRow>();
+    end.promise.catch(() => {});
+    await this.#submit(kind, given, { mayWait: false, signal, onStart, onEnd: end.resolve, onError: end.reject });
+    return end.promise;
   }
 
   /** Returns the job: ended, or about to end. */
   async cancel(id: JobId): Promise<JobRow> {
-    const { store, holder } = this.#parts;
+    const { store, holder } = this.#options;
     const row = await cancelJob(store.jobs, id, holder);
     // Its worker may be dead; then it must be ended here.
     if (row.endedAt === null) this.#inBackground(awaitCancelled(store.jobs, id, holder, this.#stop.signal));
@@ -181,6 +110,82 @@ export class JobRunner implements AsyncDisposable {
   /** Running jobs are interrupted, and resumed by the next server. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await Promise.all([...this.#running.values(), ...this.#background]);
+    await this.#worker.stop();
+    await Promise.all(this.#background);
+    if (!this.#options.fleet) await this.queue[Symbol.asyncDispose]();
+  }
+
+  async #submit(kind: string, given: unknown, call: Omit<JobCaller, "kind" | "isNew">): Promise<JobId> {
+    const { space, store } = this.#options;
+    const params = this.#parse(kind, given);
+    if (this.#stop.signal.aborted) throw new RequestError("unavailable", "The server is stopping.");
+    if (!call.mayWait) await this.#refuseSecond(kind);
+    const { job, isNew } = await findOrCreateJob(store.jobs, { space, kind, params });
+    const { callers } = this.#worker;
+    if (callers.has(job.id)) {
+      if (call.mayWait) return job.id;
+      throw new RequestError("conflict", `Another ${kind} with the same parameters is about to begin: ${job.id}.`);
+    }
+    callers.set(job.id, { ...call, kind, isNew });
+    try {
+      // Again: another job may have started before the worker knew of this one.
+      if (!call.mayWait) await this.#refuseSecond(kind, job.id);
+      await this.queue.send(this.#runOf(kind));
+    } catch (error) {
+      callers.delete(job.id);
+      if (isNew) await store.jobs.delete(job.id).catch(() => {});
+      throw error;
+    }
+    return job.id;
+  }
+
+  /** Only one job of a kind runs per space, in all processes. */
+  async #refuseSecond(kind: string, ours?: JobId): Promise<void> {
+    const { store, space } = this.#options;
+    const held = await store.jobs.held(space, kind);
+    if (held && held.id !== ours) throw anotherRuns(kind, held);
+  }
+
+  #parse(kind: string, given: unknown): unknown {
+    const { kinds } = this.#options;
+    if (!Object.hasOwn(kinds, kind)) {
+      const meant = nearest(kind, this.kinds);
+      throw new RequestError("invalid_request", `There is no kind of job called ${kind}.`, {
+        fix: meant ? `Did you mean ${meant}?` : `There are: ${this.kinds.join(", ")}.`,
+      });
+    }
+    const parsed = kinds[kind]!.params.safeParse(given);
+    if (parsed.success) return parsed.data;
+    throw new RequestError(
+      "invalid_request",
+      `A ${kind} cannot be started with this: ${z.prettifyError(parsed.error)}`,
+    );
+  }
+
+  /** `begun` tells of a start in this process, the store of one in another. */
+  async #awaitStart(id: JobId, begun: Promise<void>): Promise<void> {
+    const { jobs } = this.#options.store;
+    const until = Date.now() + START_MS;
+    while (Date.now() < until) {
+      if (await Promise.race([begun.then(() => true), delay(LOOK_MS, false)])) return;
+      const row = await jobs.get(id);
+      // A missing row was refused: `begun` is about to reject.
+      if (row && row.state !== "queued" && row.state !== "interrupted") return;
+    }
+    // The job was promised by now, so it must not be refused later.
+    const caller = this.#worker.callers.get(id);
+    if (caller) caller.mayWait = true;
+  }
+
+  #runOf(kind: string) {
+    return jobRun(this.#tenant, this.#options.space, kind);
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    const settled = work.catch((error: unknown) =>
+      this.#options.log.warn({ error: String(error) }, "jobs could not be looked after"),
+    );
+    this.#background.add(settled);
+    void settled.finally(() => this.#background.delete(settled));
   }
 }

@@ -4,9 +4,9 @@ import type { JobRow, Store } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ENGINES, type TestDatabase } from "../testing/engines.ts";
+import { type OneJob, runOneJob } from "../testing/run-one-job.ts";
 import type { LlmSource } from "./metered-llm.ts";
 import type { Run, RunEvent } from "./job-run.ts";
-import { type JobInput, runJob } from "./run-job.ts";
 import { stepTogether } from "./step-together.ts";
 
 const answer = z.object({ text: z.string() });
@@ -58,7 +58,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
-  const wanted = (fields: Partial<JobInput> & Pick<JobInput, "body">): JobInput => {
+  const wanted = (fields: Partial<OneJob> & Pick<OneJob, "body">): OneJob => {
     spaces += 1;
     return {
       store,
@@ -90,14 +90,14 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
         },
       });
     const job = wanted({ body });
-    expect(await runJob(job)).toMatchObject({ state: "done" });
+    expect(await runOneJob(job)).toMatchObject({ state: "done" });
     expect({ asked, told }).toEqual({ asked: [["a", "b"]], told: ["a: A"] });
-    await runJob(job);
+    await runOneJob(job);
     expect(asked).toHaveLength(1);
   });
 
   it("emits events and ends as done with a result", async () => {
-    const row = await runJob(
+    const row = await runOneJob(
       wanted({
         body: async (run) => {
           run.emit({ type: "stage_started", stage: "structure", total: 100 });
@@ -128,7 +128,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
   });
 
   it("ends as partly after a skip, and as failed with the reason", async () => {
-    const partly = await runJob(
+    const partly = await runOneJob(
       wanted({ body: async (run) => run.skip("profile", "public.t", new TandemError("timeout", "It took too long.")) }),
     );
     expect(partly.state).toBe("partly");
@@ -140,7 +140,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
       message: "It took too long.",
     });
     const body = () => Promise.reject(new TandemError("nothing_there", "No tables.", { fix: "Look." }));
-    const failed = await runJob(wanted({ body }));
+    const failed = await runOneJob(wanted({ body }));
     expect(failed).toMatchObject({
       state: "failed",
       error: { code: "nothing_there", message: "No tables.", fix: "Look." },
@@ -157,7 +157,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
       return [failed, a, b, await ask(run, "bad")];
     };
     const input = wanted({ body, llm });
-    const first = await runJob(input);
+    const first = await runOneJob(input);
     expect(first.result).toEqual(["refused", { text: "re: x" }, { text: "re: x" }, { text: "re: bad" }]);
     expect(first.state).toBe("done");
     expect(llm).toMatchObject({ calls: 3, closed: 1 });
@@ -167,17 +167,17 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
       cached: 1,
       usd: 3,
     });
-    const second = await runJob({ ...input, store: other, body: (run) => ask(run, "x") });
+    const second = await runOneJob({ ...input, store: other, body: (run) => ask(run, "x") });
     expect(second).toMatchObject({ state: "done", result: { text: "re: x" } });
     // Without a call, no runtime is opened.
     expect(llm).toMatchObject({ calls: 3, closed: 1 });
-    await runJob({ ...input, modelOf: () => "model-2", body: (run) => ask(run, "x") });
+    await runOneJob({ ...input, modelOf: () => "model-2", body: (run) => ask(run, "x") });
     expect(llm.calls).toBe(4);
   });
 
   it("is never done after an unrecovered model failure", async () => {
     const llm = llmThat(() => new LlmError("auth_rejected", "The key is wrong."));
-    const row = await runJob(
+    const row = await runOneJob(
       wanted({
         llm,
         body: (run) =>
@@ -196,16 +196,16 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
       for (const prompt of ["a", "b", "c"]) await ask(run, prompt);
     };
     const input = wanted({ llm, body, budget: { requests: 2 } });
-    expect(await runJob(input)).toMatchObject({
+    expect(await runOneJob(input)).toMatchObject({
       state: "failed",
       error: { code: "billing", message: /2 model requests/ },
     });
-    expect(await runJob(input)).toMatchObject({ state: "done" });
+    expect(await runOneJob(input)).toMatchObject({ state: "done" });
     expect(llm.calls).toBe(3);
   });
 
   it("is cancelled within a second or two", async () => {
-    const row = runJob(
+    const row = runOneJob(
       wanted({
         onStart: (job) => void other.jobs.requestCancel(job),
         body: (run) =>
@@ -229,12 +229,12 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
         await ask(run, "second");
       },
     });
-    await expect(runJob(input)).rejects.toMatchObject({ code: "aborted", message: "The scan was interrupted." });
+    await expect(runOneJob(input)).rejects.toMatchObject({ code: "aborted", message: "The scan was interrupted." });
     expect(await store.jobs.get(id)).toMatchObject({ state: "interrupted", endedAt: null });
     const body = async (run: Run) => [await ask(run, "first"), await ask(run, "second")];
     const again = { ...input, signal: undefined, onStart: undefined, body };
-    expect((await runJob({ ...again, params: { connection: "another" } })).id).not.toBe(id);
-    const row = await runJob(again);
+    expect((await runOneJob({ ...again, params: { connection: "another" } })).id).not.toBe(id);
+    const row = await runOneJob(again);
     expect(row).toMatchObject({ id, state: "done" });
     expect((await eventsOf(row)).filter(({ type }) => type === "started")).toMatchObject([
       { resumed: false },
@@ -247,19 +247,19 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     const gate = Promise.withResolvers<void>();
     const input = wanted({ body: () => gate.promise });
     const started = Promise.withResolvers<void>();
-    const first = runJob({ ...input, onStart: () => started.resolve() });
+    const first = runOneJob({ ...input, onStart: () => started.resolve() });
     await started.promise;
     for (const params of [input.params, { connection: "other" }]) {
-      await expect(runJob({ ...input, store: other, params })).rejects.toMatchObject({
+      await expect(runOneJob({ ...input, store: other, params })).rejects.toMatchObject({
         code: "conflict",
         message: /^Another scan is under way here: test \(pid 1\) works on job_/,
       });
     }
     expect((await store.jobs.list({ space: input.space, limit: 10 })).data.length).toBe(1);
-    expect((await runJob({ ...input, kind: "ingest", body: async () => "beside" })).state).toBe("done");
+    expect((await runOneJob({ ...input, kind: "ingest", body: async () => "beside" })).state).toBe("done");
     gate.resolve();
     expect((await first).state).toBe("done");
-    expect((await runJob({ ...input, body: async () => "after" })).state).toBe("done");
+    expect((await runOneJob({ ...input, body: async () => "after" })).state).toBe("done");
   });
 
   it("is resumed, not restarted, even if its holder's lease expires just then", async () => {
@@ -270,7 +270,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     };
     const input = wanted({ signal: interrupt.signal, body });
     let id = "" as JobRow["id"];
-    await expect(runJob({ ...input, onStart: (job) => void (id = job) })).rejects.toMatchObject({ code: "aborted" });
+    await expect(runOneJob({ ...input, onStart: (job) => void (id = job) })).rejects.toMatchObject({ code: "aborted" });
     const lease = await other.jobs.take(id, "one who dies", 60_000);
     const waiting: typeof store.jobs.waiting = async (space) => {
       const left = await store.jobs.waiting(space);
@@ -278,10 +278,10 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
       return left;
     };
     const again = { ...input, signal: undefined, body: async () => "done" };
-    const late = runJob({ ...again, store: { ...store, jobs: { ...store.jobs, waiting } } });
+    const late = runOneJob({ ...again, store: { ...store, jobs: { ...store.jobs, waiting } } });
     await expect(late).rejects.toMatchObject({ code: "conflict", message: /one who dies works on job_/ });
     await other.jobs.release(lease!);
-    expect(await runJob(again)).toMatchObject({ id, state: "done" });
+    expect(await runOneJob(again)).toMatchObject({ id, state: "done" });
   });
 
   it("stops when another worker has taken it over", async () => {
@@ -298,7 +298,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
         await new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)));
       },
     });
-    await expect(runJob(input)).rejects.toMatchObject({ code: "lease_lost" });
+    await expect(runOneJob(input)).rejects.toMatchObject({ code: "lease_lost" });
     expect(await store.jobs.get(id)).toMatchObject({ state: "running" });
     expect((await store.jobs.holder(id as JobRow["id"]))?.holder).toBe("thief");
   });

@@ -1,38 +1,47 @@
-import { TandemError, type JobId } from "@tandem/protocol";
-import { LeaseLost, type JobLease, type JobRow, type JobStore } from "@tandem/storage";
-import { claimJob, type EndState, ended, type JobWanted } from "./claim-job.ts";
+import { TandemError } from "@tandem/protocol";
+import { LeaseLost, type JobLease, type JobRow, type JobStore, type Store } from "@tandem/storage";
 import { EventWriter } from "./event-writer.ts";
 import { type Budget, type LlmSource, MeteredLlm } from "./metered-llm.ts";
 import type { Run, RunEvent } from "./job-run.ts";
 import { StepCache } from "./step-cache.ts";
 
-/** A worker that is silent for this long counts as dead. */
-const LEASE_MS = 15_000;
 /** Poll interval for cancel requests. */
 const LOOK_MS = 500;
 
-export interface JobInput extends JobWanted {
+export interface JobInput {
+  store: Store;
+  job: JobRow;
+  /** Released at the end. */
+  lease: JobLease;
+  /** How long the lease is valid without a renewal. */
+  leaseMs: number;
   /** Undefined if no backend is configured. */
   llm: LlmSource | undefined;
   modelOf: (role: string) => string;
   /** Performs the job. Returns its result as JSON. */
   body: (run: Run) => Promise<unknown>;
-  /** Interrupts: the job stays unfinished, and is resumed by the next caller with the same params. */
-  signal?: AbortSignal;
-  budget?: Budget;
-  /** Called with its id once it has started. */
-  onStart?: (job: JobId, resumed: boolean) => void;
-  leaseMs?: number;
+  /** Interrupts: the job stays unfinished, and the next worker resumes it. */
+  signal: AbortSignal;
+  budget?: Budget | undefined;
+  /** Called once its start is stored. */
+  onStart?: (() => void) | undefined;
 }
 
+type EndState = Exclude<JobRow["state"], "queued" | "running" | "interrupted">;
+
+export const ended = (state: EndState): { state: EndState; endedAt: string } => ({
+  state,
+  endedAt: new Date().toISOString(),
+});
+
 /**
- * Runs a job to its end and returns its row: `done`, `partly` if something was skipped or a model call failed,
- * `failed`, or `cancelled`. Rejects only if it could not start, was interrupted, or was taken over.
+ * Runs a taken job to its end and returns its row: `done`, `partly` if something was skipped or a model call failed,
+ * `failed`, or `cancelled`. Rejects only if it was interrupted or taken over.
  */
 export async function runJob(input: JobInput): Promise<JobRow> {
-  const { store, space, kind, modelOf, body, budget = {}, leaseMs = LEASE_MS } = input;
-  input.signal?.throwIfAborted();
-  const { job, lease, resumed } = await claimJob(input, leaseMs);
+  const { store, lease, leaseMs, modelOf, body, budget = {} } = input;
+  const { id: job, space, kind, startedAt } = input.job;
+  const resumed = startedAt !== null;
   const stop = new AbortController();
   const cache = new StepCache(store.records, space);
   const position = { stage: null as string | null, done: 0, total: null as number | null, item: null as string | null };
@@ -74,12 +83,13 @@ export async function runJob(input: JobInput): Promise<JobRow> {
     },
   };
   const interrupt = () => stop.abort(new Interrupted(kind));
-  input.signal?.addEventListener("abort", interrupt, { once: true });
+  input.signal.addEventListener("abort", interrupt, { once: true });
+  if (input.signal.aborted) interrupt();
   const heart = beat(store.jobs, lease, leaseMs, stop);
   try {
     emit({ type: "started", kind, resumed });
     await writer.flush({ state: "running", ...(!resumed && { startedAt: new Date().toISOString() }) });
-    input.onStart?.(job, resumed);
+    input.onStart?.();
     const outcome = await perform(body, run, stop.signal);
     await llm?.close();
     if (outcome.state === "cancelled" || outcome.state === "failed") {
@@ -94,7 +104,7 @@ export async function runJob(input: JobInput): Promise<JobRow> {
     throw error;
   } finally {
     heart.stop();
-    input.signal?.removeEventListener("abort", interrupt);
+    input.signal.removeEventListener("abort", interrupt);
     stop.abort(new Interrupted(kind));
     await llm?.close();
     await store.jobs.release(lease).catch(() => {});
@@ -118,6 +128,8 @@ type Outcome =
 
 async function perform(body: JobInput["body"], run: Run, signal: AbortSignal): Promise<Outcome> {
   try {
+    // A body that only listens to the signal would never end if the signal has fired before.
+    signal.throwIfAborted();
     return { state: "done", result: await body(run) };
   } catch (error) {
     const reason: unknown = signal.reason;

@@ -55,7 +55,9 @@ export async function stepTogether<T, S extends z.ZodType>(run: Run, steps: Step
       for (const awaited of missing.values()) awaited.reject(reason);
     };
     if (missing.size === 0) return;
-    await compute([...missing.keys()], (item, result) => missing.get(item)?.resolve(result)).then(
+    // In the order of the items: lookups end in any order, and equal batches should give equal prompts.
+    const batch = [...alike.values()].flatMap(([first]) => (first !== undefined && missing.has(first) ? [first] : []));
+    await compute(batch, (item, result) => missing.get(item)?.resolve(result)).then(
       () => rest(new NoResult()),
       (error: unknown) => {
         rest(error);

@@ -122,7 +122,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
         ["any"],
         () => 10,
         async ({ key }) => void begun.push(key),
-        ["acme", "b/c"],
+        { tenants: ["acme", "b/c"] },
       );
       for (const tenant of ["default", "acme", "b", "b/c"]) await queue.send(runOf(tenant, { tenant }));
       await expect.poll(() => begun.toSorted()).toEqual(["acme", "b/c"]);
@@ -184,6 +184,22 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       const first = underWay().find((key) => key !== "big")!;
       hands.find((hand) => hand.underWay.includes(first))!.end(first);
       await expect.poll(() => hands.flatMap((hand) => hand.keys).length).toBe(4);
+    });
+
+    test("takes jobs beside sessions, whatever limit the tenant's sessions have", async () => {
+      const queue = await open({ limitOf: () => 1, attempts: 1 });
+      const hand = new ManualWorker(queue, ["any", "context:one"]);
+      for (const key of ["s1", "s2"]) await queue.send(runOf(key));
+      await expect.poll(() => hand.keys).toEqual(["s1"]);
+      const job = (key: string) => runOf(key, { kind: "job", place: "context:one" });
+      for (const key of ["one:scan", "one:ingest"]) await queue.send(job(key));
+      await hand.begins("one:ingest", "one:scan", "s1");
+      expect(hand.begun.find(({ key }) => key === "one:scan")).toEqual(job("one:scan"));
+      hand.end("s1");
+      await hand.begins("one:ingest", "one:scan", "s1", "s2");
+      hand.end("one:ingest");
+      hand.fail("one:scan", "the disk is full");
+      await expect.poll(() => queue.dead()).toMatchObject([{ run: { kind: "job", key: "one:scan" } }]);
     });
 
     test("retries a failed run after a backoff, together with one sent in the meantime", async () => {

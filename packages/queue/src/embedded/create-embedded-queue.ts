@@ -12,14 +12,14 @@ import { EmbeddedWorker } from "./embedded-worker.ts";
 import type { RunSource, RunUnderWay, WaitingRun } from "./run-source.ts";
 
 /**
- * An in-process queue. It is not durable and need not be: inbox and leases are, and the next process that opens the
- * store finds waiting sessions there.
+ * An in-process queue. It is not durable and need not be: inbox, jobs and leases are, and the next process that opens
+ * the store finds waiting sessions and jobs there.
  */
 export function createEmbeddedQueue(options: QueueOptions = {}): RunQueue {
   const queue = new EmbeddedQueue(options);
   return {
     send: async (run) => queue.send(run),
-    work: (places, capacity, handle, tenants) => {
+    work: (places, capacity, handle, { tenants } = {}) => {
       const worker = new EmbeddedWorker(queue, { places, tenants, capacity, handle });
       queue.workers.add(worker);
       queue.look();
@@ -69,13 +69,16 @@ class EmbeddedQueue implements RunSource {
   /** Takes the next run for a worker and marks it as running. */
   take(canTake: (run: Run) => boolean, served: Map<string, number>): RunUnderWay | undefined {
     const busy = new Map<string, number>();
-    for (const { run } of this.#underWay.values()) busy.set(run.tenant, (busy.get(run.tenant) ?? 0) + 1);
+    for (const { run } of this.#underWay.values()) {
+      if (run.kind === "session") busy.set(run.tenant, (busy.get(run.tenant) ?? 0) + 1);
+    }
     const ready = [...this.#waiting.values()].filter(
       ({ run, from }) => canTake(run) && from <= Date.now() && !this.#underWay.has(run.key),
     );
     const best = mostUrgent(
       ready.map((it) => ({
         ...it,
+        kind: it.run.kind,
         tenant: it.run.tenant,
         priority: it.run.priority,
         since: it.sentAt,

@@ -34,7 +34,7 @@ export async function openPgBossQueue(url: string, options: PgBossQueueOptions =
   }, BEAT_EVERY_MS).unref();
 
   const send = async (run: Run): Promise<void> => {
-    const name = queueName(run.place, run.tenant);
+    const name = queueName(run);
     const key = inName(run.key);
     await wait(async () => {
       await adapter.ensureQueue(name);
@@ -60,8 +60,8 @@ export async function openPgBossQueue(url: string, options: PgBossQueueOptions =
 
   return {
     send,
-    work: (places, capacity, handle, tenants) => {
-      const options = { places, capacity, handle, tenants };
+    work: (places, capacity, handle, restrictions) => {
+      const options = { places, capacity, handle, ...restrictions };
       const worker = new PgBossWorker(adapter, options, (stopped) => workers.delete(stopped));
       workers.add(worker);
       return worker;

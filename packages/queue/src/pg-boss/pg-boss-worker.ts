@@ -2,12 +2,12 @@ import type { Db } from "pg-boss";
 import { type Candidate, mostUrgent, nextOf } from "../most-urgent.ts";
 import type { Run, Working, WorkOptions } from "../run-queue.ts";
 import type { PgBossAdapter, TakenJob } from "./pg-boss-adapter.ts";
-import { inName, placeIn, tenantIn } from "./queue-name.ts";
+import { inName, kindIn, placeIn, tenantIn } from "./queue-name.ts";
 import { returnToQueue, settle } from "./settle.ts";
 import { BEAT, RETRY_NOW, LOCK_TAKING, FIND_RUNNABLE } from "./statements.ts";
 
 /** Poll interval for the end of a backoff or a dead worker, which send no notification. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 /**
  * A busy worker reacts later to a notification than an idle one, with jitter. Idle workers then take more, and most
  * others find nothing left (avoids a thundering herd).
@@ -52,7 +52,7 @@ export class PgBossWorker implements Working {
     this.#places = new Set(options.places);
     this.#options = options;
     this.#onStopped = onStopped;
-    this.#poll = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+    this.#poll = setInterval(() => this.look(), options.pollMs ?? POLL_MS).unref();
     this.look();
   }
 
@@ -199,6 +199,7 @@ export class PgBossWorker implements Working {
     const rows = await this.#adapter.sql(FIND_RUNNABLE, [places, tenants], db);
     return rows.map(({ name, priority, since, busy, stale }) => ({
       name: String(name),
+      kind: kindIn(String(name)),
       tenant: tenantIn(String(name)),
       priority: Number(priority),
       since: Number(since),
@@ -228,7 +229,8 @@ export class PgBossWorker implements Working {
     this.#underWay.delete(job.id);
     if (this.#underWay.size === 0) this.#onIdle();
     // Another run may have waited for this one: for capacity, its tenant's limit, or its key.
-    const isLimited = Number.isFinite(this.#adapter.options.limitOf?.(run.tenant) ?? Infinity);
+    const isLimited =
+      run.kind === "session" && Number.isFinite(this.#adapter.options.limitOf?.(run.tenant) ?? Infinity);
     if (wasFull || isLimited || this.#notificationsOf(job.name) > rings) this.look();
   }
 }
@@ -241,8 +243,10 @@ function share(seen: readonly Seen[], room: number, limitOf?: (tenant: string) =
   const [first] = next;
   if (!first) return new Map();
   const isOnly = seen.every(({ name }) => name === first.name);
-  if (isOnly)
-    return new Map([[first.name, Math.max(1, Math.min(room, (limitOf?.(first.tenant) ?? Infinity) - first.busy))]]);
+  if (isOnly) {
+    const limit = first.kind === "session" ? (limitOf?.(first.tenant) ?? Infinity) : Infinity;
+    return new Map([[first.name, Math.max(1, Math.min(room, limit - first.busy))]]);
+  }
   return new Map([...Map.groupBy(next, ({ name }) => name)].map(([name, runs]) => [name, runs.length]));
 }
 
@@ -250,7 +254,7 @@ function share(seen: readonly Seen[], room: number, limitOf?: (tenant: string) =
 export function readRun(data: unknown): Run | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const { kind, key, tenant, place, priority, traceparent }: Partial<Record<keyof Run, unknown>> = data;
-  if (kind !== "session") return undefined;
+  if (kind !== "session" && kind !== "job") return undefined;
   if (typeof key !== "string" || typeof tenant !== "string" || typeof place !== "string") return undefined;
   return {
     kind,

@@ -13,7 +13,7 @@ export const LOCK_TAKING = "select pg_advisory_xact_lock(hashtext('tandem_queue.
 
 /**
  * For the places in $1 and the tenants in $2 (or all): the first two takeable runs of each queue, with the number of
- * running runs of its tenant; and queues with a missed heartbeat, as `stale`. Uses a loose index scan over queues with
+ * running sessions of its tenant; and queues with a missed heartbeat, as `stale`. Uses a loose index scan over queues with
  * waiting runs, so its cost does not depend on idle queues or queue lengths.
  */
 export const FIND_RUNNABLE = `
@@ -27,7 +27,8 @@ export const FIND_RUNNABLE = `
   ),
   busy as (
     select split_part(name, '/', 2) as tenant, count(*)::int as runs
-    from ${SCHEMA}.job_common where state = 'active' and group_id is not null group by 1
+    from ${SCHEMA}.job_common
+    where state = 'active' and group_id is not null and split_part(name, '/', 3) = '' group by 1
   )
   select q.name, head.priority, (extract(epoch from head.created_on) * 1000)::float8 as since,
     coalesce(busy.runs, 0) as busy, false as stale

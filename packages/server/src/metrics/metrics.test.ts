@@ -106,6 +106,8 @@ test("fleet gauges are labeled by place, and a failing source leaves the others 
     queue: [
       { place: 'needs:a="b"\\', waiting: 3, running: 1, oldest_ms: 1_500, served: false },
       { place: "any", waiting: 1, running: 0, oldest_ms: null, served: true },
+      { place: "context:ctx_1", waiting: 1, running: 1, oldest_ms: 4_000, served: true },
+      { place: "context:ctx_2", waiting: 1, running: 0, oldest_ms: 2_000, served: true },
     ],
     leases: { held: 0, abandoned: 4 },
     limits: [],
@@ -115,6 +117,9 @@ test("fleet gauges are labeled by place, and a failing source leaves the others 
   const { value } = await read(metrics);
   expect(value("tandem_queue_waiting", { place: 'needs:a="b"\\' })).toBe(3);
   expect(value("tandem_queue_oldest_seconds", { place: 'needs:a="b"\\' })).toBe(1.5);
+  expect(value("tandem_queue_waiting", { place: "context" })).toBe(2);
+  expect(value("tandem_queue_oldest_seconds", { place: "context" })).toBe(4);
+  expect(value("tandem_queue_waiting", { place: "context:ctx_1" })).toBeUndefined();
   expect(value("tandem_queue_unserved")).toBe(3);
   expect([value("tandem_queue_dead"), value("tandem_leases_abandoned")]).toEqual([2, 4]);
   expect(value("tandem_claude_processes")).toBeUndefined();

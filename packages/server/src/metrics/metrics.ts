@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FleetStatus, LoggedEvent, SessionId } from "@tandem/protocol";
+import { isJobPlace } from "@tandem/queue";
 import type { EventLog } from "@tandem/storage";
 import { MetricRegistry } from "./registry.ts";
 import { SessionMetrics } from "./session-metrics.ts";
@@ -137,12 +138,14 @@ function fleetGauges(registry: MetricRegistry): (status: FleetStatus) => void {
   const limits = registry.gauge("tandem_account_limits", "Quotas of accounts that are used up now");
   return (status) => {
     for (const gauge of [waiting, running, oldest, workers]) gauge.clear();
-    for (const queue of status.queue) {
-      waiting.set(queue.waiting, { place: queue.place });
-      running.set(queue.running, { place: queue.place });
-      oldest.set((queue.oldest_ms ?? 0) / 1_000, { place: queue.place });
+    // One series for the jobs of all contexts: a series for each tenant would name ids, and be too many.
+    const places = Map.groupBy(status.queue, ({ place }) => (isJobPlace(place) ? "context" : place));
+    for (const [place, queues] of places) {
+      waiting.set(sum(queues.map((queue) => queue.waiting)), { place });
+      running.set(sum(queues.map((queue) => queue.running)), { place });
+      oldest.set(Math.max(...queues.map((queue) => queue.oldest_ms ?? 0)) / 1_000, { place });
     }
-    unserved.set(status.queue.reduce((sum, queue) => sum + (queue.served ? 0 : queue.waiting), 0));
+    unserved.set(sum(status.queue.map((queue) => (queue.served ? 0 : queue.waiting))));
     dead.set(status.dead);
     const groups = Map.groupBy(status.workers, ({ role, state }) => `${role} ${state}`);
     for (const group of groups.values()) workers.set(group.length, { role: group[0]!.role, state: group[0]!.state });
@@ -150,6 +153,8 @@ function fleetGauges(registry: MetricRegistry): (status: FleetStatus) => void {
     limits.set(status.limits.length);
   };
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 function processGauges(registry: MetricRegistry) {
   const claude = registry.gauge("tandem_claude_processes", "Claude Code processes of this one");

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId, type AuditNote, type LoggedEvent, type SessionId } from "@tandem/protocol";
-import { createEmbeddedQueue } from "@tandem/queue";
+import { createEmbeddedQueue, jobRun } from "@tandem/queue";
 import { openStore, type WorkerRow } from "@tandem/storage";
 import { expect, onTestFinished, test } from "vitest";
 import { AccountLimits } from "./account-limits.ts";
@@ -10,7 +10,7 @@ import { createFleet } from "./create-fleet.ts";
 import { DrainRequests } from "./drain-requests.ts";
 import { TurnCounter } from "./throughput.ts";
 
-async function setFleet() {
+async function setFleet({ isAlone = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "tandem-fleet-"));
   const store = await openStore(join(folder, "tandem.db"));
   const queue = createEmbeddedQueue({ attempts: 1 });
@@ -24,7 +24,8 @@ async function setFleet() {
     store,
     records: store.records,
     limits: new AccountLimits(store.records),
-    queue,
+    queue: isAlone ? undefined : queue,
+    jobQueue: isAlone ? queue : undefined,
     here: { holder: "tandem up here", roots: [folder] },
     note: async (note) => void notes.push(note),
   });
@@ -120,4 +121,21 @@ test("runs without a matching worker are reported, and dead letters can be reque
   expect(await fleet.dead()).toEqual([]);
   await expect(fleet.requeue("sesn_2")).rejects.toMatchObject({ code: "not_found" });
   expect(notes).toMatchObject([{ kind: "fleet.requeued", actor: "ann", details: { key: "sesn_2" } }]);
+});
+
+test("a single process lists its dead jobs, and they can be requeued", async () => {
+  const { fleet, queue } = await setFleet({ isAlone: true });
+  const run = jobRun("default", "ctx_1", "scan");
+  const working = queue.work(
+    [run.place],
+    () => 1,
+    async () => Promise.reject(new Error("The disk is full.")),
+  );
+  await queue.send(run);
+  await expect.poll(() => fleet.dead()).toMatchObject([{ key: "ctx_1:scan", kind: "job", error: "The disk is full." }]);
+  await working.stop(1_000);
+  await fleet.requeue("ctx_1:scan");
+  const { queue: waiting, dead } = await fleet.status();
+  expect(waiting).toMatchObject([{ place: "context:ctx_1", waiting: 1, served: true }]);
+  expect(dead).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { RequestError, type AuditNote, type FleetQueue, type FleetStatus, type FleetWorker } from "@tandem/protocol";
-import type { QueueDepth, RunQueue } from "@tandem/queue";
+import { isJobPlace, type QueueDepth, type RunQueue } from "@tandem/queue";
 import type { Records, Store, WorkerRow } from "@tandem/storage";
 import type { AccountLimits } from "./account-limits.ts";
 import { DrainRequests } from "./drain-requests.ts";
@@ -13,8 +13,10 @@ interface FleetDependencies {
   /** Records shared by all tenants. */
   records: Records;
   limits: AccountLimits;
-  /** Without a queue, waiting runs are read from the store, and there are no dead letters. */
+  /** The queue of a fleet. Without it, waiting sessions are read from the store. */
   queue: RunQueue | undefined;
+  /** Outside of a fleet, the queue of this process's jobs. */
+  jobQueue?: RunQueue | undefined;
   /** This process, if it has no row because it is alone. Undefined for a command that only reads. */
   here: { holder: string; roots: readonly string[] } | undefined;
   note: (note: AuditNote) => Promise<void>;
@@ -23,7 +25,8 @@ interface FleetDependencies {
 type ListedWorker = Awaited<ReturnType<Store["workers"]["list"]>>[number];
 
 /** Reads the state of the fleet from the store and the queue, and offers its few actions. */
-export function createFleet({ store, records, limits, queue, here, note }: FleetDependencies): Fleet {
+export function createFleet({ store, records, limits, queue, jobQueue, here, note }: FleetDependencies): Fleet {
+  const letters = queue ?? jobQueue;
   const wishes = new DrainRequests(records);
   const startedAt = new Date().toISOString();
 
@@ -79,12 +82,13 @@ export function createFleet({ store, records, limits, queue, here, note }: Fleet
   const depths = async (): Promise<QueueDepth[]> => {
     if (queue) return queue.depth();
     const wanted = Map.groupBy(await store.leases.waitingForWorker(), ({ place }) => place ?? ANYWHERE);
-    return [...wanted].map(([place, sessions]) => ({
+    const sessions = [...wanted].map(([place, waiting]) => ({
       place,
-      waiting: sessions.length,
+      waiting: waiting.length,
       running: 0,
-      oldestMs: Math.max(0, Date.now() - Math.min(...sessions.map(({ since }) => Date.parse(since)))),
+      oldestMs: Math.max(0, Date.now() - Math.min(...waiting.map(({ since }) => Date.parse(since)))),
     }));
+    return [...sessions, ...((await jobQueue?.depth()) ?? [])];
   };
 
   const tenants = async (): Promise<string[]> => (await store.tenants.list()).map(({ id }) => id);
@@ -98,13 +102,15 @@ export function createFleet({ store, records, limits, queue, here, note }: Fleet
         store.leases.abandoned(),
         limits.list(),
         readThroughput(records),
-        queue?.dead() ?? [],
+        letters?.dead() ?? [],
         tenants(),
       ]);
       const own = held.filter(({ holder }) => holder === here?.holder).length;
       const workers = rows.length > 0 ? rows : alone(own);
       const live = workers.filter(({ alive, draining }) => alive && !draining);
-      const isServed = (place: string) => live.some((worker) => all.some((tenant) => fits(worker, place, tenant)));
+      // The row of a worker does not list its contexts. Each worker of a tenant has the tenant's.
+      const isServed = (place: string) =>
+        live.some((worker) => all.some((tenant) => fits(worker, isJobPlace(place) ? ANYWHERE : place, tenant)));
       return {
         type: "fleet_status",
         at: new Date().toISOString(),
@@ -130,12 +136,12 @@ export function createFleet({ store, records, limits, queue, here, note }: Fleet
     },
 
     async dead() {
-      const runs = (await queue?.dead()) ?? [];
+      const runs = (await letters?.dead()) ?? [];
       return runs.map(({ run: { key, kind, tenant, place }, ...rest }) => ({ key, kind, tenant, place, ...rest }));
     },
 
     async requeue(key, by = "unknown") {
-      if (!(await queue?.requeue(key))) {
+      if (!(await letters?.requeue(key))) {
         throw new RequestError("not_found", `No run of ${key} was given up.`, { fix: "See `tandem fleet dead`." });
       }
       await note({ kind: "fleet.requeued", actor: by, details: { key } });

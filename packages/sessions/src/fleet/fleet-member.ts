@@ -54,7 +54,7 @@ export class FleetMember {
         [...this.#places],
         () => this.#capacity,
         (run, signal) => this.#handle(run, signal),
-        row.tenants,
+        { tenants: row.tenants },
       );
     }
     this.#timer = setInterval(() => void (this.#beating = this.#beat()), BEAT_MS);

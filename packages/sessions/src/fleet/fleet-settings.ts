@@ -18,6 +18,8 @@ export interface FleetSettings {
 export interface FleetMembership {
   /** Without it, each process takes the sessions whose input it finds. */
   fleet?: FleetSettings;
+  /** Outside of a fleet, the queue of this process's jobs, for the status. */
+  jobQueue?: RunQueue;
   /** Records shared by all tenants: account limits and fleet figures. By default they are in the engine's store. */
   sharedRecords?: Records;
 }

@@ -29,7 +29,7 @@ export function fits(
   if (worker.role === "server" || (worker.tenants && !worker.tenants.includes(tenant))) return false;
   if (place === null || place === ANYWHERE) return true;
   if (place.startsWith(MACHINE)) return worker.machine === place.slice(MACHINE.length);
-  // An unknown kind of place, from a later version, never matches.
+  // Jobs have workers of their own (`isJobPlace`). An unknown kind of place, from a later version, never matches.
   if (!place.startsWith(NEEDS)) return false;
   return [...parseLabels(place.slice(NEEDS.length))].every(([name, value]) => worker.labels[name] === value);
 }

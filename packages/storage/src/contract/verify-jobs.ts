@@ -133,6 +133,10 @@ export const verifyJobs: Record<Jobs, Verify> = {
       expect(leases).toHaveLength(1);
       const next = rows.find(({ id }) => id !== leases[0]!.job)!;
       expect(await takeAlone(next.id)).toBeUndefined();
+      expect(await jobs.held(space, `kind ${round}`)).toMatchObject({
+        id: leases[0]!.job,
+        holder: expect.stringMatching(/^taker /),
+      });
       // Other kinds and other spaces are free, and so is a take that need not be alone.
       for (const other of [job({ space, kind: `other ${round}` }), job({ space: newSpace(), kind: `kind ${round}` })]) {
         await jobs.create(other);
@@ -141,6 +145,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
       const beside = (await jobs.take(next.id, "beside", MINUTE))!;
       await jobs.release(beside);
       await jobs.write(leases[0]!, [], { state: "done", endedAt: day(1) });
+      expect(await stage.other.jobs.held(space, `kind ${round}`)).toBeUndefined();
       // An ended job counts no more, even while its lease is valid.
       expect(await takeAlone(next.id)).toBeDefined();
     }

@@ -121,6 +121,13 @@ export const findHeldJob = operation("jobs.held", function* (space: string) {
     where space = ${space} and lease_holder is not null and lease_until >= now_ms() limit 1`);
 });
 
+/** Finds the unfinished job of a kind whose lease is valid. */
+export const findHeldOfKind = operation("jobs.heldOfKind", function* (args: { space: string; kind: string }) {
+  return yield* one(sql<{ id: string; holder: string; until: number }>`
+    select job.id, lease_holder as holder, lease_until as until from job join log on log.session = job.id
+    where space = ${args.space} and kind = ${args.kind} and ${isUnfinished} and not ${isUnheld} limit 1`);
+});
+
 export interface JobEventRow {
   type: string;
   at: number;

@@ -1,3 +1,4 @@
+import type { JobId } from "@tandem/protocol";
 import type { JobLease, JobStore } from "../job-store.ts";
 import type { Database } from "../database.ts";
 import type { Broadcast } from "../live/broadcast.ts";
@@ -9,6 +10,7 @@ import {
   listJobs,
   readJobAfter,
   requestJobCancel,
+  findHeldOfKind,
   takeJob,
   waitingJobs,
   writeJob,
@@ -50,6 +52,10 @@ export function createJobStore(database: Database, broadcast: Broadcast): JobSto
     holder: async (id) => {
       const found = await database.read(readHolder, id);
       return found && { holder: found.holder, expiresAt: toIso(found.until) };
+    },
+    held: async (space, kind) => {
+      const found = await database.read(findHeldOfKind, { space, kind });
+      return found && { id: found.id as JobId, holder: found.holder, expiresAt: toIso(found.until) };
     },
     waiting: async (space) => (await database.read(waitingJobs, space)).map(decodeJob),
     write: async (lease, events, change = {}) => {

@@ -30,9 +30,10 @@ export async function serveContext(
     command,
     log,
     sharedRecords: shared,
+    fleet,
     given,
   }: Pick<EngineOptions, "command" | "log"> &
-    Pick<EngineSettings, "sharedRecords"> & {
+    Pick<EngineSettings, "sharedRecords" | "fleet"> & {
       /** See `jobKinds`. */
       given?: GivenDocuments | undefined;
     },
@@ -57,6 +58,7 @@ export async function serveContext(
       space: knowledge.id,
       holder: holderName(command),
       log,
+      fleet,
       kinds: await jobKinds({
         project,
         store,
@@ -71,7 +73,8 @@ export async function serveContext(
   );
   const ingest = ({ source }: { source?: string }) =>
     desk.start("ingest", source === undefined ? {} : { sources: [source] });
-  const remember = room.rememberWork(desk);
+  // Several sessions may submit at once. One submission takes a moment.
+  const remember = (input: unknown) => desk.start("remember", input, { mayWait: true });
   // The store may contain jobs of other projects.
   const job = async (id: string) => [await store.jobs.get(id)].find((row) => row?.space === knowledge.id);
   const work = { remember, ...(desk.kinds.includes("ingest") && { ingest }), job };

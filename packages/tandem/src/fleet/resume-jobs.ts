@@ -2,7 +2,10 @@ import type { JobRunner } from "@tandem/context";
 
 const POLL_MS = 15_000;
 
-/** Periodically resumes jobs that other processes of the fleet abandoned. */
+/**
+ * Periodically sends unfinished jobs whose run the queue does not have: of a command that was killed, or of a process that
+ * was killed between storing a job and sending its run.
+ */
 export function resumeJobs(
   jobs: Pick<JobRunner, "resume">,
   log: { warn(details: Record<string, unknown>, message: string): void },

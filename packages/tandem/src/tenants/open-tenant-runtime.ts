@@ -50,9 +50,14 @@ export async function openTenantRuntime(
   const room = await loadServer();
   await using parts = new AsyncDisposableStack();
   const serving = { command: "tandem up", log: logger };
-  const shared = more?.sharedRecords && { sharedRecords: more.sharedRecords };
   const knowledge = hasContext(project)
-    ? parts.use(await serveContext(host, project, store, { ...serving, ...shared }))
+    ? parts.use(
+        await serveContext(host, project, store, {
+          ...serving,
+          ...(more?.sharedRecords && { sharedRecords: more.sharedRecords }),
+          ...(more?.fleet && { fleet: more.fleet }),
+        }),
+      )
     : undefined;
   const clientServers = new room.ClientServers();
   const previews = fleet && parts.use(new room.RemotePreviews(fleet, { tenant: tenant.id, logger }));
@@ -65,7 +70,11 @@ export async function openTenantRuntime(
         hostServers: await contextServers(project, knowledge, store.sessions, logger),
       }),
     ...(credential && { credential }),
-    more: { ...more, ...(previews && { previews }) },
+    more: {
+      ...more,
+      ...(previews && { previews }),
+      ...(knowledge && !more?.fleet && { jobQueue: knowledge.desk.queue }),
+    },
   });
   const acp = room.connectAgents({
     engine,
@@ -94,6 +103,7 @@ export async function openTenantRuntime(
       // Like turns, jobs run on workers only.
       if (!knowledge || fleet?.role === "server") return;
       await knowledge.desk.resume();
+      running.defer(() => knowledge.desk.pause());
       if (fleet) running.use(resumeJobs(knowledge.desk, logger));
       running.use(await startMemoryCapture(project, knowledge, store, logger));
     },

@@ -4,7 +4,7 @@ import { configSchema, RequestError } from "@tandem/protocol";
 import { createBackend, createRuntime } from "@tandem/runtime";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { runJob } from "../../runs/run-job.ts";
+import { runOneJob } from "../../testing/run-one-job.ts";
 import type { RunEvent } from "../../runs/job-run.ts";
 import { ingest } from "../ingest.ts";
 import { openTestIngest } from "./open-test-ingest.ts";
@@ -42,7 +42,7 @@ const open = async (sink: Parameters<typeof createRuntime>[0]["sink"]) =>
 const deadline = Date.now() + 60_000;
 for (;;) {
   try {
-    const row = await runJob({
+    const row = await runOneJob({
       store,
       space: folder.id,
       kind: "ingest",

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Context, openContext } from "../../open-context.ts";
 import type { LlmSource } from "../../runs/metered-llm.ts";
+import { runOneJob } from "../../testing/run-one-job.ts";
 import type { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
 import { Memories } from "../memories.ts";
 import { memoryKind } from "../memory-kind.ts";
@@ -94,13 +95,15 @@ export class MemoryStage implements AsyncDisposable {
       },
     };
     const kind = memoryKind(this.parts({ capture }));
-    const row = await this.context.run({
+    const row = await runOneJob({
+      store: this.store,
+      space: this.context.id,
       kind: "memory",
       params,
       holder: "a test",
       llm,
       modelOf: () => this.#backend?.model ?? "none",
-      ...(signal && { signal }),
+      signal,
       body: (run) => kind.work(run, params),
     });
     return { ...row, requests: this.#backend?.rehearsal.modelRequests.length ?? 0 };

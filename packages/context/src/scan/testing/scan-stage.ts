@@ -9,7 +9,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parseTableFile, type TableFile } from "../../catalogue/table-file.ts";
 import { openContextFolder } from "../../folder/open-context-folder.ts";
 import { createProposals } from "../../proposals/create-proposals.ts";
-import { runJob } from "../../runs/run-job.ts";
+import { runOneJob } from "../../testing/run-one-job.ts";
 import { runEvent, type RunEvent } from "../../runs/job-run.ts";
 import { ContextSearch } from "../../search/context-search.ts";
 import { scan } from "../scan.ts";
@@ -83,7 +83,7 @@ export class ScanStage implements AsyncDisposable {
     const opened = this.#connection;
     const config = { ...configSchema.parse({}).scan, ...settings };
     let id: JobId | undefined;
-    const row = await runJob({
+    const row = await runOneJob({
       store: this.#store,
       space: this.context.folder.id,
       kind: "scan",
@@ -98,7 +98,7 @@ export class ScanStage implements AsyncDisposable {
       },
       modelOf: () => backend?.model ?? "none",
       signal,
-      onStart: (job) => (id = job),
+      onStart: (job) => void (id = job),
       body: (run) =>
         scan(run, {
           context: this.context,
