@@ -55,7 +55,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const deltas = new DeltaHub(settings.previews);
   const audit = new Auditor(store, settings);
   const note = (entry: AuditNote) => audit.note(entry);
-  const agents = new AgentCatalogue(store.agents, settings.models);
+  const agents = new AgentCatalogue(store.agents, settings.models, settings.clock);
   const rules = new KeptRules({
     records: store.records,
     clock: settings.clock,
@@ -73,7 +73,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const killSwitch = new KillSwitch(store.records, settings.clock);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
   const book = new QuotaRegistry(store.records, spending.limits, quotas && (() => quotas().dailyUsd));
-  const definitions = new ToolDefinitions(store.records);
+  const definitions = new ToolDefinitions(store.records, settings.clock);
   const checkpoints = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
   const createTurnHooks: CreateTurnHooks = (control) => [
@@ -115,9 +115,10 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   });
   const approvals = new ApprovalService(store, {
     wake: (session) => actors.wake(session),
-    standing: hostAccount(settings.hostVariables),
+    account: hostAccount(settings.hostVariables),
     rules,
     log: settings.log,
+    clock: settings.clock,
   });
   // Spread over the servers of a fleet: the first one denies the request for all.
   const othersMs = settings.fleet ? 1_000 + 4_000 * Math.random() : 0;
@@ -125,7 +126,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const notifier = new Notifier(store, settings.notify ?? NO_TARGETS, settings);
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);
-  const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
+  const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!, settings.clock);
   const sessions = new SessionService({
     store,
     agents,
@@ -153,6 +154,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     sessions,
     announce: (row) => sessions.announce(row),
     note,
+    clock: settings.clock,
   });
   checkpoints.onFull = (session) => history.compactNext(session, "tandem");
   return {
@@ -164,7 +166,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     approvals,
     notifications: notifier,
     rules,
-    files: new FileCatalogue(store.files),
+    files: new FileCatalogue(store.files, settings.clock),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
     fleet: createFleet({
@@ -175,6 +177,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       jobQueue: settings.jobQueue,
       note,
       here: settings.ownOnly ? undefined : settings,
+      clock: settings.clock,
     }),
     runs: actors,
     budgets: new Budgets({

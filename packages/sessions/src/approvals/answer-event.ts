@@ -12,7 +12,7 @@ import { readAnswers } from "./questions.ts";
 
 /** The context that an answer is checked against. */
 interface AnswerGround {
-  standing: HostAccount;
+  account: HostAccount;
   /** Whether the caller may save rules that outlive the session or are wider than the suggestion. */
   mayKeepRules: boolean;
   /** Whether a rule would match the pending call. */
@@ -84,7 +84,7 @@ function check({ kind, suggestion }: Approval, answer: ApprovalAnswer, ground: A
   if (mode !== undefined && (!isAllowed || mode === "plan")) {
     throw invalid("mode: expected default, acceptEdits or bypassPermissions, and the plan to be allowed");
   }
-  if (mode !== undefined) checkMode(mode, ground.standing, "mode");
+  if (mode !== undefined) checkMode(mode, ground.account, "mode");
   if (kind !== "tool" && scope !== "once") throw invalid(`scope: a ${kind} is answered once`);
   if (kind === "plan" && input !== undefined)
     throw invalid("input: a plan is not edited; deny it, and say what to change");

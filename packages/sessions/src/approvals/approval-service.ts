@@ -15,6 +15,7 @@ import { answeredCall, answerEvent, expiredAnswer } from "./answer-event.ts";
 import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts";
 import type { Approvals } from "./approvals.ts";
 import { isApproval } from "./outcome.ts";
+import type { Clock } from "../host/clock.ts";
 
 /** How long to wait until an answer is taken. It is durable before that; only its outcome is unknown. */
 const TAKEN_MS = 10_000;
@@ -26,17 +27,25 @@ export class ApprovalService implements Approvals {
   readonly #store: Store;
   readonly #reader: ApprovalReader;
   readonly #wake: (session: SessionId) => void;
-  readonly #standing: HostAccount;
+  readonly #account: HostAccount;
+  readonly #clock: Clock;
   readonly #rules: Pick<Rules, "bookOf">;
 
   constructor(
     store: Store,
-    parts: { wake: (session: SessionId) => void; standing: HostAccount; rules: Pick<Rules, "bookOf">; log: Log },
+    parts: {
+      wake: (session: SessionId) => void;
+      account: HostAccount;
+      rules: Pick<Rules, "bookOf">;
+      log: Log;
+      clock: Clock;
+    },
   ) {
     this.#store = store;
     this.#reader = new ApprovalReader(store);
     this.#wake = parts.wake;
-    this.#standing = parts.standing;
+    this.#account = parts.account;
+    this.#clock = parts.clock;
     this.#rules = parts.rules;
     store.events.onAppend((session, events) => {
       for (const logged of events) {
@@ -80,7 +89,7 @@ export class ApprovalService implements Approvals {
       ...(approval.mcp_server_name !== undefined && { mcpServer: approval.mcp_server_name }),
     };
     const covers = (rule: Rule): boolean => book.covers(rule, call);
-    const event = answerEvent(approval, answer, by, { standing: this.#standing, mayKeepRules, covers });
+    const event = answerEvent(approval, answer, by, { account: this.#account, mayKeepRules, covers });
     const before = await this.#given(found);
     if (before) return this.#settled(found, event, before);
     return this.#put(found, event);
@@ -119,15 +128,15 @@ export class ApprovalService implements Approvals {
 
   /** Resolves when an answer has left the input queue, or at the deadline. */
   async #taken(session: SessionId, after: number, id: string): Promise<void> {
-    const signal = AbortSignal.timeout(TAKEN_MS);
+    const late = new AbortController();
     // If another process takes the answer, only this timer keeps this process alive.
-    const alive = setTimeout(() => undefined, TAKEN_MS);
+    const cancel = this.#clock.after(TAKEN_MS, () => late.abort(), { keepsProcess: true });
     try {
-      for await (const events of this.#store.events.follow(session, after, signal)) {
+      for await (const events of this.#store.events.follow(session, after, late.signal)) {
         if (events.some(({ event }) => event.id === id)) return;
       }
     } finally {
-      clearTimeout(alive);
+      cancel();
     }
   }
 

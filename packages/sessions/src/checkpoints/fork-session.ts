@@ -20,6 +20,7 @@ import { loadTranscripts } from "../process/transcript-store.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
 
 const PAGE = 500;
 /** These events describe files of another session. */
@@ -30,6 +31,7 @@ interface ForkDependencies {
   shelf: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
+  clock: Clock;
 }
 
 /**
@@ -58,7 +60,7 @@ export async function forkSession(
   const metadata = { ...rest, [SESSION_METADATA.forkedFrom]: row.id };
   const { environment, folder } = await findPlace(parts, { row, past, turn, params, id, metadata, notices });
   try {
-    const at = new Date().toISOString();
+    const at = isoNow(parts.clock);
     const claudeSession = randomUUID();
     const transcripts = await copyTranscripts(store, row, past, turn, { id: claudeSession, folder });
     const fork: SessionRow = {
@@ -79,7 +81,7 @@ export async function forkSession(
       updatedAt: at,
       archivedAt: null,
     };
-    const events = await copyEvents(store, row, turn, [forked(row, turn, by), ...notices.map(warning)]);
+    const events = await copyEvents(store, row, turn, [forked(row, turn, by), ...notices.map(warning)], at);
     const known = new Set(
       events.flatMap(({ event }) => ("session_thread_id" in event ? [event.session_thread_id] : [])),
     );
@@ -99,9 +101,10 @@ async function copyEvents(
   row: SessionRow,
   turn: PastTurn | undefined,
   first: readonly SessionEventBody[],
+  at: string,
 ): Promise<LoggedEvent[]> {
   const spans = await rewoundSpans(store.events, row.id);
-  const copied: Omit<LoggedEvent, "seq">[] = first.map(own);
+  const copied: Omit<LoggedEvent, "seq">[] = first.map((body) => own(body, at));
   for (let after = 0; ;) {
     const page = await store.events.read(row.id, { after, limit: PAGE, ...(turn && { before: turn.seq }) });
     const rest = page.filter(({ seq, event }) => !isRewound(seq, spans) && !LEFT_OUT.has(event.type));
@@ -112,7 +115,7 @@ async function copyEvents(
   // A turn followed directly by another has no end in the log.
   const end = copied.findLast(({ event }) => event.type.startsWith("session.status_"))?.event.type;
   if (end !== undefined && end !== "session.status_idle") {
-    copied.push(own({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }));
+    copied.push(own({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }, at));
   }
   return copied.map((logged, index) => ({ ...logged, seq: index + 1 }));
 }
@@ -139,9 +142,9 @@ function unspent({ thread, event }: LoggedEvent): Omit<LoggedEvent, "seq"> {
   return { thread, event: nothing };
 }
 
-const own = (body: SessionEventBody): Omit<LoggedEvent, "seq"> => ({
+const own = (body: SessionEventBody, at: string): Omit<LoggedEvent, "seq"> => ({
   thread: null,
-  event: { ...body, id: newId("event"), processed_at: new Date().toISOString() },
+  event: { ...body, id: newId("event"), processed_at: at },
 });
 
 async function copyTranscripts(

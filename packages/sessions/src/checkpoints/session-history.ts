@@ -21,6 +21,7 @@ import { forkSession } from "./fork-session.ts";
 import type { DiffQuery, History } from "./history.ts";
 import { rewindSession, undoRewind } from "./rewind-session.ts";
 import { readPast } from "./session-past.ts";
+import type { Clock } from "../host/clock.ts";
 
 interface HistoryDependencies {
   store: Store;
@@ -32,6 +33,7 @@ interface HistoryDependencies {
   /** A session was created without `create`. */
   announce: (row: SessionRow) => void;
   note: (note: AuditNote) => Promise<void>;
+  clock: Clock;
 }
 
 export class SessionHistory implements History {

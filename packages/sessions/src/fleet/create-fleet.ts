@@ -7,6 +7,7 @@ import { DrainRequests } from "./drain-requests.ts";
 import type { Fleet } from "./fleet.ts";
 import { ANYWHERE, fits } from "./place.ts";
 import { readThroughput, type Throughput } from "./throughput.ts";
+import { isoNow, systemClock, type Clock } from "../host/clock.ts";
 
 interface FleetDependencies {
   store: Store;
@@ -20,15 +21,25 @@ interface FleetDependencies {
   /** This process, if it has no row because it is alone. Undefined for a command that only reads. */
   here: { holder: string; roots: readonly string[] } | undefined;
   note: (note: AuditNote) => Promise<void>;
+  clock?: Clock;
 }
 
 type ListedWorker = Awaited<ReturnType<Store["workers"]["list"]>>[number];
 
 /** Reads the state of the fleet from the store and the queue, and offers its few actions. */
-export function createFleet({ store, records, limits, queue, jobQueue, here, note }: FleetDependencies): Fleet {
+export function createFleet({
+  store,
+  records,
+  limits,
+  queue,
+  jobQueue,
+  here,
+  note,
+  clock = systemClock,
+}: FleetDependencies): Fleet {
   const letters = queue ?? jobQueue;
-  const wishes = new DrainRequests(records);
-  const startedAt = new Date().toISOString();
+  const drainRequests = new DrainRequests(records, clock);
+  const startedAt = isoNow(clock);
 
   const alone = (held: number): ListedWorker[] =>
     here
@@ -58,7 +69,7 @@ export function createFleet({ store, records, limits, queue, jobQueue, here, not
       : [];
 
   const view = async (row: ListedWorker, throughput: (name: string) => Throughput): Promise<FleetWorker> => {
-    const isDraining = row.draining || (row.alive && (await wishes.of(row.id)) !== undefined);
+    const isDraining = row.draining || (row.alive && (await drainRequests.of(row.id)) !== undefined);
     return {
       id: row.id,
       name: row.holder,
@@ -86,6 +97,7 @@ export function createFleet({ store, records, limits, queue, jobQueue, here, not
       place,
       waiting: waiting.length,
       running: 0,
+      // The database's time: `since` was written by it.
       oldestMs: Math.max(0, Date.now() - Math.min(...waiting.map(({ since }) => Date.parse(since)))),
     }));
     return [...sessions, ...((await jobQueue?.depth()) ?? [])];
@@ -101,7 +113,7 @@ export function createFleet({ store, records, limits, queue, jobQueue, here, not
         store.leases.held(),
         store.leases.abandoned(),
         limits.list(),
-        readThroughput(records),
+        readThroughput(records, clock.now()),
         letters?.dead() ?? [],
         tenants(),
       ]);
@@ -113,7 +125,7 @@ export function createFleet({ store, records, limits, queue, jobQueue, here, not
         live.some((worker) => all.some((tenant) => fits(worker, isJobPlace(place) ? ANYWHERE : place, tenant)));
       return {
         type: "fleet_status",
-        at: new Date().toISOString(),
+        at: isoNow(clock),
         workers: await Promise.all(workers.map((row) => view(row, throughput.of))),
         queue: depth.map(({ place, waiting, running, oldestMs }): FleetQueue => ({
           place,
@@ -162,7 +174,7 @@ export function createFleet({ store, records, limits, queue, jobQueue, here, not
           fix: "Give more of it.",
         });
       }
-      await wishes.ask(row.id, by);
+      await drainRequests.ask(row.id, by);
       await note({ kind: "fleet.drained", actor: by, details: { worker: row.id, name: row.holder } });
       return view({ ...row, draining: true }, (await readThroughput(records)).of);
     },

@@ -5,6 +5,7 @@ import { SerialQueue } from "../host/serial-queue.ts";
 import { DrainRequests } from "./drain-requests.ts";
 import { ANYWHERE, fits } from "./place.ts";
 import type { SessionRuns } from "./session-runs.ts";
+import { systemClock, type Clock } from "../host/clock.ts";
 
 const BEAT_MS = 2_000;
 
@@ -21,6 +22,7 @@ interface FleetMemberOptions {
   /** This process was asked to hand over its sessions and exit. */
   onDrainRequest?: () => void;
   log: { warn(details: Record<string, unknown>, message: string): void };
+  clock?: Clock;
 }
 
 /**
@@ -32,9 +34,10 @@ export class FleetMember {
   readonly #places: Set<string>;
   readonly #underWay = new Set<string>();
   readonly #serial = new SerialQueue();
-  readonly #wishes: DrainRequests;
+  readonly #drainRequests: DrainRequests;
+  readonly #clock: Clock;
   #working: Working | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #stopBeating: () => void = () => undefined;
   #beating: Promise<void> = Promise.resolve();
   #isDraining = false;
   #isWishTold = false;
@@ -42,7 +45,8 @@ export class FleetMember {
   constructor(parts: FleetMemberOptions) {
     this.#parts = parts;
     this.#places = new Set([ANYWHERE, `machine:${parts.row.machine}`]);
-    this.#wishes = new DrainRequests(parts.store.records);
+    this.#clock = parts.clock ?? systemClock;
+    this.#drainRequests = new DrainRequests(parts.store.records, this.#clock);
   }
 
   /** Resolves when its row is visible to others. */
@@ -57,8 +61,7 @@ export class FleetMember {
         { tenants: row.tenants },
       );
     }
-    this.#timer = setInterval(() => void (this.#beating = this.#beat()), BEAT_MS);
-    this.#timer.unref();
+    this.#stopBeating = this.#clock.every(BEAT_MS, () => void (this.#beating = this.#beat()));
   }
 
   /** Stops taking work and updates its row. */
@@ -70,13 +73,13 @@ export class FleetMember {
 
   /** Call after the engines have stopped. */
   async stop(deadlineMs: number): Promise<void> {
-    clearInterval(this.#timer);
+    this.#stopBeating();
     await this.#working?.stop(deadlineMs);
     await this.#beating;
     const { id } = this.#parts.row;
     try {
       await this.#parts.store.workers.remove(id);
-      await this.#wishes.forget(id);
+      await this.#drainRequests.forget(id);
     } catch (error) {
       this.#parts.log.warn({ error: String(error) }, "the row of this process could not be removed");
     }
@@ -124,7 +127,7 @@ export class FleetMember {
       await this.#serveMore();
       await this.#serial.run(() => this.#makeRoom(0));
       this.#working?.look();
-      if (this.#isWishTold || !(await this.#wishes.of(row.id))) return;
+      if (this.#isWishTold || !(await this.#drainRequests.of(row.id))) return;
       this.#isWishTold = true;
       onDrainRequest?.();
     } catch (error) {

@@ -4,6 +4,7 @@ import { RequestError, type KnownMcpServer } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import { describeChanges } from "./describe-changes.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
 
 const SPACE = "tandem";
 const KIND = "mcp_server";
@@ -51,15 +52,17 @@ export interface Judged {
  */
 export class ToolDefinitions {
   readonly #records: Records;
+  readonly #clock: Clock;
   readonly #listeners = new Set<(id: string) => void>();
 
-  constructor(records: Records) {
+  constructor(records: Records, clock: Clock) {
     this.#records = records;
+    this.#clock = clock;
   }
 
   async judge(server: { name: string; origin: string }, tools: readonly McpTool[]): Promise<Judged> {
     const id = idOf(server.origin);
-    const seen = defined(tools);
+    const seen = defined(tools, isoNow(this.#clock));
     const { value, version } = await this.#read(id);
     if (!value) {
       await this.#note(id, { ...server, accepted: { ...seen, by: "first met" }, seen }, 0);
@@ -92,7 +95,7 @@ export class ToolDefinitions {
         fix: "Read them again, and accept what they are now.",
       });
     }
-    const accepted = { ...value, accepted: { ...value.seen, at: new Date().toISOString(), by } };
+    const accepted = { ...value, accepted: { ...value.seen, at: isoNow(this.#clock), by } };
     await this.#write(id, accepted, version);
     for (const listener of this.#listeners) listener(id);
     return view(id, accepted);
@@ -125,12 +128,12 @@ export class ToolDefinitions {
 
 const idOf = (origin: string): string => `mcps_${createHash("sha256").update(origin).digest("hex").slice(0, 20)}`;
 
-function defined(tools: readonly McpTool[]): Kept["seen"] {
+function defined(tools: readonly McpTool[], at: string): Kept["seen"] {
   const sorted = [...tools].sort((a, b) => (a.name < b.name ? -1 : 1));
   const hash = createHash("sha256")
     .update(JSON.stringify(sorted.map(canonical)))
     .digest("hex");
-  return { hash, tools: sorted, at: new Date().toISOString() };
+  return { hash, tools: sorted, at };
 }
 
 /** Independent of key order. */

@@ -1,16 +1,20 @@
+import { systemClock, type Clock } from "../host/clock.ts";
+
 /**
  * Limits concurrent process starts, in order of arrival. A start is CPU-bound: if many sessions start at once (after a crash or
  * restart), all of them would be ready only with the last one, and leases would be renewed too late. A start that takes longer
- * than `patience` waits for something else and no longer blocks others.
+ * than `timeoutMs` waits for something else and no longer blocks others.
  */
 export class StartGate {
-  readonly #patience: number;
+  readonly #timeoutMs: number;
+  readonly #clock: Clock;
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
-  constructor(atOnce: number, patience = 3_000) {
+  constructor(atOnce: number, timeoutMs = 3_000, clock: Clock = systemClock) {
     this.#free = atOnce;
-    this.#patience = patience;
+    this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
   }
 
   /** Dispose when the start has completed. */
@@ -21,12 +25,12 @@ export class StartGate {
     const leave = (): void => {
       if (!isIn) return;
       isIn = false;
-      clearTimeout(late);
+      cancel();
       const next = this.#waiting.shift();
       if (next) next();
       else this.#free += 1;
     };
-    const late = setTimeout(leave, this.#patience).unref();
+    const cancel = this.#clock.after(this.#timeoutMs, leave);
     return { [Symbol.dispose]: leave };
   }
 }

@@ -10,6 +10,7 @@ import {
 import type { AgentStore, Page, PageQuery } from "@tandem/storage";
 import { resolveTools } from "@tandem/policy";
 import { resolveModel, type Model } from "../process/turn-options.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
 
 type RosterEntry = Extract<NonNullable<AgentCreateParams["multiagent"]>, { type: "coordinator" }>["agents"][number];
 type Definition = Pick<
@@ -31,14 +32,16 @@ export interface Agents {
 export class AgentCatalogue implements Agents {
   readonly #store: AgentStore;
   readonly #models: () => Promise<Model[]>;
+  readonly #clock: Clock;
 
-  constructor(store: AgentStore, models: () => Promise<Model[]>) {
+  constructor(store: AgentStore, models: () => Promise<Model[]>, clock: Clock) {
     this.#store = store;
     this.#models = models;
+    this.#clock = clock;
   }
 
   async create(params: AgentCreateParams): Promise<Agent> {
-    const at = new Date().toISOString();
+    const at = isoNow(this.#clock);
     const id = newId("agent");
     const agent: Agent = {
       type: "agent",
@@ -92,7 +95,7 @@ export class AgentCatalogue implements Agents {
       metadata: mergeMetadata(current.metadata, params.metadata),
     };
     if (JSON.stringify(candidate) === JSON.stringify(current)) return current;
-    const agent = { ...candidate, version: current.version + 1, updated_at: new Date().toISOString() };
+    const agent = { ...candidate, version: current.version + 1, updated_at: isoNow(this.#clock) };
     await this.#store.addVersion(agent);
     return agent;
   }
@@ -100,7 +103,7 @@ export class AgentCatalogue implements Agents {
   async archive(id: string): Promise<Agent> {
     const agent = await this.get(id);
     if (agent.archived_at) return agent;
-    const at = new Date().toISOString();
+    const at = isoNow(this.#clock);
     await this.#store.archive(agent.id as AgentId, at);
     return { ...agent, archived_at: at };
   }

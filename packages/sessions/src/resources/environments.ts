@@ -14,6 +14,7 @@ import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
 import { mergeMetadata } from "./agents.ts";
 import { LABEL } from "../fleet/place.ts";
 import type { SessionPlaces } from "./session-places.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
 
 const PAGE = 200;
 const EPOCH = "2026-01-01T00:00:00.000Z";
@@ -32,9 +33,11 @@ export class EnvironmentCatalogue implements Environments {
   readonly #store: EnvironmentStore;
   readonly #places: SessionPlaces;
   readonly #local: Environment;
+  readonly #clock: Clock;
 
-  constructor(store: EnvironmentStore, places: SessionPlaces, folder: string) {
+  constructor(store: EnvironmentStore, places: SessionPlaces, folder: string, clock: Clock) {
     this.#store = store;
+    this.#clock = clock;
     this.#places = places;
     this.#local = {
       type: "environment",
@@ -54,7 +57,7 @@ export class EnvironmentCatalogue implements Environments {
     checkConfig(params.config);
     const metadata = params.metadata ?? {};
     await this.#checkMetadata(metadata);
-    const at = new Date().toISOString();
+    const at = isoNow(this.#clock);
     const environment: Environment = {
       ...this.#local,
       id: newId("environment"),
@@ -86,7 +89,7 @@ export class EnvironmentCatalogue implements Environments {
       name: params.name ?? current.name,
       description: params.description === undefined ? current.description : params.description,
       metadata,
-      updated_at: new Date().toISOString(),
+      updated_at: isoNow(this.#clock),
     };
     await this.#store.update(environment);
     return environment;
@@ -95,7 +98,7 @@ export class EnvironmentCatalogue implements Environments {
   async archive(id: string): Promise<Environment> {
     const current = await this.#own(id);
     if (current.archived_at) return current;
-    const environment = { ...current, archived_at: new Date().toISOString() };
+    const environment = { ...current, archived_at: isoNow(this.#clock) };
     await this.#store.update(environment);
     return environment;
   }

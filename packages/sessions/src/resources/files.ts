@@ -1,5 +1,6 @@
 import { newId, RequestError, type FileId, type FileMetadata } from "@tandem/protocol";
 import type { FileStore, Page, PageQuery } from "@tandem/storage";
+import type { Clock } from "../host/clock.ts";
 
 export interface Files {
   upload(file: {
@@ -17,13 +18,15 @@ export interface Files {
 /** Uploaded files. An expired file is treated as missing and is deleted on its next access. */
 export class FileCatalogue implements Files {
   readonly #store: FileStore;
+  readonly #clock: Clock;
 
-  constructor(store: FileStore) {
+  constructor(store: FileStore, clock: Clock) {
     this.#store = store;
+    this.#clock = clock;
   }
 
   async upload(upload: Parameters<Files["upload"]>[0]): Promise<FileMetadata> {
-    const now = Date.now();
+    const now = this.#clock.now();
     const { expiresInSeconds } = upload;
     const file: FileMetadata = {
       type: "file",
@@ -42,7 +45,7 @@ export class FileCatalogue implements Files {
 
   async get(id: string): Promise<FileMetadata> {
     const file = await this.#store.get(id);
-    if (file && !isOver(file)) return file;
+    if (file && !this.#isExpired(file)) return file;
     if (file) await this.#store.delete(file.id as FileId);
     throw new RequestError("not_found", `There is no file ${id}.`);
   }
@@ -61,8 +64,10 @@ export class FileCatalogue implements Files {
 
   async list(query: PageQuery & { ids?: readonly string[]; scope?: string }): Promise<Page<FileMetadata>> {
     const page = await this.#store.list(query);
-    return { ...page, data: page.data.filter((file) => !isOver(file)) };
+    return { ...page, data: page.data.filter((file) => !this.#isExpired(file)) };
+  }
+
+  #isExpired({ expires_at: at }: FileMetadata): boolean {
+    return at !== null && Date.parse(at) <= this.#clock.now();
   }
 }
-
-const isOver = ({ expires_at: at }: FileMetadata): boolean => at !== null && Date.parse(at) <= Date.now();

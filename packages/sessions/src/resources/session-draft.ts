@@ -15,6 +15,7 @@ import { parseSessionLimits } from "../budgets/session-limits.ts";
 import { jsonObject } from "../process/conversation-setup.ts";
 import { sentBy } from "./sent-by.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
 
 /** A validated session request, complete except for its folder. */
 export interface SessionDraft {
@@ -27,12 +28,13 @@ export async function draftSession(
   params: SessionCreateParams,
   agents: AgentCatalogue,
   files: FileStore,
+  clock: Clock,
   by?: string,
 ): Promise<SessionDraft> {
   if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
   const metadata = params.metadata ?? {};
   checkMetadata(metadata);
-  const at = new Date().toISOString();
+  const at = isoNow(clock);
   return {
     row: {
       id: newId("session"),

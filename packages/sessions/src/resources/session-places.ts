@@ -24,6 +24,7 @@ import type { HostSettings } from "../host/host-settings.ts";
 import { placeOf } from "../fleet/place.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import type { WorktreeMaker } from "../worktrees/worktree-maker.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
 
 /**
  * Prepares the folders of sessions: an existing folder, a git worktree of it or of a remote's clone, or a private scratch
@@ -36,14 +37,16 @@ export class SessionPlaces {
   readonly #maker: WorktreeMaker;
   readonly #clones: RemoteClones;
   readonly #machine: string | undefined;
+  readonly #clock: Clock;
 
   constructor(
     roots: AllowedRoots,
     stateFolder: string,
     maker: WorktreeMaker,
-    { hostVariables, fleet }: Pick<HostSettings & FleetMembership, "hostVariables" | "fleet">,
+    { hostVariables, fleet, clock }: Pick<HostSettings & FleetMembership, "hostVariables" | "fleet"> & { clock: Clock },
   ) {
     this.#machine = fleet?.worker.machine;
+    this.#clock = clock;
     this.#clones = new RemoteClones(join(stateFolder, "clones"), hostVariables);
     this.#roots = roots;
     this.#stateFolder = stateFolder;
@@ -120,7 +123,7 @@ export class SessionPlaces {
       const [metadata, content] = await Promise.all([files.get(id), files.content(id as FileId)]);
       if (!metadata || !content) throw new RequestError("not_found", `There is no file ${id}.`);
       const path = await writeInside(folder, mount ?? basename(metadata.filename), content);
-      const at = new Date().toISOString();
+      const at = isoNow(this.#clock);
       placed.push({ type: "file", id: newId("file"), file_id: id, mount_path: path, created_at: at, updated_at: at });
     }
     return placed;

@@ -79,6 +79,7 @@ export class SessionService implements Sessions {
       await this.#checked(params),
       this.#dependencies.agents,
       this.#dependencies.store.files,
+      this.#dependencies.clock,
       by,
     );
     const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore } from "@tandem/storage";
+import { expect, onTestFinished, test } from "vitest";
+import { TestClock } from "../testing/test-clock.ts";
+import { FileCatalogue } from "./files.ts";
+
+test("an expired file is missing everywhere, and is deleted on its next access", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "tandem-files-"));
+  const store = await openStore(join(folder, "tandem.db"));
+  onTestFinished(async () => {
+    await store[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const clock = new TestClock();
+  const files = new FileCatalogue(store.files, clock);
+  const content = new TextEncoder().encode("hello");
+  const upload = { filename: "notes.txt", mimeType: "text/plain", content };
+  const kept = await files.upload(upload);
+  const { id } = await files.upload({ ...upload, expiresInSeconds: 3_600 });
+  expect(await files.get(id)).toMatchObject({ id });
+
+  clock.advance(3_600_000);
+  expect((await files.list({ limit: 10 })).data.map((file) => file.id)).toEqual([kept.id]);
+  await expect(files.content(id)).rejects.toMatchObject({ code: "not_found" });
+  expect(await store.files.get(id)).toBeUndefined();
+});
