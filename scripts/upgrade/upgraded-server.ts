@@ -10,6 +10,7 @@ import {
   toolUse,
 } from "@tandem/rehearsal";
 import { openCommand } from "../../apps/cli/src/testing/open-command.ts";
+import { seedModels } from "../../apps/cli/src/testing/seed-models.ts";
 import { openUp } from "../../apps/cli/src/testing/session-machine.ts";
 import type { UnpackedFixture } from "./unpack-fixture.ts";
 
@@ -48,6 +49,7 @@ export async function startUpgradedServer(fixture: UnpackedFixture, databaseUrl?
     TANDEM_MACHINE: "first-edition",
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   };
+  await seedModels({ project: fixture.project, variables: env });
   const open = (args: readonly string[]) => openCommand(args, { cwd: fixture.project, env });
   const up = parts.use(await openUp(open(["up", "--json", "--port", "0"])));
   const { url } = up;

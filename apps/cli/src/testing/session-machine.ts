@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { pipesOf, type OpenCommand, type Outcome, type PipedCommand } from "./open-command.ts";
+import { seedModels } from "./seed-models.ts";
 import { scratchMachine, type CommandOptions, type RunOptions } from "./run-tandem.ts";
 
 /** A scratch machine whose sessions run on the real Claude Code against a rehearsal. */
@@ -15,6 +16,7 @@ export async function sessionMachine(script: Script, settings = "", variables: R
   const env = { SESSION_KEY: "sk-ant-made-up", ...variables };
   const withKey = (options?: RunOptions) => ({ ...options, env: { ...env, ...options?.env } });
   await machine.trust();
+  await seedModels(machine);
   return {
     ...machine,
     rehearsal,

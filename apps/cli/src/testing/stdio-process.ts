@@ -1,21 +1,19 @@
-import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { stdioSchema } from "@tandem/server";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { createInterface } from "node:readline";
 import type { Outcome, PipedCommand } from "./open-command.ts";
 
 type Line = Record<string, unknown>;
 
-// Remove the unknown format, which Ajv warns about. `contentEncoding` says the same.
-const schema = JSON.parse(JSON.stringify(stdioSchema()).replaceAll('"format":"base64",', "")) as Line;
-const ajv = new AjvJsonSchemaValidator();
-const validators = new Map<string, ReturnType<AjvJsonSchemaValidator["getValidator"]>>();
+// Compiled once: the schema of all methods is large.
+const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({ ...stdioSchema(), $id: "stdio" });
 
 function check(definition: string, value: unknown): void {
-  const validate =
-    validators.get(definition) ?? ajv.getValidator({ ...schema, anyOf: [{ $ref: `#/$defs/${definition}` }] });
-  validators.set(definition, validate);
-  const { valid, errorMessage } = validate(value);
-  if (!valid) throw new Error(`${definition}: ${errorMessage}\n${JSON.stringify(value).slice(0, 2_000)}`);
+  const validate = ajv.getSchema(`stdio#/$defs/${definition}`);
+  if (!validate) throw new Error(`The schema has no ${definition}.`);
+  if (validate(value)) return;
+  const errors = JSON.stringify(validate.errors?.slice(0, 3));
+  throw new Error(`${definition}: ${errors}\n${JSON.stringify(value).slice(0, 2_000)}`);
 }
 
 /** The host of a `tandem stdio` command. Validates its output by the published schema. */

@@ -111,6 +111,7 @@ export async function createProjectEngine(
   const lastModels = async () => (await loadModels()).fallbackModels(host.env, project);
   const allModels = offeredModels({
     ask: async () => (await loadModels()).askedModels(host, project, listModels, given === undefined),
+    kept: async () => (given ? undefined : (await loadModels()).keptModels(host.env, project)),
     fallback: lastModels,
     onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
   });

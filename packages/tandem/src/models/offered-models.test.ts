@@ -38,3 +38,25 @@ test("uses the fallback until the first list, then the last list", async () => {
   time += 24 * 3_600_000;
   expect(await models()).toEqual([model("real")]);
 });
+
+test("uses a list that another engine fetched, until that is stale", async () => {
+  const at = 1_000_000_000;
+  let [time, asked] = [at + 60_000, 0];
+  const offered = () =>
+    offeredModels({
+      ask: async () => [model(`m${++asked}`)],
+      kept: async () => ({ at, models: [model("kept")] }),
+      fallback: async () => [],
+      onFailure: () => {},
+      now: () => time,
+    });
+  const models = offered();
+  expect(await models()).toEqual([model("kept")]);
+  expect(asked).toBe(0);
+  time = at + 3_600_000;
+  expect(await models()).toEqual([model("m1")]);
+  expect(await offered()()).toEqual([model("m2")]);
+  // A time in the future comes from another clock.
+  time = at - 1;
+  expect(await offered()()).toEqual([model("m3")]);
+});

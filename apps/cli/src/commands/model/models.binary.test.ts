@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { madeUpLogin, startRehearsal } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { scratchMachine } from "../../testing/run-tandem.ts";
@@ -89,12 +89,15 @@ describe("tandem models", () => {
 
   test("with a key, the command and the server add details from Anthropic's API", async () => {
     await using machine = await sessionMachine([], "  provider: { backend: claude-code }\n");
+    const forget = () => rm(`${machine.variables.TANDEM_HOME}/models.json`);
+    await forget();
     const { models } = JSON.parse((await machine.run(["models", "--json"])).stdout) as Shown;
     expect(models.find(({ id }) => id === "claude-opus-5-5")).toMatchObject({
       aliases: expect.arrayContaining(["opus"]) as string[],
       contextWindow: 200_000,
       origins: { contextWindow: { from: "live" }, efforts: { from: "live" }, price: { from: "table" } },
     });
+    await forget();
     await using up = await machine.up();
     const reply = await fetch(`${up.url}/v1/models/opus`, { headers: { authorization: `Bearer ${up.token}` } });
     expect(await reply.json()).toMatchObject({

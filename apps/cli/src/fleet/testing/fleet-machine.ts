@@ -3,6 +3,7 @@ import { startPostgres } from "@tandem/storage/testing";
 import { cp, mkdir } from "node:fs/promises";
 import type { RunOptions } from "../../testing/run-tandem.ts";
 import { scratchMachine } from "../../testing/run-tandem.ts";
+import { seedModels } from "../../testing/seed-models.ts";
 import { openUp, startUp, type RunningUp, type UpProcess } from "../../testing/session-machine.ts";
 
 const UP = ["up", "--json", "--port", "0"];
@@ -19,6 +20,7 @@ export async function fleetMachine(settings = "") {
     ),
   );
   await machine.trust();
+  await seedModels(machine);
   const running: RunningUp[] = [];
   let database = "";
   let homes = 0;
