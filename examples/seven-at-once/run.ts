@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 const TANDEM = join(import.meta.dirname, "../../apps/cli/bin/tandem.mjs");
 const RIVERS = ["amazon", "congo", "danube", "ganges", "mekong", "nile", "volga"];
 
-const named = process.argv[2];
+const [named, count = "7"] = process.argv.slice(2);
 const folder = named ?? mkdtempSync(join(tmpdir(), "seven-at-once-"));
 const repository = join(folder, "rivers");
 const home = join(folder, "home");
@@ -83,7 +83,7 @@ try {
   const { url: model = "" } = await start("rehearse", "serve", join(import.meta.dirname, "rehearsed.ts"));
   configure(model);
   const { url = "", token_file: tokenFile = "" } = await start("up", "--port", "0");
-  const example = spawn(process.execPath, [join(import.meta.dirname, "seven-at-once.ts"), repository], {
+  const example = spawn(process.execPath, [join(import.meta.dirname, "seven-at-once.ts"), repository, count], {
     env: { ...variables, TANDEM_URL: url, TANDEM_TOKEN: readFileSync(tokenFile, "utf8").trim() },
     stdio: ["ignore", "inherit", "inherit"],
   });

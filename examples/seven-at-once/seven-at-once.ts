@@ -21,7 +21,7 @@ interface Gauge {
   limit: number | null;
 }
 
-const [repository] = process.argv.slice(2);
+const [repository, count = "7"] = process.argv.slice(2);
 if (repository === undefined) throw new Error("Name the folder of the repository.");
 const client = new Anthropic({ baseURL: process.env["TANDEM_URL"], apiKey: process.env["TANDEM_TOKEN"] ?? null });
 
@@ -61,7 +61,7 @@ async function write(river: string): Promise<string> {
 }
 
 const begun = Date.now();
-const sessions = await Promise.all(RIVERS.map(write));
+const sessions = await Promise.all(RIVERS.slice(0, Number(count)).map(write));
 const seconds = (Date.now() - begun) / 1_000;
 
 const { data: worktrees } = await client.get<{ data: Worktree[] }>("/v1/worktrees");

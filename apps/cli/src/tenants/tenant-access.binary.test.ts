@@ -1,6 +1,6 @@
 import { when, text, toolUse } from "@tandem/rehearsal";
 import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { must, tenantStage, until, type Answer } from "./testing/tenant-stage.ts";
 
 // Another tenant requests acme's resources through every route of the server's own description. A new route is included
@@ -92,7 +92,7 @@ const places = [
   },
 ];
 
-describe.each(places)("on $name", ({ why, open }) => {
+describe.each(places)("on $name", ({ name, why, open }) => {
   describe.skipIf(why)("another tenant", () => {
     let place: Awaited<ReturnType<typeof open>>;
     let stage: Awaited<ReturnType<typeof tenantStage>>;
@@ -254,24 +254,25 @@ describe.each(places)("on $name", ({ why, open }) => {
       }
     });
 
-    test.each(["another tenant's admin", "the operator, without the tenant's token"])(
-      "(%s) finds nothing at any route by an id of acme's, and cannot tell that it exists",
-      async (who) => {
-        const token = strangers.get(who)!;
-        const found: string[] = [];
-        for (const route of routes.filter(({ path, name }) => path.includes("{") && !PUBLIC.has(name))) {
-          const isOperators = who.startsWith("the operator") && /^(tenants|fleet|tokens)\./.test(route.name);
-          if (isOperators) continue;
-          const there = await ask(token, route, ids);
-          const nowhere = await ask(token, route, made(ids));
-          // Unsupported operations are rejected before any lookup.
-          if ((there.status !== 404 && there.status !== 501) || words(there, ids) !== words(nowhere, made(ids))) {
-            found.push(`${route.name}: ${words(there, ids)} | ${words(nowhere, made(ids))}`);
-          }
+    // The operator's token takes the same path on both databases.
+    test.each([
+      "another tenant's admin",
+      ...(name === "SQLite" || inject("soak") ? ["the operator, without the tenant's token"] : []),
+    ])("(%s) finds nothing at any route by an id of acme's, and cannot tell that it exists", async (who) => {
+      const token = strangers.get(who)!;
+      const found: string[] = [];
+      for (const route of routes.filter(({ path, name }) => path.includes("{") && !PUBLIC.has(name))) {
+        const isOperators = who.startsWith("the operator") && /^(tenants|fleet|tokens)\./.test(route.name);
+        if (isOperators) continue;
+        const there = await ask(token, route, ids);
+        const nowhere = await ask(token, route, made(ids));
+        // Unsupported operations are rejected before any lookup.
+        if ((there.status !== 404 && there.status !== 501) || words(there, ids) !== words(nowhere, made(ids))) {
+          found.push(`${route.name}: ${words(there, ids)} | ${words(nowhere, made(ids))}`);
         }
-        expect(found).toEqual([]);
-      },
-    );
+      }
+      expect(found).toEqual([]);
+    });
 
     test("finds nothing in lists, streams, searches or exports, and its writes have no effect", async () => {
       const token = strangers.get("another tenant's admin")!;

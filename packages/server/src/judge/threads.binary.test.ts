@@ -5,6 +5,7 @@ import { collectUntil, endsTurn, ofType } from "../testing/collect-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
 let stage: JudgeStage;
+let session: string;
 beforeAll(async () => {
   stage = await setJudgeStage();
 });
@@ -18,7 +19,7 @@ test("a subagent is a thread with its own events", async () => {
   ]);
   const { sessions } = stage.client.beta;
   const reviewer = await stage.agent({ name: "reviewer", description: "Reviews." });
-  const session = await stage.session({}, { multiagent: { type: "coordinator", agents: [reviewer] } });
+  session = await stage.session({}, { multiagent: { type: "coordinator", agents: [reviewer] } });
   const stream = await sessions.events.stream(session);
   await stage.say(session, "Have it reviewed.");
   const seen = await collectUntil(stream, endsTurn);
@@ -47,7 +48,6 @@ test("a subagent is a thread with its own events", async () => {
 test("the stream of the primary thread is the session's", async () => {
   stage.rehearsal.use([text("Here.")]);
   const { sessions } = stage.client.beta;
-  const session = await stage.session();
   const [primary] = (await sessions.threads.list(session)).data;
   const stream = await sessions.threads.events.stream(primary!.id, {
     session_id: session,

@@ -13,6 +13,8 @@ import { REAL_DEADLINE_MS, StreamReader } from "../testing/read-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
 let stage: JudgeStage;
+/** Shared by two tests: each new one starts a process. */
+let session: string;
 beforeAll(async () => {
   stage = await setJudgeStage();
 });
@@ -54,19 +56,6 @@ describe("the client", () => {
     );
   });
 
-  test("retries a send whose response was lost, and the message is stored once", async () => {
-    stage.rehearsal.use([text("Once.")]);
-    const session = await stage.session();
-    const stream = await stage.client.beta.sessions.events.stream(session);
-    await using proxy = await startLossyProxy(stage.server, 2);
-    const { data } = await as({ apiKey: stage.server.secret, baseURL: proxy.url }).beta.sessions.events.send(session, {
-      events: [{ type: "user.message", content: [{ type: "text", text: "Only once." }] }],
-    });
-    await collectUntil(stream, endsTurn);
-    const { data: messages } = await stage.client.beta.sessions.events.list(session, { types: ["user.message"] });
-    expect(messages.map(({ id }) => id)).toEqual(data!.map(({ id }) => id));
-  });
-
   test("does not retry requests that Tandem does not support", async () => {
     const { beta } = stage.client;
     for (const ask of [
@@ -87,7 +76,7 @@ describe("Tandem's own routes", () => {
   test("messages, files of the folder, tasks, usage and the feed", async () => {
     stage.rehearsal.use([text("Hello there.")]);
     const agent = await stage.agent();
-    const session = await stage.session({ agent });
+    session = await stage.session({ agent });
     const stream = await stage.client.beta.sessions.events.stream(session);
     await stage.say(session, "Hello?");
     await collectUntil(stream, endsTurn);
@@ -107,4 +96,19 @@ describe("Tandem's own routes", () => {
     const { data: changed } = await feed.untilType("changed");
     expect(changed).toMatchObject({ session: { id: session, title: "Renamed", status: "idle" } });
   });
+});
+
+test("the client retries a send whose response was lost, and the message is stored once", async () => {
+  stage.rehearsal.use([text("Once.")]);
+  const stream = await stage.client.beta.sessions.events.stream(session);
+  await using proxy = await startLossyProxy(stage.server, 2);
+  const { data } = await new Anthropic({ apiKey: stage.server.secret, baseURL: proxy.url }).beta.sessions.events.send(
+    session,
+    {
+      events: [{ type: "user.message", content: [{ type: "text", text: "Only once." }] }],
+    },
+  );
+  await collectUntil(stream, endsTurn);
+  const { data: messages } = await stage.client.beta.sessions.events.list(session, { types: ["user.message"] });
+  expect(messages.slice(1).map(({ id }) => id)).toEqual(data!.map(({ id }) => id));
 });

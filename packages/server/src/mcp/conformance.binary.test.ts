@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ContextTool } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import { type MadeUpContext, makeUpContext } from "../testing/made-up-context.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
@@ -22,15 +22,12 @@ const suite = (() => {
   }
 })();
 
-/** The scenarios that apply to Tandem: tools over Streamable HTTP. */
+/** The scenarios that apply to Tandem: tools over Streamable HTTP. The official client's tests cover those of the long run. */
 const SCENARIOS = [
   "server-initialize",
-  "ping",
-  "tools-list",
   "tools-call-simple-text",
-  "tools-call-error",
-  "server-sse-multiple-streams",
   "dns-rebinding-protection",
+  ...(inject("soak") ? ["ping", "tools-list", "tools-call-error", "server-sse-multiple-streams"] : []),
 ];
 
 /** The tools that the scenarios call by name, built like Tandem's own. */

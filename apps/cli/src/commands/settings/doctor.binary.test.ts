@@ -27,7 +27,8 @@ describe("tandem doctor", () => {
     await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
     const doctor = async (models: string) => {
       await machine.configure(`llm: { provider: { backend: claude-code }, models: { ${models} } }`);
-      return machine.run(["doctor", "--json"], { env: { ...KEY, ...rehearsal.proxy.variables } });
+      // In its own process, because Node reads the proxy's certificate only when it starts.
+      return machine.runProcess(["doctor", "--json"], { env: { ...KEY, ...rehearsal.proxy.variables } });
     };
     const { code, stdout } = await doctor("default: opus, triage: fable, repair: claude-opus-4-8");
     const found = findings(stdout);
