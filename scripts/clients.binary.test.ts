@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { TandemClient } from "@tandem/client/stdio";
 import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../apps/cli/src/testing/is-running.ts";
@@ -9,7 +10,6 @@ import { TANDEM } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
 import { StdioProcess } from "../apps/cli/src/testing/stdio-process.ts";
 import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
-import { TandemClient } from "../clients/typescript/tandem-client.ts";
 
 const root = join(import.meta.dirname, "..");
 const COMMAND = [process.execPath, TANDEM];
@@ -34,7 +34,7 @@ describe("the client for TypeScript", () => {
     await using machine = await sessionMachine(writes);
     const client = await start(machine);
     expect(client.hello).toMatchObject({ protocol: 1, engine: "own" });
-    const tools = [{ type: "agent_toolset_20260401" }];
+    const tools = [{ type: "agent_toolset_20260401" as const }];
     const agent = await client.call("agents.create", { name: "Helper", model: "sonnet", tools });
     const session = await client.call("sessions.create", { agent: agent.id, environment_id: "env_local" });
 
