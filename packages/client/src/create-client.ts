@@ -42,17 +42,19 @@ interface Options {
   signal?: AbortSignal;
 }
 
-/** The last argument may be left out if nothing in it is required. */
-type Arguments<Input> = {} extends Input ? [input?: Input & Options] : [input: Input & Options];
+/** Routes of which the input may be left out, because nothing in it is required. */
+type Plain<Name extends EndpointName> = { [N in Name]: {} extends CallInput<N> ? N : never }[Name];
 
 export interface Client {
   /** A request with JSON both ways. */
-  call<Name extends JsonName>(name: Name, ...input: Arguments<CallInput<Name>>): Promise<ResponseOf<Name>>;
+  call<Name extends Plain<JsonName>>(name: Name): Promise<ResponseOf<Name>>;
+  call<Name extends JsonName>(name: Name, input: CallInput<Name> & Options): Promise<ResponseOf<Name>>;
   upload<Name extends UploadName>(
     name: Name,
     input: { file: Blob; filename?: string; form?: FormInput<Name> } & Options,
   ): Promise<ResponseOf<Name>>;
-  download<Name extends DownloadName>(name: Name, ...input: Arguments<CallInput<Name>>): Promise<Response>;
+  download(name: Plain<DownloadName>): Promise<Response>;
+  download<Name extends DownloadName>(name: Name, input: CallInput<Name> & Options): Promise<Response>;
   /** One connection; ends when the server ends it or the connection breaks. */
   stream<Name extends StreamName>(
     name: Name,
@@ -104,7 +106,7 @@ export function createClient({
     return readFrames(body, { ...(onBytes && { onBytes }) });
   };
   return {
-    call: async (name, ...[input]) => {
+    call: async (name: JsonName, input?: unknown): Promise<never> => {
       const response = await open(name, plain(input));
       return (response.status === 204 ? undefined : await response.json()) as never;
     },
@@ -116,7 +118,7 @@ export function createClient({
       const response = await request(method, path, { body: data, ...(signal && { signal }) });
       return (await response.json()) as never;
     },
-    download: (name, ...[input]) => open(name, plain(input)),
+    download: (name: DownloadName, input?: unknown) => open(name, plain(input)),
     stream: async (name, input) => parsed(await frames(name, plain(input))),
     follow: (name, { from, signal, ...input }) =>
       followStream(

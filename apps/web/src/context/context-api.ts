@@ -31,20 +31,16 @@ export type GraphEdge = Graph["edges"][number];
 
 type Options<T> = Omit<UseQueryOptions<T>, "queryKey" | "queryFn">;
 
-/** `api.call` for a name that only the caller knows. The signature of `useContextQuery` has checked the input. */
-const send = (name: JsonName, input: object): Promise<never> =>
-  (api as unknown as { call: (name: JsonName, input: object) => Promise<never> }).call(name, input);
-
 /** One answer of the server, cached under its path and query. */
 export function useContextQuery<Name extends JsonName>(
   name: Name,
-  input: CallInput<Name>,
+  input: CallInput<Name> & { params?: Record<string, string>; query?: object },
   options: Options<ResponseOf<Name>> = {},
 ) {
-  const { params = {}, query = {} } = input as { params?: Record<string, string>; query?: object };
+  const { params = {}, query = {} } = input;
   return useQuery<ResponseOf<Name>>({
     queryKey: [addressOf(name, { params }).path, query],
-    queryFn: ({ signal }) => send(name, { ...input, signal }),
+    queryFn: ({ signal }) => api.call(name, { ...input, signal }),
     ...options,
   });
 }

@@ -7,7 +7,7 @@ import { Kbd } from "../ui/kbd.tsx";
 import { Select } from "../ui/select.tsx";
 import { STATE_WORDS } from "../ui/state-dot.tsx";
 import { folderName } from "../text/path-labels.ts";
-import type { HomeSearch } from "./session-filter.ts";
+import { STATES, type HomeSearch } from "./session-filter.ts";
 
 /** Filters for the session list. They are kept in the URL, so that a view can be bookmarked and shared. */
 export function Filters({
@@ -82,11 +82,8 @@ export function Filters({
         isBare
         aria-label="State"
         value={search.state ?? ""}
-        onChange={(state) => change({ state: state as HomeSearch["state"] })}
-        options={[
-          { value: "", label: "Any state" },
-          ...Object.entries(STATE_WORDS).map(([value, label]) => ({ value, label })),
-        ]}
+        onChange={(state) => change({ state: state === "" ? undefined : state })}
+        options={[{ value: "", label: "Any state" }, ...STATES.map((value) => ({ value, label: STATE_WORDS[value] }))]}
         className="max-w-40"
       />
       {isNarrow && (

@@ -10,7 +10,7 @@ export interface HomeSearch {
   archived?: true;
 }
 
-const STATES: readonly SessionState[] = ["waiting", "stuck", "running", "parked", "idle", "ended"];
+export const STATES: readonly SessionState[] = ["waiting", "stuck", "running", "parked", "idle", "ended"];
 
 export function readHomeSearch(search: Record<string, unknown>): HomeSearch {
   const text = (name: string): string | undefined => {

@@ -119,11 +119,18 @@ function Gauge({ gauge: { unit, spent, reserved, limit, payer }, name }: { gauge
   );
 }
 
+interface NewLimit {
+  scope: BodyInput<"budgets.set">["scope"];
+  of: string;
+  unit: BudgetUnit;
+  value: string;
+}
+
 function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
   const queries = useQueryClient();
   const agents = useAgents();
-  const [form, setForm] = useState({ scope: "day", of: "", unit: "usd", value: "" });
-  const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
+  const [form, setForm] = useState<NewLimit>({ scope: "day", of: "", unit: "usd", value: "" });
+  const set = (part: Partial<NewLimit>): void => setForm({ ...form, ...part });
   const value = Number(form.value.replace(",", "."));
   const isBad = form.value !== "" && !(value > 0);
   const hasLimit = gauges.some(
@@ -134,7 +141,7 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
     mutationFn: () =>
       api.call("budgets.set", {
         body: {
-          scope: form.scope as BodyInput<"budgets.set">["scope"],
+          scope: form.scope,
           ...(form.of !== "" && { of: form.of }),
           limits: form.value === "" ? {} : { [form.unit]: value },
         },

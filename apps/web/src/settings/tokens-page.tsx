@@ -10,11 +10,12 @@ import { Confirm } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { Select } from "../ui/select.tsx";
+import { type Option, Select } from "../ui/select.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
 const KEY = ["/v1/tokens"];
-const SCOPES = [
+type Scope = Token["scopes"][number];
+const SCOPES: readonly Option<Scope>[] = [
   { value: "run", label: "run: start sessions, answer, read" },
   { value: "read", label: "read: look only" },
   { value: "admin", label: "admin: all, settings included" },
@@ -90,11 +91,10 @@ export default function TokensPage() {
 function NewToken({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState("");
-  const [scope, setScope] = useState("run");
+  const [scope, setScope] = useState<Scope>("run");
   const [isCopied, setCopied] = useState(false);
   const create = useMutation({
-    mutationFn: () =>
-      api.call("tokens.create", { body: { name: name.trim(), scopes: [scope as Token["scopes"][number]] } }),
+    mutationFn: () => api.call("tokens.create", { body: { name: name.trim(), scopes: [scope] } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
   });
   const made = create.data;

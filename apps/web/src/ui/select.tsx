@@ -2,22 +2,23 @@ import { ChevronDown } from "lucide-react";
 import type { ComponentProps } from "react";
 import { inputClass } from "./field.tsx";
 
-export interface Option {
-  value: string;
+export interface Option<Value extends string = string> {
+  value: Value;
   label: string;
   isDisabled?: boolean;
 }
 
 /** The native select, which works with every keyboard, screen reader and phone. */
-export function Select({
+export function Select<Value extends string>({
   options,
   onChange,
   className = "",
   isBare = false,
   ...rest
-}: Omit<ComponentProps<"select">, "onChange"> & {
-  options: readonly Option[];
-  onChange: (value: string) => void;
+}: Omit<ComponentProps<"select">, "onChange" | "value"> & {
+  value: Value;
+  options: readonly Option<Value>[];
+  onChange: (value: Value) => void;
   /** Without a border, for toolbars. */
   isBare?: boolean;
 }) {
@@ -28,7 +29,10 @@ export function Select({
     <span className={`relative inline-flex min-w-0 items-center ${className}`}>
       <select
         className={`${look} w-full min-w-0 cursor-pointer appearance-none truncate pr-7`}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={({ target }) => {
+          const chosen = options[target.selectedIndex];
+          if (chosen) onChange(chosen.value);
+        }}
         {...rest}
       >
         {options.map(({ value, label, isDisabled = false }) => (

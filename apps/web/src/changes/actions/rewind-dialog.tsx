@@ -91,15 +91,7 @@ export function RewindDialog({
               )}
             </Field>
             <Field label="What goes back">
-              {(ids) => (
-                <Select
-                  {...ids}
-                  className="w-full"
-                  value={scope}
-                  onChange={(value) => setScope(value as Scope)}
-                  options={SCOPES}
-                />
-              )}
+              {(ids) => <Select {...ids} className="w-full" value={scope} onChange={setScope} options={SCOPES} />}
             </Field>
           </div>
           <Problem error={rewind.error} />

@@ -4,12 +4,12 @@ import { Button } from "../../ui/button.tsx";
 import { inputClass, TextInput } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
+import { type Option, Select } from "../../ui/select.tsx";
 import type { Memory } from "../context-api.ts";
 import { inDays } from "../../text/format.ts";
 import { remember, useMemoryChange } from "./memory-api.ts";
 
-const SCOPES = [
+const SCOPES: readonly Option<Memory["scope"]>[] = [
   { value: "project", label: "For everybody here" },
   { value: "user", label: "For me" },
   { value: "agent", label: "For one agent" },
@@ -68,13 +68,7 @@ export function RememberBox() {
         className={`${inputClass} resize-none`}
       />
       <div className="mt-2 flex flex-wrap items-center gap-2">
-        <Select
-          isBare
-          aria-label="For whom"
-          value={scope}
-          options={SCOPES}
-          onChange={(value) => setScope(value as Memory["scope"])}
-        />
+        <Select isBare aria-label="For whom" value={scope} options={SCOPES} onChange={setScope} />
         {scope === "agent" && (
           <TextInput
             aria-label="Agent"

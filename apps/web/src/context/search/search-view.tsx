@@ -1,4 +1,3 @@
-import type { SEARCH_KINDS } from "@tandem/protocol";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search, X } from "lucide-react";
 import { useDeferredValue, useEffect, useRef, useState } from "react";
@@ -46,7 +45,7 @@ export function SearchView() {
     query: term,
     limit: MOST,
     connection,
-    ...(kind !== undefined && { kinds: [kind as (typeof SEARCH_KINDS)[number]] }),
+    kinds: FILTERS.filter((name) => name === kind),
   };
   const found = useContextQuery(
     "context.search",

@@ -1,17 +1,20 @@
-import type { Agent, BodyInput, EFFORTS } from "@tandem/protocol";
+import type { Agent, BodyInput, EFFORTS, Tool, ToolParams } from "@tandem/protocol";
+import type { Option } from "../../ui/select.tsx";
 
+type Effort = (typeof EFFORTS)[number];
+type Toolset = Extract<Tool, { type: typeof TOOLSET }>;
 type AgentParams = BodyInput<"agents.create">;
 
 export interface AgentDraft {
   name: string;
   description: string;
   model: string;
-  effort: string;
+  effort: Effort | "";
   system: string;
   policy: "always_allow" | "always_ask" | "auto" | "none";
 }
 
-export const POLICIES = [
+export const POLICIES: readonly Option<AgentDraft["policy"]>[] = [
   { value: "auto", label: "What is harmless without asking" },
   { value: "always_ask", label: "Ask for everything" },
   { value: "always_allow", label: "Everything without asking" },
@@ -36,17 +39,18 @@ export function draftOf(agent: Agent | undefined): AgentDraft {
 export function paramsOf(draft: AgentDraft, agent: Agent | undefined): AgentParams & { version?: number } {
   const others = agent?.tools.filter((tool) => tool.type !== TOOLSET) ?? [];
   const before = agent?.tools.find((tool) => tool.type === TOOLSET);
-  const isSame = before?.default_config.permission_policy.type === draft.policy;
-  const toolset = isSame ? before : { type: TOOLSET, default_config: { permission_policy: { type: draft.policy } } };
   const hasToolsChanged = draft.policy !== draftOf(agent).policy || !agent;
   return {
     name: draft.name.trim(),
     description: draft.description.trim() === "" ? null : draft.description.trim(),
-    model: { id: draft.model, ...(draft.effort !== "" && { effort: draft.effort as (typeof EFFORTS)[number] }) },
+    model: { id: draft.model, ...(draft.effort !== "" && { effort: draft.effort }) },
     system: draft.system.trim() === "" ? null : draft.system,
-    ...(hasToolsChanged && {
-      tools: (draft.policy === "none" ? others : [toolset, ...others]) as AgentParams["tools"],
-    }),
+    ...(hasToolsChanged && { tools: draft.policy === "none" ? others : [toolsetOf(draft.policy, before), ...others] }),
     ...(agent && { version: agent.version }),
   };
+}
+
+function toolsetOf(policy: Exclude<AgentDraft["policy"], "none">, before: Toolset | undefined): ToolParams {
+  if (before?.default_config.permission_policy.type === policy) return before;
+  return { type: TOOLSET, default_config: { permission_policy: { type: policy } } };
 }

@@ -98,7 +98,7 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
               {...ids}
               className="w-full"
               value={draft.policy}
-              onChange={(policy) => set({ policy: policy as AgentDraft["policy"] })}
+              onChange={(policy) => set({ policy })}
               options={POLICIES}
             />
           )}

@@ -85,19 +85,35 @@ export default function RulesPage() {
 
 const SCOPE_WORDS = { user: "Everywhere", project: "A project", agent: "An agent", session: "A session" } as const;
 
+interface NewRule {
+  action: RuleAction;
+  tool: string;
+  pattern: string;
+  reason: string;
+  scope: RuleScope;
+  of: string;
+}
+
 function AddRule({ onAdded }: { onAdded: () => void }) {
   const agents = useAgents();
-  const [form, setForm] = useState({ action: "ask", tool: "", pattern: "", reason: "", scope: "user", of: "" });
-  const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
+  const [form, setForm] = useState<NewRule>({
+    action: "ask",
+    tool: "",
+    pattern: "",
+    reason: "",
+    scope: "user",
+    of: "",
+  });
+  const set = (part: Partial<NewRule>): void => setForm({ ...form, ...part });
   const add = useMutation({
     mutationFn: () =>
       api.call("rules.create", {
         body: {
-          action: form.action as RuleAction,
+          action: form.action,
           tool: form.tool.trim(),
           ...(form.pattern.trim() !== "" && { pattern: form.pattern.trim() }),
           ...(form.reason.trim() !== "" && { reason: form.reason.trim() }),
-          scope: form.scope as RuleScope,
+          scope: form.scope,
           ...(form.scope !== "user" && { of: form.of.trim() }),
         },
       }),

@@ -14,18 +14,24 @@ import { Badge, Panel, type Tone } from "../panel.tsx";
 
 export const ACTION_TONES: Readonly<Record<RuleAction, Tone>> = { allow: "good", ask: "wait", deny: "bad" };
 
+interface TestedForm {
+  call: string;
+  agent: string;
+  mode: PermissionMode | "";
+}
+
 /** Evaluates a call against the rules without running it. */
 export function TestRule() {
   const agents = useAgents();
-  const [form, setForm] = useState({ call: "", agent: "", mode: "" });
-  const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
+  const [form, setForm] = useState<TestedForm>({ call: "", agent: "", mode: "" });
+  const set = (part: Partial<TestedForm>): void => setForm({ ...form, ...part });
   const test = useMutation({
     mutationFn: () =>
       api.call("rules.test", {
         body: {
           call: form.call.trim(),
           ...(form.agent !== "" && { agent_id: form.agent }),
-          ...(form.mode !== "" && { mode: form.mode as PermissionMode }),
+          ...(form.mode !== "" && { mode: form.mode }),
         },
       }),
   });
