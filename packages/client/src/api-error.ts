@@ -6,18 +6,21 @@ export class ApiError extends Error {
   readonly type: string;
   /** Tandem's stable code, where the error has one. */
   readonly code: string | undefined;
+  /** What to do about it. It is also the end of `message`. */
+  readonly fix: string | null;
   readonly requestId: string | undefined;
 
   constructor(
     status: number,
     type: string,
     message: string,
-    { code, requestId, cause }: { code?: string; requestId?: string; cause?: unknown } = {},
+    { code, fix, requestId, cause }: { code?: string; fix?: string; requestId?: string; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.status = status;
     this.type = type;
     this.code = code;
+    this.fix = fix ?? null;
     this.requestId = requestId;
   }
 
@@ -25,13 +28,15 @@ export class ApiError extends Error {
     const body: unknown = await response.json().catch(() => undefined);
     const error = isRecord(body) && isRecord(body["error"]) ? body["error"] : {};
     const details = isRecord(error["details"]) ? error["details"] : {};
-    const code = text(details["error_code"]);
-    const requestId = isRecord(body) ? text(body["request_id"]) : undefined;
     return new ApiError(
       response.status,
       text(error["type"]) ?? "unknown",
       text(error["message"]) ?? `The server answered with ${response.status}.`,
-      { ...(code !== undefined && { code }), ...(requestId !== undefined && { requestId }) },
+      {
+        code: text(details["error_code"]),
+        fix: text(error["fix"]),
+        requestId: isRecord(body) ? text(body["request_id"]) : undefined,
+      },
     );
   }
 }

@@ -74,12 +74,13 @@ test("a download is the answer as it is", async () => {
 describe("an error", () => {
   const refuse = (status: number, body: unknown) => startApi((_, response) => sendJson(response, body, status));
 
-  test("has the type, the code, the sentence and the request's id", async () => {
+  test("has the type, the code, the sentence, the fix and the request's id", async () => {
     await using server = await refuse(404, {
       type: "error",
       error: {
         type: "not_found_error",
-        message: "There is no environment env_1.",
+        message: "The environment env_1 is archived. Choose another one.",
+        fix: "Choose another one.",
         details: { error_code: "environment_archived" },
       },
       request_id: "req_1",
@@ -90,7 +91,8 @@ describe("an error", () => {
       status: 404,
       type: "not_found_error",
       code: "environment_archived",
-      message: "There is no environment env_1.",
+      message: "The environment env_1 is archived. Choose another one.",
+      fix: "Choose another one.",
       requestId: "req_1",
     });
   });
@@ -98,7 +100,7 @@ describe("an error", () => {
   test("of a proxy, which has no JSON, names the status", async () => {
     await using server = await startApi((_, response) => void response.writeHead(502).end("<h1>Bad gateway</h1>"));
     const call = createClient({ baseUrl: server.baseUrl }).call("status.retrieve");
-    await expect(call).rejects.toMatchObject({ status: 502, type: "unknown", code: undefined });
+    await expect(call).rejects.toMatchObject({ status: 502, type: "unknown", code: undefined, fix: null });
   });
 
   test("of a server that is not running has status 0 and the cause", async () => {

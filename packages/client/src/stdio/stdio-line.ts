@@ -12,6 +12,7 @@ export interface Hello {
 interface LineError {
   type: string;
   message: string;
+  fix?: string;
   status: number;
   details?: { error_code?: string };
   request_id?: string;
@@ -38,7 +39,7 @@ export function parseLine(text: string): StdioLine | undefined {
   }
 }
 
-export const toApiError = ({ status, type, message, details, request_id: requestId }: LineError): ApiError =>
-  new ApiError(status, type, message, { code: details?.error_code, requestId });
+export const toApiError = ({ status, type, message, fix, details, request_id: requestId }: LineError): ApiError =>
+  new ApiError(status, type, message, { code: details?.error_code, fix, requestId });
 
 export const gone = (): ApiError => new ApiError(503, "gone", "Tandem has ended.");

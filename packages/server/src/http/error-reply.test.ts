@@ -24,7 +24,7 @@ test.each<[RequestErrorCode, number, string, string | undefined]>([
     retry,
     unexpected: false,
     type: "error",
-    error: { type, message: "No. Do this." },
+    error: { type, message: "No. Do this.", fix: "Do this." },
     request_id: "req_1",
   });
 });

@@ -55,6 +55,7 @@ export function errorReply(error: unknown, requestId: string): ErrorReply {
     type: "api_error",
     message: "Something went wrong inside the server. Its log has more under this request's id.",
   };
+  const fix = known && error instanceof TandemError ? redact(error.fix) : "";
   return {
     status,
     headers: {
@@ -64,7 +65,13 @@ export function errorReply(error: unknown, requestId: string): ErrorReply {
     },
     body: JSON.stringify({
       type: "error",
-      error: { type, message: redact(message), ...fields, ...(detail && { details: { error_code: detail } }) },
+      error: {
+        type,
+        message: redact(message),
+        ...(fix && { fix }),
+        ...fields,
+        ...(detail && { details: { error_code: detail } }),
+      },
       request_id: requestId,
     }),
     unexpected: known === undefined,

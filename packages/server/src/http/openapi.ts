@@ -8,6 +8,7 @@ const errorBody = z
     error: z.object({
       type: z.string(),
       message: z.string(),
+      fix: z.string().optional().meta({ description: "What to do about it. Also the end of `message`." }),
       details: z.object({ error_code: z.string() }).optional(),
     }),
     request_id: z.string(),

@@ -65,6 +65,7 @@ export const lineError = z
   .looseObject({
     type: z.string().meta({ description: "As over HTTP, such as `not_found_error`." }),
     message: z.string(),
+    fix: z.string().optional().meta({ description: "What to do about it. Also the end of `message`." }),
     status: z.int().meta({ description: "As over HTTP." }),
     details: z.looseObject({ error_code: z.string().optional() }).optional(),
     request_id: z.string().optional().meta({ description: "Under which the log has more." }),
