@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { LiveDelta } from "../events/session-event.ts";
 import { listOf } from "./page.ts";
+import { typed } from "./typed.ts";
 
 // The state of a fleet, for its operator. A single process is a fleet of one.
 
@@ -100,7 +102,9 @@ export const fleetApi = {
   "fleet.dead.requeue": { response: z.object({ type: z.literal("run_requeued"), key: z.string() }) },
   "fleet.workers.drain": { response: fleetWorker },
   "fleet.previews.stream": {
-    frame: z.object({ after: z.int(), deltas: z.array(z.looseObject({})) }).meta({ id: "FleetPreviews" }),
+    frame: z
+      .object({ after: z.int(), deltas: z.array(typed<LiveDelta>(z.looseObject({}))) })
+      .meta({ id: "FleetPreviews" }),
   },
   "fleet.sends.settled": { response: z.object({ begun: z.number().nullable() }) },
 };

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readFrames } from "@tandem/client";
-import type { LiveDelta, LoggedEvent, SessionId } from "@tandem/protocol";
+import { addressOf, readFrames } from "@tandem/client";
+import { CONTRACT, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { RemotePreviewSink } from "@tandem/sessions";
-import { z } from "zod";
 import type { Logger } from "../http/create-logger.ts";
 import type { FleetKey } from "./fleet-key.ts";
 import type { FleetProcess } from "./fleet-process.ts";
@@ -21,7 +20,7 @@ const LARGEST_FRAME = 16 * 1024 * 1024;
 /** After these, another process may write the session. */
 const MAY_HAVE_MOVED = new Set(["session.status_running", "tandem.recovered"]);
 
-const batch = z.object({ after: z.int(), deltas: z.array(z.custom<LiveDelta>((value) => typeof value === "object")) });
+const batch = CONTRACT["fleet.previews.stream"].frame;
 
 export interface PreviewDependencies {
   self: FleetProcess;
@@ -138,12 +137,13 @@ export class SessionPreviews {
 
   async #open(peer: Peer, signal: AbortSignal) {
     const { key } = this.#dependencies;
+    const { method, path: url } = addressOf("fleet.previews.stream", { params: { session_id: this.#session } });
     const headers = { authorization: `Bearer ${await key.secret()}`, accept: "text/event-stream" };
     const answer = await forwardRequest(
       peer,
       {
-        method: "GET",
-        url: `/v1/fleet/previews/${this.#session}`,
+        method,
+        url,
         headers,
         remote: undefined,
         body: undefined,
