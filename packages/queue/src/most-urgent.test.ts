@@ -2,16 +2,14 @@ import { expect, test } from "vitest";
 import { nextOf } from "./most-urgent.ts";
 
 const run = (name: string, more: object = {}) => ({
-  ...{
-    kind: "session" as const,
-    name,
-    tenant: name[0]!,
-    priority: 0,
-    since: Number(name.slice(1)),
-    busy: 0,
-    served: 0,
-    ...more,
-  },
+  kind: "session" as const,
+  name,
+  tenant: name[0]!,
+  priority: 0,
+  since: Number(name.slice(1)),
+  busy: 0,
+  served: 0,
+  ...more,
 });
 const names = (runs: { name: string }[]): string[] => runs.map(({ name }) => name);
 
