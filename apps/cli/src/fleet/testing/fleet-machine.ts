@@ -9,13 +9,16 @@ import { openUp, startUp, type RunningUp, type UpProcess } from "../../testing/s
 const UP = ["up", "--json", "--port", "0"];
 
 /** A machine with a Postgres and several `tandem up` members, each with its own home and state folder. */
-export async function fleetMachine(settings = "") {
+export async function fleetMachine(settings = "", { hasJobModel = false } = {}) {
   await using parts = new AsyncDisposableStack();
   const postgres = parts.use(await startPostgres());
   const rehearsal = parts.use(await startRehearsal([]));
   const machine = parts.use(
     await scratchMachine(
       `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n` +
+        (hasJobModel
+          ? `  provider: { backend: anthropic, anthropic: { apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" } }\n`
+          : "") +
         `storage: { url: "env:TEST_DATABASE" }\n${settings}`,
     ),
   );
