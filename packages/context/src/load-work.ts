@@ -27,7 +27,7 @@ export const openSource: typeof open = (name, config, rules) => ({
   lists: "all",
   ...(config.connection && { connection: config.connection }),
   async *list(options) {
-    const room = await import("./ingest/sources/open-source.ts");
-    yield* room.openSource(name, config, rules).list(options);
+    const library = await import("./ingest/sources/open-source.ts");
+    yield* library.openSource(name, config, rules).list(options);
   },
 });

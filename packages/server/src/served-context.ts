@@ -9,7 +9,7 @@ export interface ServedContext {
   tools: readonly ContextTool[];
   jobs: JobStore;
   /** Runs background jobs. */
-  desk: Pick<JobRunner, "kinds" | "start" | "cancel">;
+  jobRunner: Pick<JobRunner, "kinds" | "start" | "cancel">;
   /** Opens a model for a single call; undefined if none is configured. The caller closes it. */
   openModel?: () => Promise<LlmRuntime | undefined>;
   /** The project's connections and sources, by their names in the config. */

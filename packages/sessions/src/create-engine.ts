@@ -162,7 +162,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     environments,
     sessions,
     history,
-    worktrees: worktrees.desk((session, by) => sessions.archive(session, by)),
+    worktrees: worktrees.service((session, by) => sessions.archive(session, by)),
     approvals,
     notifications: notifier,
     rules,

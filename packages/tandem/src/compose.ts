@@ -104,10 +104,10 @@ export async function openNamedConnection(host: Host, project: Project, name: st
 
 /** Opens the project's context: its folder, its proposals and its search index. */
 export async function openContext({ config, folder }: Project, store: Store, embedder?: Embedder): Promise<Knowledge> {
-  const room = await loadContext();
+  const library = await loadContext();
   const { folder: path, git, accept } = config.context;
   // All tokens of a server belong to one user: the account that runs it.
-  return room.openContext({ path: resolve(folder, path), git, accept, store, embedder, user: userInfo().username });
+  return library.openContext({ path: resolve(folder, path), git, accept, store, embedder, user: userInfo().username });
 }
 
 /** True if the project has a context or sources for one. An unrelated folder of the same name does not count. */
@@ -177,10 +177,10 @@ export async function startServer(
     allowedHosts?: string[] | undefined;
   },
 ): Promise<RunningServer> {
-  const room = await import("@tandem/server");
+  const library = await import("@tandem/server");
   const page = pageFolder();
   const settings = { ...(await serverSettings(project, port)), ...(allowedHosts && { allowedHosts }) };
-  return room.startServer({ ...parts, ...(page && { page }), settings });
+  return library.startServer({ ...parts, ...(page && { page }), settings });
 }
 
 /** The built web page, if there is one. `npm start` builds it, and packages contain it. */
@@ -195,8 +195,8 @@ export async function startTelemetry(
   settings: { version: string; instance?: string },
 ): Promise<Telemetry | undefined> {
   if (telemetry.endpoint === undefined) return undefined;
-  const room = await import("@tandem/server");
-  return room.startTelemetry({ endpoint: telemetry.endpoint, ...settings });
+  const library = await import("@tandem/server");
+  return library.startTelemetry({ endpoint: telemetry.endpoint, ...settings });
 }
 
 export const loadClaudeCode = () => import("@tandem/claude-code");

@@ -64,7 +64,7 @@ async function runHere(
   const watching = new AbortController();
   let watched: Promise<Watched> | undefined;
   try {
-    const row = await knowledge.desk.run(kind, params, {
+    const row = await knowledge.jobRunner.run(kind, params, {
       signal: invocation.signal,
       onStart: (id) => {
         watched = watch(id, watching.signal);

@@ -70,7 +70,7 @@ async function openOwn(invocation: Invocation, project: Project, logger: Logger)
   );
   parts.defer(() => engine.stop(STOP_MS));
   await engine.start();
-  await knowledge?.desk.resume();
+  await knowledge?.jobRunner.resume();
   if (knowledge) parts.use(await startMemoryCapture(project, knowledge, store, logger));
   const owned = parts.move();
   return { wire, engine: "own", [Symbol.asyncDispose]: () => owned.disposeAsync() };

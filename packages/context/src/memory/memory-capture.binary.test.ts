@@ -25,7 +25,7 @@ function watch(
   const runtime = backend.play([]);
   const llm = { backend: runtime.backend, open: async () => ({ ...backend.play(script), close: async () => {} }) };
   let script: Parameters<RehearsedBackend["play"]>[0] = [always(text("Nothing."))];
-  const desk = new JobRunner({
+  const runner = new JobRunner({
     store,
     space: context.id,
     holder: "a test",
@@ -41,7 +41,7 @@ function watch(
     log,
     now: () => time.now,
     isOurs,
-    begin: (params) => desk.start("memory", params),
+    begin: (params) => runner.start("memory", params),
   });
   return {
     captures,
@@ -55,7 +55,7 @@ function watch(
     },
     async [Symbol.asyncDispose]() {
       await captures[Symbol.asyncDispose]();
-      await desk[Symbol.asyncDispose]();
+      await runner[Symbol.asyncDispose]();
     },
   };
 }

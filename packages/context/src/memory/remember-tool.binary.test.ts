@@ -7,7 +7,7 @@ import { MemoryStage } from "./testing/memory-stage.ts";
 test("concurrent submissions over the tool become proposals one by one", async () => {
   await using stage = await MemoryStage.open(undefined, { memory: "always" });
   const { store, context } = stage;
-  await using desk = new JobRunner({
+  await using runner = new JobRunner({
     store,
     space: context.id,
     holder: "a test",
@@ -15,7 +15,7 @@ test("concurrent submissions over the tool become proposals one by one", async (
     models: { llm: undefined, modelOf: () => "none" },
     log: { warn: () => undefined },
   });
-  const remember = (input: unknown) => desk.start("remember", input, { mayWait: true });
+  const remember = (input: unknown) => runner.start("remember", input, { mayWait: true });
   const [capture] = jobTools({ remember, job: (id) => store.jobs.get(id) });
   expect(capture!.name).toBe("memory_capture");
   const caller = { signal: new AbortController().signal, by: "cursor" };

@@ -8,7 +8,7 @@ import { jobKind } from "./job-kind.ts";
 import { JobRunner } from "./job-runner.ts";
 
 // The contract of the store proves that its engines behave alike.
-describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %s", (_, start) => {
+describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job runner on %s", (_, start) => {
   let database: TestDatabase;
   let store: Store;
   beforeAll(async () => {
@@ -63,9 +63,9 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     await using other = openRunner("two", new Promise(() => {}));
     const { id } = await other.start("wait", { name: "theirs" });
     await other[Symbol.asyncDispose]();
-    await using desk = openRunner("three", new Promise(() => {}));
+    await using runner = openRunner("three", new Promise(() => {}));
     const before = begun.length;
-    await desk.resume();
+    await runner.resume();
     expect([begun.length, await stateOf(id)]).toEqual([before, "interrupted"]);
     await using again = openRunner("two", new Promise(() => {}));
     await again.resume(["another"]);
@@ -78,18 +78,18 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
     const names = ["a", "b", "c"];
     const ids: string[] = [];
     for (const name of names) {
-      const desk = openRunner("five", new Promise(() => {}));
-      ids.push((await desk.start("wait", { name })).id);
-      await desk[Symbol.asyncDispose]();
+      const runner = openRunner("five", new Promise(() => {}));
+      ids.push((await runner.start("wait", { name })).id);
+      await runner[Symbol.asyncDispose]();
     }
     const before = begun.length;
     const end = Promise.withResolvers<unknown>();
-    await using desk = openRunner("five", end.promise);
-    await desk.resume();
+    await using runner = openRunner("five", end.promise);
+    await runner.resume();
     await expect.poll(() => begun.slice(before)).toEqual([{ name: "a" }]);
     expect(await Promise.all(ids.map(stateOf))).toEqual(["running", "interrupted", "interrupted"]);
     // A job cancelled while it waits is not started.
-    expect(await desk.cancel(ids[1] as JobId)).toMatchObject({ state: "cancelled" });
+    expect(await runner.cancel(ids[1] as JobId)).toMatchObject({ state: "cancelled" });
     end.resolve({});
     await expect.poll(() => stateOf(ids[2]!)).toBe("done");
     expect(begun.slice(before)).toEqual([{ name: "a" }, { name: "c" }]);
@@ -99,40 +99,40 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job desk on %
 
   /** A job whose lease outlives its worker. */
   async function heldByTheDead(space: string, name: string, ttlMs: number): Promise<JobId> {
-    const desk = openRunner(space, new Promise(() => {}));
-    const { id } = await desk.start("wait", { name });
-    await desk[Symbol.asyncDispose]();
+    const runner = openRunner(space, new Promise(() => {}));
+    const { id } = await runner.start("wait", { name });
+    await runner[Symbol.asyncDispose]();
     expect(await store.jobs.take(id, "one who dies", ttlMs)).toBeDefined();
     return id;
   }
 
   test("a dead worker's job is resumed when its lease has expired", async () => {
     const id = await heldByTheDead("six", "orphan", 1_500);
-    await using desk = openRunner("six", Promise.resolve({ late: true }));
+    await using runner = openRunner("six", Promise.resolve({ late: true }));
     const before = begun.length;
-    await desk.resume();
+    await runner.resume();
     await expect.poll(() => stateOf(id)).toBe("done");
     expect(begun.length).toBe(before + 1);
   });
 
   test("a cancel request survives the job's worker and its requester", async () => {
     const id = await heldByTheDead("seven", "dying", 1_500);
-    await using desk = openRunner("seven", new Promise(() => {}));
-    expect(await desk.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
+    await using runner = openRunner("seven", new Promise(() => {}));
+    expect(await runner.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
     await expect.poll(() => stateOf(id)).toBe("cancelled");
 
     const other = await heldByTheDead("seven", "dying too", 1_500);
     expect(await cancelJob(store.jobs, other, "one who leaves")).toMatchObject({ state: "running" });
     await expect.poll(() => stateOf(other)).toBe("interrupted");
     const before = begun.length;
-    await desk.resume();
+    await runner.resume();
     expect([begun.length, await stateOf(other)]).toEqual([before, "cancelled"]);
   });
 
   test("a job is cancelled with or without a worker, and only once", async () => {
-    const desk = openRunner("four", new Promise(() => {}));
-    const { id: left } = await desk.start("wait", { name: "left" });
-    await desk[Symbol.asyncDispose]();
+    const runner = openRunner("four", new Promise(() => {}));
+    const { id: left } = await runner.start("wait", { name: "left" });
+    await runner[Symbol.asyncDispose]();
     expect(await cancelJob(store.jobs, left, "a test")).toMatchObject({ state: "cancelled", cancelRequested: true });
     await expect(cancelJob(store.jobs, left, "a test")).rejects.toMatchObject({ code: "conflict" });
 

@@ -53,7 +53,7 @@ joins:
 } as const;
 
 export interface MadeUpContext extends ServedContext, AsyncDisposable {
-  desk: JobRunner;
+  jobRunner: JobRunner;
 }
 
 /** A small shop: a real folder and a real store, and a database that answers every query with 42. */
@@ -68,7 +68,7 @@ export async function makeUpContext(
     Object.entries(FILES).map(([path, content]) => ({ path, content, expected: null })),
     { subject: "A shop" },
   );
-  const desk = new JobRunner({
+  const jobRunner = new JobRunner({
     store,
     space: context.id,
     holder: "a test",
@@ -83,7 +83,7 @@ export async function makeUpContext(
     catalogue,
     connections: { dialects: new Map([["shop", "sqlite"]]), open: async () => fortyTwo },
     work: {
-      ingest: ({ source }) => desk.start("count", { to: source === undefined ? 1 : 2 }),
+      ingest: ({ source }) => jobRunner.start("count", { to: source === undefined ? 1 : 2 }),
       job: (id) => store.jobs.get(id),
     },
   });
@@ -92,11 +92,11 @@ export async function makeUpContext(
     catalogue,
     tools: [...tools, ...(extra.tools ?? [])],
     jobs: store.jobs,
-    desk,
+    jobRunner,
     connections: [{ name: "shop", driver: "sqlite" }],
     sources: [{ name: "handbook", type: "folder" }],
     async [Symbol.asyncDispose]() {
-      await desk[Symbol.asyncDispose]();
+      await jobRunner[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
       await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     },

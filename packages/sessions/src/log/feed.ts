@@ -6,7 +6,7 @@ import { feedView } from "./session-view.ts";
 export type { FeedItem } from "@tandem/protocol";
 
 const SNAPSHOT_PAGE = 200;
-/** Events that change what a list of sessions shows. */
+/** Events that change a session's entry in a list. */
 const SHOWN = /^session\.(status_|updated|usage|deleted)/;
 /** How often the cost of a running session is updated. */
 const COST_MS = 1_000;
@@ -142,7 +142,7 @@ export class Feed {
     }
   }
 
-  /** How a session is now, unless that has been said. */
+  /** The current view of a session, unless it was already sent. */
   async #news(id: SessionId, { said }: Follower): Promise<FeedItem | undefined> {
     const row = await this.#store.sessions.get(id);
     if (!row) return said.delete(id) ? { type: "removed", id } : undefined;

@@ -25,19 +25,19 @@ const custom = (id: string): LoggedEvent =>
 
 const ids = (calls: Iterable<{ use: { id: string } }>): string[] => [...calls].map((call) => call.use.id);
 
-test("a call is open until its result, whatever comes between", () => {
+test("a call is open until its result, whatever follows it", () => {
   expect(ids(openCalls([use("a"), use("b"), result("a"), use("c")]).values())).toEqual(["b", "c"]);
   expect(ids(openCalls([use("a"), result("a")]).values())).toEqual([]);
 });
 
-test("what waits for somebody: calls to be confirmed and not yet, and custom tools without a result", () => {
+test("calls that wait for an answer: unconfirmed ones, and custom tools without a result", () => {
   const confirmation = event({ type: "user.tool_confirmation", tool_use_id: "b", result: "allow" });
   const answer = event({ type: "user.custom_tool_result", custom_tool_use_id: "d" });
   const events = [use("a"), use("b", true), use("c", true), custom("d"), custom("e"), confirmation, answer];
   expect(ids(waitingCalls(events))).toEqual(["c", "e"]);
 });
 
-test("a call is closed by a result of its own kind, on its own thread", () => {
+test("a call is closed only by a result of its kind on its thread", () => {
   const thread = "sthr_1" as ThreadId;
   const [call] = openCalls([
     event(

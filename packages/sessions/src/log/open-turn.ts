@@ -11,7 +11,7 @@ import type { EventLog } from "@tandem/storage";
 
 type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 
-/** An event before it has its id and time, and the thread it stands on. */
+/** An event without id and time, with its thread. */
 export interface Placed {
   thread: ThreadId | null;
   body: SessionEventBody;
@@ -24,7 +24,7 @@ export interface OpenCall {
 
 const PAGE = 200;
 
-/** The events of a session's last turn, if it has not ended: from the message that began it on. */
+/** The events of a session's last turn, from its first message, if it has not ended. */
 export async function readOpenTurn(log: EventLog, session: SessionId): Promise<LoggedEvent[]> {
   const backwards: LoggedEvent[] = [];
   for (let before: number | undefined; ; before = backwards.at(-1)!.seq) {
@@ -39,7 +39,7 @@ const endsTurn = ({ event }: LoggedEvent): boolean =>
   (event.type === "session.status_idle" && event.stop_reason.type !== "requires_action") ||
   event.type === "session.status_terminated";
 
-/** Calls that have no result among these events. */
+/** Calls without a result among these events. */
 export function openCalls(events: readonly LoggedEvent[]): Map<EventId, OpenCall> {
   const open = new Map<EventId, OpenCall>();
   for (const { thread, event } of events) track(open, thread, event);
@@ -70,7 +70,7 @@ export function track(
   }
 }
 
-/** What asks for a person among the open calls: custom tools, and calls that must be confirmed and have not been. */
+/** Open calls that need an answer: custom tools, and unconfirmed calls. */
 export function waitingCalls(events: readonly LoggedEvent[]): OpenCall[] {
   const confirmed = new Set(
     events.flatMap(({ event }) => (event.type === "user.tool_confirmation" ? [event.tool_use_id] : [])),
@@ -78,11 +78,11 @@ export function waitingCalls(events: readonly LoggedEvent[]): OpenCall[] {
   return [...openCalls(events).values()].filter((call) => needsAnswer(call) && !confirmed.has(call.use.id));
 }
 
-/** Whether somebody has to answer before the call can go on. */
+/** Whether the call needs an answer before it can continue. */
 export const needsAnswer = ({ use }: OpenCall): boolean =>
   use.type === "agent.custom_tool_use" || use.evaluated_permission === "ask";
 
-/** Who was said to wait, last. */
+/** The calls that the last status event names. */
 export function announcedCalls(events: readonly LoggedEvent[]): EventId[] {
   const last = events.findLast(({ event }) => event.type === "session.status_idle")?.event;
   return last?.type === "session.status_idle" && last.stop_reason.type === "requires_action"
@@ -90,7 +90,7 @@ export function announcedCalls(events: readonly LoggedEvent[]): EventId[] {
     : [];
 }
 
-/** The result of a call that has none, in its place. */
+/** A substitute result for a call without one. */
 export const closing = (call: OpenCall, why: Interruption, words: string): Placed => ({
   thread: call.thread,
   body: interruptedResult(call, why, words),

@@ -8,9 +8,9 @@ import { Outbox } from "./outbox.ts";
 const lease = { session: "sesn_1" } as Lease;
 const event = { type: "session.status_running", id: "sevt_1", processed_at: null } as SessionEvent;
 
-// A write that comes in the very step in which the outbox finds itself empty must not wait for the one after it.
+// A write that arrives while the outbox becomes empty must not wait for the next one.
 test.each(Array.from({ length: 12 }, (_, step) => step))(
-  "a write %i steps after another's answer is written",
+  "a write %i steps after another was acknowledged is written",
   async (step) => {
     const writes: Promise<LoggedEvent[]>[] = [];
     const logged: string[] = [];

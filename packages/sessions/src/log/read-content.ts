@@ -2,7 +2,7 @@ import type { ModelContent } from "@tandem/claude-code";
 import { RequestError, type FileId, type UserContent } from "@tandem/protocol";
 import type { FileStore } from "@tandem/storage";
 
-/** A message's content as the model takes it: uploaded files are read into it. */
+/** A message's content for the model, with uploaded files inlined. */
 export async function readContent(content: readonly UserContent[], files: FileStore): Promise<ModelContent[]> {
   return Promise.all(
     content.map(async (block): Promise<ModelContent> => {

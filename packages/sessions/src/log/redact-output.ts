@@ -1,12 +1,12 @@
 import type { ConversationOutput, Credential } from "@tandem/claude-code";
 
-/** Tandem's own tokens and Anthropic's keys, wherever they come from. */
+/** Tandem's tokens and Anthropic's keys, from any source. */
 const SHAPES = /\btandem_[\w-]{20,}|\bsk-ant-[\w-]{8,}/g;
 const REDACTED = "[redacted]";
 
 /**
- * Takes credentials out of what a conversation says, before anybody sees or keeps it: a command that prints a key which it
- * found somewhere would otherwise put it into the log. The model itself has seen what it has seen.
+ * Redacts credentials in a conversation's output before it is stored or sent: a command may print a key that it found. The
+ * model itself has already seen it.
  */
 export function redactOutput(output: ConversationOutput, credential: Credential): ConversationOutput {
   if (output.type !== "event" && output.type !== "delta") return output;
@@ -19,7 +19,7 @@ export function redactOutput(output: ConversationOutput, credential: Credential)
   return clean === text ? output : (JSON.parse(clean) as ConversationOutput);
 }
 
-/** Known here too, so that nobody loads Claude Code's room for it. */
+/** Repeated here, so that the claude-code package need not be loaded. */
 function secretOf(credential: Credential): string | undefined {
   switch (credential.type) {
     case "login":

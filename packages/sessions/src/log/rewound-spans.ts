@@ -1,16 +1,16 @@
 import type { EventOf, SessionId } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 
-/** What lies from here up to there in a log is not known to the agent any more. */
+/** A range of the log that is no longer in the agent's context. */
 export interface RewoundSpan {
   from: number;
   to: number;
 }
 
-/** A session that was rewound more often than this in a row is beyond help. */
+/** A limit on consecutive rewinds that are followed. */
 const MOST = 1_000;
 
-/** The stretches of a session's log that its agent does not remember, because the conversation was rewound. */
+/** The ranges of a session's log that rewinds removed from the agent's context. */
 export async function rewoundSpans(log: EventLog, session: SessionId): Promise<RewoundSpan[]> {
   const found = await log.read(session, { order: "desc", limit: MOST, types: ["tandem.rewound"] });
   const undone = new Set<string>();

@@ -45,7 +45,7 @@ export function threadView(row: ThreadRow, session: SessionRow): Thread {
   };
 }
 
-/** A session in short, for lists over all of them. */
+/** A summary of a session, for lists. */
 export function feedView(row: SessionRow): FeedSession {
   return {
     id: row.id,

@@ -9,7 +9,7 @@ const STATUSES: Record<string, SessionStatus> = {
   "session.thread_status_terminated": "terminated",
 };
 
-/** The threads of a session as its events tell them. */
+/** The threads of a session, built from its events. */
 export class Threads {
   readonly #session: SessionRow;
   readonly #roster: readonly ThreadAgent[];
@@ -22,7 +22,7 @@ export class Threads {
     this.#rows = new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** `thread` is the one on which the event stands. */
+  /** `thread` is the event's thread. */
   note(thread: ThreadId | null, event: SessionEvent): void {
     const at = event.processed_at ?? new Date().toISOString();
     if (event.type === "session.thread_created") {
@@ -45,7 +45,7 @@ export class Threads {
     if (row) this.#put({ ...row, status, updatedAt: at });
   }
 
-  /** The agent whose thread it is, if it is one of the roster. */
+  /** The agent of a thread, if it is in the roster. */
   agentOf(thread: ThreadId): string | undefined {
     const agent = this.#rows.get(thread)?.agent;
     return agent?.type === "agent" ? agent.id : undefined;
@@ -56,7 +56,7 @@ export class Threads {
     return agent?.type === "agent" ? agent.tools : undefined;
   }
 
-  /** Rows that changed since this was last asked, with what their threads have used. */
+  /** Rows that changed since the last call, with the usage of their threads. */
   changed(ledger?: UsageLedger): ThreadRow[] {
     const rows = [...this.#changed].map((id) => this.#rows.get(id)!);
     this.#changed.clear();

@@ -17,14 +17,14 @@ const request = (message: string, input: number, output: number, usd = 0.01, mod
 });
 
 describe("the usage ledger", () => {
-  test("counts a request once, whatever is said of it again", () => {
+  test("counts a request once, even if it is reported again", () => {
     const ledger = new UsageLedger(primary);
     ledger.add(null, request("msg_1", 10, 5));
     ledger.add(null, request("msg_1", 10, 5));
     expect(ledger.total).toMatchObject({ input_tokens: 10, output_tokens: 5, list_cost: { amount: "1" } });
   });
 
-  test("knows what each thread and model took", () => {
+  test("counts by thread and model", () => {
     const ledger = new UsageLedger(primary);
     ledger.add(null, request("msg_1", 10, 5));
     ledger.add(sub, request("msg_2", 3, 1, 0.02, "claude-haiku-5-5"));
@@ -33,14 +33,14 @@ describe("the usage ledger", () => {
     expect(ledger.usd).toBeCloseTo(0.03);
   });
 
-  test("agrees with what Claude Code reports, and says nothing", () => {
+  test("reports nothing if it agrees with Claude Code", () => {
     const ledger = new UsageLedger(primary);
     ledger.add(null, request("msg_1", 10, 5));
     expect(ledger.reconcile({ "claude-sonnet-5-5": { ...usage(10, 5), usd: 0.01 } })).toBeUndefined();
     expect(ledger.usd).toBeCloseTo(0.01);
   });
 
-  test("a request that no stream showed is counted at the turn's end, and the difference is told", () => {
+  test("a request that no stream showed is counted at the turn's end, and the difference is reported", () => {
     const ledger = new UsageLedger(primary);
     ledger.add(null, request("msg_1", 10, 5));
     const mismatch = ledger.reconcile({
@@ -55,7 +55,7 @@ describe("the usage ledger", () => {
     expect(ledger.usd).toBeCloseTo(0.031);
   });
 
-  test("a request of unknown price is charged once Claude Code says what the turn took", () => {
+  test("a request of unknown price is charged when Claude Code reports the turn's cost", () => {
     const ledger = new UsageLedger(primary);
     ledger.add(null, { model_usage: usage(10, 5), tandem: { model: "claude-new-9", message_id: "msg_1" } });
     expect(ledger.usd).toBe(0);
@@ -63,7 +63,7 @@ describe("the usage ledger", () => {
     expect(ledger.usd).toBeCloseTo(0.5);
   });
 
-  test("a turn's difference is held against that turn alone", () => {
+  test("a turn's difference is compared within that turn", () => {
     const ledger = new UsageLedger(primary);
     ledger.add(null, request("msg_1", 10, 5));
     ledger.reconcile({ "claude-sonnet-5-5": { ...usage(10, 5), usd: 0.01 } });
@@ -71,7 +71,7 @@ describe("the usage ledger", () => {
     expect(ledger.reconcile({ "claude-sonnet-5-5": { ...usage(1, 1), usd: 0.01 } })).toBeUndefined();
   });
 
-  test("goes on from what the log says", () => {
+  test("continues from the log", () => {
     const before = new UsageLedger(primary);
     before.add(null, request("msg_1", 10, 5));
     before.add(sub, request("msg_2", 3, 1));

@@ -7,7 +7,7 @@ interface Count {
   cacheWrite5m: number;
   cacheWrite1h: number;
   webSearches: number;
-  /** A request of unknown price counts nothing until the turn's end, when Claude Code says what it took. */
+  /** A request of unknown price counts nothing until the turn's end, when Claude Code reports its cost. */
   usd: number;
 }
 
@@ -27,8 +27,8 @@ const nothing = (): Count => ({
 });
 
 /**
- * What a session has used: a sum over its model requests, each counted once by the id of the message that answered it,
- * by model and by thread. At the end of a turn it is held against what Claude Code says that the turn took.
+ * The usage of a session: a sum over its model requests by model and thread, each counted once by the id of its response. At
+ * the end of a turn it is compared with Claude Code's report.
  */
 export class UsageLedger {
   readonly #primary: ThreadId;
@@ -37,14 +37,14 @@ export class UsageLedger {
   readonly #seen = new Set<string>();
   #turn = new Map<string, Priced>();
   activeMs: number;
-  /** Answers of the model. */
+  /** Model responses. */
   requests: number;
-  /** Those that have ended. */
+  /** Ended turns. */
   turns: number;
-  /** Without what was spent waiting for people. */
+  /** Active time, without waits for people. */
   workedMs: number;
 
-  /** Goes on from the session's last `session.usage`. */
+  /** Continues from the session's last `session.usage`. */
   constructor(primary: ThreadId, before?: { note: UsageNote | undefined; activeMs: number }) {
     this.#primary = primary;
     this.activeMs = before?.activeMs ?? 0;
@@ -59,7 +59,7 @@ export class UsageLedger {
     }
   }
 
-  /** A request of a process that is gone, and that will report nothing of it. */
+  /** A request of a dead process, which will not report it. */
   carry(thread: ThreadId | null, end: Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">): void {
     const turn = this.#turn;
     this.#turn = new Map();
@@ -78,8 +78,8 @@ export class UsageLedger {
   }
 
   /**
-   * Ends a turn. What Claude Code reports and no request showed is counted too, so that no money is overlooked; the two
-   * views are returned where they differ.
+   * Ends a turn. Cost that Claude Code reports and no request showed is counted too, so that none is missed. Returns both views
+   * if they differ.
    */
   reconcile(
     reported: Record<string, Priced>,
@@ -104,7 +104,7 @@ export class UsageLedger {
     return [...this.#byModel.values()].reduce((total, count) => total + count.usd, 0);
   }
 
-  /** As the store keeps it. */
+  /** The stored form. */
   get microUsd(): number {
     return Math.round(this.usd * 1_000_000);
   }

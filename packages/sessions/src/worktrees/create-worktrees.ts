@@ -6,12 +6,12 @@ import { WorktreeService } from "./worktree-service.ts";
 import { DEFAULT_WORKTREES, WorktreeMaker, type WorktreeSettings } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";
 
-/** Creates the worktree service; `desk` archives sessions. */
+/** Creates the worktree service; `service` takes the function that archives sessions. */
 export function createWorktrees(
   store: Store,
   settings: Pick<HostSettings, "stateFolder" | "hostVariables"> & { worktrees?: WorktreeSettings },
   audit: Audit,
-): { maker: WorktreeMaker; desk: (archive: (session: string, by: string) => Promise<unknown>) => Worktrees } {
+): { maker: WorktreeMaker; service: (archive: (session: string, by: string) => Promise<unknown>) => Worktrees } {
   const { stateFolder, hostVariables } = settings;
   // Imported lazily: commands that only read sessions start faster without it.
   const load = () => import("@tandem/claude-code");
@@ -23,5 +23,5 @@ export function createWorktrees(
   });
   const home = hostVariables["HOME"];
   const note: Audit["note"] = (entry) => audit.note(entry);
-  return { maker, desk: (archive) => new WorktreeService({ maker, store, archive, note, home }) };
+  return { maker, service: (archive) => new WorktreeService({ maker, store, archive, note, home }) };
 }

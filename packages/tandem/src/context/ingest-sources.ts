@@ -35,14 +35,14 @@ export async function ingestSources(
   if (chosen.length === 0 && !given) {
     throw new TandemError("not_found", `${displayPath} has no sources to read.`, { fix: ADD_ONE });
   }
-  const room = await loadContext();
+  const library = await loadContext();
   const paths = files.map((file) => resolve(file));
   const rules = { root: folder, maxFileMb, leaveOut: resolve(folder, config.context.folder) };
   return {
     sources: [
-      ...chosen.map((name) => room.openSource(name, configured[name]!, rules)),
-      ...(paths.length > 0 ? [filesSource(room, paths, rules)] : []),
-      ...(text === undefined ? [] : [room.textSource(text)]),
+      ...chosen.map((name) => library.openSource(name, configured[name]!, rules)),
+      ...(paths.length > 0 ? [filesSource(library, paths, rules)] : []),
+      ...(text === undefined ? [] : [library.textSource(text)]),
     ],
     params: {
       sources: chosen,
@@ -59,13 +59,13 @@ const ADD_ONE = 'Add one under ingest.sources, or give a text: tandem ingest --t
  * and an unreadable file does not fail the others.
  */
 function filesSource(
-  room: Awaited<ReturnType<typeof loadContext>>,
+  library: Awaited<ReturnType<typeof loadContext>>,
   paths: readonly string[],
   { root, maxFileMb }: { root: string; maxFileMb: number },
 ): Source {
   const each = paths.map((path) => {
     const type = path.endsWith(".sql") ? "sql" : "folder";
-    return { path, source: room.openSource("files", { type, path }, { root, maxFileMb }) };
+    return { path, source: library.openSource("files", { type, path }, { root, maxFileMb }) };
   });
   return {
     name: "files",

@@ -20,33 +20,33 @@ export async function jobKinds(parts: {
   given?: GivenDocuments | undefined;
 }): Promise<Record<string, JobKind>> {
   const { project, store, knowledge, tools, embedder, connect, given } = parts;
-  const room = await loadContext();
+  const library = await loadContext();
   const { scan, ingest, connections } = project.config;
   const databases = Object.keys(connections);
   const sources = Object.keys(ingest.sources);
   const memory = { context: knowledge, store, settings: project.config.memory };
   return {
-    memory: room.memoryKind(memory),
-    remember: room.rememberKind(memory),
+    memory: library.memoryKind(memory),
+    remember: library.rememberKind(memory),
     ...(databases.length > 0 && {
-      scan: room.jobKind(
+      scan: library.jobKind(
         z.strictObject({ connection: z.enum(databases), descriptions: z.boolean().default(scan.descriptions) }),
         async (run, { connection: connectionName, descriptions }) => {
           await using connection = await connect(connectionName);
           const config = { ...scan, descriptions };
-          return await room.scan(run, { context: knowledge, connectionName, connection, config });
+          return await library.scan(run, { context: knowledge, connectionName, connection, config });
         },
       ),
     }),
     ...((sources.length > 0 || given) && {
-      ingest: room.jobKind(
+      ingest: library.jobKind(
         given
           ? z
               .strictObject({ sources: z.array(z.enum(sources)), files: z.array(z.string()), text: z.string() })
               .partial()
           : z.strictObject({ sources: z.array(z.enum(sources)).min(1).default(sources) }),
         async (run, { sources: names = [] }) =>
-          room.ingest(run, {
+          library.ingest(run, {
             context: knowledge,
             store: { records: store.records, blobs: store.blobs, search: store.search, space: knowledge.id },
             config: ingest,

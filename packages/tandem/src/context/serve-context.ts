@@ -19,7 +19,7 @@ import { sharedQuotas } from "../fleet/shared-quotas.ts";
 import type { GivenDocuments } from "./ingest-sources.ts";
 import type { EngineOptions } from "../engine/create-project-engine.ts";
 
-export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobRunner };
+export type OpenedContext = ServedContext & AsyncDisposable & { jobRunner: JobRunner };
 
 /** The project's context with its tools, databases and background jobs. */
 export async function serveContext(
@@ -39,7 +39,7 @@ export async function serveContext(
     },
 ): Promise<OpenedContext> {
   await requireTrust(host.env, project);
-  const room = await loadContext();
+  const library = await loadContext();
   const { jobKinds } = await import("./job-kinds.ts");
   await using parts = new AsyncDisposableStack();
   const embedder = await openEmbedder(host, project);
@@ -48,12 +48,12 @@ export async function serveContext(
   const { folder, search, user } = knowledge;
   const connect = (name: string) => openNamedConnection(host, project, name);
   const connections = parts.use(new Databases(project.config.connections, connect));
-  const catalogue = new room.CatalogueReader(folder);
+  const catalogue = new library.CatalogueReader(folder);
   const quotas = await sharedQuotas(host, project, shared ?? store.records);
   const models = await jobModels(host, project, quotas);
   const reading = { folder, user, search, catalogue, connections };
-  const desk = parts.use(
-    new room.JobRunner({
+  const jobRunner = parts.use(
+    new library.JobRunner({
       store,
       space: knowledge.id,
       holder: holderName(command),
@@ -66,25 +66,25 @@ export async function serveContext(
         embedder,
         connect,
         given,
-        tools: room.createContextTools(reading),
+        tools: library.createContextTools(reading),
       }),
       models,
     }),
   );
   const ingest = ({ source }: { source?: string }) =>
-    desk.start("ingest", source === undefined ? {} : { sources: [source] });
+    jobRunner.start("ingest", source === undefined ? {} : { sources: [source] });
   // Several sessions may submit at once. One submission takes a moment.
-  const remember = (input: unknown) => desk.start("remember", input, { mayWait: true });
+  const remember = (input: unknown) => jobRunner.start("remember", input, { mayWait: true });
   // The store may contain jobs of other projects.
   const job = async (id: string) => [await store.jobs.get(id)].find((row) => row?.space === knowledge.id);
-  const work = { remember, ...(desk.kinds.includes("ingest") && { ingest }), job };
+  const work = { remember, ...(jobRunner.kinds.includes("ingest") && { ingest }), job };
   const owned = parts.move();
   return {
     context: knowledge,
     catalogue,
-    tools: room.createContextTools({ ...reading, work }),
+    tools: library.createContextTools({ ...reading, work }),
     jobs: store.jobs,
-    desk,
+    jobRunner,
     openModel: async () => models.llm?.open(() => {}),
     connections: Object.entries(project.config.connections).map(([name, { driver }]) => ({ name, driver })),
     sources: Object.entries(project.config.ingest.sources).map(([name, { type }]) => ({ name, type })),
@@ -95,12 +95,12 @@ export async function serveContext(
 /** Captures memories from finished sessions until disposed. */
 export async function startMemoryCapture(
   project: Project,
-  { context, desk }: OpenedContext,
+  { context, jobRunner }: OpenedContext,
   store: Store,
   log: EngineOptions["log"],
 ): Promise<AsyncDisposable> {
   const { MemoryCapture } = await loadContext();
-  const begin = (params: { session: string }) => desk.start("memory", params);
+  const begin = (params: { session: string }) => jobRunner.start("memory", params);
   const { isProjectSession } = await import("./is-project-session.ts");
   const isOurs = await isProjectSession(project, sessionRoots(project), store);
   const captures = new MemoryCapture({ store, space: context.id, settings: project.config.memory, isOurs, begin, log });

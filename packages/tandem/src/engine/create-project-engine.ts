@@ -77,7 +77,7 @@ export async function createProjectEngine(
   const stateFolder = await ensureTandemHome(host.env);
   const { checkMode, hostAccount } = await import("@tandem/policy");
   const { createEngine: createProjectEngine, pinHooks } = await loadSessions();
-  const room = runs === true ? await loadClaudeCode() : undefined;
+  const library = runs === true ? await loadClaudeCode() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
   const { sessions } = project.config;
   const isFleet = more?.fleet !== undefined;
@@ -116,7 +116,7 @@ export async function createProjectEngine(
     onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
   });
   return createProjectEngine(store, {
-    executable: room ? await find() : "",
+    executable: library ? await find() : "",
     credential,
     hostVariables,
     stateFolder,
@@ -142,7 +142,7 @@ export async function createProjectEngine(
     ...checkpointSettings(project),
     userFolders: [stateFolder, claudeFolder(host.env)],
     models: runs === "later" ? lastModels : allModels,
-    openConversation: room?.openConversation ?? (runs === "later" ? await openLater(find) : refuseToRun),
+    openConversation: library?.openConversation ?? (runs === "later" ? await openLater(find) : refuseToRun),
     sweep: () => sweepProcesses(host.env),
     log,
     ...more,

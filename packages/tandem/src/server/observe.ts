@@ -19,9 +19,9 @@ export interface Observation extends AsyncDisposable {
 /** `holder` is this process's name in its leases. */
 export async function observe(host: Host, project: Project, holder: string): Promise<Observation> {
   const { env, version } = host;
-  const room = await loadServer();
+  const library = await loadServer();
   let own: Engine | undefined;
-  const metrics = await room.createMetrics(version, {
+  const metrics = await library.createMetrics(version, {
     fleet: async () => own!.fleet.status(),
     processes: async () => (await loadClaudeCode()).measureProcesses(await ledgers(env)),
   });
@@ -29,7 +29,7 @@ export async function observe(host: Host, project: Project, holder: string): Pro
   const tracing = await startTelemetry(project, { version, instance: holder });
   if (tracing) parts.use(tracing);
   const { metricsPort } = project.config.server;
-  if (metricsPort !== undefined) parts.use(await room.serveMetrics(metrics, metricsPort));
+  if (metricsPort !== undefined) parts.use(await library.serveMetrics(metrics, metricsPort));
   const owned = parts.move();
   return {
     metrics,

@@ -47,7 +47,7 @@ export async function openTenantRuntime(
   store: Store,
   { tenant, logger, credential, engine: more, health, readUsage, fleet, observe, runs = true }: TenantRuntimeOptions,
 ): Promise<OpenTenantRuntime> {
-  const room = await loadServer();
+  const library = await loadServer();
   await using parts = new AsyncDisposableStack();
   const serving = { command: "tandem up", log: logger };
   const knowledge = hasContext(project)
@@ -59,8 +59,8 @@ export async function openTenantRuntime(
         }),
       )
     : undefined;
-  const clientServers = new room.ClientServers();
-  const previews = fleet && parts.use(new room.RemotePreviews(fleet, { tenant: tenant.id, logger }));
+  const clientServers = new library.ClientServers();
+  const previews = fleet && parts.use(new library.RemotePreviews(fleet, { tenant: tenant.id, logger }));
   const engine = await createProjectEngine(host, project, store, {
     ...serving,
     runs,
@@ -73,10 +73,10 @@ export async function openTenantRuntime(
     more: {
       ...more,
       ...(previews && { previews }),
-      ...(knowledge && !more?.fleet && { jobQueue: knowledge.desk.queue }),
+      ...(knowledge && !more?.fleet && { jobQueue: knowledge.jobRunner.queue }),
     },
   });
-  const acp = room.connectAgents({
+  const acp = library.connectAgents({
     engine,
     clientServers,
     logger,
@@ -102,9 +102,9 @@ export async function openTenantRuntime(
       await engine.start();
       // Like turns, jobs run on workers only.
       if (!knowledge || fleet?.role === "server") return;
-      await knowledge.desk.resume();
-      running.defer(() => knowledge.desk.pause());
-      if (fleet) running.use(resumeJobs(knowledge.desk, logger));
+      await knowledge.jobRunner.resume();
+      running.defer(() => knowledge.jobRunner.pause());
+      if (fleet) running.use(resumeJobs(knowledge.jobRunner, logger));
       running.use(await startMemoryCapture(project, knowledge, store, logger));
     },
     stop: (deadlineMs) => (stopping ??= running.disposeAsync().then(() => engine.stop(deadlineMs))),

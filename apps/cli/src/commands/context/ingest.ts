@@ -93,11 +93,11 @@ async function givenText(invocation: Invocation, text: string | undefined): Prom
 /** Reads the sources without calling a model or storing anything. */
 async function plan(invocation: Invocation, project: Project, store: Store, sources: readonly Source[]): Promise<void> {
   const { config } = project;
-  const room = await loadContext();
+  const library = await loadContext();
   const { modelOf } = await jobModels(invocation, project);
   const { id: space } = await openContext(project, store);
   using progress = new Progress(invocation, "Reading …");
-  const planned = await room.planIngest(
+  const planned = await library.planIngest(
     { records: store.records, blobs: store.blobs, search: store.search, space },
     sources,
     { ingest: config.ingest, modelOf, signal: invocation.signal },

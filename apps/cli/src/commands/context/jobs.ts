@@ -86,15 +86,15 @@ export async function show(invocation: Invocation, id: string): Promise<void> {
 
 /** Waits until the job has ended. A job of a dead process ends when its lease expires. */
 export async function cancel(invocation: Invocation, id: string): Promise<void> {
-  const room = await loadContext();
+  const library = await loadContext();
   const row = await withJobs(invocation, async (jobs) => {
     const found = await find(jobs, id);
     const { jobs: store } = jobs.store;
-    const asked = await room.cancelJob(store, found.id, HOLDER);
+    const asked = await library.cancelJob(store, found.id, HOLDER);
     if (asked.endedAt !== null) return withHolder(jobs, asked);
     using _ = new Progress(invocation, `Waiting for ${found.id} to stop …`);
     const signal = AbortSignal.any([invocation.signal, AbortSignal.timeout(CANCEL_MS)]);
-    return withHolder(jobs, (await room.awaitCancelled(store, found.id, HOLDER, signal)) ?? asked);
+    return withHolder(jobs, (await library.awaitCancelled(store, found.id, HOLDER, signal)) ?? asked);
   });
   await print(invocation, row);
 }

@@ -39,10 +39,10 @@ export async function mcp(invocation: Invocation): Promise<number> {
   const { stdin, stdout, stderr, signal, version } = invocation;
   if (stdin.isTTY) stderr.write("Speaks MCP on standard input and output: meant to be started by an MCP client.\n");
   invocation.allowToStop(STOP_MS);
-  await withKnowledge(invocation, "tandem mcp", async ({ tools, desk }) => {
+  await withKnowledge(invocation, "tandem mcp", async ({ tools, jobRunner }) => {
     // Finish submitted memories: they take little time and are often a client's last request.
     const onFailure = (error: unknown) => stderr.write(`remember: ${String(error)}\n`);
-    void desk.resume(["remember"]).catch(onFailure);
+    void jobRunner.resume(["remember"]).catch(onFailure);
     const { serveMcpStdio } = await loadServer();
     await serveMcpStdio({
       tools,

@@ -65,43 +65,43 @@ export interface MemoryListOptions {
 }
 
 export async function list(invocation: Invocation, { scope, agent, all = false }: MemoryListOptions): Promise<void> {
-  const room = await loadContext();
-  const memories = await withContext(invocation, ({ folder }) => new room.Memories(folder).own());
+  const library = await loadContext();
+  const memories = await withContext(invocation, ({ folder }) => new library.Memories(folder).own());
   const now = new Date();
   const shown = memories
-    .filter((memory) => all || !room.isExpired(memory, now))
+    .filter((memory) => all || !library.isExpired(memory, now))
     .filter(
       (memory) => (scope === undefined || memory.scope === scope) && (agent === undefined || memory.agent === agent),
     )
     .toReversed();
   if (invocation.json) {
-    const found = shown.map((memory) => asJson(memory, room.contradictionsOf(memory, memories)));
+    const found = shown.map((memory) => asJson(memory, library.contradictionsOf(memory, memories)));
     await write(invocation.stdout, `${JSON.stringify({ memories: found }, null, 2)}\n`);
     return;
   }
   const lines = listLines(
     invocation.stdout,
-    shown.map((memory) => ({ memory, against: room.contradictionsOf(memory, memories) })),
+    shown.map((memory) => ({ memory, against: library.contradictionsOf(memory, memories) })),
   );
   const none = styleFor(invocation.stdout).dim('Nothing is remembered yet: tandem remember "…"');
   await write(invocation.stdout, `${lines.length > 0 ? lines.join("\n") : none}\n`);
 }
 
 export async function show(invocation: Invocation, id: string): Promise<void> {
-  const room = await loadContext();
+  const library = await loadContext();
   const { memory, against } = await withContext(invocation, async ({ folder }) => {
-    const memories = new room.Memories(folder);
-    const found = await room.findMemory(memories, id);
-    return { memory: found, against: room.contradictionsOf(found, await memories.own()) };
+    const memories = new library.Memories(folder);
+    const found = await library.findMemory(memories, id);
+    return { memory: found, against: library.contradictionsOf(found, await memories.own()) };
   });
   if (invocation.json) await write(invocation.stdout, `${JSON.stringify(asJson(memory, against), null, 2)}\n`);
   else await write(invocation.stdout, `${(await showLines(invocation.stdout, memory, against)).join("\n")}\n`);
 }
 
 export async function forget(invocation: Invocation, id: string): Promise<void> {
-  const room = await loadContext();
+  const library = await loadContext();
   const proposal = await withContext(invocation, (knowledge) =>
-    room.forget(knowledge, id.replace(/^memory:/, ""), userInfo().username),
+    library.forget(knowledge, id.replace(/^memory:/, ""), userInfo().username),
   );
   const { dim, good } = styleFor(invocation.stdout);
   const told = `${good("Forgotten.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}\n`;
@@ -112,10 +112,10 @@ export async function forget(invocation: Invocation, id: string): Promise<void> 
 }
 
 export async function keep(invocation: Invocation, id: string, { expires }: { expires: string }): Promise<void> {
-  const room = await loadContext();
+  const library = await loadContext();
   const expiresAt = parseExpiry("--expires", expires);
   const proposal = await withContext(invocation, (knowledge) =>
-    room.keep(knowledge, id.replace(/^memory:/, ""), { by: userInfo().username, expiresAt }),
+    library.keep(knowledge, id.replace(/^memory:/, ""), { by: userInfo().username, expiresAt }),
   );
   const { good } = styleFor(invocation.stdout);
   const told = expiresAt === null ? "Kept for good." : `Kept until ${expiresAt.slice(0, 10)}.`;
@@ -126,8 +126,8 @@ export async function keep(invocation: Invocation, id: string, { expires }: { ex
 /** Captures the memories of a session now. */
 export async function capture(invocation: Invocation, session: string): Promise<number> {
   const project = await openProject(invocation);
-  const room = await loadContext();
-  if (project.config.memory.capture === "off") throw room.captureIsOff();
+  const library = await loadContext();
+  if (project.config.memory.capture === "off") throw library.captureIsOff();
   await using store = await openStore(invocation, project);
   invocation.allowToStop(STOP_MS);
   const { row, watched } = await runContextJob(invocation, project, store, {

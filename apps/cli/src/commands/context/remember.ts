@@ -52,7 +52,7 @@ export async function remember(
 ): Promise<void> {
   const text = await readPrompt(invocation, words, "remember");
   const project = await openProject(invocation);
-  const room = await loadContext();
+  const library = await loadContext();
   const expiresAt = parseExpiry("--expires", options.expires);
   // `--agent` implies the agent scope.
   const scope = options.agent === undefined ? options.scope : "agent";
@@ -67,7 +67,7 @@ export async function remember(
       await opened?.close();
     },
   };
-  const said = await room.remember(
+  const said = await library.remember(
     knowledge,
     { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userInfo().username },
     { ...(options.check && { llm: ask }), signal: invocation.signal },

@@ -120,16 +120,16 @@ async function plan(invocation: Invocation, project: Project, names: readonly st
   const plans: PricedPlan[] = [];
   {
     using _ = new Progress(invocation, "Looking …");
-    const room = await loadContext();
+    const library = await loadContext();
     // Check trust before opening any connection of the config.
     await requireTrust(invocation.env, project);
     const path = resolve(project.folder, config.context.folder);
     const isThere = existsSync(join(path, "context.yaml"));
-    const folder = isThere ? await room.openContextFolder({ path, git: config.context.git }) : undefined;
+    const folder = isThere ? await library.openContextFolder({ path, git: config.context.git }) : undefined;
     for (const name of names) {
       await using connection = await openNamedConnection(invocation, project, name);
       const parts = { folder, connectionName: name, connection, config: config.scan };
-      const planned = await room.planScan({ ...parts, hasModel, signal: invocation.signal });
+      const planned = await library.planScan({ ...parts, hasModel, signal: invocation.signal });
       plans.push({ ...planned, usd: await priceOf(planned, config.llm) });
     }
   }

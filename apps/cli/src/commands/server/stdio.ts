@@ -25,9 +25,9 @@ export interface StdioOptions {
 /** Serves the API to the parent process as JSON lines until it disconnects or dies. */
 export async function stdio(invocation: Invocation, options: StdioOptions): Promise<number> {
   const { stdin, stdout, stderr, version } = invocation;
-  const room = await loadServer();
+  const library = await loadServer();
   if (options.schema) {
-    stdout.write(`${JSON.stringify(room.stdioSchema(), null, 2)}\n`);
+    stdout.write(`${JSON.stringify(library.stdioSchema(), null, 2)}\n`);
     return 0;
   }
   if (stdin.isTTY)
@@ -37,13 +37,15 @@ export async function stdio(invocation: Invocation, options: StdioOptions): Prom
   const signal = AbortSignal.any([invocation.signal, parent.signal]);
   await using log = new LogFile(join(logFolder(invocation.env), "stdio"));
   // Not to stderr: if the host never reads it, the full pipe would block this process.
-  const logger = room.createLogger({ destination: { write: (line) => (invocation.debug ? stderr : log).write(line) } });
+  const logger = library.createLogger({
+    destination: { write: (line) => (invocation.debug ? stderr : log).write(line) },
+  });
   const opening = openProjectOrDefaults(invocation).then((project) => openWire(invocation, project, logger));
   await using opened = await opening.catch((error: unknown) => {
-    stdout.write(`${room.startErrorLine(error)}\n`);
+    stdout.write(`${library.startErrorLine(error)}\n`);
     throw error;
   });
   const { wire, engine } = opened;
-  await room.serveStdio({ wire, engine, stdin, stdout, version, signal, logger });
+  await library.serveStdio({ wire, engine, stdin, stdout, version, signal, logger });
   return 0;
 }

@@ -25,7 +25,7 @@ export const contextRoutes: Route[] = [
     extension: true,
     summary: "What is known here: counts, connections, sources, and files that cannot be read",
     handle: async (call) => {
-      const { context, connections, sources, desk } = contextOf(call);
+      const { context, connections, sources, jobRunner } = contextOf(call);
       const [paths, { problems }] = await Promise.all([context.folder.list(), context.search.sync()]);
       const count = (prefix: string) => paths.filter((path) => path.startsWith(prefix)).length;
       return {
@@ -34,7 +34,7 @@ export const contextRoutes: Route[] = [
         counts: { table: count("catalogue/"), page: count("wiki/"), memory: count("memory/") },
         connections: connections.map((each) => ({ ...each, tables: count(`catalogue/${each.name}/`) })),
         sources: [...sources],
-        job_kinds: desk.kinds,
+        job_kinds: jobRunner.kinds,
         problems: [...problems],
       };
     },

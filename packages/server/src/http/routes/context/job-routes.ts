@@ -23,7 +23,7 @@ export const jobRoutes: Route[] = [
     at: "worker",
     extension: true,
     summary: "Start a job; it goes on by itself",
-    handle: async (call) => describe(await contextOf(call).desk.start(call.body.kind, call.body.params)),
+    handle: async (call) => describe(await contextOf(call).jobRunner.start(call.body.kind, call.body.params)),
   }),
   jsonRoute("jobs.retrieve", {
     scope: "read",
@@ -38,7 +38,7 @@ export const jobRoutes: Route[] = [
     extension: true,
     summary:
       "Cancel a job; whoever works on it stops within a second or so, and one whose holder has died ends with its lease",
-    handle: async (call) => describe(await contextOf(call).desk.cancel((await find(call)).id)),
+    handle: async (call) => describe(await contextOf(call).jobRunner.cancel((await find(call)).id)),
   }),
   jsonRoute("jobs.events.list", {
     scope: "read",
