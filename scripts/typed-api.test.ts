@@ -36,7 +36,7 @@ test("calls have the types of the declarations", () => {
 
 describe("no cast hides the type of an answer", () => {
   test.each(["apps/web/src", "apps/cli/src"])("in %s", (folder) => {
-    const files = globSync("**/*.{ts,tsx}", { cwd: join(root, folder) }).filter((file) => !/\.test\.ts$/.test(file));
+    const files = globSync("**/*.{ts,tsx}", { cwd: join(root, folder) }).filter((file) => !file.endsWith(".test.ts"));
     const calls = files.flatMap((file) =>
       callsIn(readFileSync(join(root, folder, file), "utf8")).map((call) => ({ file, ...call })),
     );
