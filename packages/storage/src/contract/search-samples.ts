@@ -13,6 +13,11 @@ export const doc = (key: string, fields: Partial<SearchDocument> = {}): SearchDo
   ...fields,
 });
 
-export async function keysFound(stage: Stage, space: string, text: string, limit = 20): Promise<string[]> {
+export async function keysFound(
+  stage: Pick<Stage, "store">,
+  space: string,
+  text: string,
+  limit = 20,
+): Promise<string[]> {
   return (await stage.store.search.search(space, { text, limit })).map(({ key }) => key);
 }

@@ -71,7 +71,6 @@ export class Stage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const store of this.#roots) await store[Symbol.asyncDispose]();
-    await this.fixture[Symbol.asyncDispose]();
   }
 }
 

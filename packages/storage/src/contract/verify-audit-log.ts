@@ -112,6 +112,10 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
 
   "audit.tampered": async (stage) => {
     const location = await stage.fixture.location();
+    await using store = await openStore(location);
+    await store.audit.append(numbers(6).map((number) => note(`${number}`)));
+    const head = await store.audit.head();
+    await stage.fixture.execute(location, "create table untouched as select * from audit");
     const attempts: [sql: string, problem: string, seq: number][] = [
       [`update audit set actor = 'mallory' where seq = 4`, "changed", 4],
       [`update audit set details = '{"text":"other"}' where seq = 2`, "changed", 2],
@@ -121,13 +125,11 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
       [`delete from audit`, "truncated", 1],
     ];
     for (const [statement, problem, seq] of attempts) {
-      const fresh = statement === attempts[0]![0] ? location : await stage.fixture.location();
-      await using store = await openStore(fresh);
-      await store.audit.append(numbers(6).map((number) => note(`${number}`)));
-      const head = await store.audit.head();
       expect(await goThrough(await chainOf(store), [head])).toMatchObject({ ok: true });
-      await stage.fixture.execute(fresh, statement);
+      await stage.fixture.execute(location, statement);
       expect((await goThrough(await chainOf(store), [head])).broken, statement).toMatchObject({ problem, seq });
+      await stage.fixture.execute(location, "delete from audit");
+      await stage.fixture.execute(location, "insert into audit select * from untouched");
     }
   },
 };

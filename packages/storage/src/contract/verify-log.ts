@@ -1,5 +1,5 @@
 import { newId, type LoggedEvent, type SessionEvent } from "@tandem/protocol";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sent, textOf, threadRow, usage } from "./samples.ts";
@@ -110,11 +110,12 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     expect(up.slice(-10).every(({ event }) => textOf(event) === long)).toBe(true);
     const down = await stage.store.events.read(lease.session, { limit: 1_000, order: "desc" });
     expect(down.map(({ seq }) => seq)).toEqual(numbers(1_000, 2_011).toReversed());
+    await stage.store.sessions.delete(lease);
   },
 
   "log.heavy": async (stage) => {
     const lease = await stage.session();
-    const heavy = "x".repeat(500_000);
+    const heavy = "x".repeat(inject("soak") ? 500_000 : 100_000);
     const written: LoggedEvent[] = [];
     for (const _ of numbers(120)) {
       written.push(...(await stage.store.events.append(lease, [{ thread: null, event: message(heavy) }])));
@@ -132,6 +133,8 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     });
     // Reading each part together with everything after it would take about 30 times as long.
     expect(together).toBeLessThan(5 * single + 500);
+    // Later behaviours read the whole database.
+    await stage.store.sessions.delete(lease);
   },
 
   "log.find": async (stage) => {

@@ -46,6 +46,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     expect(await stage.store.records.get(space, "page", "none")).toBeUndefined();
     await stage.store.records.write(space, []);
     await stage.store.deleteSpace(space);
+    await stage.store.deleteSpace(space);
   },
 
   "record.order": async (stage) => {

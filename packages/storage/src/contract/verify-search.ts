@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { openStore } from "../open-store.ts";
 import type { SearchQuery } from "../search-index.ts";
 import type { BehaviourId } from "./storage-behaviours.ts";
 import { doc, keysFound, newSpace } from "./search-samples.ts";
@@ -249,7 +250,9 @@ export const verifySearch: Record<Id, Verify> = {
     expect(await stage.store.search.search(space, { text: "orders", limit: 2 })).toHaveLength(2);
   },
 
-  "search.many": async (stage) => {
+  "search.many": async ({ fixture }) => {
+    // In its own database: later behaviours read the whole one.
+    await using store = await openStore(await fixture.location());
     const space = newSpace();
     // More documents than the limit for a discriminating word.
     const made = numbers(10_400).map((number) =>
@@ -261,8 +264,8 @@ export const verifySearch: Record<Id, Verify> = {
       }),
     );
     made.push(doc("page:titled", { title: "What is common and plain", text: "nothing else" }));
-    await stage.store.search.put(space, made);
-    const found = (text: string): Promise<string[]> => keysFound(stage, space, text, 5);
+    await store.search.put(space, made);
+    const found = (text: string): Promise<string[]> => keysFound({ store }, space, text, 5);
     expect((await found("common"))[0]).toBe("page:titled");
     expect((await found("plain common"))[0]).toBe("page:titled");
     expect((await found("common plain missing number77"))[0]).toBe("page:77");
@@ -271,7 +274,7 @@ export const verifySearch: Record<Id, Verify> = {
     expect((await found("word5 common")).slice(0, 3).toSorted()).toEqual(["page:3605", "page:5", "page:7205"]);
     expect(await found("number10400")).toEqual(["page:10400"]);
     const kept = async (query: Omit<SearchQuery, "limit">): Promise<string[]> =>
-      (await stage.store.search.search(space, { limit: 3, ...query })).map(({ key }) => key).toSorted();
+      (await store.search.search(space, { limit: 3, ...query })).map(({ key }) => key).toSorted();
     expect(await kept({ text: "word20 common", kinds: ["page"] })).toEqual(["page:20", "page:3620", "page:7220"]);
     expect(await kept({ text: "word100 common", kinds: ["page"] })).toEqual([]);
     const tables = await kept({ text: "word100 common", kinds: ["page", "table"] });
