@@ -9,6 +9,7 @@ import { expect, inject, test } from "vitest";
 import { isExtraction, isTriage } from "./extract/testing/extract-answers.ts";
 import { isCurator, isReconciler, isRepair, isUnit } from "./testing/agent-requests.ts";
 import { openTestIngest, type TestIngest } from "./testing/open-test-ingest.ts";
+import { runTestIngest } from "./testing/run-test-ingest.ts";
 import {
   REFUND_REQUESTS,
   REFUNDS,
@@ -115,15 +116,12 @@ test.each(inject("soak") ? [...killed, ...killedElsewhere] : killed)(
       const killed = await first.ended;
       expect(first.child.signalCode, `${killed.out}${killed.errors}`).toBe("SIGKILL");
 
-      const second = await start(root, rehearsal.url).ended;
-      const { state, result } = JSON.parse(second.out || JSON.stringify({ state: second.errors }));
-      expect(state).toBe("done");
-      expect(result.proposals).toMatchObject([proposal]);
+      const second = await runTestIngest(root, rehearsal.url);
+      expect(second).toMatchObject({ state: "done", result: { proposals: [proposal] } });
       expect(rehearsal.modelRequests).toHaveLength(requests + twice);
 
-      const third = await start(root, rehearsal.url).ended;
       const unchanged = Object.keys(documents).length;
-      expect(JSON.parse(third.out)).toMatchObject({
+      expect(await runTestIngest(root, rehearsal.url)).toMatchObject({
         state: "done",
         result: { sources: [{ unchanged }], proposals: [] },
       });

@@ -1,6 +1,7 @@
 import { always, object, unauthorized } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import { sharedStore } from "../testing/shared-store.ts";
 import type { TextCaptured } from "./capture-text.ts";
 import { contradictionsOf } from "./memories.ts";
 import { isExpired } from "./memory-file.ts";
@@ -12,6 +13,8 @@ beforeAll(async () => {
   backend = await RehearsedBackend.open("anthropic");
 });
 afterAll(() => backend[Symbol.asyncDispose]());
+const store = sharedStore();
+const openStage = (model?: RehearsedBackend, accept?: object) => MemoryStage.open(model, accept, store());
 
 const words = (text: string, more: Partial<Words> = {}): Words => ({
   text,
@@ -23,7 +26,7 @@ const words = (text: string, more: Partial<Words> = {}): Words => ({
 
 describe("a person's own statement", () => {
   test("is stored at once, as a revertible commit, and found", async () => {
-    await using stage = await MemoryStage.open();
+    await using stage = await openStage();
     const { memory, proposal } = await remember(
       stage.context,
       words("Weeks begin on Sundays.", { tags: ["calendar"] }),
@@ -51,7 +54,7 @@ describe("a person's own statement", () => {
   });
 
   test("is stored once per scope", async () => {
-    await using stage = await MemoryStage.open();
+    await using stage = await openStage();
     const first = await remember(stage.context, words("Weeks begin on Sundays."));
     const again = await remember(stage.context, words("  weeks begin  on Sundays"));
     expect(again).toMatchObject({ memory: { id: first.memory.id } });
@@ -65,12 +68,12 @@ describe("a person's own statement", () => {
     ["a whole document", words("x".repeat(5_000)), "at most 4000 characters"],
     ["for an agent without a name", words("Fine.", { scope: "agent" }), "none is named"],
   ])("%s is rejected", async (_, given, message) => {
-    await using stage = await MemoryStage.open();
+    await using stage = await openStage();
     await expect(remember(stage.context, given)).rejects.toThrow(message);
   });
 
   test("expires, and comes back when repeated", async () => {
-    await using stage = await MemoryStage.open();
+    await using stage = await openStage();
     const soon = new Date(Date.now() + 60_000);
     const { memory } = await remember(stage.context, words("The fair is on.", { expiresAt: soon.toISOString() }));
     expect(isExpired(memory, new Date(soon.getTime() - 1))).toBe(false);
@@ -80,7 +83,7 @@ describe("a person's own statement", () => {
   });
 
   test("can be forgotten and extended by a person, also after an undo", async () => {
-    await using stage = await MemoryStage.open();
+    await using stage = await openStage();
     const { memory } = await remember(stage.context, words("Weeks begin on Sundays."));
     const until = new Date(Date.now() + 86_400_000).toISOString();
     await keep(stage.context, memory.id, { by: "ada", expiresAt: until });
@@ -98,7 +101,7 @@ describe("a person's own statement", () => {
 
 describe("contradictions", () => {
   test("are found by a model, linked in both directions, and unlinked when one is forgotten", async () => {
-    await using stage = await MemoryStage.open(backend);
+    await using stage = await openStage(backend);
     const { memory: old } = await remember(stage.context, words("Refunds take 30 days."));
     const llm = async () => backend.play([object({ contradicts: [{ id: "m1", why: "Another time." }] })]);
     const { memory, contradicts, unchecked } = await remember(stage.context, words("Refunds take 14 days."), { llm });
@@ -116,7 +119,7 @@ describe("contradictions", () => {
   });
 
   test("need similar memories; a failure loses nothing", async () => {
-    await using stage = await MemoryStage.open(backend);
+    await using stage = await openStage(backend);
     const never = async () => {
       throw new Error("No model is needed for this.");
     };
@@ -132,7 +135,7 @@ describe("contradictions", () => {
 
 describe("an agent's statement", () => {
   test("is quarantined whatever the rules, with its contradictions, once", async () => {
-    await using stage = await MemoryStage.open(backend, { memory: "always" });
+    await using stage = await openStage(backend, { memory: "always" });
     const { memory } = await remember(stage.context, words("Refunds take 30 days."));
     const params = { text: "Refunds take 14 days.", scope: "project", by: "claude-code" };
     const row = await stage.run(params, {
@@ -158,7 +161,7 @@ describe("an agent's statement", () => {
   });
 
   test("survives a model failure: the job fails, and the proposal waits", async () => {
-    await using stage = await MemoryStage.open(backend);
+    await using stage = await openStage(backend);
     await remember(stage.context, words("Refunds take 30 days."));
     const row = await stage.run(
       { text: "Refunds take 14 days.", scope: "user", by: "cursor" },

@@ -4,6 +4,7 @@ import { always, planLimit, rateLimited, refusal, when } from "@tandem/rehearsal
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sharedStore } from "../testing/shared-store.ts";
 import { CatalogueReader } from "../tools/catalogue-reader.ts";
 import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
 import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
@@ -28,12 +29,15 @@ beforeAll(async () => {
   backend = await RehearsedBackend.open("anthropic");
 });
 afterAll(() => backend[Symbol.asyncDispose]());
+const store = sharedStore();
+const openStage = (sql: string, model?: RehearsedBackend, accept?: object) =>
+  ScanStage.open(sql, model, accept, store());
 
 const answers = [describeAll(), nameJoins()];
 
 describe("a first scan", () => {
   test("writes structure, profile, descriptions and joins to the catalogue by rule", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     const { state, result, requests, events } = await stage.scan({ script: answers });
     expect(state).toBe("done");
     expect(result).toMatchObject({
@@ -70,7 +74,7 @@ describe("a first scan", () => {
   });
 
   test("without a model, writes everything but descriptions", async () => {
-    await using stage = await ScanStage.open(SHOP);
+    await using stage = await openStage(SHOP);
     const { state, result } = await stage.scan();
     expect(state).toBe("done");
     expect(result).toMatchObject({ tables: { added: 4 }, descriptions: null });
@@ -81,7 +85,7 @@ describe("a first scan", () => {
   });
 
   test("a rule that accepts nothing leaves everything for review", async () => {
-    await using stage = await ScanStage.open(SHOP, backend, {
+    await using stage = await openStage(SHOP, backend, {
       structure: "never",
       joins: "never",
       descriptions: "never",
@@ -96,7 +100,7 @@ describe("a first scan", () => {
   });
 
   test("checks a suggested join in the data, and records its origin", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     const end = (table: string, column: string) => ({ schema: "main", table, columns: [column] });
     const { state, result, requests } = await stage.scan({
       script: [
@@ -122,14 +126,14 @@ describe("a first scan", () => {
 
 describe("a second scan", () => {
   test("of an unchanged database requests and proposes nothing", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers });
     const again = await stage.scan({ script: [] });
     expect(again).toMatchObject({ state: "done", requests: 0, skipped: [], result: { proposals: [] } });
   });
 
   test("with a new column describes only that one", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers });
     stage.database.exec("ALTER TABLE staff ADD COLUMN phone TEXT");
     const { result } = await stage.scan({
@@ -156,7 +160,7 @@ describe("a second scan", () => {
   });
 
   test("never changes a person's text or asks about it", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers });
     const file = join(stage.context.folder.path, stage.path("staff"));
     const before = await readFile(file, "utf8");
@@ -173,7 +177,7 @@ describe("a second scan", () => {
   });
 
   test("removes a dropped table, but keeps it if a person wrote about it", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers });
     const file = join(stage.context.folder.path, stage.path("staff"));
     await writeFile(file, `${await readFile(file, "utf8")}notes: Ask Ada before you use it.\n`);
@@ -185,7 +189,7 @@ describe("a second scan", () => {
   });
 
   test("that finds no tables changes nothing and fails", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers });
     const empty = (connection: Connection) => with_(connection, { structure: async () => [] });
     const { state, error } = await stage.scan({ connection: empty });
@@ -198,7 +202,7 @@ describe("a second scan", () => {
     const many = Array.from({ length: 8 }, (_, i) => `CREATE TABLE t${i} (id INTEGER PRIMARY KEY, name TEXT);`).join(
       "",
     );
-    await using stage = await ScanStage.open(many);
+    await using stage = await openStage(many);
     await stage.scan();
     stage.database.exec(Array.from({ length: 6 }, (_, i) => `DROP TABLE t${i};`).join(""));
     const { result } = await stage.scan();
@@ -213,7 +217,7 @@ describe("a second scan", () => {
 
 describe("failures never overwrite existing content", () => {
   test("a used-up quota keeps descriptions and joins, and the job is not done", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers });
     const before = await stage.file("orders");
     stage.database.exec("ALTER TABLE orders ADD COLUMN note TEXT; ALTER TABLE staff ADD COLUMN phone TEXT;");
@@ -237,7 +241,7 @@ describe("failures never overwrite existing content", () => {
   });
 
   test("empty answers are not descriptions", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     const { state, skipped } = await stage.scan({
       script: [
         describeAll(({ tables }) => ({ tables: tables.map((table) => ({ ...table, description: "", columns: [] })) })),
@@ -250,7 +254,7 @@ describe("failures never overwrite existing content", () => {
   });
 
   test("suggested joins stay when the model is not asked or refuses", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers, scan: { modelJoins: false } });
     const path = stage.path("orders");
     const text = (await stage.context.folder.read(path))!;
@@ -275,7 +279,7 @@ describe("failures never overwrite existing content", () => {
   });
 
   test("a failing index does not affect the catalogue", async () => {
-    await using stage = await ScanStage.open(SHOP);
+    await using stage = await openStage(SHOP);
     const sync = () => Promise.reject(new TandemError("unavailable", "The index is away."));
     Object.assign(stage.context, { search: { sync } });
     const { state, skipped } = await stage.scan();
@@ -285,7 +289,7 @@ describe("failures never overwrite existing content", () => {
   });
 
   test("open or rejected parts of a new file are not proposed again", async () => {
-    await using stage = await ScanStage.open(SHOP, backend, { descriptions: "never", joins: "never" });
+    await using stage = await openStage(SHOP, backend, { descriptions: "never", joins: "never" });
     const { result } = await stage.scan({ script: answers });
     const [first] = result.proposals;
     expect(first!.open).toBeGreaterThan(5);
@@ -295,7 +299,7 @@ describe("failures never overwrite existing content", () => {
   });
 
   test("lists an unreadable file and leaves it alone", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers });
     const file = join(stage.context.folder.path, stage.path("staff"));
     await writeFile(file, "columns: [\n");
@@ -310,7 +314,7 @@ describe("failures never overwrite existing content", () => {
 });
 
 test("a join deleted by a person does not come back; others stay", async () => {
-  await using stage = await ScanStage.open(SHOP);
+  await using stage = await openStage(SHOP);
   await stage.scan();
   const joins = async () => (await stage.file("orders"))?.joins?.map(({ columns }) => columns.join()) ?? [];
   expect(await joins()).toContain("customer_id");
@@ -335,7 +339,7 @@ test("a join deleted by a person does not come back; others stay", async () => {
 
 describe("during a scan", () => {
   test("a vanished table is skipped and listed, and the rest completes", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     const vanishing = (connection: Connection) =>
       with_(connection, {
         structure: async (options) => {
@@ -353,7 +357,7 @@ describe("during a scan", () => {
   });
 
   test("lists unreadable tables and keeps their files", async () => {
-    await using stage = await ScanStage.open(`${SHOP}; CREATE VIEW late AS SELECT * FROM orders WHERE total > 100;`);
+    await using stage = await openStage(`${SHOP}; CREATE VIEW late AS SELECT * FROM orders WHERE total > 100;`);
     expect(await stage.scan()).toMatchObject({ state: "done" });
     expect(await stage.file("late")).toBeDefined();
     stage.database.exec("PRAGMA legacy_alter_table = on; ALTER TABLE orders RENAME TO orders_v2;");
@@ -365,7 +369,7 @@ describe("during a scan", () => {
   });
 
   test("tables that differ only in case have two files on every disk", async () => {
-    await using stage = await ScanStage.open(SHOP);
+    await using stage = await openStage(SHOP);
     // SQLite cannot have both, so another database is simulated.
     const both = (names: readonly string[]) => (connection: Connection) =>
       with_(connection, {
@@ -392,14 +396,14 @@ describe("during a scan", () => {
   });
 
   test("waits for a quota that resets soon, and reports it", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     const { state, events } = await stage.scan({ script: [rateLimited({ retryAfterSeconds: 30 }), ...answers] });
     expect(state).toBe("done");
     expect(events).toContainEqual({ type: "waiting", reason: expect.any(String), until: expect.any(String) });
   });
 
   test("an interrupted job is resumed by the next scan, which pays for nothing twice", async () => {
-    await using stage = await ScanStage.open(SHOP, backend);
+    await using stage = await openStage(SHOP, backend);
     const controller = new AbortController();
     const interrupted = stage.scan({
       script: [

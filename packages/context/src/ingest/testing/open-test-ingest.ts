@@ -30,10 +30,10 @@ export interface TestIngest extends AsyncDisposable {
   ingest(run: Run, config?: object, tools?: readonly ContextTool[]): Promise<IngestReport>;
 }
 
-/** A folder of documents with its own context, or the existing one in `root`. */
+/** A folder of documents with its own context, or the existing one in `root`. Without `store`, it has its own. */
 export async function openTestIngest(
   documents: Readonly<Record<string, string>>,
-  { accept = {}, root }: { accept?: object; root?: string } = {},
+  { accept = {}, root, store: given }: { accept?: object; root?: string; store?: Store } = {},
 ): Promise<TestIngest> {
   const home = root ?? (await mkdtemp(join(tmpdir(), "tandem-ingest-")));
   const place = (...parts: string[]) => join(home, ...parts);
@@ -42,7 +42,7 @@ export async function openTestIngest(
     await writeFile(path, text);
   };
   for (const [name, text] of Object.entries(documents)) await put(place("docs", name), text);
-  const store = await openStore(place("tandem.db"));
+  const store = given ?? (await openStore(place("tandem.db")));
   const folder = await openContextFolder({ path: place("context"), git: "own", scratch: place("scratch") });
   const config = (ingest: object) => configSchema.parse({ ingest, context: { accept } });
   const proposals = createProposals({ folder, store, space: folder.id, accept: config({}).context.accept });
@@ -68,7 +68,7 @@ export async function openTestIngest(
         sources: [source()],
       }),
     [Symbol.asyncDispose]: async () => {
-      await store[Symbol.asyncDispose]();
+      if (!given) await store[Symbol.asyncDispose]();
       if (root === undefined) await rm(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -22,21 +22,28 @@ export class MemoryStage implements AsyncDisposable {
   readonly store: Store;
   readonly context: Context;
   readonly #home: string;
+  readonly #isShared: boolean;
   readonly #backend: RehearsedBackend | undefined;
 
-  private constructor(parts: { store: Store; context: Context; home: string }, backend: RehearsedBackend | undefined) {
+  private constructor(
+    parts: { store: Store; context: Context; home: string; isShared: boolean },
+    backend: RehearsedBackend | undefined,
+  ) {
     this.store = parts.store;
+    this.#isShared = parts.isShared;
     this.context = parts.context;
     this.#home = parts.home;
     this.#backend = backend;
   }
 
-  static async open(backend?: RehearsedBackend, accept: object = {}): Promise<MemoryStage> {
+  /** Without `shared`, the stage has its own store. */
+  static async open(backend?: RehearsedBackend, accept: object = {}, shared?: Store): Promise<MemoryStage> {
     const home = await mkdtemp(join(tmpdir(), "tandem-memory-"));
-    const store = await openStore(join(home, "tandem.db"));
+    const store = shared ?? (await openStore(join(home, "tandem.db")));
     const rules = configSchema.parse({ context: { accept } }).context.accept;
     const place = { path: join(home, "context"), git: "own" as const, scratch: join(home, "scratch") };
-    return new MemoryStage({ store, context: await openContext({ ...place, store, accept: rules }), home }, backend);
+    const context = await openContext({ ...place, store, accept: rules });
+    return new MemoryStage({ store, context, home, isShared: shared !== undefined }, backend);
   }
 
   get memories(): Memories {
@@ -110,7 +117,7 @@ export class MemoryStage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.store[Symbol.asyncDispose]();
+    if (!this.#isShared) await this.store[Symbol.asyncDispose]();
     await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -41,11 +41,19 @@ export class ScanStage implements AsyncDisposable {
   readonly database: DatabaseSync;
   readonly #store: Store;
   readonly #home: string;
+  readonly #isShared: boolean;
   readonly #backend: RehearsedBackend | undefined;
   #connection: Connection | undefined;
 
   private constructor(
-    parts: { context: ScanContext; search: ContextSearch; store: Store; home: string; database: DatabaseSync },
+    parts: {
+      context: ScanContext;
+      search: ContextSearch;
+      store: Store;
+      home: string;
+      database: DatabaseSync;
+      isShared: boolean;
+    },
     backend: RehearsedBackend | undefined,
   ) {
     this.context = parts.context;
@@ -53,20 +61,22 @@ export class ScanStage implements AsyncDisposable {
     this.database = parts.database;
     this.#store = parts.store;
     this.#home = parts.home;
+    this.#isShared = parts.isShared;
     this.#backend = backend;
   }
 
-  /** Without a backend: a project without a model. */
-  static async open(sql: string, backend?: RehearsedBackend, accept: object = {}): Promise<ScanStage> {
+  /** Without a backend: a project without a model. Without `shared`, the stage has its own store. */
+  static async open(sql: string, backend?: RehearsedBackend, accept: object = {}, shared?: Store): Promise<ScanStage> {
     const home = await mkdtemp(join(tmpdir(), "tandem-scan-"));
     const database = new DatabaseSync(join(home, "shop.sqlite"));
     database.exec(sql);
-    const store = await openStore(join(home, "tandem.db"));
+    const store = shared ?? (await openStore(join(home, "tandem.db")));
     const folder = await openContextFolder({ path: join(home, "context"), git: "own", scratch: join(home, "scratch") });
     const rules = configSchema.parse({ context: { accept } }).context.accept;
     const proposals = createProposals({ folder, store, space: folder.id, accept: rules });
     const search = new ContextSearch({ folder, store });
-    return new ScanStage({ context: { folder, proposals, search }, search, store, home, database }, backend);
+    const context = { folder, proposals, search };
+    return new ScanStage({ context, search, store, home, database, isShared: shared !== undefined }, backend);
   }
 
   async scan({
@@ -137,7 +147,7 @@ export class ScanStage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection?.[Symbol.asyncDispose]();
     this.database.close();
-    await this.#store[Symbol.asyncDispose]();
+    if (!this.#isShared) await this.#store[Symbol.asyncDispose]();
     await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
