@@ -12,8 +12,7 @@ describe.skipIf(browserPath === undefined)("first visit", () => {
 
   test("labels demo costs as unpaid wherever costs are shown", async () => {
     const session = await stage.start("Say hello");
-    const page = await stage.open();
-    await page.goto(`${stage.url}/sessions/${session}`);
+    const page = await stage.open(`/sessions/${session}`);
     await page.getByRole("log").getByText("no model was asked and nothing was spent").waitFor();
     await page.getByRole("button", { name: /^\$0\.\d+ ?in a demo ?spent$/ }).click();
     await page.getByRole("dialog", { name: "Money" }).getByText("nobody pays").waitFor();
@@ -40,8 +39,7 @@ describe.skipIf(browserPath === undefined)("first visit", () => {
     await page.goto(`${stage.url}/settings/status`);
     await page.getByText("There is nothing here").waitFor();
 
-    const operator = await stage.open();
-    await operator.goto(`${stage.url}/settings`);
+    const operator = await stage.open("/settings");
     await operator.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Status" }).waitFor();
     expect(await operator.getByText("Acme Ltd").count()).toBe(0);
     // The operator sees the tenant of each token.

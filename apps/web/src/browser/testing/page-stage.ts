@@ -26,18 +26,21 @@ const TANDEM = process.env["TANDEM_TEST_COMMAND"] ?? join(root, "apps", "cli", "
 const AGENT = fileURLToPath(import.meta.resolve("./scripted-agent.ts"));
 /** Limit for one element to appear. It is long because a busy machine is slow, not broken. */
 const DEADLINE_MS = 180_000;
+const VIEWPORT = { width: 1280, height: 850 };
 const FLAGS = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
   --disable-crash-reporter`.split(/\s+/);
 
-/** A server with a scripted agent, and a real browser. */
+/** A server with a scripted agent, and a real browser. Tests share it; each suite calls `reset` between its tests. */
 export interface PageStage extends AsyncDisposable {
   url: string;
   /** The folder in which sessions work. */
   project: string;
-  /** A single-use sign-in link, optionally for another address of the same server. */
-  link(url?: string): Promise<string>;
-  /** Opens a signed-in window with its own cookies. */
-  open(options?: BrowserContextOptions & { url?: string }): Promise<Page>;
+  /** A single-use sign-in link. */
+  link(): Promise<string>;
+  /** Opens a path in the shared, signed-in window. A new window takes Chromium five times as long. */
+  open(path?: string): Promise<Page>;
+  /** Opens a signed-in window with its own cookies and cache, optionally at another address of the same server. */
+  openOwn(options?: BrowserContextOptions & { url?: string }): Promise<Page>;
   /** Opens a window that is not signed in. */
   openSignedOut(): Promise<Page>;
   /** Errors logged by windows and their requests to other servers, since the last call. */
@@ -52,14 +55,21 @@ export interface PageStage extends AsyncDisposable {
   kill(): Promise<void>;
   /** Restarts the server with the same state and port. */
   restart(): Promise<void>;
+  /** Closes all windows but the shared one and clears that, archives all sessions and restores the project's files. */
+  reset(): Promise<void>;
 }
+
+const sessionList = (page: Page) => page.getByRole("heading", { name: "Sessions", level: 1 });
 
 /**
  * With `context`, the project is the demo shop with a catalogue, a wiki and open proposals. `settings` is appended to
  * tandem.yaml. With `demo`, the model is the demo's instead of `scripted-agent.ts`.
  */
 export async function startPageStage({ context = false, settings: own = "", demo = false } = {}): Promise<PageStage> {
-  execFileSync(process.execPath, [join(root, "scripts", "build-page.ts")]);
+  // The built package contains the page.
+  if (process.env["TANDEM_TEST_COMMAND"] === undefined) {
+    execFileSync(process.execPath, [join(root, "scripts", "build-page.ts")]);
+  }
   const home = await realpath(await mkdtemp(join(tmpdir(), "tandem-page-")));
   const project = join(home, "project");
   const state = join(home, "tandem");
@@ -94,7 +104,11 @@ export async function startPageStage({ context = false, settings: own = "", demo
     await rm(state, { recursive: true, force: true });
     await rename(join(project, ".tandem"), state);
   } else await mkdir(project);
-  await writeFile(join(project, "notes.md"), "# Notes\n\nOne, two, three.\n");
+  const restoreFiles = async (): Promise<void> => {
+    await writeFile(join(project, "notes.md"), "# Notes\n\nOne, two, three.\n");
+    for (const name of ["more.md", "planned.md", "here.md"]) await rm(join(project, name), { force: true });
+  };
+  await restoreFiles();
   const agent = tandem(["rehearse", "serve", AGENT, "--json"]);
   const { url: model } = await firstLine(agent);
   const settings = join(project, "tandem.yaml");
@@ -129,8 +143,14 @@ export async function startPageStage({ context = false, settings: own = "", demo
     return `${at}/#code=${code}`;
   };
   let pageErrors: string[] = [];
-  const openSignedOut = async (options: BrowserContextOptions = {}, own = url): Promise<Page> => {
-    const room = await browser.newContext({ viewport: { width: 1280, height: 850 }, locale: "en-US", ...options });
+  const openWindow = async (options: BrowserContextOptions = {}, own = url): Promise<Page> => {
+    const room = await browser.newContext({
+      viewport: VIEWPORT,
+      locale: "en-US",
+      // Animations take a quarter of a core for as long as an agent works.
+      reducedMotion: "reduce",
+      ...options,
+    });
     room.setDefaultTimeout(DEADLINE_MS);
     await room.addInitScript({ content: TELL_VIOLATIONS });
     room.on("console", (message) => {
@@ -145,17 +165,47 @@ export async function startPageStage({ context = false, settings: own = "", demo
     });
     return room.newPage();
   };
+  const openOwn = async ({
+    url: at = url,
+    ...options
+  }: BrowserContextOptions & { url?: string } = {}): Promise<Page> => {
+    const page = await openWindow(options, at);
+    await page.goto(await link(at));
+    await sessionList(page).waitFor();
+    return page;
+  };
+  let shared: Page | undefined;
   return {
     url,
     project,
-    link,
+    link: () => link(),
     api,
-    openSignedOut: () => openSignedOut(),
-    async open({ url: at = url, ...options } = {}) {
-      const page = await openSignedOut(options, at);
-      await page.goto(await link(at));
-      await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
-      return page;
+    openSignedOut: () => openWindow(),
+    openOwn,
+    async open(path = "/") {
+      const isNew = shared === undefined;
+      shared ??= await openOwn();
+      if (isNew && path === "/") return shared;
+      await shared.goto(`${url}${path}`);
+      if (path === "/") await sessionList(shared).waitFor();
+      return shared;
+    },
+    async reset() {
+      for (const room of browser.contexts()) if (room !== shared?.context()) await room.close();
+      if (shared) {
+        for (const tab of shared.context().pages()) if (tab !== shared) await tab.close();
+        await shared.unrouteAll({ behavior: "ignoreErrors" });
+        if (shared.url().startsWith(url)) await shared.evaluate("localStorage.clear(), sessionStorage.clear()");
+        await shared.goto("about:blank");
+        await shared.setViewportSize(VIEWPORT);
+      }
+      // An idle session would keep its process, and that takes time of the processor.
+      const { data } = await api<{ data: { id: string }[] }>("/v1/sessions?limit=100");
+      for (const { id } of data) await api(`/v1/sessions/${id}/archive`, {});
+      await restoreFiles();
+      await rm(gates, { recursive: true });
+      await mkdir(gates);
+      pageErrors = [];
     },
     pageErrors() {
       const before = pageErrors;

@@ -2,24 +2,23 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("joining late", () => {
-  beforeAll(async () => {
-    stage = await startPageStage();
+/** See `page.binary.test.ts`. */
+export function testLateJoin(shared: () => PageStage): void {
+  beforeAll(() => {
+    stage = shared();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterEach(() => stage.reset());
 
   test("joins in the middle of an answer and shows every word exactly once", async () => {
-    const [first, second] = [await stage.open(), await stage.open()];
-    const session = await stage.start("Count the words");
-    await first.goto(`${stage.url}/sessions/${session}`);
-    await first.getByRole("log").getByText("word5 word6").waitFor();
-    await second.goto(`${stage.url}/sessions/${session}`);
-    const talk = second.getByRole("log");
+    const page = await stage.open(`/sessions/${await stage.start("Count the words")}`);
+    const talk = page.getByRole("log");
+    await talk.getByText("word5 word6").waitFor();
+    await page.reload();
     await talk.getByText("word1 word2").waitFor();
     // The answer was shown while it streamed.
     const shown = await talk.innerText();
@@ -60,8 +59,7 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
 
   test("shows a finished session with the same text and without todo bookkeeping", async () => {
     const session = await stage.start("Look around");
-    const page = await stage.open();
-    await page.goto(`${stage.url}/sessions/${session}`);
+    const page = await stage.open(`/sessions/${session}`);
     await page.getByRole("log").getByText("const one = 1;").waitFor();
     await page.goto(`${stage.url}/sessions/${session}?view=history`);
     const then = page.getByRole("log", { name: "Conversation up to this point" });
@@ -76,8 +74,7 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
 
   test("stays at the end if the user scrolls there before a deep link has loaded", async () => {
     const session = await stage.start("Look around");
-    const page = await stage.open();
-    await page.goto(`${stage.url}/sessions/${session}`);
+    const page = await stage.open(`/sessions/${session}`);
     await page.getByRole("log").getByText("const one = 1;").waitFor();
     const log = await stage.api<{ data: { event: { id: string; type: string } }[] }>(`/v1/sessions/${session}/log`);
     const { id } = log.data.find(({ event }) => event.type === "user.message")!.event;
@@ -112,8 +109,7 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
 
   test("forks a session that has ended", async () => {
     const session = await stage.start("Change the notes", "acceptEdits");
-    const page = await stage.open();
-    await page.goto(`${stage.url}/sessions/${session}`);
+    const page = await stage.open(`/sessions/${session}`);
     await page.getByRole("log").getByText("Four.", { exact: true }).waitFor();
     await expect.poll(async () => (await stage.api<{ status: string }>(`/v1/sessions/${session}`)).status).toBe("idle");
     await stage.api(`/v1/sessions/${session}/archive`, {});
@@ -196,4 +192,4 @@ describe.skipIf(browserPath === undefined)("joining late", () => {
     await rm(join(stage.project, ".git"), { recursive: true });
     expect(stage.pageErrors()).toEqual([]);
   });
-});
+}

@@ -1,42 +1,25 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { PageStage } from "../testing/page-stage.ts";
+import type { WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let stage: PageStage;
-/** Receives the webhooks. */
-let hook: Server;
-let received: string[];
 
-describe.skipIf(browserPath === undefined)("settings", () => {
-  beforeAll(async () => {
-    received = [];
-    hook = createServer((request, response) => {
-      request.on("data", (chunk: Buffer) => received.push(chunk.toString()));
-      request.on("end", () => response.writeHead(204).end());
-    }).listen(0, "127.0.0.1");
-    await once(hook, "listening");
-    const place = `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
-    stage = await startPageStage({
-      settings: `notify: { webhooks: [{ url: "${place}/hooks?key=secret", on: [failed] }], desktop: true }\n`,
-    });
+/** See `page.binary.test.ts`. */
+export function testSettings(shared: () => PageStage, hook: () => WebhookReceiver): void {
+  beforeAll(() => {
+    stage = shared();
   });
-  afterAll(async () => {
-    await stage?.[Symbol.asyncDispose]();
-    hook.close();
-  });
+  afterEach(() => stage.reset());
 
   test("shows notification targets and sends a test", async () => {
-    const page = await stage.open();
-    await page.goto(`${stage.url}/settings/notifications`);
+    const page = await stage.open(`/settings/notifications`);
     const webhook = page.getByRole("listitem").filter({ hasText: "/hooks" });
     await webhook.getByText("Told of failures · not signed").waitFor();
     await webhook.getByText("nothing sent yet").waitFor();
     expect(await page.getByText("secret").count()).toBe(0);
     await page.getByRole("button", { name: "Send a test" }).click();
     await webhook.getByText("delivered", { exact: true }).waitFor();
-    expect(JSON.parse(received.join(""))).toMatchObject({ type: "test" });
+    expect(JSON.parse(hook().received.join(""))).toMatchObject({ type: "test" });
     // The page knows whether this machine has a desktop; the test does not.
     await page
       .getByRole("listitem")
@@ -47,8 +30,7 @@ describe.skipIf(browserPath === undefined)("settings", () => {
   });
 
   test("shows models, prices and the billed credential, but no secret", async () => {
-    const page = await stage.open();
-    await page.goto(`${stage.url}/settings/models`);
+    const page = await stage.open(`/settings/models`);
     const { data } = await stage.api<{ data: { id: string; tandem: { price: { input: number } | null } }[] }>(
       "/v1/models",
     );
@@ -63,10 +45,9 @@ describe.skipIf(browserPath === undefined)("settings", () => {
   });
 
   test("creates an environment, a token, a limit and an agent version, and finds them in the audit", async () => {
-    const page = await stage.open();
+    const page = await stage.open("/settings/environments");
     const dialog = page.getByRole("dialog");
     const row = (words: string) => page.locator("#main").getByRole("listitem").filter({ hasText: words });
-    await page.goto(`${stage.url}/settings/environments`);
     await page.getByRole("button", { name: "New environment" }).click();
     await dialog.getByLabel("Name").fill("Elsewhere");
     await dialog.getByLabel("What it is").selectOption({ label: "A private scratch folder for each session" });
@@ -96,9 +77,9 @@ describe.skipIf(browserPath === undefined)("settings", () => {
     expect(await answer("/v1/sessions")).toBe(401);
 
     await page.goto(`${stage.url}/settings/budgets`);
-    await page.getByLabel("At most").fill("5");
+    await page.getByLabel("At most").fill("500");
     await page.getByRole("button", { name: "Set the limit" }).click();
-    await row("Today").getByText("of $5.00").waitFor();
+    await row("Today").getByText("of $500.00").waitFor();
 
     await page.goto(`${stage.url}/settings/agents`);
     await row("scout").getByRole("button", { name: "Edit" }).click();
@@ -114,4 +95,4 @@ describe.skipIf(browserPath === undefined)("settings", () => {
     await page.getByText(/All \d+ entries are as they were/).waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
-});
+}

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startBreakableProxy } from "./testing/breakable-proxy.ts";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
-import { setTabVisibility } from "./testing/set-tab-visibility.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { startBreakableProxy } from "../testing/breakable-proxy.ts";
+import type { PageStage } from "../testing/page-stage.ts";
+import { setTabVisibility } from "../testing/set-tab-visibility.ts";
 
 let stage: PageStage;
 
@@ -10,14 +10,15 @@ const talkOf = (page: Page) => page.getByRole("log");
 const lost = (page: Page) => page.getByText("The server cannot be reached; trying again.");
 const newer = (page: Page) => page.getByRole("button", { name: "Load it" });
 
-describe.skipIf(browserPath === undefined)("reconnecting and several windows", () => {
-  beforeAll(async () => {
-    stage = await startPageStage();
+/** See `page.binary.test.ts`. */
+export function testReconnect(shared: () => PageStage): void {
+  beforeAll(() => {
+    stage = shared();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterEach(() => stage.reset());
 
   test("answers an approval after the server was killed, resumes the turn, and offers the newer page", async () => {
-    const page = await stage.open();
+    const page = await stage.openOwn();
     // Simulates an upgrade: the server returns the page of another build.
     await page.route(`${stage.url}/`, async (route) => {
       const response = await route.fetch();
@@ -49,7 +50,7 @@ describe.skipIf(browserPath === undefined)("reconnecting and several windows", (
 
   test("keeps two windows on one session in sync", async () => {
     const session = await stage.start("Run something");
-    const windows = [await stage.open(), await stage.open()];
+    const windows = [await stage.open(), await stage.openOwn()];
     const [one, other] = windows as [Page, Page];
     for (const page of windows) {
       await page.goto(`${stage.url}/sessions/${session}`);
@@ -71,8 +72,8 @@ describe.skipIf(browserPath === undefined)("reconnecting and several windows", (
 
   test("updates each visible tab, even with more tabs than connections", async () => {
     const session = await stage.start("Say hello");
-    const first = await stage.open();
-    const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, () => first.context().newPage())))];
+    const first = await stage.openOwn();
+    const tabs = [first, ...(await Promise.all(Array.from({ length: 6 }, () => first.context().newPage())))];
     for (const tab of tabs) {
       await tab.goto(`${stage.url}/sessions/${session}`);
       await talkOf(tab).getByText("Hello from the agent.").waitFor();
@@ -93,12 +94,11 @@ describe.skipIf(browserPath === undefined)("reconnecting and several windows", (
     await last.getByRole("button", { name: "Allow once" }).click();
     await talkOf(last).getByText("It ran.").waitFor();
     expect(stage.pageErrors().filter((text) => !/ERR_/.test(text))).toEqual([]);
-    await last.context().close();
   });
 
   test("loses and repeats no word when the connection breaks during an answer", async () => {
     await using line = await startBreakableProxy(stage.url);
-    const page = await stage.open({ url: line.url });
+    const page = await stage.openOwn({ url: line.url });
     await page.goto(`${line.url}/sessions/${await stage.start("Count the words")}`);
     await talkOf(page)
       .getByText(/\bword5\b/)
@@ -130,4 +130,4 @@ describe.skipIf(browserPath === undefined)("reconnecting and several windows", (
     await page.getByRole("button", { name: "Send" }).click();
     await talkOf(page).getByText("That came after.").waitFor();
   });
-});
+}

@@ -2,42 +2,24 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ELSEWHERE } from "./testing/hostile.ts";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { ELSEWHERE } from "../testing/hostile.ts";
+import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
 
 const home = (page: Page) => page.getByRole("heading", { name: "Sessions", level: 1 });
 
-describe.skipIf(browserPath === undefined)("page security", () => {
-  beforeAll(async () => {
-    stage = await startPageStage();
+/** See `page.binary.test.ts`. */
+export function testSecurity(shared: () => PageStage): void {
+  beforeAll(() => {
+    stage = shared();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterEach(() => stage.reset());
 
-  test("a sign-in link works once; the code leaves the URL, and scripts cannot read the cookie", async () => {
-    const page = await stage.open();
-    expect(page.url()).toBe(`${stage.url}/`);
-    expect(await page.evaluate("document.cookie + JSON.stringify({ ...localStorage })")).not.toMatch(/token|code/i);
-    await page.reload();
-    await home(page).waitFor();
-
-    const other = await stage.openSignedOut();
-    const link = await stage.link();
-    await other.goto(stage.url);
-    await other.getByText("This browser is not signed in.").waitFor();
-    await other.goto(link);
-    await home(other).waitFor();
-    await other.context().clearCookies();
-    await other.goto("about:blank");
-    await other.goto(link);
-    await other.getByText("This link is not valid any more.").waitFor();
-    expect(stage.pageErrors()).toEqual([]);
-  });
-
-  test("ignores a server or a token in the URL", async () => {
+  test("a sign-in link works once, nothing else in the URL signs in, and signing out applies to every window", async () => {
     const page = await stage.openSignedOut();
+    const isSignedOut = (window: Page) => window.getByText("This browser is not signed in.").waitFor();
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", {});
     for (const query of [
       `code=${code}`,
@@ -45,21 +27,29 @@ describe.skipIf(browserPath === undefined)("page security", () => {
       `url=${ELSEWHERE}&baseUrl=${ELSEWHERE}&api=${ELSEWHERE}`,
     ]) {
       await page.goto(`${stage.url}/?${query}`);
-      await page.getByText("This browser is not signed in.").waitFor();
+      await isSignedOut(page);
     }
-    expect(stage.pageErrors()).toEqual([]);
-  });
 
-  test("signing out applies to every window of the browser", async () => {
-    const page = await stage.open();
+    // The code leaves the URL, and scripts cannot read the cookie.
+    const link = await stage.link();
+    await page.goto(link);
+    await home(page).waitFor();
+    expect(page.url()).toBe(`${stage.url}/`);
+    expect(await page.evaluate("document.cookie + JSON.stringify({ ...localStorage })")).not.toMatch(/token|code/i);
+    await page.reload();
+    await home(page).waitFor();
+
     const beside = await page.context().newPage();
     await beside.goto(stage.url);
     await home(beside).waitFor();
     await page.goto(`${stage.url}/settings/appearance`);
     await page.getByRole("button", { name: /^Sign out/ }).click();
-    await page.getByText("This browser is not signed in.").waitFor();
+    await isSignedOut(page);
     await beside.reload();
-    await beside.getByText("This browser is not signed in.").waitFor();
+    await isSignedOut(beside);
+
+    await page.goto(link);
+    await page.getByText("This link is not valid any more.").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
 
@@ -142,9 +132,8 @@ describe.skipIf(browserPath === undefined)("page security", () => {
   });
 
   test("agent output is text: it runs, loads and opens nothing by itself", async () => {
-    const page = await stage.open();
     const session = await stage.start("Be hostile");
-    await page.goto(`${stage.url}/sessions/${session}`);
+    const page = await stage.open(`/sessions/${session}`);
     const card = page.getByRole("article", { name: /^Bash: printf/ });
     await card.getByRole("button", { name: "Allow once" }).waitFor();
     const talk = page.getByRole("log");
@@ -186,7 +175,7 @@ describe.skipIf(browserPath === undefined)("page security", () => {
     }
     expect(stage.pageErrors()).toEqual([]);
   });
-});
+}
 
 async function serve(html: string): Promise<AsyncDisposable & { url: string }> {
   const server = createServer((_, response) => response.setHeader("content-type", "text/html").end(html));

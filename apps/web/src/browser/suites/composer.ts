@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { insertFiles, PICTURE, textFile } from "./testing/insert-files.ts";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
-import { setTabVisibility } from "./testing/set-tab-visibility.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { insertFiles, PICTURE, textFile } from "../testing/insert-files.ts";
+import type { PageStage } from "../testing/page-stage.ts";
+import { setTabVisibility } from "../testing/set-tab-visibility.ts";
 
 let stage: PageStage;
 
@@ -13,20 +13,20 @@ const talkOf = (page: Page) => page.getByRole("log");
 
 async function openSession(): Promise<Page> {
   const session = await stage.start("Say hello");
-  const page = await stage.open();
-  await page.goto(`${stage.url}/sessions/${session}`);
+  const page = await stage.open(`/sessions/${session}`);
   await talkOf(page).getByText("Hello from the agent.").waitFor();
   return page;
 }
 
-describe.skipIf(browserPath === undefined)("composer and notifications", () => {
+/** See `page.binary.test.ts`. */
+export function testComposer(shared: () => PageStage): void {
   beforeAll(async () => {
-    stage = await startPageStage();
+    stage = shared();
     const commands = join(stage.project, ".claude", "commands");
     await mkdir(commands, { recursive: true });
     await writeFile(join(commands, "greet.md"), "---\ndescription: Says it\n---\nDo that instead, $ARGUMENTS.\n");
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterEach(() => stage.reset());
 
   test("sends pasted and dropped files to the agent, but not a removed one", async () => {
     const page = await openSession();
@@ -43,7 +43,6 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     await talkOf(page).getByRole("link", { name: "words.txt" }).waitFor();
     expect(await page.getByText("not-this.txt").count()).toBe(0);
     expect(stage.pageErrors()).toEqual([]);
-    await page.context().close();
   });
 
   test("attaches files to a new session; the page below the dialog gets none", async () => {
@@ -65,7 +64,6 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     await talkOf(page).getByText("Hello from the agent.").waitFor();
     expect(await page.getByRole("button", { name: /^Remove / }).count()).toBe(0);
     expect(stage.pageErrors()).toEqual([]);
-    await page.context().close();
   });
 
   test("completes commands after `/` and files after `@`", async () => {
@@ -83,7 +81,6 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     await page.keyboard.press("Enter");
     await talkOf(page).getByText("Then I do that.").waitFor();
     expect(stage.pageErrors()).toEqual([]);
-    await page.context().close();
   });
 
   test("shows command output as a page, and the context gauge after a compaction", async () => {
@@ -102,20 +99,19 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     await details.getByText("Instructions and tools").waitFor();
     expect(await details.getByText("The last request").count()).toBe(0);
     expect(stage.pageErrors()).toEqual([]);
-    await page.context().close();
   });
 
   test("notifies a user in another tab of a pending approval without its content", async () => {
-    const page = await stage.open();
+    const page = await stage.openOwn();
     await page.context().grantPermissions(["notifications"], { origin: stage.url });
     await page.addInitScript(`globalThis.told = [];
-      globalThis.Notification = new Proxy(Notification, {
-        construct(target, args) {
-          const made = Reflect.construct(target, args);
-          told.push({ title: args[0], body: args[1].body, made });
-          return made;
-        },
-      });`);
+    globalThis.Notification = new Proxy(Notification, {
+      construct(target, args) {
+        const made = Reflect.construct(target, args);
+        told.push({ title: args[0], body: args[1].body, made });
+        return made;
+      },
+    });`);
     await page.goto(`${stage.url}/settings/appearance`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     const told = (): Promise<unknown> => page.evaluate("told.map(({ title, body }) => ({ title, body }))");
@@ -132,6 +128,5 @@ describe.skipIf(browserPath === undefined)("composer and notifications", () => {
     await page.getByText("echo again-1").first().waitFor();
     expect(new URL(page.url()).pathname).toBe("/inbox");
     expect(stage.pageErrors()).toEqual([]);
-    await page.context().close();
   });
-});
+}

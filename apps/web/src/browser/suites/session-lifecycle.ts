@@ -1,14 +1,15 @@
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => {
-  beforeAll(async () => {
-    stage = await startPageStage();
+/** See `page.binary.test.ts`. */
+export function testSessionLifecycle(shared: () => PageStage): void {
+  beforeAll(() => {
+    stage = shared();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterEach(() => stage.reset());
 
   test("starts with every option and streams", async () => {
     const page = await stage.open();
@@ -46,8 +47,7 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
   });
 
   test("nests subagents with their approvals and calls", async () => {
-    const page = await stage.open();
-    await page.goto(`${stage.url}/sessions/${await stage.start("Send a scout")}`);
+    const page = await stage.open(`/sessions/${await stage.start("Send a scout")}`);
     await page
       .getByRole("article", { name: "Bash: echo deep-water" })
       .getByRole("button", { name: "Allow once" })
@@ -63,8 +63,7 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
   });
 
   test("queues, steers and stops", async () => {
-    const page = await stage.open();
-    await page.goto(`${stage.url}/sessions/${await stage.start("Take your time")}`);
+    const page = await stage.open(`/sessions/${await stage.start("Take your time")}`);
     const talk = page.getByRole("log");
     const message = page.getByRole("textbox", { name: "Message" });
     const send = (words: string, by: string) =>
@@ -102,9 +101,8 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
   });
 
   test("renames, pins, exports and archives", async () => {
-    const page = await stage.open();
     const id = await stage.start("Say hello");
-    await page.goto(`${stage.url}/sessions/${id}`);
+    const page = await stage.open(`/sessions/${id}`);
     await page.getByRole("log").getByText("Hello from the agent.").waitFor();
     await page.getByRole("heading", { level: 1 }).getByRole("button").click();
     await page.getByRole("textbox", { name: "Name of the session" }).fill("A better name");
@@ -193,4 +191,4 @@ describe.skipIf(browserPath === undefined)("session lifecycle, by mouse", () => 
     await board.waitFor({ state: "detached" });
     expect(stage.pageErrors()).toEqual([]);
   });
-});
+}

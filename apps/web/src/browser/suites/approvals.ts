@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -12,8 +12,7 @@ async function openAtApproval(
   card: string,
   mode?: string,
 ): Promise<{ page: Page; card: Locator; talk: Locator }> {
-  const page = await stage.open();
-  await page.goto(`${stage.url}/sessions/${await stage.start(words, mode)}`);
+  const page = await stage.open(`/sessions/${await stage.start(words, mode)}`);
   const found = page.getByRole("article", { name: card });
   await found.getByRole("button").first().waitFor();
   return { page, card: found, talk: page.getByRole("log") };
@@ -22,11 +21,12 @@ async function openAtApproval(
 const click = (place: Locator, name: string): Promise<void> =>
   place.getByRole("button", { name, exact: false }).click();
 
-describe.skipIf(browserPath === undefined)("approvals", () => {
-  beforeAll(async () => {
-    stage = await startPageStage();
+/** See `page.binary.test.ts`. */
+export function testApprovals(shared: () => PageStage): void {
+  beforeAll(() => {
+    stage = shared();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterEach(() => stage.reset());
 
   test("allows a call once and shows its output in place", async () => {
     const { card, talk } = await openAtApproval("Run something", "Bash: echo first-run");
@@ -39,15 +39,13 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
   });
 
   test("shows the whole command on a phone", async () => {
-    const session = await stage.start("Run a long line");
-    const page = await stage.open({ viewport: { width: 390, height: 844 } });
-    await page.goto(`${stage.url}/sessions/${session}`);
+    const page = await stage.open(`/sessions/${await stage.start("Run a long line")}`);
+    await page.setViewportSize({ width: 390, height: 844 });
     const command = page.getByRole("article", { name: /^Bash: echo long/ }).getByLabel("Code (bash)");
     await command.getByText("| cat").waitFor();
     expect(await command.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
     await page.getByRole("button", { name: "Allow once" }).click();
     await page.getByRole("log").getByText("It was long.").waitFor();
-    await page.context().close();
   });
 
   test("denies a call with a reason that the agent receives", async () => {
@@ -63,7 +61,10 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
 
     // The audit of decisions names the user.
     await page.goto(`${stage.url}/inbox?view=decided`);
-    const decided = page.getByRole("listitem").filter({ has: page.getByLabel("Denied") });
+    const decided = page
+      .getByRole("listitem")
+      .filter({ has: page.getByLabel("Denied") })
+      .first();
     await decided.getByRole("button").click();
     await decided.getByText("Rather not now").waitFor();
     expect(stage.pageErrors()).toEqual([]);
@@ -178,4 +179,4 @@ describe.skipIf(browserPath === undefined)("approvals", () => {
     await page.getByRole("listitem").filter({ hasText: "Ana" }).getByText("this browser").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
-});
+}

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { SETTINGS_PAGES } from "../settings/settings-pages.ts";
-import { accessibilityViolations, COLOURS, SMALL_SCREEN } from "./testing/accessibility-violations.ts";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { SETTINGS_PAGES } from "../../settings/settings-pages.ts";
+import { accessibilityViolations, COLOURS, SMALL_SCREEN } from "../testing/accessibility-violations.ts";
+import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
 const NOTHING = "There is nothing here";
@@ -32,7 +32,6 @@ async function createSessions(): Promise<void> {
   await page.goto(`${stage.url}/sessions/${command}`);
   await page.getByRole("button", { name: "Allow once" }).click();
   await page.getByRole("log").getByText("It ran.").waitFor();
-  await page.context().close();
   await stage.api("/v1/rules", { action: "ask", tool: "Bash", pattern: "git push *", scope: "user", reason: "Ours" });
   const [proposal] = (await stage.api<{ data: { id: string }[] }>("/v1/proposals?limit=10")).data;
   const job = (await stage.api<{ data: { id: string; kind: string }[] }>("/v1/jobs?limit=5")).data.find(
@@ -117,18 +116,19 @@ const screens = {
   "a phone": { ...STILL, viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
 } as const;
 
-describe.skipIf(browserPath === undefined)("accessibility", () => {
+/** See `context-pages.binary.test.ts`. */
+export function testAccessibility(shared: () => PageStage): void {
   beforeAll(async () => {
-    stage = await startPageStage({ context: true });
+    stage = shared();
     await createSessions();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterAll(() => stage.reset());
 
   // Run concurrently: each test mostly waits for the browser.
   test.concurrent.each(Object.entries(screens))(
     "every page and dialog is accessible and fits the screen: %s",
     async (_, options) => {
-      const page = await stage.open(options);
+      const page = await stage.openOwn(options);
       const found: Record<string, string[]> = {};
       const look = async (name: string): Promise<void> => {
         // The phone run checks only the rules for small screens. The soak suite checks all rules on both.
@@ -195,4 +195,4 @@ describe.skipIf(browserPath === undefined)("accessibility", () => {
       ).toEqual([]);
     },
   );
-});
+}

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -16,11 +16,12 @@ const pressUntil = async (page: Page, key: string, happened: () => Promise<boole
   await expect.poll(async () => (await happened()) || (await page.keyboard.press(key), false)).toBe(true);
 };
 
-describe.skipIf(browserPath === undefined)("keyboard only", () => {
-  beforeAll(async () => {
-    stage = await startPageStage();
+/** See `page.binary.test.ts`. */
+export function testKeyboard(shared: () => PageStage): void {
+  beforeAll(() => {
+    stage = shared();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterEach(() => stage.reset());
 
   test("starts, answers, messages, renames and finds a session", async () => {
     const page = await stage.open();
@@ -72,9 +73,8 @@ describe.skipIf(browserPath === undefined)("keyboard only", () => {
   });
 
   test("answers a question with digits and approves a plan", async () => {
-    const page = await stage.open();
+    const page = await stage.open(`/sessions/${await stage.start("Ask me")}`);
     const talk = page.getByRole("log");
-    await page.goto(`${stage.url}/sessions/${await stage.start("Ask me")}`);
     const question = page.getByRole("article", { name: /^Question/ });
     await question.getByRole("checkbox", { name: "Red" }).waitFor();
     await pressUntil(page, "1", () => question.getByRole("checkbox", { name: "Red" }).isChecked());
@@ -178,4 +178,4 @@ describe.skipIf(browserPath === undefined)("keyboard only", () => {
     await newSession.waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
-});
+}

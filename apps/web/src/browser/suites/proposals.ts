@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -13,15 +13,15 @@ interface Decided {
 
 const wiki = (page: string): string => join(stage.project, "context", "wiki", page);
 
-describe.skipIf(browserPath === undefined)("context proposals", () => {
-  beforeAll(async () => {
-    stage = await startPageStage({ context: true });
+/** See `context-pages.binary.test.ts`. */
+export function testProposals(shared: () => PageStage): void {
+  beforeAll(() => {
+    stage = shared();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterEach(() => stage.reset());
 
   test("accepts and rejects hunks, comments on them, edits them, accepts the rest, and undoes it", async () => {
-    const page = await stage.open();
-    await page.goto(`${stage.url}/context/proposals`);
+    const page = await stage.open(`/context/proposals`);
     await page.getByRole("link", { name: /^Ingest of docs/ }).click();
     const hunk = (id: string) => page.getByRole("group", { name: new RegExp(`^Change ${id},`) });
     const id = new URL(page.url()).pathname.split("/").at(-1)!;
@@ -81,4 +81,4 @@ describe.skipIf(browserPath === undefined)("context proposals", () => {
     await expect.poll(() => existsSync(wiki("how-to/monthly-revenue.md"))).toBe(false);
     expect(stage.pageErrors()).toEqual([]);
   });
-});
+}

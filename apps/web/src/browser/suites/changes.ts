@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
 let session: string;
@@ -13,19 +13,19 @@ const notes = (): Promise<string> => readFile(join(stage.project, "notes.md"), "
 const view = (name: string): Promise<void> =>
   page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name }).first().click();
 
-describe.skipIf(browserPath === undefined)("changes of a session", () => {
+/** See `page.binary.test.ts`. */
+export function testChanges(shared: () => PageStage): void {
   // The tests share one session with two turns and run in order.
   beforeAll(async () => {
-    stage = await startPageStage();
+    stage = shared();
     session = await stage.start("Change the notes", "acceptEdits");
-    page = await stage.open();
-    await page.goto(`${stage.url}/sessions/${session}`);
+    page = await stage.open(`/sessions/${session}`);
     await page.getByRole("log").getByText("Four.", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: "Message" }).fill("Change them more");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("log").getByText("Five, and six.").waitFor();
   });
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+  afterAll(() => stage.reset());
 
   test("shows changes per turn and in total, unified and side by side", async () => {
     await view("Changes");
@@ -132,4 +132,4 @@ describe.skipIf(browserPath === undefined)("changes of a session", () => {
     await page.getByRole("article").nth(0).getByText("Then I do that.").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
-});
+}

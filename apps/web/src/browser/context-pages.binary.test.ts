@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { testAccessibility } from "./suites/accessibility.ts";
+import { testProposals } from "./suites/proposals.ts";
+import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage | undefined;
+
+describe.skipIf(browserPath === undefined)("the page of a project with a context", () => {
+  beforeAll(async () => {
+    stage = await startPageStage({ context: true });
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+  const shared = (): PageStage => stage!;
+
+  // First: it expects open proposals.
+  describe("accessibility", () => {
+    testAccessibility(shared);
+  });
+  describe("context proposals", () => {
+    testProposals(shared);
+  });
+});
