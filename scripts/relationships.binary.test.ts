@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { object, startRehearsal, always } from "@tandem/rehearsal";
 import { scratchMachine } from "../apps/cli/src/testing/run-tandem.ts";
 import { measureJoins } from "../bench/relationships/measure-joins.ts";
@@ -22,10 +22,10 @@ interface Found {
   details: string;
 }
 
-/** The worse of two runs: with declared keys and without. A reversed join counts as the worst error. */
-async function worst(file: string, truth: readonly Link[]): Promise<Found> {
+/** The worst run: without declared keys, which is the harder case, or also with them. A reversed join counts as the worst error. */
+async function worst(file: string, truth: readonly Link[], withKeys = inject("soak")): Promise<Found> {
   const results: Found[] = [];
-  for (const keys of [true, false]) {
+  for (const keys of withKeys ? [true, false] : [false]) {
     const copy = `${file}.stripped`;
     strip(file, copy, { keys, views: true });
     const { f1, reversed, missed, wrong } = await measureJoins(copy, truth);
@@ -39,7 +39,7 @@ describe("joins found without a model", () => {
     const sample = join(import.meta.dirname, "..", "bench", "data", `${name}.sqlite`);
     const copy = join(folder, `${name}.sqlite`);
     strip(sample, copy, { keys: true, views: true });
-    const { f1, details } = await worst(copy, declaredLinks(sample));
+    const { f1, details } = await worst(copy, declaredLinks(sample), true);
     expect(f1, details).toBeGreaterThanOrEqual(0.95);
   });
 

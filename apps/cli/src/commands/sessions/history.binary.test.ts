@@ -1,23 +1,22 @@
 import { text, toolUse } from "@tandem/rehearsal";
 import { readFile, writeFile } from "node:fs/promises";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { sessionMachine } from "../../testing/session-machine.ts";
 
-describe.each(["without a server", "with a server"])("tandem diff, rewind and fork, %s", (place) => {
-  test("show changes, undo them, redo them and fork", async () => {
-    await using machine = await sessionMachine([
-      text("Hello."),
-      toolUse("Bash", { command: "echo two >> notes.txt && rm gone.txt" }),
-      text("Done."),
-      text("On the other way."),
-    ]);
-    await using _ = place === "with a server" ? await machine.up() : undefined;
-    const file = (name: string) => machine.folder.join("project", name);
-    await writeFile(file("notes.txt"), "one\n");
-    await writeFile(file("gone.txt"), "precious\n");
-    await machine.run(["run", "Say hello", "--json"]);
-    await machine.run(["run", "--resume", "last", "Tidy up", "--allow-everything"]);
+test("tandem diff, rewind and fork show changes, undo them, redo them and fork, with and without a server", async () => {
+  await using machine = await sessionMachine([
+    text("Hello."),
+    toolUse("Bash", { command: "echo two >> notes.txt && rm gone.txt" }),
+    text("Done."),
+    text("On the other way."),
+  ]);
+  const file = (name: string) => machine.folder.join("project", name);
+  await writeFile(file("notes.txt"), "one\n");
+  await writeFile(file("gone.txt"), "precious\n");
+  const forks: string[] = [];
 
+  /** Ends with the files and the conversation as they were. */
+  const lookRewindAndFork = async (): Promise<void> => {
     expect((await machine.run(["diff", "last", "--turns"])).stdout).toMatch(
       /1 +Say hello +0 files.*\n2 +Tidy up +2 files/,
     );
@@ -40,12 +39,22 @@ describe.each(["without a server", "with a server"])("tandem diff, rewind and fo
     expect((await machine.run(["rewind", "last", "--undo"])).stdout).toContain("are as before the rewind");
     expect(await readFile(file("notes.txt"), "utf8")).toBe("one\ntwo\n");
     expect(await machine.run(["rewind", "last", "--to", "9"])).toMatchObject({ code: 2 });
+    const fork = await machine.run(["fork", session, "--at", "2", "--json"]);
+    forks.push((JSON.parse(fork.stdout) as { id: string }).id);
+  };
 
-    const fork = await machine.run(["fork", "last", "--at", "2", "--json"]);
-    const { id } = JSON.parse(fork.stdout) as { id: string };
-    expect((await machine.run(["run", "--resume", id, "And now?"])).stdout).toBe("On the other way.\n");
-    const { messages } = machine.rehearsal.modelRequests.at(-1)!;
-    expect(JSON.stringify(messages)).toContain("Say hello");
-    expect(JSON.stringify(messages)).not.toContain("Tidy up");
-  });
+  const server = await machine.up();
+  const first = await machine.run(["run", "Say hello", "--json"]);
+  const { session_id: session } = JSON.parse(first.stdout) as { session_id: string };
+  await machine.run(["run", "--resume", "last", "Tidy up", "--allow-everything"]);
+  await lookRewindAndFork();
+  // The next round names the newest session, which must not be the fork.
+  await machine.run(["sessions", "rm", forks[0]!, "--yes"]);
+  await server.stop();
+  await lookRewindAndFork();
+
+  expect((await machine.run(["run", "--resume", forks[1]!, "And now?"])).stdout).toBe("On the other way.\n");
+  const { messages } = machine.rehearsal.modelRequests.at(-1)!;
+  expect(JSON.stringify(messages)).toContain("Say hello");
+  expect(JSON.stringify(messages)).not.toContain("Tidy up");
 });

@@ -1,6 +1,7 @@
 import type { Script } from "@tandem/rehearsal";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { seedModels } from "../../testing/seed-models.ts";
 import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts";
 
 /** An operator's variable that no tenant may see. */
@@ -49,6 +50,7 @@ export async function tenantStage(script: Script, settings = "", variables: Reco
   ): Promise<string> => {
     const credential = { auth: "api_key", secret: `env:${id.toUpperCase()}_KEY`, base_url: machine.rehearsal.url };
     await must(call(up.token, "POST", "/v1/tenants", { id, name: `${id} Ltd`, credential, quotas }));
+    await seedModels({ project: machine.project, variables: { TANDEM_HOME: homeOf(id) } });
     const context = join(homeOf(id), "project", "context");
     await mkdir(join(context, "wiki"), { recursive: true });
     await writeFile(join(context, "context.yaml"), `version: 1\nid: ctx_${id}\n`);
