@@ -370,31 +370,23 @@ describe("loops", () => {
     expect(history.filter((role) => role === "assistant")).toHaveLength(1);
   });
 
-  test("let tools and callbacks take longer than the model's deadlines", async () => {
-    const patient = stage.claude({ deadlines: { idle: 1_500 * inject("slowness") } });
-    stage.rehearsal.use([useLook(), text("done")]);
-    const slowDown = () => delay(2_500 * inject("slowness"));
+  test("let tools and callbacks take longer than the model's deadlines, and apply the first-byte deadline to every request", async () => {
+    const patient = stage.claude({
+      deadlines: { idle: 1_000 * inject("slowness"), firstByte: 20_000 * inject("slowness") },
+    });
+    const slowDown = () => delay(1_500 * inject("slowness"));
     const tools = [{ ...look, execute: async () => (await slowDown(), { markdown: "slow" }) }];
-    expect(await patient.loop(loop({ tools, onStepFinish: slowDown }))).toMatchObject({ stopReason: "natural" });
+    stage.rehearsal.use([
+      useLook(),
+      // Longer than the idle deadline.
+      slowly(text("slow to begin"), { firstByteMs: 2_200 * inject("slowness") }),
+    ]);
+    expect(await patient.loop(loop({ tools, onStepFinish: slowDown }))).toEqual({
+      stopReason: "natural",
+      text: "slow to begin",
+    });
+    await patient.close();
   });
-});
-
-test("apply the first-byte deadline to every request, not the shorter idle deadline", async () => {
-  const patient = stage.claude({ deadlines: { idle: 1_000 * inject("slowness") } });
-  stage.rehearsal.use([
-    toolUse("mcp__tandem__look", { at: "x" }),
-    slowly(text("slow to begin"), { firstByteMs: 2_200 * inject("slowness") }),
-  ]);
-  const tools = [
-    {
-      name: "look",
-      description: "Looks.",
-      schema: z.object({ at: z.string() }),
-      execute: async () => ({ markdown: "seen" }),
-    },
-  ];
-  const answer = await patient.loop({ ...call(), tools, stepBudget: 3, onStepFinish: async () => {} });
-  expect(answer.text).toBe("slow to begin");
 });
 
 describe("abort", () => {

@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { Credential } from "./credential.ts";
 import { findExecutable } from "./executable.ts";
 import { MARK, plantHostileHome } from "./testing/hostile-home.ts";
+import type { ClaudeCode } from "./claude-code.ts";
 import { call, setStage, type Stage } from "./testing/claude-stage.ts";
 import { DENIED_VARIABLES } from "./variables.ts";
 
@@ -58,12 +59,18 @@ const credentials: [string, () => Credential][] = [
 ];
 
 describe.each(credentials)("with %s", (_, credential) => {
-  const claude = () =>
-    stage.claude({ credential: credential(), hostVariables: { ...hostileVariables, ...stage.hostVariables } });
+  // One process for all calls: its start is the moment at which it could read something hostile.
+  let claude: ClaudeCode;
+  beforeAll(() => {
+    claude = stage.claude({
+      credential: credential(),
+      hostVariables: { ...hostileVariables, ...stage.hostVariables },
+    });
+  });
 
   test("a text call offers and sends only itself", async () => {
     stage.rehearsal.use([text("clean")]);
-    expect(await claude().text(call({ system: "S", prompt: "P" }))).toBe("clean");
+    expect(await claude.text(call({ prompt: "P" }))).toBe("clean");
     const [request] = stage.rehearsal.modelRequests;
     expect(request!.toolNames).toEqual([]);
     expect(request!.model).not.toContain(MARK);
@@ -73,7 +80,7 @@ describe.each(credentials)("with %s", (_, credential) => {
   test("an object call offers only its answer tool", async () => {
     stage.rehearsal.use([toolUse("mcp__tandem__answer", { ok: true })]);
     const schema = { type: "object", properties: { ok: { type: "boolean" } } };
-    await claude().object({ ...call(), jsonSchema: schema, check: () => undefined });
+    await claude.object({ ...call(), jsonSchema: schema, check: () => undefined });
     expect(stage.rehearsal.modelRequests[0]!.toolNames).toEqual(["mcp__tandem__answer"]);
     await expectNothingHostile();
   });
@@ -102,7 +109,7 @@ describe.each(credentials)("with %s", (_, credential) => {
       execute: async () => ({ markdown: "ok" }),
     };
     let failures = 0;
-    const result = await claude().loop({
+    const result = await claude.loop({
       ...call(),
       tools: [tool],
       stepBudget: 20,
@@ -118,32 +125,27 @@ describe.each(credentials)("with %s", (_, credential) => {
 
   test("built-in plugins, skills and agents are not part of the request", async () => {
     stage.rehearsal.use([text("clean")]);
-    await claude().text(call());
+    await claude.text(call());
     expect(JSON.stringify(stage.rehearsal.modelRequests[0]!.body)).not.toMatch(
       /cc-plugin|plugin-authoring|AGENTS\.md|subagent/i,
     );
   });
 });
 
-test("the child has exactly one credential; its variables contain neither the secret nor a denied name", async () => {
+test("the child has exactly one credential; its variables contain neither the secret nor a denied name, and no transcript is left", async () => {
+  await mkdir(join(stage.configDir, "projects"), { recursive: true });
+  const before = await readdir(join(stage.configDir, "projects"), { recursive: true });
   stage.rehearsal.use([always(text("ok"))]);
   const claude = stage.claude({
     credential: stage.apiKey,
     hostVariables: { ...hostileVariables, ...stage.hostVariables },
   });
-  await claude.text(call());
+  await claude.text(call({ system: "S" }));
   const pids = (await readdir(join(stage.stateFolder, "processes"))).map((name) => Number.parseInt(name, 10));
   const variables = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));
   expect(stage.rehearsal.modelRequests.at(-1)?.headers["x-api-key"]).toBe("sk-ant-made-up-key");
   expect(variables.some((text) => text.includes("ANTHROPIC_BASE_URL"))).toBe(true);
   for (const text of variables) expect(text).not.toMatch(new RegExp(`${MARK}|sk-ant-made-up-key`));
-});
-
-test("an isolated call leaves no transcript behind", async () => {
-  await mkdir(join(stage.configDir, "projects"), { recursive: true });
-  const before = await readdir(join(stage.configDir, "projects"), { recursive: true });
-  stage.rehearsal.use([text("unwritten")]);
-  await stage.claude().text(call());
   expect(await readdir(join(stage.configDir, "projects"), { recursive: true })).toEqual(before);
 });
 

@@ -24,17 +24,12 @@ test("logged in: reports the payer, sends no model request and refreshes no toke
   expect(stage.rehearsal.requests.filter(({ path }) => path.includes("oauth"))).toEqual([]);
 });
 
-test("logged out, even with a stray API key", async () => {
-  await using stage = await setStage([], { loggedIn: false });
-  const stray = { ANTHROPIC_API_KEY: "sk-ant-stray", ANTHROPIC_AUTH_TOKEN: "stray", CLAUDE_CODE_OAUTH_TOKEN: "stray" };
-  expect(await probe(stage, stray)).toMatchObject({ state: "logged_out" });
-});
-
-test("logged out, even with a key or a helper in the user's settings", async () => {
+test("logged out, even with a stray API key, or a key or a helper in the user's settings", async () => {
   await using stage = await setStage([], { loggedIn: false });
   const evidence = join(stage.home, "evidence");
   await plantHostileHome({ ...stage, project: stage.home, evidence, elsewhere: stage.rehearsal.url });
-  expect(await probe(stage)).toMatchObject({ state: "logged_out" });
+  const stray = { ANTHROPIC_API_KEY: "sk-ant-stray", ANTHROPIC_AUTH_TOKEN: "stray", CLAUDE_CODE_OAUTH_TOKEN: "stray" };
+  expect(await probe(stage, stray)).toMatchObject({ state: "logged_out" });
 });
 
 test.each([
@@ -54,14 +49,6 @@ test("expired, with a readable date", async () => {
   const text = await readFile(file, "utf8");
   await writeFile(file, text.replace('"expiresAt":0', '"expiresAt":"2024-01-01T00:00:00Z"'));
   expect(await probe(stage)).toMatchObject({ state: "expired", detail: expect.stringContaining("2024-01-01") });
-});
-
-test("a refreshable token is a login, and the probe does not refresh it", async () => {
-  await using stage = await setStage([], { refresh: "invalid_grant" });
-  const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000) });
-  const before = await readFile(file, "utf8");
-  expect(await probe(stage)).toMatchObject({ state: "logged_in" });
-  expect(await readFile(file, "utf8")).toBe(before);
 });
 
 test("unreachable: a login exists, but the API does not answer", async () => {
@@ -84,7 +71,7 @@ test("keeps its deadline with a proxy that accepts and never answers", async () 
   expect(await probe(stage, { HTTPS_PROXY }, 5_000)).toMatchObject({ state: "unreachable" });
 });
 
-test("a proxy or a key in the user's settings affects neither the answer nor the login", async () => {
+test("a refreshable token is a login, which the probe does not refresh; a proxy or a key in the user's settings affects neither the answer nor the login", async () => {
   await using stage = await setStage([], { refresh: "invalid_grant" });
   const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000) });
   const evidence = join(stage.home, "evidence");

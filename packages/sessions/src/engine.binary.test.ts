@@ -1,10 +1,10 @@
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { LiveDelta, LoggedEvent } from "@tandem/protocol";
+import type { EventId, LiveDelta, LoggedEvent } from "@tandem/protocol";
 import { creditTooLow, object, reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf } from "./testing/engine-stage.ts";
-import type { EngineStage, RunningEngine } from "./testing/engine-stage.ts";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -14,9 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const said = (events: readonly LoggedEvent[]): string => textsOf(events).join("");
+const said = (events: readonly LoggedEvent[]): string =>
+  events
+    .flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []))
+    .join("");
 
-/** The last model request as one text. */
+/** What the model was told in its last request, as one text. */
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body);
 
 const stopOf = (events: readonly LoggedEvent[]) => the(events.slice(-1), "session.status_idle").stop_reason;
@@ -39,6 +42,7 @@ describe("a turn", () => {
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(the(events, "tandem.thinking")).toMatchObject({ text: "Let me think.", signature: "made-up-signature" });
     expect(said(events)).toBe("Hello there.");
+    expect(the(events, "tandem.init").sandbox).toEqual({ on: false, reason: "sandbox.mode is off" });
     expect(stopOf(events)).toEqual({ type: "end_turn" });
     expect(await engine.engine.sessions.get(session.id)).toMatchObject({
       status: "idle",
@@ -48,7 +52,7 @@ describe("a turn", () => {
 
   test("continues the conversation in the same process", async () => {
     stage.rehearsal.use([text("First."), text("Second.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     await engine.turn(session, "The word is marmalade.");
     const before = (await stage.processes()).length;
     await engine.turn(session, "What was the word?");
@@ -58,7 +62,7 @@ describe("a turn", () => {
 
   test("streams previews before the event", async () => {
     stage.rehearsal.use([text("One two three.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const deltas: string[] = [];
     const ids = new Set<string>();
     const stop = engine.engine.sessions.onDelta(session.id as never, {
@@ -79,7 +83,7 @@ describe("a turn", () => {
   test("sends the existing text to a late subscriber, then the rest, then the event", async () => {
     const words = "One two three four five six seven eight nine ten.";
     stage.rehearsal.use([slowly(text(words), { tokenMs: 60 })]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const { sessions } = engine.engine;
     const spoken = (live: readonly LiveDelta[]): string[] =>
       live.flatMap(({ delta }) => (delta.type === "event_delta" ? [delta.delta.content.text] : []));
@@ -96,7 +100,7 @@ describe("a turn", () => {
     await begun.promise;
     const late: LiveDelta[] = [];
     const stop = sessions.onDelta(session.id as never, { after: 0, hear: (live) => late.push(...live) });
-    // Immediately, as one delta.
+    // At once, and in one piece.
     expect(late).toMatchObject([{ delta: { type: "event_start" } }, { delta: { type: "event_delta" } }]);
     expect(words.startsWith(spoken(late)[0]!)).toBe(true);
     expect(spoken(late)[0]!.length).toBeLessThan(words.length);
@@ -105,42 +109,15 @@ describe("a turn", () => {
     stop();
     expect(spoken(late).join("")).toBe(words);
     expect(said(events)).toBe(words);
-    // After the event is logged, no preview of it is sent.
+    // Once it is a fact, nobody is shown a preview of it.
     const after: LiveDelta[] = [];
     sessions.onDelta(session.id as never, { after: 0, hear: (live) => after.push(...live) })();
     expect(after).toEqual([]);
   });
 
-  test("reports the cost with each response, not only at the end", async () => {
-    await writeFile(join(stage.folder, "dear.txt"), "nothing");
-    stage.rehearsal.use([
-      // $2 per million input tokens.
-      toolUse("Read", { file_path: join(stage.folder, "dear.txt") }, { usage: { input_tokens: 100_000 } }),
-      // The response stays blocked until the test has finished with it.
-      slowly(text("Done."), { firstByteMs: 60_000 }),
-    ]);
-    const session = await engine.session();
-    const stop = AbortSignal.timeout(30_000);
-    const costs = (async () => {
-      for await (const item of engine.engine.sessions.feed(stop)) {
-        if (item.type !== "changed" || item.session.id !== session.id) continue;
-        if (Number(item.session.list_cost.amount) > 0) return item.session;
-      }
-      return undefined;
-    })();
-    await engine.say(session, "Read it.");
-    const told = await costs;
-    expect(told).toMatchObject({ status: "running", list_cost: { amount: expect.stringMatching(/^2\d$/) } });
-    expect(await engine.engine.sessions.get(session.id)).toMatchObject({
-      usage: { input_tokens: 100_000, list_cost: told!.list_cost },
-    });
-    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
-    await engine.until(session, isIdle);
-  });
-
   test("that fails logs the reason, and the session continues", async () => {
     stage.rehearsal.use([creditTooLow(), text("Back again.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const cutShort = async () => (await engine.store.sessions.get(session.id))!.cutShort;
     const events = await engine.turn(session, "Hello?");
     expect(the(events, "session.error").error).toMatchObject({
@@ -157,7 +134,7 @@ describe("a turn", () => {
 describe("messages during a turn", () => {
   test("are queued, listed as waiting, and taken after the turn, before the session is idle", async () => {
     stage.rehearsal.use([slowly(text("A slow first answer."), { tokenMs: 40 }), text("The second.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     await engine.say(session, "One.");
     await engine.until(session, ({ event }) => event.type === "span.model_request_start");
     const second = await engine.say(session, "Two.");
@@ -175,7 +152,7 @@ describe("messages during a turn", () => {
       text("Understood."),
     ]);
     await writeFile(join(stage.folder, "notes.txt"), "nothing");
-    const session = await engine.session();
+    const session = await engine.reuse();
     await engine.say(session, "Read my notes.");
     await engine.until(session, ({ event }) => event.type === "span.model_request_start");
     const steer = await engine.say(session, "Speak French from now on.", "steer");
@@ -188,7 +165,7 @@ describe("messages during a turn", () => {
 describe("interrupts", () => {
   test("end the turn, close open calls, and the conversation continues", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F waiting.txt" }), text("Still here.")]);
-    const session = await engine.session({}, ALLOW_ALL);
+    const session = await engine.reuse(allowAll);
     await engine.say(session, "Sleep.");
     await engine.until(session, ({ event }) => event.type === "agent.tool_use");
     await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
@@ -203,7 +180,7 @@ describe("interrupts", () => {
 
   test("have no effect on an idle session", async () => {
     stage.rehearsal.use([text("Hello."), text("Again.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     await engine.turn(session, "Hello?");
     const head = await engine.engine.sessions.head(session.id);
     await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
@@ -214,7 +191,7 @@ describe("interrupts", () => {
 
   test("that name another turn have no effect", async () => {
     stage.rehearsal.use([slowly(text("Quite undisturbed."), { tokenMs: 30 })]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     await engine.say(session, "Tell me.");
     await engine.until(session, ({ event }) => event.type === "span.model_request_start");
     await engine.engine.sessions.send(session.id, [
@@ -224,31 +201,197 @@ describe("interrupts", () => {
   });
 });
 
-describe("processes", () => {
-  test("are released at idle, invisibly to clients", async () => {
-    const quick = await stage.open({ idle: 100 });
-    stage.rehearsal.use([text("Noted."), text("Marmalade.")]);
-    const session = await quick.session();
-    await quick.turn(session, "The word is marmalade.");
-    await expect.poll(() => quick.store.leases.holder(session.id as never)).toBeUndefined();
-    expect(said(await quick.turn(session, "What was the word?"))).toBe("Marmalade.");
-    expect(lastRequest()).toContain("The word is marmalade.");
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+
+const writes = (name: string, id?: string) =>
+  toolUse("Write", { file_path: join(stage.folder, name), content: "written" }, id ? { id } : {});
+const requiresAction = ({ event }: LoggedEvent): boolean =>
+  event.type === "session.status_idle" && event.stop_reason.type === "requires_action";
+
+/** Runs up to the first call that waits for somebody. */
+async function untilWaiting(running: RunningEngine, session: Parameters<RunningEngine["say"]>[0], words = "Do it.") {
+  await running.say(session, words);
+  const events = await running.until(session, requiresAction);
+  const stop = stopOf(events);
+  if (stop.type !== "requires_action") throw new Error("unreachable");
+  return { events, ids: stop.event_ids };
+}
+
+describe("a call that must be asked for", () => {
+  test("waits, runs once it is allowed, and its result reaches the model", async () => {
+    stage.rehearsal.use([writes("allowed.txt"), text("Written.")]);
+    const session = await engine.reuse();
+    const { events, ids } = await untilWaiting(engine, session);
+    const use = the(events, "agent.tool_use");
+    expect(use).toMatchObject({ name: "Write", evaluated_permission: "ask" });
+    expect(ids).toEqual([use.id]);
+    expect(await engine.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
+    expect(existsSync(join(stage.folder, "allowed.txt"))).toBe(false);
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" },
+    ]);
+    const rest = await engine.until(session, isIdle, head);
+    expect(typesOf(rest).slice(0, 3)).toEqual([
+      "user.tool_confirmation",
+      "tandem.approval_resolved",
+      "session.status_running",
+    ]);
+    expect(the(rest, "agent.tool_result")).toMatchObject({ tool_use_id: use.id });
+    expect(existsSync(join(stage.folder, "allowed.txt"))).toBe(true);
+    expect(stopOf(rest)).toEqual({ type: "end_turn" });
   });
 
-  test("a conversation continues from the store with another home and server", async () => {
-    const first = await stage.open({ home: join(stage.root, "home-1") });
-    stage.rehearsal.use([text("Noted."), text("Quince.")]);
+  test("does not run when it is denied, and the model is told why", async () => {
+    stage.rehearsal.use([writes("denied.txt"), text("I see.")]);
+    const session = await engine.reuse();
+    const { ids } = await untilWaiting(engine, session);
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.tool_confirmation", tool_use_id: ids[0]!, result: "deny", deny_message: "Not in my house." },
+    ]);
+    const rest = await engine.until(session, isIdle, head);
+    expect(the(rest, "agent.tool_result")).toMatchObject({ is_error: true });
+    expect(lastRequest()).toContain("Not in my house.");
+    expect(existsSync(join(stage.folder, "denied.txt"))).toBe(false);
+  });
+
+  test("is answered once, and only by what fits it", async () => {
+    stage.rehearsal.use([writes("once.txt"), text("Done.")]);
+    const session = await engine.reuse();
+    const { ids } = await untilWaiting(engine, session);
+    const send = (event: Parameters<typeof engine.engine.sessions.send>[1][number]) =>
+      engine.engine.sessions.send(session.id, [event]);
+    await expect(send({ type: "user.custom_tool_result", custom_tool_use_id: ids[0]! })).rejects.toThrow(/no call/);
+    await expect(send({ type: "user.tool_confirmation", tool_use_id: "toolu_1", result: "allow" })).rejects.toThrow(
+      /sevt_/,
+    );
+    await send({ type: "user.tool_confirmation", tool_use_id: ids[0]!, result: "deny" });
+    await engine.until(
+      session,
+      ({ event }) => event.type === "session.status_idle" && event.stop_reason.type === "end_turn",
+    );
+    await expect(send({ type: "user.tool_confirmation", tool_use_id: ids[0]!, result: "allow" })).rejects.toThrow(
+      /no call/,
+    );
+  });
+});
+
+describe("a custom tool", () => {
+  const agent = {
+    tools: [
+      {
+        type: "custom" as const,
+        name: "weather",
+        description: "The weather of a city.",
+        input_schema: { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] },
+      },
+    ],
+  };
+  const waitsForBoth = ({ event }: LoggedEvent): boolean =>
+    event.type === "session.status_idle" &&
+    event.stop_reason.type === "requires_action" &&
+    event.stop_reason.event_ids.length === 2;
+  const call = (city: string, id: string) => toolUse("mcp__tandem__weather", { city }, { id });
+
+  test("is called by the model and answered by the client", async () => {
+    stage.rehearsal.use([call("Bern", "toolu_1"), text("It rains.")]);
+    const session = await engine.reuse(agent);
+    const { events, ids } = await untilWaiting(engine, session);
+    expect(the(events, "agent.custom_tool_use")).toMatchObject({
+      name: "weather",
+      input: { city: "Bern" },
+      id: ids[0],
+    });
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      {
+        type: "user.custom_tool_result",
+        custom_tool_use_id: ids[0]!,
+        content: [{ type: "text", text: "rain, 8 degrees" }],
+      },
+    ]);
+    const rest = await engine.until(session, isIdle, head);
+    expect(lastRequest()).toContain("rain, 8 degrees");
+    expect(said(rest)).toBe("It rains.");
+  });
+
+  test("two at once: answering one leaves the other waiting", async () => {
+    stage.rehearsal.use([reply([call("Bern", "toolu_3"), call("Rome", "toolu_4")]), text("Rain and sun.")]);
+    const session = await engine.reuse(agent);
+    await engine.say(session, "Compare.");
+    const events = await engine.until(session, waitsForBoth);
+    const ids = events.flatMap(({ event }) => (event.type === "agent.custom_tool_use" ? [event.id] : []));
+    const answer = (id: EventId, words: string) =>
+      engine.engine.sessions.send(session.id, [
+        { type: "user.custom_tool_result", custom_tool_use_id: id, content: [{ type: "text", text: words }] },
+      ]);
+    let head = await engine.engine.sessions.head(session.id);
+    await answer(ids[0]!, "rain");
+    const rest = await engine.until(session, isIdle, head);
+    expect(stopOf(rest)).toEqual({ type: "requires_action", event_ids: [ids[1]] });
+    head = await engine.engine.sessions.head(session.id);
+    await answer(ids[1]!, "sun");
+    expect(said(await engine.until(session, isIdle, head))).toBe("Rain and sun.");
+  });
+
+  test("outlives the server with a call that must be approved: after a restart, both answers count", async () => {
+    const first = await stage.open();
+    stage.rehearsal.use([reply([call("Bern", "toolu_1"), writes("later.txt", "toolu_2")])]);
+    const session = await first.session({}, { tools: [{ type: "agent_toolset_20260401" }, ...agent.tools] });
+    await first.say(session, "Do both.");
+    const events = await first.until(session, waitsForBoth);
+    await first.stop();
+    const second = await stage.open();
+    expect(await second.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
+    stage.rehearsal.use([writes("later.txt"), text("It snows.")]);
+    const head = await second.engine.sessions.head(session.id);
+    await second.engine.sessions.send(session.id, [
+      {
+        type: "user.custom_tool_result",
+        custom_tool_use_id: the(events, "agent.custom_tool_use").id,
+        content: [{ type: "text", text: "snow, much of it" }],
+      },
+      { type: "user.tool_confirmation", tool_use_id: the(events, "agent.tool_use").id, result: "allow" },
+    ]);
+    const rest = await second.until(
+      session,
+      ({ event }) => event.type === "session.status_idle" && event.stop_reason.type === "end_turn",
+      head,
+    );
+    expect(lastRequest()).toContain("snow, much of it");
+    expect(said(rest)).toBe("It snows.");
+    expect(existsSync(join(stage.folder, "later.txt"))).toBe(true);
+    await second.stop();
+  });
+});
+
+describe("processes", () => {
+  test("are released when a session is idle; the conversation continues, also on a server with another home", async () => {
+    const first = await stage.open({ idle: 100, home: join(stage.root, "home-1") });
+    stage.rehearsal.use([text("Noted."), text("Marmalade."), text("Marmalade again.")]);
     const session = await first.session();
-    await first.turn(session, "The word is quince.");
+    await first.turn(session, "The word is marmalade.");
+    await expect.poll(() => first.store.leases.holder(session.id as never)).toBeUndefined();
+    expect(said(await first.turn(session, "What was the word?"))).toBe("Marmalade.");
+    expect(lastRequest()).toContain("The word is marmalade.");
     await first.stop();
     const second = await stage.open({ home: join(stage.root, "home-2"), stateFolder: join(stage.root, "state-2") });
-    await second.turn(session, "What was the word?");
-    expect(lastRequest()).toContain("The word is quince.");
+    expect(said(await second.turn(session, "And what was it before?"))).toBe("Marmalade again.");
+    expect(lastRequest()).toContain("The word is marmalade.");
+    await second.stop();
   });
 
   test("a second server can read, and gets the holder's name on writes", async () => {
     stage.rehearsal.use([text("Mine.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     await engine.turn(session, "Whose are you?");
     const other = await stage.open();
     expect((await other.engine.sessions.events(session.id, { limit: 10 })).events.length).toBeGreaterThan(5);
@@ -256,13 +399,35 @@ describe("processes", () => {
       code: "conflict",
       message: expect.stringContaining("engine 1"),
     });
+    await other.stop();
   });
 });
 
-test("a budget ends the turn that exhausts it, and rejects later messages", async () => {
-  const dear = { input_tokens: 1_000_000, output_tokens: 1_000 };
-  stage.rehearsal.use([toolUse("Read", { file_path: join(stage.folder, "x") }, { usage: dear }), text("Never said.")]);
+test("the cost is reported with each answer, and a budget ends the turn that exceeds it", async () => {
+  await writeFile(join(stage.folder, "dear.txt"), "nothing");
+  const read = (tokens: number) =>
+    toolUse("Read", { file_path: join(stage.folder, "dear.txt") }, { usage: { input_tokens: tokens } });
+  // $2 per million tokens in. The second reply does not come before the interrupt.
+  stage.rehearsal.use([read(100_000), slowly(text("Done."), { firstByteMs: 60_000 })]);
   const session = await engine.session({ budget: { type: "limit", max_list_cost: { amount: "50", currency: "USD" } } });
+  const stop = AbortSignal.timeout(30_000 * inject("slowness"));
+  const costs = (async () => {
+    for await (const item of engine.engine.sessions.feed(stop)) {
+      if (item.type !== "changed" || item.session.id !== session.id) continue;
+      if (Number(item.session.list_cost.amount) > 0) return item.session;
+    }
+    return undefined;
+  })();
+  await engine.say(session, "Read it.");
+  const told = await costs;
+  expect(told).toMatchObject({ status: "running", list_cost: { amount: expect.stringMatching(/^2\d$/) } });
+  expect(await engine.engine.sessions.get(session.id)).toMatchObject({
+    usage: { input_tokens: 100_000, list_cost: told!.list_cost },
+  });
+  await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+  await engine.until(session, isIdle);
+
+  stage.rehearsal.use([read(1_000_000), text("Never said.")]);
   const events = await engine.turn(session, "Spend.");
   expect(stopOf(events)).toEqual({ type: "budget_reached" });
   expect(said(events)).toBe("");

@@ -5,34 +5,63 @@ import { LlmError, type EventId, type ToolResultContent } from "@tandem/protocol
 import { always, madeUpLogin, reply, slowly, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventually, runningProcesses, setStage, type Stage } from "../testing/claude-stage.ts";
-import type { ToolCallRequest } from "./conversation.ts";
-import { MemoryTranscripts, openSession } from "./testing/open-session.ts";
+import type { ConversationHost, ToolCallRequest } from "./conversation.ts";
+import { MemoryTranscripts, openSession, type OpenSession, type Overrides } from "./testing/open-session.ts";
 
-/** Runs until it is killed, and creates a file once it has started. */
-const ENDLESS = "touch begun; tail -f /dev/null";
-const hasBegun = () =>
-  eventually(
-    () => readFile(join(stage.home, "project", "begun")).catch(() => undefined),
-    (file) => file !== undefined,
-  );
+/** Runs until it is killed, and writes its process group to a file once it has started. */
+const ENDLESS = "echo $$ > begun; tail -f /dev/null";
+const readGroup = () => readFile(join(stage.home, "project", "begun"), "utf8").catch(() => "");
+const hasBegun = () => eventually(readGroup, (file) => file.endsWith("\n"));
+/** Ends the command of a process that was killed, which leaves it running. */
+const endCommand = async (): Promise<void> => {
+  const group = Number(await readGroup());
+  if (!group) return;
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch (error) {
+    expect(error).toMatchObject({ code: "ESRCH" });
+  }
+};
 
 const ASK = { name: "ask", description: "Asks.", type: "custom" as const, input_schema: { type: "object" as const } };
 
 let stage: Stage;
+/** One conversation for all tests. A test that ends its process resumes it in the next one. */
+let session: OpenSession;
+/** Decides about calls, and answers them, as the test at hand wants. */
+let host: Partial<ConversationHost>;
+let transcripts: MemoryTranscripts;
+
+const open = (more: Overrides = {}): OpenSession =>
+  openSession(stage, {
+    customTools: [ASK],
+    yields: true,
+    transcripts,
+    ...more,
+    host: {
+      decide: (request) => host.decide?.(request) ?? { permission: "allow" },
+      confirm: async (request) => host.confirm?.(request) ?? { allow: false, message: "Nobody is here." },
+      callCustomTool: async (request) => host.callCustomTool?.(request) ?? { content: [], isError: true },
+    },
+  });
+const resume = (more: Overrides = {}): void => {
+  const { goOn: _before, ...setup } = session.setup;
+  session = open({ ...setup, resume: true, ...more });
+};
+
 beforeAll(async () => {
   stage = await setStage();
+  transcripts = new MemoryTranscripts();
+  session = open();
 });
 afterAll(async () => {
+  await session.conversation.close();
   await stage[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  // Every test must end the processes it started.
-  await eventually(
-    () => runningProcesses(stage).catch(() => []),
-    (pids) => pids.length === 0,
-    2_000,
-  );
-  await rm(join(stage.home, "project"), { recursive: true, force: true });
+  host = {};
+  session.forget();
+  await rm(join(stage.home, "project", "begun"), { force: true });
 });
 
 test("a turn emits thinking, text, a tool call and its result, in order", async () => {
@@ -40,7 +69,6 @@ test("a turn emits thinking, text, a tool call and its result, in order", async 
     reply([thinking("hm"), text("I look."), toolUse("Bash", { command: "echo hi" })]),
     text("All done."),
   ]);
-  await using session = openSession(stage);
   await session.conversation.ready;
   expect(await session.turn("Go.")).toMatchObject({
     stop: "end_turn",
@@ -69,7 +97,6 @@ test("a turn emits thinking, text, a tool call and its result, in order", async 
 
 test("two turns run in one process", async () => {
   stage.rehearsal.use([text("one"), text("two")]);
-  await using session = openSession(stage, { yields: true });
   await session.turn("first");
   const { pid } = session.conversation;
   expect(await session.turn("second")).toMatchObject({
@@ -81,160 +108,21 @@ test("two turns run in one process", async () => {
   expect(JSON.stringify(stage.rehearsal.modelRequests[1]!.messages)).toContain("first");
 });
 
-describe("resume", () => {
-  const remembered = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.messages);
-
-  test("in the same home, with continued usage totals", async () => {
-    stage.rehearsal.use([text("PELICAN"), text("again")]);
-    const first = openSession(stage);
-    await first.turn("Say a word.");
-    await first.conversation.close();
-    await using second = openSession(stage, { ...first.setup, transcripts: first.transcripts, resume: true });
-    expect(await second.turn("Which?")).toMatchObject({ reported: { "claude-sonnet-5-5": { input_tokens: 10 } } });
-    expect(remembered()).toContain("PELICAN");
-    expect(second.events("tandem.init")[0]!.claude_session_id).toBe(first.setup.id);
-  });
-
-  test("from the store alone, in another home with an expired token, which is refreshed there", async () => {
-    stage.rehearsal.use([text("PELICAN"), text("again")]);
-    const first = openSession(stage);
-    await first.turn("Say a word.");
-    await first.conversation.close();
-    const home = join(stage.home, "other");
-    const configDir = join(home, ".claude");
-    const { accessToken } = await madeUpLogin(configDir, { expiresAt: new Date(Date.now() - 60_000) });
-    await using second = openSession(stage, {
-      ...first.setup,
-      transcripts: first.transcripts,
-      resume: true,
-      credential: { type: "login", configDir },
-      hostVariables: { ...stage.hostVariables, HOME: home },
-    });
-    expect(await second.turn("Which?")).toMatchObject({ stop: "end_turn" });
-    expect(remembered()).toContain("PELICAN");
-    const stored = await readFile(join(configDir, ".credentials.json"), "utf8");
-    expect(stored, "a new token, and still one to renew it with").not.toContain(accessToken);
-    expect(stored).toMatch(/"refreshToken":"sk-ant-ort01/);
-  });
-
-  test("without output that was never stored", async () => {
-    stage.rehearsal.use([text("PELICAN"), text("HERON"), text("again")]);
-    const transcripts = new MemoryTranscripts();
-    const first = openSession(stage, { transcripts });
-    await first.turn("Say a word.");
-    await first.conversation.flush();
-    // Simulates a dead server: the process continues for a while and writes only to its own file.
-    transcripts.broken = true;
-    await first.turn("Say another.");
-    await first.conversation.close();
-    transcripts.broken = false;
-    await using second = openSession(stage, { ...first.setup, transcripts, resume: true });
-    await second.turn("Which?");
-    expect(remembered()).toContain("PELICAN");
-    expect(remembered()).not.toContain("HERON");
-  });
-
-  test("with the result of a custom tool that arrived after the process was killed", async () => {
-    stage.rehearsal.use([
-      reply([text("I ask."), toolUse("mcp__tandem__ask", { n: 1 }), toolUse("Bash", { command: ENDLESS })]),
-      always((request) => text(JSON.stringify(request.toolResults))),
-    ]);
-    const asked = Promise.withResolvers<ToolCallRequest>();
-    const first = openSession(stage, {
-      customTools: [ASK],
-      host: {
-        callCustomTool: async (request) => {
-          asked.resolve(request);
-          return new Promise(() => {});
-        },
-      },
-    });
-    first.say("Go.");
-    const { toolUseId } = await asked.promise;
-    await first.until((output) => output.type === "event" && output.event.type === "span.model_request_end");
-    await eventually(
-      async () => JSON.stringify(await first.transcripts.load("")),
-      (lines) => lines.includes("tail -f"),
-    );
-    process.kill(-first.conversation.pid!, "SIGKILL");
-    expect((await first.closed()).error).toMatchObject({ code: "process_died" });
-    const content: ToolResultContent[] = [{ type: "text", text: "forty-two" }];
-    await using second = openSession(stage, {
-      ...first.setup,
-      transcripts: first.transcripts,
-      resume: true,
-      goOn: { results: [{ toolUseId, content, isError: false, inWords: [] }] },
-    });
-    expect(await second.ended()).toMatchObject({ stop: "end_turn" });
-    const results = stage.rehearsal.modelRequests.at(-1)!.toolResults;
-    expect(results).toMatchObject([
-      { toolUseId, text: "forty-two", isError: false },
-      { text: expect.stringContaining("not known"), isError: true },
-    ]);
-  });
-});
-
-test("a turn abandoned while waiting continues in another process with the answer", async () => {
-  stage.rehearsal.use([
-    toolUse("mcp__tandem__ask", {}),
-    always((request) => text(`Heard: ${request.toolResults[0]?.text}`)),
-  ]);
-  const asked = Promise.withResolvers<ToolCallRequest>();
-  const first = openSession(stage, {
-    customTools: [ASK],
-    host: {
-      callCustomTool: (request) => {
-        asked.resolve(request);
-        return new Promise(() => {});
-      },
-    },
-  });
-  first.say("Go.");
-  const { toolUseId, signal } = await asked.promise;
-  await first.conversation.close("left");
-  expect(signal.aborted).toBe(true);
-  expect(first.outputs.at(-1)).toEqual({ type: "closed", error: undefined });
-  expect(
-    first.outputs.map(({ type }) => type),
-    "nothing is closed that is to stay open",
-  ).not.toContain("turn_ended");
-  const content = [{ type: "text" as const, text: "forty-two" }];
-  const results = [{ toolUseId, content, isError: false, inWords: [] }];
-  const goesOn = { ...first.setup, transcripts: first.transcripts, resume: true, goOn: { results } };
-  await using second = openSession(stage, goesOn);
-  expect(await second.ended()).toMatchObject({ stop: "end_turn" });
-  expect(second.events("agent.message")[0]!.content).toEqual([{ type: "text", text: "Heard: forty-two" }]);
-});
-
-test("a turn that ended unnoticed is not continued", async () => {
-  stage.rehearsal.use([text("Done."), text("Next.")]);
-  const first = openSession(stage);
-  await first.turn("Go.");
-  await first.conversation.close();
-  const goesOn = { ...first.setup, transcripts: first.transcripts, resume: true, goOn: { results: [] } };
-  await using second = openSession(stage, goesOn);
-  expect(await second.ended()).toEqual({ stop: "end_turn", stopDetails: null, reported: {} });
-  expect(stage.rehearsal.modelRequests).toHaveLength(1);
-  await second.conversation.flush();
-  expect(await second.turn("Next?")).toMatchObject({ stop: "end_turn" });
-});
-
 test("flush reports an unstored transcript, which is kept and retried", async () => {
   stage.rehearsal.use([text("one")]);
-  const transcripts = new MemoryTranscripts();
   transcripts.broken = true;
-  await using session = openSession(stage, { transcripts });
-  await session.turn("Go.");
+  await session.turn("Unstored.");
   await expect(session.conversation.flush()).rejects.toThrow("the database is gone");
   transcripts.broken = false;
   await session.conversation.flush();
-  expect(transcripts.lines.get("")!.map(({ type }) => type)).toEqual(expect.arrayContaining(["user", "assistant"]));
+  const stored = transcripts.lines.get("")!;
+  expect(stored.map(({ type }) => type)).toEqual(expect.arrayContaining(["user", "assistant"]));
+  expect(JSON.stringify(stored)).toContain("Unstored.");
 });
 
 describe("an interrupt", () => {
   test("in mid-answer keeps the text, closes the span, and the next turn works", async () => {
     stage.rehearsal.use([stallMidStream("It begins"), text("well again")]);
-    await using session = openSession(stage);
     session.say("Go.");
     await session.until((output) => output.type === "delta" && output.delta.type === "event_delta");
     await session.conversation.interrupt();
@@ -248,7 +136,6 @@ describe("an interrupt", () => {
 
   test("during a tool closes its call as interrupted", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
-    await using session = openSession(stage);
     session.say("Go.");
     await hasBegun();
     await session.conversation.interrupt();
@@ -261,15 +148,13 @@ describe("an interrupt", () => {
   test("during an approval aborts the pending request", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "echo hi" })]);
     const asked = Promise.withResolvers<ToolCallRequest>();
-    await using session = openSession(stage, {
-      host: {
-        decide: () => ({ permission: "ask" }),
-        confirm: async (request) => {
-          asked.resolve(request);
-          return new Promise(() => {});
-        },
+    host = {
+      decide: () => ({ permission: "ask" }),
+      confirm: async (request) => {
+        asked.resolve(request);
+        return new Promise(() => {});
       },
-    });
+    };
     session.say("Go.");
     const { signal } = await asked.promise;
     await session.conversation.interrupt();
@@ -281,10 +166,8 @@ describe("an interrupt", () => {
   test("right after the first message of a turn", async () => {
     // The model request may or may not have been sent before the interrupt; it has not been answered.
     const never = slowly(text("never"), { firstByteMs: 20_000 });
-    stage.rehearsal.use(({ lastUserText }) => (lastUserText.endsWith("Again.") ? never : text("fine")));
-    await using session = openSession(stage);
-    await session.turn("Go.");
-    session.say("Again.");
+    stage.rehearsal.use(({ lastUserText }) => (lastUserText.endsWith("Once more.") ? never : text("fine")));
+    session.say("Once more.");
     await session.conversation.interrupt();
     expect(await session.ended()).toMatchObject({ stop: "interrupted" });
     expect(await session.turn("And again.")).toMatchObject({ stop: "end_turn" });
@@ -292,7 +175,6 @@ describe("an interrupt", () => {
 
   test("without a turn does nothing", async () => {
     stage.rehearsal.use([text("fine")]);
-    await using session = openSession(stage);
     await session.conversation.interrupt();
     expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
   });
@@ -313,12 +195,12 @@ describe("a call that needs approval", () => {
 
   test("runs when it is allowed", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "echo yes" }), text("done")]);
-    const host = asking(true);
-    await using session = openSession(stage, { host });
+    const allowing = asking(true);
+    host = allowing;
     await session.turn("Go.");
     const [use] = session.events("agent.tool_use");
     expect(use).toMatchObject({ evaluated_permission: "ask", evaluation: { type: "always_ask" } });
-    expect(host.requests).toMatchObject([
+    expect(allowing.requests).toMatchObject([
       { eventId: use!.id as EventId, name: "Bash", input: { command: "echo yes" } },
     ]);
     expect(session.events("agent.tool_result")[0]!.content).toEqual([{ type: "text", text: "yes" }]);
@@ -327,10 +209,10 @@ describe("a call that needs approval", () => {
   test("does not run when it is denied, and the model sees the reason", async () => {
     const trace = join(stage.home, "trace");
     stage.rehearsal.use([toolUse("Bash", { command: `touch '${trace}'` }), text("done")]);
-    await using session = openSession(stage, { host: asking(false) });
+    host = asking(false);
     await session.turn("Go.");
     expect(session.events("agent.tool_result")[0]).toMatchObject({ is_error: true });
-    expect(stage.rehearsal.modelRequests[1]!.toolResults[0]!.text).toContain("Not on my machine.");
+    expect(stage.rehearsal.modelRequests[1]!.toolResults.at(-1)!.text).toContain("Not on my machine.");
     await expect(readFile(trace)).rejects.toThrow("ENOENT");
   });
 
@@ -341,7 +223,7 @@ describe("a call that needs approval", () => {
       throw new Error("broken");
     };
     const decide = () => (where === "decide" ? fail() : ({ permission: "ask" } as const));
-    await using session = openSession(stage, { host: { decide, confirm: async () => fail() } });
+    host = { decide, confirm: async () => fail() };
     expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
     expect(session.events("agent.tool_result")[0]).toMatchObject({ is_error: true });
     await expect(readFile(trace)).rejects.toThrow("ENOENT");
@@ -351,27 +233,149 @@ describe("a call that needs approval", () => {
 test("a custom tool is called with its event's id, and its answer reaches the model", async () => {
   stage.rehearsal.use([toolUse("mcp__tandem__ask", { question: "six by seven?" }), text("done")]);
   const requests: ToolCallRequest[] = [];
-  await using session = openSession(stage, {
-    customTools: [ASK],
-    host: {
-      callCustomTool: async (request) => {
-        requests.push(request);
-        return { content: [{ type: "text", text: "forty-two" }], isError: false };
-      },
+  host = {
+    callCustomTool: async (request) => {
+      requests.push(request);
+      return { content: [{ type: "text", text: "forty-two" }], isError: false };
     },
-  });
+  };
   await session.turn("Go.");
   const [use] = session.events("agent.custom_tool_use");
   expect(use).toMatchObject({ name: "ask", input: { question: "six by seven?" } });
   expect(requests).toMatchObject([
     { eventId: use!.id, name: "ask", input: { question: "six by seven?" }, thread: null },
   ]);
-  expect(stage.rehearsal.modelRequests[1]!.toolResults).toMatchObject([{ text: "forty-two", isError: false }]);
+  expect(stage.rehearsal.modelRequests[1]!.toolResults.at(-1)).toMatchObject({ text: "forty-two", isError: false });
+});
+
+describe("resume", () => {
+  beforeAll(async () => {
+    await session.conversation.close();
+    transcripts = new MemoryTranscripts();
+    session = open();
+  });
+
+  const remembered = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.messages);
+  /** Calls that wait for their answer until the process is gone. */
+  const waiting = (): Promise<ToolCallRequest> => {
+    const asked = Promise.withResolvers<ToolCallRequest>();
+    host = {
+      callCustomTool: (request) => {
+        asked.resolve(request);
+        return new Promise(() => {});
+      },
+    };
+    return asked.promise;
+  };
+
+  test("in the same home, with continued usage totals", async () => {
+    stage.rehearsal.use([text("PELICAN"), text("again")]);
+    await session.turn("Say a word.");
+    await session.conversation.close();
+    expect(await runningProcesses(stage), "its process has ended").toEqual([]);
+    resume();
+    expect(await session.turn("Which?")).toMatchObject({
+      stop: "end_turn",
+      reported: { "claude-sonnet-5-5": { input_tokens: 10 } },
+    });
+    expect(remembered()).toContain("PELICAN");
+    expect(session.events("tandem.init")[0]!.claude_session_id).toBe(session.setup.id);
+  });
+
+  test("without output that was never stored", async () => {
+    stage.rehearsal.use([text("STORK"), text("HERON"), text("again")]);
+    await session.turn("Say a word.");
+    await session.conversation.flush();
+    // Simulates a dead server: the process continues for a while and writes only to its own file.
+    transcripts.broken = true;
+    await session.turn("Say another.");
+    await session.conversation.close();
+    transcripts.broken = false;
+    resume();
+    await session.turn("Which?");
+    expect(remembered()).toContain("STORK");
+    expect(remembered()).not.toContain("HERON");
+  });
+
+  test("of a turn abandoned while it waits, with the answer", async () => {
+    stage.rehearsal.use([
+      toolUse("mcp__tandem__ask", {}),
+      always((request) => text(`Heard: ${request.toolResults.at(-1)?.text}`)),
+    ]);
+    const asked = waiting();
+    session.say("Go.");
+    const { toolUseId, signal } = await asked;
+    await session.conversation.close("left");
+    expect(signal.aborted).toBe(true);
+    expect(session.outputs.at(-1)).toEqual({ type: "closed", error: undefined });
+    expect(
+      session.outputs.map(({ type }) => type),
+      "nothing is closed that is to stay open",
+    ).not.toContain("turn_ended");
+    const content = [{ type: "text" as const, text: "forty-two" }];
+    resume({ goOn: { results: [{ toolUseId, content, isError: false, inWords: [] }] } });
+    expect(await session.ended()).toMatchObject({ stop: "end_turn" });
+    expect(session.events("agent.message")[0]!.content).toEqual([{ type: "text", text: "Heard: forty-two" }]);
+  });
+
+  test("of a turn that ended unnoticed does not continue it", async () => {
+    stage.rehearsal.use([text("Done."), text("Next.")]);
+    await session.turn("Go.");
+    await session.conversation.close();
+    resume({ goOn: { results: [] } });
+    expect(await session.ended()).toEqual({ stop: "end_turn", stopDetails: null, reported: {} });
+    expect(stage.rehearsal.modelRequests).toHaveLength(1);
+    await session.conversation.flush();
+    expect(await session.turn("Next?")).toMatchObject({ stop: "end_turn" });
+  });
+
+  test("from the store alone, in another home with an expired token, which is refreshed there", async () => {
+    stage.rehearsal.use([text("FLAMINGO"), text("again")]);
+    await session.turn("Say a word.");
+    await session.conversation.close();
+    const home = join(stage.home, "other");
+    const configDir = join(home, ".claude");
+    const { accessToken } = await madeUpLogin(configDir, { expiresAt: new Date(Date.now() - 60_000) });
+    resume({
+      credential: { type: "login", configDir },
+      hostVariables: { ...stage.hostVariables, HOME: home },
+    });
+    expect(await session.turn("Which?")).toMatchObject({ stop: "end_turn" });
+    expect(remembered()).toContain("FLAMINGO");
+    const stored = await readFile(join(configDir, ".credentials.json"), "utf8");
+    expect(stored, "a new token, and still one to renew it with").not.toContain(accessToken);
+    expect(stored).toMatch(/"refreshToken":"sk-ant-ort01/);
+  });
+
+  test("with the result of a custom tool that arrived after the process was killed", async () => {
+    stage.rehearsal.use([
+      reply([text("I ask."), toolUse("mcp__tandem__ask", { n: 1 }), toolUse("Bash", { command: ENDLESS })]),
+      always((request) => text(JSON.stringify(request.toolResults))),
+    ]);
+    const asked = waiting();
+    session.say("Go.");
+    const { toolUseId } = await asked;
+    await session.until((output) => output.type === "event" && output.event.type === "span.model_request_end");
+    await eventually(
+      async () => JSON.stringify(transcripts.lines.get("")!.slice(-10)),
+      (lines) => lines.includes(toolUseId) && lines.includes("tail -f"),
+    );
+    process.kill(-session.conversation.pid!, "SIGKILL");
+    expect((await session.closed()).error).toMatchObject({ code: "process_died" });
+    await endCommand();
+    const content: ToolResultContent[] = [{ type: "text", text: "forty-two" }];
+    resume({ goOn: { results: [{ toolUseId, content, isError: false, inWords: [] }] } });
+    expect(await session.ended()).toMatchObject({ stop: "end_turn" });
+    const results = stage.rehearsal.modelRequests.at(-1)!.toolResults;
+    expect(results.slice(-2)).toMatchObject([
+      { toolUseId, text: "forty-two", isError: false },
+      { text: expect.stringContaining("not known"), isError: true },
+    ]);
+  });
 });
 
 test("a killed process closes its calls, ends the turn, then reports the reason", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
-  const session = openSession(stage);
   session.say("Go.");
   await hasBegun();
   process.kill(session.conversation.pid!, "SIGKILL");
@@ -379,5 +383,5 @@ test("a killed process closes its calls, ends the turn, then reports the reason"
   const { error } = await session.closed();
   expect(error).toBeInstanceOf(LlmError);
   expect(session.events("agent.tool_result")).toMatchObject([{ tandem: { interrupted: "crash" } }]);
-  await session.conversation.close();
+  await endCommand();
 });

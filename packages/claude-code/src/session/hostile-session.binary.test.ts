@@ -80,25 +80,19 @@ describe.each([
   });
 });
 
-test("uses the login of the given config folder, not of the home", async () => {
+test("uses the login of the given config folder, not of the home, and follows no CLAUDE.md link out of the folder", async () => {
   const configDir = join(stage.home, "named");
   const { accessToken } = await madeUpLogin(configDir);
-  stage.rehearsal.use([always(text("paid"))]);
-  await using session = openSession(stage, { credential: { type: "login", configDir } });
-  await session.turn("Go.");
-  await stage.claude({ credential: { type: "login", configDir } }).text(call());
-  expect(stage.rehearsal.modelRequests.map(({ headers }) => headers["authorization"])).toEqual(
-    Array(2).fill(`Bearer ${accessToken}`),
-  );
-});
-
-test("does not follow a CLAUDE.md link out of the folder", async () => {
   const folder = join(stage.home, "linked");
   await mkdir(folder);
   await writeFile(join(stage.home, "private.md"), `${MARK} private`);
   await symlink(join(stage.home, "private.md"), join(folder, "CLAUDE.md"));
-  stage.rehearsal.use([text("clean")]);
-  await using session = openSession(stage, { folder });
+  stage.rehearsal.use([always(text("paid"))]);
+  await using session = openSession(stage, { credential: { type: "login", configDir }, folder });
   await session.turn("Go.");
   expect(JSON.stringify(stage.rehearsal.modelRequests[0]!.body)).not.toContain(MARK);
+  await stage.claude({ credential: { type: "login", configDir } }).text(call());
+  expect(stage.rehearsal.modelRequests.map(({ headers }) => headers["authorization"])).toEqual(
+    Array(2).fill(`Bearer ${accessToken}`),
+  );
 });

@@ -1,24 +1,29 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { always, reply, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventually, setStage, type Stage } from "../testing/claude-stage.ts";
 import type { ConversationOutput, ToolCallRequest } from "./conversation.ts";
 import { openSession, type OpenSession } from "./testing/open-session.ts";
 
 let stage: Stage;
+/** One conversation for all tests without subagents. */
+let session: OpenSession;
 beforeAll(async () => {
   stage = await setStage();
+  session = openSession(stage);
 });
 afterAll(async () => {
+  await session.conversation.close();
   await stage[Symbol.asyncDispose]();
 });
+beforeEach(() => session.forget());
 
 const isEvent = (type: string) => (output: ConversationOutput) => output.type === "event" && output.event.type === type;
 const words = (request: ModelRequest): string => JSON.stringify(request.messages);
 
 /** Starts a turn that waits in a tool until released. */
-async function inATool(session: OpenSession, name: string): Promise<() => void> {
+async function inATool(name: string): Promise<() => void> {
   session.say("Go.");
   await session.until(isEvent("span.model_request_end"));
   return () => writeFileSync(join(session.setup.folder, name), "");
@@ -28,8 +33,7 @@ const waitFor = (name: string) => toolUse("Bash", { command: `until test -e ${na
 describe("a message to a running turn", () => {
   test("reaches the model with the next tool result, within the turn", async () => {
     stage.rehearsal.use([waitFor("a"), text("Left, then.")]);
-    await using session = openSession(stage);
-    const letGo = await inATool(session, "a");
+    const letGo = await inATool("a");
     const uuid = session.say("Turn left!");
     letGo();
     expect(await session.until(({ type }) => type === "message_taken")).toMatchObject({ uuid });
@@ -39,9 +43,8 @@ describe("a message to a running turn", () => {
 
   test("can be taken back until the model has it", async () => {
     stage.rehearsal.use([waitFor("b"), always(text("Done."))]);
-    await using session = openSession(stage);
-    const letGo = await inATool(session, "b");
-    const uuid = session.say("Turn left!");
+    const letGo = await inATool("b");
+    const uuid = session.say("Turn right!");
     expect(await session.conversation.takeBack(uuid)).toBe(true);
     expect(await session.conversation.takeBack(uuid), "only once").toBe(false);
     letGo();
@@ -49,12 +52,11 @@ describe("a message to a running turn", () => {
     const taken = session.say("And now?");
     await session.ended();
     expect(await session.conversation.takeBack(taken), "too late").toBe(false);
-    expect(stage.rehearsal.modelRequests.map(words).join()).not.toContain("Turn left!");
+    expect(stage.rehearsal.modelRequests.map(words).join()).not.toContain("Turn right!");
   });
 
   test("is sent verbatim, even if it looks like a command or names a file", async () => {
     stage.rehearsal.use([text("As you say.")]);
-    await using session = openSession(stage);
     writeFileSync(join(session.setup.folder, "secret.txt"), "the word is PELICAN");
     expect(await session.turn("/clear @secret.txt")).toMatchObject({ stop: "end_turn" });
     expect(stage.rehearsal.modelRequests[0]!.lastUserText).toBe("/clear @secret.txt");
@@ -66,7 +68,7 @@ describe("work beside the turn", () => {
   const REVIEWER = { name: "reviewer", description: "Reviews.", system: "SUBAGENT", tools: ["Bash"] };
   const isSub = (request: ModelRequest): boolean => request.system.includes("SUBAGENT");
 
-  test("a subagent's call asks on its own thread, and continues when allowed", async () => {
+  test("a subagent's call asks on its own thread, and the subagent resumes there in a later process", async () => {
     stage.rehearsal.use([
       when(isSub, toolUse("Bash", { command: "echo reviewed" })),
       when(isSub, text("Good.")),
@@ -74,8 +76,8 @@ describe("work beside the turn", () => {
       text("They say good."),
     ]);
     const requests: ToolCallRequest[] = [];
-    await using session = openSession(stage, {
-      tools: ["Agent", "Bash"],
+    const first = openSession(stage, {
+      tools: ["Agent", "SendMessage", "Bash"],
       subagents: [REVIEWER],
       host: {
         decide: ({ name }) => ({ permission: name === "Bash" ? "ask" : "allow" }),
@@ -85,25 +87,14 @@ describe("work beside the turn", () => {
         },
       },
     });
-    expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
-    const [created] = session.events("session.thread_created");
-    expect(requests).toMatchObject([{ name: "Bash", thread: created!.session_thread_id }]);
-    expect(session.events("agent.tool_result").map(({ content }) => content)).toContainEqual([
-      { type: "text", text: "reviewed" },
-    ]);
-  });
-
-  test("a subagent resumes in a later process, on its thread", async () => {
-    stage.rehearsal.use([
-      when(isSub, text("Good.")),
-      toolUse("Agent", { description: "d", prompt: "Review.", subagent_type: "reviewer", run_in_background: false }),
-      text("They say good."),
-    ]);
-    const overrides = { tools: ["Agent", "SendMessage", "Bash"], subagents: [REVIEWER] };
-    const first = openSession(stage, overrides);
-    await first.turn("Go.");
+    expect(await first.turn("Go.")).toMatchObject({ stop: "end_turn" });
     await first.conversation.close();
     const [created] = first.events("session.thread_created");
+    expect(requests).toMatchObject([{ name: "Bash", thread: created!.session_thread_id }]);
+    expect(first.events("agent.tool_result").map(({ content }) => content)).toContainEqual([
+      { type: "text", text: "reviewed" },
+    ]);
+
     const sendAgain = (request: ModelRequest) =>
       toolUse("SendMessage", {
         to: /agentId: ?(\w+)/.exec(words(request))?.[1],
@@ -132,7 +123,6 @@ describe("work beside the turn", () => {
       waitFor("never"),
       text("It runs."),
     ]);
-    await using session = openSession(stage);
     session.say("Go.");
     await session.until((output) => output.type === "background");
     await session.until(isEvent("span.model_request_end"));

@@ -1,66 +1,74 @@
-import type { LoggedEvent } from "@tandem/protocol";
+import type { LoggedEvent, Session } from "@tandem/protocol";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf } from "../testing/engine-stage.ts";
-import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
+/** The engine that runs. A test that crashes it opens the next one, which has the session. */
+let engine: RunningEngine;
 beforeAll(async () => {
   stage = await setEngineStage();
+  engine = await stage.open({ leaseTtl: 1_000 });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const said = (events: readonly LoggedEvent[]): string => textsOf(events).join("");
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+const said = (events: readonly LoggedEvent[]): string =>
+  events
+    .flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []))
+    .join("");
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body) ?? "";
 
 // Claude Code refuses to sleep for long.
 const sleeps = () => toolUse("Bash", { command: "tail -F waiting.txt" });
-const untilCall = (running: RunningEngine, session: Parameters<RunningEngine["say"]>[0]) =>
+const untilCall = (session: Session) =>
   // The model's response is complete by then, and the call is running.
-  running.until(session, ({ event }) => event.type === "span.model_request_end");
+  engine.until(session, ({ event }) => event.type === "span.model_request_end");
 
 /** Ends every Claude Code of the stage as a crash would. */
 async function killProcesses(): Promise<void> {
   for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
 }
 
-describe("a Claude Code process that dies during a turn", () => {
-  test("ends the turn with the reason, and the session continues in a new process", async () => {
-    const engine = await stage.open();
-    stage.rehearsal.use([sleeps(), text("Back.")]);
-    const session = await engine.session({}, ALLOW_ALL);
-    await engine.say(session, "Sleep.");
-    await untilCall(engine, session);
-    await killProcesses();
-    const events = await engine.until(session, isIdle);
-    expect(the(events, "session.error").error).toMatchObject({ tandem: { code: "process_died" } });
-    expect(the(events, "agent.tool_result")).toMatchObject({
-      is_error: true,
-      tool_use_id: the(events, "agent.tool_use").id,
-      tandem: { interrupted: "crash" },
-    });
-    expect(said(await engine.turn(session, "Are you there?"))).toBe("Back.");
-    expect(lastRequest()).toContain("Sleep.");
-    await engine.stop();
+test("a Claude Code process dies in the middle of a turn: the turn ends with what happened, and the session continues", async () => {
+  stage.rehearsal.use([sleeps(), text("Back.")]);
+  const session = await engine.reuse(allowAll);
+  await engine.say(session, "Sleep.");
+  await untilCall(session);
+  await killProcesses();
+  const events = await engine.until(session, isIdle);
+  expect(the(events, "session.error").error).toMatchObject({ tandem: { code: "process_died" } });
+  expect(the(events, "agent.tool_result")).toMatchObject({
+    is_error: true,
+    tool_use_id: the(events, "agent.tool_use").id,
+    tandem: { interrupted: "crash" },
   });
+  expect(said(await engine.turn(session, "Are you there?"))).toBe("Back.");
+  expect(lastRequest()).toContain("Sleep.");
 });
 
 describe("a server that dies during a turn", () => {
-  /** Runs a turn up to its call, then crashes: no more heartbeats, no process, no writes. */
-  async function crash() {
-    const engine = await stage.open({ leaseTtl: 1_000, holder: "the one that dies" });
+  /** Runs a turn up to its call. Then the engine vanishes: no more heartbeats, no process, no writes. */
+  async function crash(words: string) {
     stage.rehearsal.use([sleeps()]);
-    const session = await engine.session({}, ALLOW_ALL);
-    await engine.say(session, "Sleep, please.");
-    await untilCall(engine, session);
+    const session = await engine.reuse(allowAll);
+    await engine.say(session, words);
+    await untilCall(session);
     await engine.vanish();
     await killProcesses();
     return session;
   }
 
   test("is replaced by a server that logs the recovery within seconds and takes the next message", async () => {
-    const session = await crash();
-    const engine = await stage.open({ leaseTtl: 1_000 });
+    const session = await crash("Sleep, please.");
+    engine = await stage.open({ leaseTtl: 1_000 });
     const events = await engine.until(session, isIdle);
     expect(typesOf(events).slice(-5)).toEqual([
       "agent.tool_result",
@@ -74,51 +82,47 @@ describe("a server that dies during a turn", () => {
     stage.rehearsal.use([text("Good morning.")]);
     expect(said(await engine.turn(session, "Wake up."))).toBe("Good morning.");
     expect(lastRequest()).toContain("Sleep, please.");
-    await engine.stop();
   });
 
   test("is replaced by a server that resumes the turn", async () => {
-    const session = await crash();
+    const session = await crash("Sleep once more.");
     stage.rehearsal.use([text("I went on.")]);
-    const engine = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
+    engine = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
     const events = await engine.until(session, isIdle);
     expect(typesOf(events)).toContain("tandem.recovered");
     expect(said(events)).toBe("I went on.");
-    expect(lastRequest()).toContain("Sleep, please.");
-    await engine.stop();
+    expect(lastRequest()).toContain("Sleep once more.");
   });
 
   test("keeps the input of clients", async () => {
-    const engine = await stage.open({ leaseTtl: 1_000 });
     stage.rehearsal.use([slowly(text("Slow."), { firstByteMs: 30_000 })]);
-    const session = await engine.session();
+    const session = await engine.reuse(allowAll);
     await engine.say(session, "One.");
     await engine.until(session, ({ event }) => event.type === "span.model_request_start");
     const second = await engine.say(session, "Two.");
     await engine.vanish();
     await killProcesses();
     stage.rehearsal.use([always(text("To the second."))]);
-    const next = await stage.open({ leaseTtl: 1_000 });
-    const events = await next.until(
+    engine = await stage.open({ leaseTtl: 1_000 });
+    const events = await engine.until(
       session,
       ({ event }) => event.type === "session.status_idle" && event.stop_reason.type === "end_turn",
     );
     expect(events.filter(({ event }) => event.id === second)).toHaveLength(1);
     expect(said(events)).toBe("To the second.");
-    await next.stop();
   });
 });
 
 test("no process is left after engines have stopped", async () => {
-  const engine = await stage.open();
   stage.rehearsal.use([sleeps()]);
-  const session = await engine.session({}, ALLOW_ALL);
+  const session = await engine.reuse(allowAll);
+  const head = await engine.engine.sessions.head(session.id);
   await engine.say(session, "Sleep.");
-  await untilCall(engine, session);
+  await untilCall(session);
   await engine.stop();
   expect(await stage.processes()).toEqual([]);
   const after = await stage.open();
-  const { events } = await after.engine.sessions.events(session.id, { limit: 100 });
+  const { events } = await after.engine.sessions.events(session.id, { after: head, limit: 100 });
   expect(typesOf(events).at(-1)).toBe("session.status_idle");
   expect(the(events, "agent.tool_result")).toMatchObject({ tandem: { interrupted: "stopped" } });
 });

@@ -7,7 +7,7 @@ import type { ChildProcess } from "node:child_process";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 // Engines crash and stall here, so each test has its own stage.
@@ -17,12 +17,22 @@ beforeEach(async () => {
 });
 afterEach(() => stage[Symbol.asyncDispose]());
 
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+const said = (events: readonly LoggedEvent[]): string[] =>
+  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const inProject = (name: string) => join(stage.folder, name);
 const killProcesses = async () => {
   for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
 };
-/** Stalls the process while it is not writing: a process suspended in a transaction blocks all others from the file. */
+/** In a moment in which it does not write: a process that is halted in a transaction keeps all others from the file. */
 const halt = async (server: ChildProcess): Promise<void> => {
   const isFree = (): boolean => {
     server.kill("SIGSTOP");
@@ -55,49 +65,15 @@ test("an answer reaches the model after its server was killed while the call wai
   await engine.engine.sessions.send(session.id, [
     { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
   ]);
-  expect(textsOf(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
+  expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([{ text: "rain", isError: false }]);
   expect(await judgeSession(engine, session)).toEqual([]);
-  // Three processes start one after the other, and each wait has its own deadline.
-});
-
-test.each([
-  ["call", (line: string) => line.includes("tool_use")],
-  ["whole turn", () => true],
-])("an answer to a %s reaches the model as text if its transcript was lost", async (_, isRefused) => {
-  const first = await stage.open({ leaseTtl: 1_000 });
-  const append = first.store.transcripts.append.bind(first.store.transcripts);
-  let isAway = false;
-  first.store.transcripts.append = async (lease, subpath, lines) => {
-    // A lost database stays lost: later writes must not be stored either.
-    isAway ||= isRefused(JSON.stringify(lines));
-    return isAway ? Promise.reject(new Error("away")) : append(lease, subpath, lines);
-  };
-  stage.rehearsal.use([
-    reply([text("Let me see."), toolUse("mcp__tandem__weather", { city: "Bern" })]),
-    always(text("It rains.")),
-  ]);
-  const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
-  const session = await first.session({}, { tools: [{ type: "custom", ...weather }] });
-  await first.say(session, "Weather?");
-  const use = the(await first.until(session, isIdle), "agent.custom_tool_use");
-  await first.vanish();
-  await killProcesses();
-  const home = join(stage.root, "another-home");
-  const second = await stage.open({ leaseTtl: 1_000, home, stateFolder: join(stage.root, "another-state") });
-  const head = await second.engine.sessions.head(session.id);
-  await second.engine.sessions.send(session.id, [
-    { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
-  ]);
-  expect(textsOf(await second.until(session, isIdle, head))).toEqual(["It rains."]);
-  expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toMatch(/weather with {"city":"Bern"}[^]*rain/);
-  expect(await judgeSession(second, session)).toEqual([]);
 });
 
 test("a running server takes over the session of a killed one, and none of its processes survive", async () => {
   const command = "trap '' TERM HUP INT; while true; do echo tick >> ticks.txt; sleep 0.05; done";
   stage.rehearsal.use([toolUse("Bash", { command })]);
-  const { process: server, session } = await stage.spawn(ALLOW_ALL, "Tick.");
+  const { process: server, session } = await stage.spawn(allowAll, "Tick.");
   const engine = await stage.open({ leaseTtl: 1_000 });
   await expect.poll(() => existsSync(inProject("ticks.txt"))).toBe(true);
   server.kill("SIGKILL");
@@ -112,7 +88,7 @@ test("a running server takes over the session of a killed one, and none of its p
 test("a server that stalled for too long writes nothing, runs nothing, and ends its process", async () => {
   const call = toolUse("Bash", { command: "echo done >> effect.txt" });
   stage.rehearsal.use([slowly(call, { firstByteMs: 1_000 }), always(text("Done."))]);
-  const { process: server, session } = await stage.spawn(ALLOW_ALL, "Do it.");
+  const { process: server, session } = await stage.spawn(allowAll, "Do it.");
   const engine = await stage.open({ leaseTtl: 1_000 });
   await engine.until(session, isType("span.model_request_start"));
   await halt(server);
@@ -126,30 +102,72 @@ test("a server that stalled for too long writes nothing, runs nothing, and ends 
   expect(existsSync(inProject("effect.txt"))).toBe(false);
 });
 
-test("a call with an unknown outcome is not repeated: the model is told, from the store alone", async () => {
-  const first = await stage.open({ leaseTtl: 1_000 });
+test("what the store did not keep, or nobody knows the outcome of, is told to the model again by another server", async () => {
+  const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
+  const agent = { tools: [...allowAll.tools, { type: "custom" as const, ...weather }] };
+  let engine = await stage.open({ leaseTtl: 1_000 });
+  const session = await engine.session({}, agent);
+  let servers = 0;
+  /** Another engine, which has only the store. */
+  const crash = async (meanwhile: () => void, settings: object = {}): Promise<void> => {
+    await engine.vanish();
+    await killProcesses();
+    meanwhile();
+    servers += 1;
+    engine = await stage.open({
+      leaseTtl: 1_000,
+      home: join(stage.root, `home-${servers}`),
+      stateFolder: join(stage.root, `state-${servers}`),
+      ...settings,
+    });
+  };
+
+  // The transcript lacks the call, then a whole turn: the answer reaches the model in words.
+  const refused = [(line: string) => line.includes("tool_use"), () => true];
+  for (const [round, isRefused] of refused.entries()) {
+    const { store } = engine;
+    const append = store.transcripts.append.bind(store.transcripts);
+    let isAway = false;
+    store.transcripts.append = async (lease, subpath, lines) => {
+      // A database that goes away stays away: what comes later must not be stored either.
+      isAway ||= isRefused(JSON.stringify(lines));
+      return isAway ? Promise.reject(new Error("away")) : append(lease, subpath, lines);
+    };
+    const city = ["Bern", "Rome"][round]!;
+    stage.rehearsal.use([
+      reply([text("Let me see."), toolUse("mcp__tandem__weather", { city })]),
+      always(text("It rains.")),
+    ]);
+    await engine.markRead(session);
+    await engine.say(session, "Weather?");
+    const use = the(await engine.until(session, isIdle), "agent.custom_tool_use");
+    await crash(() => undefined);
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
+    ]);
+    expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
+    expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toMatch(
+      new RegExp(`weather with {"city":"${city}"}[^]*rain`),
+    );
+    expect(await judgeSession(engine, session)).toEqual([]);
+  }
+
+  // A call whose outcome is unknown is not made again: the model is told.
   stage.rehearsal.use([toolUse("Bash", { command: "echo done >> effect.txt; tail -F waiting.txt" })]);
-  const session = await first.session({}, ALLOW_ALL);
-  await first.say(session, "Do it.");
+  await engine.markRead(session);
+  await engine.say(session, "Do it.");
   await expect.poll(() => existsSync(inProject("effect.txt")), { interval: 2 }).toBe(true);
-  await first.vanish();
-  await killProcesses();
-  stage.rehearsal.use([text("I see.")]);
-  const second = await stage.open({
-    leaseTtl: 1_000,
-    recovery: "resume",
-    home: join(stage.root, "another-home"),
-    stateFolder: join(stage.root, "another-state"),
-  });
-  expect(textsOf(await second.until(session, isIdle))).toEqual(["I see."]);
+  await crash(() => stage.rehearsal.use([text("I see.")]), { recovery: "resume" });
+  expect(said(await engine.until(session, isIdle))).toEqual(["I see."]);
   const { toolResults } = stage.rehearsal.modelRequests.at(-1)!;
-  expect(toolResults).toMatchObject([{ isError: true, text: expect.stringContaining("outcome is not known") }]);
+  expect(toolResults.at(-1)).toMatchObject({ isError: true, text: expect.stringContaining("outcome is not known") });
 });
 
 test.each([
   ["the first", false],
   ["a later", true],
-])("%s message whose transcript was lost is sent to the model again by the server that resumes", async (_, later) => {
+])("%s message of which nothing was kept is given to the model again by the server that resumes", async (_, later) => {
   const first = await stage.open({ leaseTtl: 1_000, idle: 50 });
   stage.rehearsal.use([always(text("Yes."))]);
   const session = await first.session();
@@ -164,7 +182,7 @@ test.each([
   await killProcesses();
   stage.rehearsal.use([always(text("Quince."))]);
   const second = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
-  expect(textsOf(await second.until(session, isIdle, head))).toEqual(["Quince."]);
+  expect(said(await second.until(session, isIdle, head))).toEqual(["Quince."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toContain("The word is quince.");
   expect(await judgeSession(second, session, [message])).toEqual([]);
 });

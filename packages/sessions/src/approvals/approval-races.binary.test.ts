@@ -36,7 +36,7 @@ async function logOf(session: Session, after: number): Promise<SessionEvent[]> {
 test("an interrupt of an ended turn never cancels the next one", async () => {
   const random = randomFrom(20_261_115);
   stage.rehearsal.use([always(text("Said."))]);
-  const session = await engine.session();
+  const session = await engine.reuse();
   let last = await engine.say(session, "First.");
   await engine.until(session, isOver);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -64,7 +64,7 @@ test("an interrupt of an ended turn never cancels the next one", async () => {
 
 test("an answer that races with an interrupt either counts or is rejected", async () => {
   const random = randomFrom(4_711);
-  const session = await engine.session();
+  const session = await engine.reuse();
   for (let round = 0; round < ROUNDS; round += 1) {
     const file = `raced-${round}.txt`;
     stage.rehearsal.use([toolUse("Bash", { command: `touch ${file}` }), always(text("Done."))]);

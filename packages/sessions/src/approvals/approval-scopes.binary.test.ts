@@ -30,7 +30,7 @@ test("for the session: similar calls run without approval, in this session only"
     { ...rule, source: "Ada" },
   ]);
   stage.rehearsal.use([bash("mkdir three"), text("Done.")]);
-  const other = await engine.session();
+  const other = await engine.reuse();
   const [again] = await untilAsked(engine, other);
   await engine.engine.approvals.answer(again!.id, deny, "Ada");
   await engine.until(other, isOver);
@@ -38,7 +38,7 @@ test("for the session: similar calls run without approval, in this session only"
 
 test("always: the suggested rule is saved in the chosen scope and applies to later sessions", async () => {
   stage.rehearsal.use([bash("git status"), text("Done.")]);
-  const session = await engine.session();
+  const session = await engine.reuse();
   const [asked] = await untilAsked(engine, session);
   await engine.engine.approvals.answer(asked!.id, { result: "allow", scope: "always", save_for: "user" }, "Ada", true);
   await engine.until(session, isOver);
@@ -54,7 +54,7 @@ test("always: the suggested rule is saved in the chosen scope and applies to lat
 
 test("if no rule is safe, none is suggested, and `always` needs an explicit one", async () => {
   stage.rehearsal.use([bash("curl http://127.0.0.1:9 | sh"), text("Done.")]);
-  const session = await engine.session();
+  const session = await engine.reuse();
   const [asked] = await untilAsked(engine, session);
   expect(asked!.suggestion).toBeUndefined();
   await expect(
@@ -66,7 +66,7 @@ test("if no rule is safe, none is suggested, and `always` needs an explicit one"
 
 test("a token with scope `run` cannot save rules beyond the session, or rules wider than the suggestion", async () => {
   stage.rehearsal.use([bash("mkdir narrow"), bash("mkdir narrow"), text("Done.")]);
-  const session = await engine.session();
+  const session = await engine.reuse();
   const [asked] = await untilAsked(engine, session);
   const before = await engine.engine.rules.list();
   const answer = (given: object, mayKeepRules = false) =>
@@ -94,7 +94,7 @@ test("an edited input is judged again and cannot become a denied call", async ()
   const denied = { tool: "Bash", pattern: "rm *", action: "deny" as const };
   await engine.engine.rules.add(denied, { scope: "user", of: null, by: "Ada" });
   stage.rehearsal.use([bash("mkdir edited"), text("Done.")]);
-  const session = await engine.session();
+  const session = await engine.reuse();
   const [asked] = await untilAsked(engine, session);
   await engine.engine.approvals.answer(asked!.id, { ...allow, input: { command: "rm -rf one" } }, "Ada");
   const events = await engine.until(session, isOver);

@@ -1,14 +1,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { LoggedEvent } from "@tandem/protocol";
+import type { LoggedEvent, Session } from "@tandem/protocol";
 import { reply, slowly, text, toolUse, when } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allow, deny, isOver, pendingOf, untilAsked } from "../testing/until-asked.ts";
 import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
+/** The engine that runs. A test that crashes it opens the next one. */
+let engine: RunningEngine;
 beforeAll(async () => {
   stage = await setEngineStage();
+  engine = await open();
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -19,10 +22,12 @@ const open = (): Promise<RunningEngine> => stage.open({ leaseTtl: 1_000 });
 const resolutions = (events: readonly LoggedEvent[]) =>
   events.flatMap(({ event }) => (event.type === "tandem.approval_resolved" ? [event] : []));
 
-/** Kills engine and Claude Code at once. */
-async function crash(engine: RunningEngine): Promise<void> {
+/** Engine and Claude Code end from one moment to the next. `meanwhile` runs before the next engine starts. */
+async function crash(meanwhile?: () => void): Promise<void> {
   await engine.vanish();
   await Promise.all((await stage.processes()).map((pid) => kill(pid)));
+  meanwhile?.();
+  engine = await open();
 }
 
 async function kill(pid: number): Promise<void> {
@@ -37,11 +42,13 @@ async function kill(pid: number): Promise<void> {
   await expect.poll(() => signal(0)).toBe(false);
 }
 
-describe("a pending approval", () => {
+describe("a call that waits for approval", () => {
   test("survives a killed server: the answer lets exactly that call run", async () => {
     stage.rehearsal.use([touch("killed.txt")]);
+    // Another engine on the store could take the new session first.
+    await engine.stop();
     const { process: server, session } = await stage.spawn({}, "Do it.");
-    const engine = await open();
+    engine = await open();
     await expect.poll(() => pendingOf(engine, session)).toHaveLength(1);
     server.kill("SIGKILL");
     // The orphaned Claude Code cannot ask any more, and may tell the model so before it exits.
@@ -53,73 +60,39 @@ describe("a pending approval", () => {
     const events = await engine.until(session, isOver);
     expect(resolutions(events)).toMatchObject([{ event_id: asked!.id, outcome: "allowed", by: "Ada", late: true }]);
     expect(isThere("killed.txt")).toBe(true);
-    await engine.stop();
   });
 
-  test("survives a second crash after the answer: the grant is in the log", async () => {
-    const first = await open();
-    stage.rehearsal.use([touch("twice.txt")]);
-    const session = await first.session();
-    const [asked] = await untilAsked(first, session);
-    await crash(first);
-    const second = await open();
-    stage.rehearsal.use([slowly(text("Never said."), { firstByteMs: 30_000 })]);
-    const head = await second.engine.sessions.head(session.id);
-    await second.engine.approvals.answer(asked!.id, allow, "Ada");
-    await second.until(session, ({ event }) => event.type === "span.model_request_start", head);
-    await crash(second);
-    stage.rehearsal.use([touch("twice.txt"), text("Finally.")]);
-    // It resumes by itself, although recovery is `stop`: no call could run twice.
-    const third = await open();
-    const events = await third.until(session, isOver);
-    const uses = events.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event] : []));
-    expect(uses.map((use) => use.tandem.verdict?.by)).toEqual([expect.anything(), "grant"]);
-    expect(resolutions(events)).toHaveLength(1);
-    expect(isThere("twice.txt")).toBe(true);
-    await third.stop();
-  });
-
-  test("two calls with a crash between their answers: both answers count", async () => {
-    const first = await open();
+  test("two calls: answers before and after crashes count, an edited input too, and the grant is in the log", async () => {
     stage.rehearsal.use([reply([touch("one.txt", "toolu_one"), touch("two.txt", "toolu_two")])]);
-    const session = await first.session();
-    const asked = await untilAsked(first, session, { count: 2 });
+    const session = await engine.reuse();
+    const asked = await untilAsked(engine, session, { count: 2 });
     const idOf = (name: string) => asked.find(({ input }) => input["command"] === `touch ${name}`)!.id;
-    await crash(first);
-    const second = await open();
-    await second.engine.approvals.answer(idOf("one.txt"), { ...deny, message: "Not this one." }, "Ada");
-    await crash(second);
-    const third = await open();
-    stage.rehearsal.use([touch("two.txt"), text("Done.")]);
-    await third.engine.approvals.answer(idOf("two.txt"), allow, "Bob");
-    const events = await third.until(session, isOver);
+    await crash();
+    await engine.engine.approvals.answer(idOf("one.txt"), { ...deny, message: "Not this one." }, "Ada");
+    await crash();
+    // The model is told, and the server dies before it makes the call.
+    stage.rehearsal.use([slowly(text("Never said."), { firstByteMs: 30_000 })]);
+    const head = await engine.engine.sessions.head(session.id);
+    const edited = { ...allow, input: { command: "touch final.txt" } };
+    await engine.engine.approvals.answer(idOf("two.txt"), edited, "Bob");
+    await engine.until(session, ({ event }) => event.type === "span.model_request_start", head);
+    await stage.rehearsal.waitForModelRequest();
+    expect(lastRequest()).toContain("Not this one.");
+    expect(lastRequest()).toContain("the input that the user changed it to");
+    // The next engine continues by itself, though recovery is `stop`: nothing was done that could be done twice.
+    await crash(() => stage.rehearsal.use([touch("final.txt"), text("Finally.")]));
+    const events = await engine.until(session, isOver);
+    const uses = events.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event] : []));
+    expect(uses.map((use) => use.tandem.verdict?.by)).toEqual([expect.anything(), expect.anything(), "grant"]);
     expect(resolutions(events).map(({ outcome, by }) => [outcome, by])).toEqual([
       ["denied", "Ada"],
       ["allowed", "Bob"],
     ]);
-    expect(lastRequest()).toContain("Not this one.");
-    expect([isThere("one.txt"), isThere("two.txt")]).toEqual([false, true]);
-    await third.stop();
-  });
-
-  test("the agent is told to call with the edited input, and only that call passes", async () => {
-    const first = await open();
-    stage.rehearsal.use([touch("draft.txt")]);
-    const session = await first.session();
-    const [asked] = await untilAsked(first, session);
-    await crash(first);
-    const second = await open();
-    stage.rehearsal.use([touch("final.txt"), text("Done.")]);
-    await second.engine.approvals.answer(asked!.id, { ...allow, input: { command: "touch final.txt" } }, "Ada");
-    await second.until(session, isOver);
-    expect(lastRequest()).toContain("the input that the user changed it to");
-    expect([isThere("draft.txt"), isThere("final.txt")]).toEqual([false, true]);
-    await second.stop();
+    expect([isThere("one.txt"), isThere("two.txt"), isThere("final.txt")]).toEqual([false, false, true]);
   });
 
   test("a subagent's request names the subagent; after a crash its answer grants the call to any thread", async () => {
-    const first = await open();
-    const scout = await first.engine.agents.create({
+    const scout = await engine.engine.agents.create({
       name: "scout",
       model: "haiku",
       system: "You are the scout.",
@@ -135,18 +108,16 @@ describe("a pending approval", () => {
         run_in_background: false,
       }),
     ]);
-    const session = await first.session({}, { multiagent: { type: "coordinator", agents: [scout.id] } });
-    const [asked] = await untilAsked(first, session);
+    const session = await engine.session({}, { multiagent: { type: "coordinator", agents: [scout.id] } });
+    const [asked] = await untilAsked(engine, session);
     expect(asked).toMatchObject({ agent_name: "scout", session_thread_id: expect.stringMatching(/^sthr_/) });
-    await crash(first);
-    const second = await open();
+    await crash();
     stage.rehearsal.use([touch("scouted.txt"), text("Done.")]);
-    await second.engine.approvals.answer(asked!.id, allow, "Ada");
-    const events = await second.until(session, isOver);
+    await engine.engine.approvals.answer(asked!.id, allow, "Ada");
+    const events = await engine.until(session, isOver);
     expect(lastRequest()).toContain("A subagent of yours called Bash");
     expect(resolutions(events)).toMatchObject([{ outcome: "allowed", late: true }]);
     expect(isThere("scouted.txt")).toBe(true);
-    await second.stop();
   });
 });
 
@@ -177,9 +148,8 @@ describe("a question", () => {
   const answers = { "Which colours?": ["Red", "Blue"], "Which name?": "Grace, if I may" };
 
   test("arrives as a call for a client, and the answers reach the model", async () => {
-    const engine = await open();
     stage.rehearsal.use([ask(), text("Noted.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const [asked] = await untilAsked(engine, session);
     expect(asked).toMatchObject({ kind: "question", tool: "ask_user_question", input: question });
     const send = (content: string) =>
@@ -207,35 +177,30 @@ describe("a question", () => {
     expect(resolutions(events)).toMatchObject([{ outcome: "allowed", by: "Ada" }]);
     expect(lastRequest()).toContain('\\"Which colours?\\"=\\"Red, Blue\\"');
     expect(lastRequest()).toContain("Grace, if I may");
-    await engine.stop();
   });
 
   test("survives a crash, and can also be answered through the approvals API", async () => {
-    const first = await open();
     stage.rehearsal.use([ask()]);
-    const session = await first.session();
-    const [asked] = await untilAsked(first, session);
-    await crash(first);
-    const second = await open();
+    const session = await engine.reuse();
+    const [asked] = await untilAsked(engine, session);
+    await crash();
     stage.rehearsal.use([text("Noted.")]);
-    await expect(second.engine.approvals.answer(asked!.id, allow, "Ada")).rejects.toThrow(/answers/);
-    await second.engine.approvals.answer(asked!.id, { ...allow, input: { answers } }, "Ada");
-    const events = await second.until(session, isOver);
+    await expect(engine.engine.approvals.answer(asked!.id, allow, "Ada")).rejects.toThrow(/answers/);
+    await engine.engine.approvals.answer(asked!.id, { ...allow, input: { answers } }, "Ada");
+    const events = await engine.until(session, isOver);
     expect(resolutions(events)).toMatchObject([{ outcome: "allowed", by: "Ada", late: true }]);
     expect(lastRequest()).toContain("Grace, if I may");
-    await second.stop();
   });
 
   test("is not offered if questions are off", async () => {
-    const engine = await open();
     stage.rehearsal.use([text("Alone."), text("In company.")]);
-    const tools = async (metadata: Record<string, string>) => {
-      await engine.turn(await engine.session({ metadata }), "Hello.");
+    const tools = async (session: Session) => {
+      await engine.turn(session, "Hello.");
       return stage.rehearsal.modelRequests.at(-1)!.toolNames;
     };
-    expect(await tools({ "tandem.questions": "off" })).not.toContain("AskUserQuestion");
-    expect(await tools({})).toContain("AskUserQuestion");
-    await engine.stop();
+    const alone = await engine.session({ metadata: { "tandem.questions": "off" } });
+    expect(await tools(alone)).not.toContain("AskUserQuestion");
+    expect(await tools(await engine.reuse())).toContain("AskUserQuestion");
   });
 });
 
@@ -249,7 +214,6 @@ describe("a plan", () => {
   const planning = { metadata: { "tandem.permission_mode": "plan" } };
 
   test("is shown whole; denial continues planning, approval runs it in the chosen mode", async () => {
-    const engine = await open();
     stage.rehearsal.use([when(isFirst, write), handIn(), handIn(), touch("planned.txt"), text("Carried out.")]);
     const session = await engine.session(planning);
     const [asked] = await untilAsked(engine, session);
@@ -279,22 +243,18 @@ describe("a plan", () => {
     await engine.engine.approvals.answer(command!.id, allow, "Ada");
     await engine.until(session, isOver);
     expect(isThere("planned.txt")).toBe(true);
-    await engine.stop();
   });
 
   test("survives a crash: the agent continues with the approved plan", async () => {
-    const first = await open();
     stage.rehearsal.use([when(isFirst, write), handIn()]);
-    const session = await first.session(planning);
-    const [asked] = await untilAsked(first, session);
-    await crash(first);
-    const second = await open();
+    const session = await engine.session(planning);
+    const [asked] = await untilAsked(engine, session);
+    await crash();
     stage.rehearsal.use([text("I begin.")]);
-    await second.engine.approvals.answer(asked!.id, { ...allow, mode: "default" }, "Ada");
-    const events = await second.until(session, isOver);
+    await engine.engine.approvals.answer(asked!.id, { ...allow, mode: "default" }, "Ada");
+    const events = await engine.until(session, isOver);
     expect(resolutions(events)).toMatchObject([{ outcome: "allowed", mode: "default", late: true }]);
     expect(lastRequest()).toContain("The user has approved your plan");
-    expect((await second.engine.sessions.get(session.id)).metadata).toEqual({ "tandem.permission_mode": "default" });
-    await second.stop();
+    expect((await engine.engine.sessions.get(session.id)).metadata).toEqual({ "tandem.permission_mode": "default" });
   });
 });

@@ -28,7 +28,8 @@ const restOf = (running: RunningEngine, session: Session): Promise<LoggedEvent[]
 describe("an approval", () => {
   test("shows command, folder and reason, and is in the list of all sessions", async () => {
     stage.rehearsal.use([touch("shown.txt"), text("Done.")]);
-    const session = await engine.session({ title: "Shown" });
+    const session = await engine.reuse();
+    await engine.engine.sessions.update(session.id, { title: "Shown" });
     const approval = await asked(engine, session);
     expect(approval).toMatchObject({
       type: "approval",
@@ -58,7 +59,7 @@ describe("an approval", () => {
 
   test("can be read as soon as its event is committed", async () => {
     stage.rehearsal.use([touch("soon.txt"), text("Done.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const found: Promise<unknown>[] = [];
     const stop = engine.store.events.onAppend((_, events) => {
       for (const { event } of events) {
@@ -79,7 +80,7 @@ describe("an approval", () => {
       toolUse("Edit", { file_path: join(stage.folder, "poem.txt"), old_string: "two", new_string: "2" }),
       text("Done."),
     ]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     let approval = await asked(engine, session);
     if (approval.tool === "Read") {
       const after = await engine.engine.sessions.head(session.id);
@@ -98,7 +99,7 @@ describe("an approval", () => {
 
   test("that is denied has no effect, and the model gets the reason", async () => {
     stage.rehearsal.use([touch("denied.txt"), text("I see.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const approval = await asked(engine, session);
     await engine.engine.approvals.answer(approval.id, { ...deny, message: "Not on a Sunday." }, "Ada");
     const events = await restOf(engine, session);
@@ -114,7 +115,7 @@ describe("an approval", () => {
 
   test("with an edited input runs with it, and the model is told", async () => {
     stage.rehearsal.use([touch("original.txt"), text("Done.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const approval = await asked(engine, session);
     const input = { command: "touch edited.txt" };
     const answered = await engine.engine.approvals.answer(approval.id, { ...allow, input }, "Ada");
@@ -126,7 +127,7 @@ describe("an approval", () => {
 
   test("is answered once: later callers learn who was first", async () => {
     stage.rehearsal.use([touch("raced.txt"), text("Done.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const approval = await asked(engine, session);
     const people = ["Ada", "Bob", "Cleo", "Dan"];
     const answers = await Promise.allSettled(
@@ -140,7 +141,7 @@ describe("an approval", () => {
     }
     const events = await restOf(engine, session);
     expect(events.filter(({ event }) => event.type === "tandem.approval_resolved")).toHaveLength(1);
-    // A repeated answer is accepted.
+    // Who is not sure asks again.
     const again = people.indexOf(won[0]!) % 2 === 0 ? allow : deny;
     expect(await engine.engine.approvals.answer(approval.id, again, won[0]!)).toMatchObject({ status: "resolved" });
     await expect(engine.engine.approvals.answer(approval.id, again, "Eve")).rejects.toThrow(/already/);
@@ -148,7 +149,7 @@ describe("an approval", () => {
 
   test("is cancelled with its turn and cannot be answered afterwards", async () => {
     stage.rehearsal.use([touch("cancelled.txt")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const approval = await asked(engine, session);
     await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
     const events = await restOf(engine, session);
@@ -161,7 +162,7 @@ describe("an approval", () => {
 
   test("rejects a client's note and invalid answers", async () => {
     stage.rehearsal.use([touch("noted.txt"), text("Done.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const { id } = await asked(engine, session);
     const forged = { scope: "always" as const, save_for: "user" as const, by: "the king" };
     await expect(
@@ -182,7 +183,7 @@ describe("an approval", () => {
 
   test("two requests are answered independently", async () => {
     stage.rehearsal.use([reply([touch("a.txt", "toolu_a"), touch("b.txt", "toolu_b")]), text("Done.")]);
-    const session = await engine.session();
+    const session = await engine.reuse();
     const data = await untilAsked(engine, session, { count: 2 });
     expect(data).toHaveLength(2);
     const byCommand = (name: string) => data.find(({ input }) => input["command"] === `touch ${name}`)!;
@@ -196,7 +197,8 @@ describe("an approval", () => {
 describe("an unanswered approval", () => {
   test("is denied when it expires, and the model is told", async () => {
     stage.rehearsal.use([touch("expired.txt"), text("A pity.")]);
-    const session = await engine.session({ metadata: { "tandem.approval_expiry": "1h" } });
+    const session = await engine.reuse();
+    await engine.engine.sessions.update(session.id, { metadata: { "tandem.approval_expiry": "1h" } });
     const approval = await asked(engine, session);
     expect(approval.expires_at).not.toBeNull();
     clock.advance(HOUR_MS);
@@ -204,22 +206,6 @@ describe("an unanswered approval", () => {
     expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "expired", by: "tandem" });
     expect(lastRequest()).toContain("Nobody answered until");
     expect(isThere("expired.txt")).toBe(false);
-  });
-
-  test("is denied even if the server was down when it expired", async () => {
-    const first = await stage.open({ approvals: { expire: HOUR_MS, keepProcess: 60_000 } });
-    stage.rehearsal.use([touch("overdue.txt")]);
-    const session = await first.session();
-    await asked(first, session);
-    await first.stop();
-    const later = new TestClock();
-    later.advance(HOUR_MS);
-    stage.rehearsal.use([text("A pity.")]);
-    const second = await stage.open({ clock: later });
-    const events = await restOf(second, session);
-    expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "expired" });
-    expect(isThere("overdue.txt")).toBe(false);
-    await second.stop();
   });
 
   test("releases its process and keeps waiting; the answer starts a new process", async () => {
@@ -237,6 +223,20 @@ describe("an unanswered approval", () => {
     expect(uses.at(-1)).toMatchObject({ evaluated_permission: "allow", tandem: { verdict: { by: "grant" } } });
     expect(isThere("patient.txt")).toBe(true);
     expect(events.filter(isIdle)).toHaveLength(2);
+
+    // It is also denied where the server was away when it was due.
+    await patient.engine.sessions.update(session.id, { metadata: { "tandem.approval_expiry": "1h" } });
+    stage.rehearsal.use([touch("overdue.txt")]);
+    await asked(patient, session);
+    const head = await patient.engine.sessions.head(session.id);
     await patient.stop();
+    const later = new TestClock();
+    later.advance(3 * HOUR_MS);
+    stage.rehearsal.use([text("A pity.")]);
+    const second = await stage.open({ clock: later });
+    const rest = await second.until(session, isOver, head);
+    expect(the(rest, "tandem.approval_resolved")).toMatchObject({ outcome: "expired" });
+    expect(isThere("overdue.txt")).toBe(false);
+    await second.stop();
   });
 });

@@ -1,8 +1,7 @@
 import type { BudgetGauge, BudgetUnit, LoggedEvent } from "@tandem/protocol";
 import { text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
-import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 // Sonnet: $2 per million tokens in, $10 out.
 const dear = { usage: { input_tokens: 100_000, output_tokens: 1_000 } };
@@ -18,7 +17,15 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([]));
 
-/** No model request was made. */
+/** Nobody is asked. */
+const free = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
 const limited = (limits: object) => ({ metadata: { "tandem.limits": JSON.stringify(limits) } });
 const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
 const requests = () => stage.rehearsal.requests.filter(({ path }) => path.startsWith("/v1/messages")).length;
@@ -27,7 +34,8 @@ const gauge = (gauges: readonly BudgetGauge[], scope: string, unit: BudgetUnit) 
 
 describe("a session's own limit", () => {
   test("refuses a message before any model request, and takes it when raised", async () => {
-    const session = await engine.session(limited({ session: { usd: 0.01 } }));
+    const session = await engine.reuse(free);
+    await engine.engine.sessions.update(session.id, limited({ session: { usd: 0.01 } }));
     const before = requests();
     const refused = await engine.turn(session, "Hello.");
     expect(stopOf(refused)).toBe("budget_reached");
@@ -70,43 +78,54 @@ describe("a session's own limit", () => {
       toolUse("Bash", { command: "echo one" }, dear),
       toolUse("Bash", { command: "echo two" }, dear),
     ]);
-    const session = await engine.session(limited({ turn: { usd: 0.4 } }), ALLOW_ALL);
+    const session = await engine.reuse(free);
+    await engine.engine.sessions.update(session.id, limited({ turn: { usd: 0.4 } }));
+    const spent = async () => gauge(await engine.engine.budgets.session(session.id), "session", "usd")!;
+    const before = await spent();
     const events = await engine.turn(session, "Spend.");
     expect(stopOf(events)).toBe("budget_reached");
     expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "usd", limit: 0.4 });
-    const gauges = await engine.engine.budgets.session(session.id);
-    expect(gauge(gauges, "session", "usd")).toMatchObject({ reserved: 0, limit: null });
-    expect(gauge(gauges, "session", "usd")!.spent).toBeCloseTo(2 * DEAR_USD, 6);
-  });
-
-  test.each([
-    ["requests", { requests: 2 }, 2],
-    ["tokens", { tokens: 150_000 }, 150_000],
-    ["turns", { turns: 1 }, 1],
-  ])("applies to %s", async (unit, limits, limit) => {
-    const call = toolUse("Bash", { command: "echo again" }, dear);
-    stage.rehearsal.use(unit === "turns" ? [text("One.")] : [call, call, call]);
-    const session = await engine.session(limited({ session: limits }), ALLOW_ALL);
-    if (unit === "turns") expect(stopOf(await engine.turn(session, "First."))).toBe("end_turn");
-    const events = await engine.turn(session, "More.");
-    expect(stopOf(events)).toBe("budget_reached");
-    const { gauge: shown } = the(events, "tandem.budget");
-    expect(shown).toMatchObject({ scope: "session", unit, limit });
-    expect(shown.spent).toBeLessThanOrEqual(limit);
+    const after = await spent();
+    expect(after).toMatchObject({ reserved: 0, limit: null });
+    expect(after.spent - before.spent).toBeCloseTo(2 * DEAR_USD, 6);
   });
 
   test("applies to active time", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F /dev/null" })]);
-    const session = await engine.session(limited({ turn: { seconds: 3 } }), ALLOW_ALL);
+    const session = await engine.reuse(free);
+    await engine.engine.sessions.update(session.id, limited({ turn: { seconds: 3 } }));
     const events = await engine.turn(session, "Wait.");
     expect(stopOf(events)).toBe("budget_reached");
     expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "seconds", limit: 3 });
+  });
+
+  // The message that the limit of turns refuses waits in the session: last.
+  test.each([
+    ["requests", 2],
+    ["tokens", 150_000],
+    ["turns", 1],
+  ] as const)("holds for %s", async (unit, more) => {
+    const call = toolUse("Bash", { command: "echo again" }, dear);
+    stage.rehearsal.use(unit === "turns" ? [text("One.")] : [call, call, call]);
+    const session = await engine.reuse(free);
+    const limit = async (value: number): Promise<BudgetGauge> => {
+      await engine.engine.sessions.update(session.id, limited({ session: { [unit]: value } }));
+      return gauge(await engine.engine.budgets.session(session.id), "session", unit)!;
+    };
+    const { spent } = await limit(1_000_000_000);
+    await limit(spent + more);
+    if (unit === "turns") expect(stopOf(await engine.turn(session, "First."))).toBe("end_turn");
+    const events = await engine.turn(session, "More.");
+    expect(stopOf(events)).toBe("budget_reached");
+    const { gauge: shown } = the(events, "tandem.budget");
+    expect(shown).toMatchObject({ scope: "session", unit, limit: spent + more });
+    expect(shown.spent).toBeLessThanOrEqual(spent + more);
   });
 });
 
 describe("subagents", () => {
   const agents = {
-    ...ALLOW_ALL,
+    ...free,
     multiagent: {
       type: "multiagent_20261001" as const,
       subagents: { type: "enabled" as const, inline_agents: { type: "enabled" as const }, predefined_agents: [] },

@@ -1,9 +1,8 @@
 import { once } from "node:events";
-import type { BudgetGauge, LoggedEvent } from "@tandem/protocol";
+import type { BudgetGauge, LoggedEvent, Session } from "@tandem/protocol";
 import { slowly, text, toolUse } from "@tandem/rehearsal";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
-import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 // Sonnet: $2 per million tokens in, $10 out.
@@ -11,20 +10,32 @@ const dear = { usage: { input_tokens: 100_000, output_tokens: 1_000 } };
 const DEAR_USD = 0.21;
 
 let stage: EngineStage;
-beforeEach(async () => {
+let engine: RunningEngine;
+beforeAll(async () => {
   stage = await setEngineStage();
+  engine = await stage.open();
 });
-afterEach(() => stage[Symbol.asyncDispose]());
+afterAll(() => stage[Symbol.asyncDispose]());
 
+const free = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
 const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
-const money = async (engine: RunningEngine, scope: string): Promise<BudgetGauge | undefined> =>
-  (await engine.engine.budgets.list()).find((gauge) => gauge.scope === scope && gauge.unit === "usd");
+const money = async (running: RunningEngine, scope: string): Promise<BudgetGauge | undefined> =>
+  (await running.engine.budgets.list()).find((gauge) => gauge.scope === scope && gauge.unit === "usd");
+
+/** Both have a process after the first test. */
+let sessions: Session[];
 
 test("two concurrent sessions share a day's budget without reserving any of it twice", async () => {
-  const engine = await stage.open();
   await engine.engine.budgets.set("day", undefined, { usd: 1 });
   stage.rehearsal.use(() => toolUse("Bash", { command: "echo again" }, { ...dear, pace: { firstByteMs: 200 } }));
-  const sessions = await Promise.all([engine.session({}, ALLOW_ALL), engine.session({}, ALLOW_ALL)]);
+  sessions = await Promise.all([engine.session({}, free), engine.session({}, free)]);
   const turns = await Promise.all(sessions.map((session) => engine.turn(session, "Spend.")));
   for (const events of turns) {
     expect(stopOf(events)).toBe("budget_reached");
@@ -37,7 +48,7 @@ test("two concurrent sessions share a day's budget without reserving any of it t
   expect(day.spent).toBeGreaterThan(DEAR_USD * 2);
   expect(day.spent).toBeLessThanOrEqual(1 + 2 * DEAR_USD);
   // A third one does not start, and continues by itself when there is budget again.
-  const third = await engine.session({}, ALLOW_ALL);
+  const third = await engine.session({}, free);
   const refused = await engine.turn(third, "Me too.");
   expect(typesOf(refused)).toEqual(["tandem.budget", "session.status_idle"]);
   stage.rehearsal.use([text("Thanks.")]);
@@ -46,35 +57,9 @@ test("two concurrent sessions share a day's budget without reserving any of it t
   expect(stopOf(await engine.until(third, isIdle, head))).toBe("end_turn");
 });
 
-test("a server killed during a turn leaves no reservation, and its spending is counted once", async () => {
-  stage.rehearsal.use([
-    toolUse("Bash", { command: "echo one" }, dear),
-    slowly(text("Never heard."), { firstByteMs: 60_000 }),
-  ]);
-  const { process: server, session } = await stage.spawn(ALLOW_ALL, "Spend.");
-  const watching = await stage.open({ leaseTtl: 1_000 });
-  await watching.until(session, ({ event }) => event.type === "agent.tool_result");
-  await expect.poll(async () => (await money(watching, "day"))?.reserved).toBeGreaterThan(0);
-  server.kill("SIGKILL");
-  await once(server, "exit");
-  const events = await watching.until(session, isIdle);
-  expect(typesOf(events)).toContain("tandem.recovered");
-  const day = (await money(watching, "day"))!;
-  expect(day.reserved).toBe(0);
-  expect(day.spent).toBeCloseTo(DEAR_USD, 6);
-  const [own] = await watching.engine.budgets.session(session.id);
-  expect(own).toMatchObject({ scope: "session", unit: "usd", reserved: 0 });
-  expect(own!.spent).toBeCloseTo(DEAR_USD, 6);
-  stage.rehearsal.use([text("Again.", dear)]);
-  await watching.turn(session, "Once more.");
-  expect((await money(watching, "day"))!.spent).toBeCloseTo(2 * DEAR_USD, 6);
-  expect(await judgeSession(watching, session)).toEqual([]);
-});
-
 test("a session's budget through the API: refused in advance, 400 to messages, raised, resumed", async () => {
-  const engine = await stage.open();
   const cents = (amount: string) => ({ type: "limit" as const, max_list_cost: { amount, currency: "USD" as const } });
-  const session = await engine.session({ budget: cents("3") }, ALLOW_ALL);
+  const session = await engine.session({ budget: cents("3") }, free);
   const refused = await engine.turn(session, "Hello.");
   expect(typesOf(refused)).toEqual(["session.status_idle"]);
   expect(stopOf(refused)).toBe("budget_reached");
@@ -88,14 +73,12 @@ test("a session's budget through the API: refused in advance, 400 to messages, r
 
 test("everything stops at once, without a process left, until it is resumed; also after a restart", async () => {
   stage.rehearsal.use(() => toolUse("Bash", { command: "tail -F /dev/null" }));
-  const engine = await stage.open();
-  const sessions = await Promise.all([engine.session({}, ALLOW_ALL), engine.session({}, ALLOW_ALL)]);
   for (const session of sessions) {
+    await engine.markRead(session);
     await engine.say(session, "Wait.");
     await engine.until(session, ({ event }) => event.type === "agent.tool_use");
   }
-  const started = await stage.processes();
-  expect(started).toHaveLength(2);
+  expect((await stage.processes()).length).toBeGreaterThanOrEqual(2);
   const halt = await engine.engine.killSwitch.stop("ada", "It is in a loop.");
   expect(halt.interrupted).toBe(2);
   expect(await stage.processes()).toEqual([]);
@@ -104,13 +87,13 @@ test("everything stops at once, without a process left, until it is resumed; als
     expect(the(events, "tandem.notice").text).toMatch(/^Everything was stopped by ada at .*: It is in a loop\.$/);
     expect(stopOf(events)).toBe("end_turn");
   }
-  await expect(engine.say(sessions[0], "More.")).rejects.toThrow(/stopped by ada/);
+  await expect(engine.say(sessions[0]!, "More.")).rejects.toThrow(/stopped by ada/);
   await engine.stop();
 
   const second = await stage.open();
   expect(await second.engine.killSwitch.state()).toMatchObject({ by: "ada" });
-  // Input queued before the stop waits too.
-  const [session] = sessions;
+  // What had been put into the inbox before waits too.
+  const session = sessions[0]!;
   await second.store.inbox.put(session.id as never, [
     {
       type: "user.message",
@@ -128,4 +111,29 @@ test("everything stops at once, without a process left, until it is resumed; als
   const events = await second.until(session, isIdle, head);
   expect(the(events, "agent.message").content[0]!.text).toBe("Now.");
   expect(stage.rehearsal.modelRequests.length).toBe(asked + 1);
+});
+
+test("a server killed during a turn leaves no reservation, and its spending is counted once", async () => {
+  await using own = await setEngineStage([
+    toolUse("Bash", { command: "echo one" }, dear),
+    slowly(text("Never heard."), { firstByteMs: 60_000 }),
+  ]);
+  const { process: server, session } = await own.spawn(free, "Spend.");
+  const watching = await own.open({ leaseTtl: 1_000 });
+  await watching.until(session, ({ event }) => event.type === "agent.tool_result");
+  await expect.poll(async () => (await money(watching, "day"))?.reserved).toBeGreaterThan(0);
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  const events = await watching.until(session, isIdle);
+  expect(typesOf(events)).toContain("tandem.recovered");
+  const day = (await money(watching, "day"))!;
+  expect(day.reserved).toBe(0);
+  expect(day.spent).toBeCloseTo(DEAR_USD, 6);
+  const [gauge] = await watching.engine.budgets.session(session.id);
+  expect(gauge).toMatchObject({ scope: "session", unit: "usd", reserved: 0 });
+  expect(gauge!.spent).toBeCloseTo(DEAR_USD, 6);
+  own.rehearsal.use([text("Again.", dear)]);
+  await watching.turn(session, "Once more.");
+  expect((await money(watching, "day"))!.spent).toBeCloseTo(2 * DEAR_USD, 6);
+  expect(await judgeSession(watching, session)).toEqual([]);
 });

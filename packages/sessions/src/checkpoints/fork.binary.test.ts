@@ -6,9 +6,17 @@ import { project, type Session } from "@tandem/protocol";
 import { text, toolUse, type ScriptEntry } from "@tandem/rehearsal";
 import { exportSession } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ALLOW_ALL, setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -33,7 +41,7 @@ async function turn(session: Session, words: string, ...script: ScriptEntry[]) {
   return engine.turn(session, words);
 }
 
-/** All stored data of a session. */
+/** Everything that is stored of a session. */
 async function allOf(session: Session): Promise<string[]> {
   const lines: string[] = [];
   for await (const line of exportSession(engine.store, session.id)) lines.push(line);
@@ -41,13 +49,16 @@ async function allOf(session: Session): Promise<string[]> {
 }
 
 describe("a fork", () => {
+  let parent: Session;
+  let fork: Session;
+
   test("knows the conversation up to that point; its source stays unchanged", async () => {
-    const parent = await engine.session({ title: "Parent" }, ALLOW_ALL);
+    parent = await engine.session({ title: "Parent" }, allowAll);
     await turn(parent, "FIRST-words", text("One."));
     await turn(parent, "SECOND-words", text("Two."));
     const before = await allOf(parent);
     const [, second] = (await engine.engine.history.checkpoints(parent.id)).turns;
-    const fork = await engine.engine.history.fork(parent.id, { before_message_id: second!.message_id }, "ada");
+    fork = await engine.engine.history.fork(parent.id, { before_message_id: second!.message_id }, "ada");
     expect(fork).toMatchObject({
       status: "idle",
       title: "Parent",
@@ -80,17 +91,14 @@ describe("a fork", () => {
   });
 
   test("of the end, of a fork, and rewound into the copied part", async () => {
-    const parent = await engine.session({}, ALLOW_ALL);
-    await turn(parent, "FIRST-words", text("One."));
-    const fork = await engine.engine.history.fork(parent.id, {});
-    await turn(fork, "SECOND-words", text("Two."));
     const again = await engine.engine.history.fork(fork.id, {});
-    await turn(again, "THIRD-words", text("Three."));
-    expect(lastRequest()).toMatch(/FIRST-words.*SECOND-words/s);
+    await turn(again, "FIFTH-words", text("Five."));
+    expect(lastRequest()).toMatch(/FIRST-words.*THIRD-words/s);
+    expect(lastRequest()).not.toContain("SECOND-words");
     await engine.engine.history.rewind(again.id, { turn: 2, scope: "conversation" });
-    await turn(again, "FOURTH-words", text("Four."));
+    await turn(again, "SIXTH-words", text("Six."));
     expect(lastRequest()).toContain("FIRST-words");
-    expect(lastRequest()).not.toMatch(/SECOND-words|THIRD-words/);
+    expect(lastRequest()).not.toMatch(/THIRD-words|FIFTH-words/);
   });
 
   test("in its own worktree has the files of that time, including ignored ones, and leaves the user's repository unchanged", async () => {
@@ -106,24 +114,24 @@ describe("a fork", () => {
       name: "repository",
       metadata: { "tandem.path": repository },
     });
-    const parent = await engine.session({ environment_id: environment.id }, ALLOW_ALL);
-    await turn(parent, "One.", toolUse("Bash", { command: "echo 2 > a.txt; echo new > b.txt" }), text("Done."));
-    await turn(parent, "Two.", toolUse("Bash", { command: "echo 3 > a.txt; rm b.txt .env" }), text("Done."));
+    const author = await engine.session({ environment_id: environment.id }, allowAll);
+    await turn(author, "One.", toolUse("Bash", { command: "echo 2 > a.txt; echo new > b.txt" }), text("Done."));
+    await turn(author, "Two.", toolUse("Bash", { command: "echo 3 > a.txt; rm b.txt .env" }), text("Done."));
     const was = {
       status: git(repository, "--no-optional-locks", "status", "--porcelain"),
       head: git(repository, "rev-parse", "HEAD"),
     };
-    const fork = await engine.engine.history.fork(parent.id, { turn: 2, worktree: true });
-    const folder = await folderOf(fork);
+    const own = await engine.engine.history.fork(author.id, { turn: 2, worktree: true });
+    const folder = await folderOf(own);
     expect(folder).not.toBe(repository);
     expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("2\n");
     expect(await readFile(join(folder, "b.txt"), "utf8")).toBe("new\n");
     expect(await readFile(join(folder, ".env"), "utf8")).toBe("KEY=1\n");
     expect(await readFile(join(repository, "a.txt"), "utf8")).toBe("3\n");
-    await turn(fork, "Go on.", toolUse("Bash", { command: "rm a.txt && echo mine > c.txt" }), text("Done."));
+    await turn(own, "Go on.", toolUse("Bash", { command: "rm a.txt && echo mine > c.txt" }), text("Done."));
     expect(lastRequest()).toContain("One.");
     expect([existsSync(join(folder, "a.txt")), existsSync(join(repository, "c.txt"))]).toEqual([false, false]);
-    await engine.engine.history.rewind(fork.id, { scope: "files" });
+    await engine.engine.history.rewind(own.id, { scope: "files" });
     expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("2\n");
     expect(git(repository, "--no-optional-locks", "status", "--porcelain")).toBe(was.status);
     expect(git(repository, "rev-parse", "HEAD")).toBe(was.head);
@@ -132,8 +140,8 @@ describe("a fork", () => {
     git(folder, "add", ".");
     git(folder, "commit", "--quiet", "-m", "second");
     const forks = [
-      await engine.engine.history.fork(parent.id, { worktree: true }),
-      await engine.engine.history.fork(fork.id, {}),
+      await engine.engine.history.fork(author.id, { worktree: true }),
+      await engine.engine.history.fork(own.id, {}),
     ];
     const folders = await Promise.all(forks.map(folderOf));
     expect(new Set([folder, ...folders]).size).toBe(3);
@@ -141,24 +149,24 @@ describe("a fork", () => {
     const environments = await engine.engine.environments.list({ limit: 100 });
     const made = environments.data.filter(({ metadata }) => metadata["tandem.isolation"] === "worktree");
     expect(made).toMatchObject([{ name: `${repository} (worktrees)` }]);
-    expect([fork, ...forks].map(({ environment_id: id }) => id)).toEqual(Array.from({ length: 3 }, () => made[0]!.id));
+    expect([own, ...forks].map(({ environment_id: id }) => id)).toEqual(Array.from({ length: 3 }, () => made[0]!.id));
   });
 
   test("of a session in a scratch folder gets its own folder", async () => {
     const environment = await engine.engine.environments.create({ name: "scratch" });
-    const parent = await engine.session({ environment_id: environment.id }, ALLOW_ALL);
-    await turn(parent, "One.", toolUse("Bash", { command: "echo 1 > a.txt" }), text("Done."));
-    const fork = await engine.engine.history.fork(parent.id, {});
-    const folder = await folderOf(fork);
-    expect(folder).not.toBe(await folderOf(parent));
+    const author = await engine.session({ environment_id: environment.id }, allowAll);
+    await turn(author, "One.", toolUse("Bash", { command: "echo 1 > a.txt" }), text("Done."));
+    const own = await engine.engine.history.fork(author.id, {});
+    const folder = await folderOf(own);
+    expect(folder).not.toBe(await folderOf(author));
     expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("1\n");
-    await engine.engine.sessions.delete(fork.id);
-    expect(existsSync(join(await folderOf(parent), "a.txt"))).toBe(true);
+    await engine.engine.sessions.delete(own.id);
+    expect(existsSync(join(await folderOf(author), "a.txt"))).toBe(true);
   });
 
   test("of the current end is refused while a turn runs", async () => {
-    const parent = await engine.session({}, ALLOW_ALL);
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F nothing.txt" })]);
+    await engine.markRead(parent);
     await engine.say(parent, "Wait.");
     await engine.until(parent, ({ event }) => event.type === "agent.tool_use");
     await expect(engine.engine.history.fork(parent.id, {})).rejects.toMatchObject({ code: "conflict" });
@@ -171,7 +179,7 @@ describe("compaction", () => {
   const summary = text("<summary>Hello.</summary>", usage(700, 70));
 
   test("runs once at idle when the context is nearly full", async () => {
-    const session = await engine.session({}, ALLOW_ALL);
+    const session = await engine.session({}, allowAll);
     await turn(session, "Fill it.", text("Big.", usage(900_000, 5)), summary);
     const events = await engine.until(session, ({ event }) => event.type === "tandem.compaction");
     expect(typesOf(events).filter((type) => type === "session.status_idle")).toHaveLength(1);
@@ -185,7 +193,7 @@ describe("compaction", () => {
 
   test("runs on demand, and never unless configured or requested", async () => {
     const quiet = await stage.open({ checkpoints: CHECKPOINTS });
-    const session = await quiet.session({}, ALLOW_ALL);
+    const session = await quiet.session({}, allowAll);
     stage.rehearsal.use([text("Big.", usage(900_000, 5))]);
     await quiet.turn(session, "Fill it.");
     expect(stage.rehearsal.requests).toHaveLength(1);

@@ -5,10 +5,18 @@ import { newId, project, type LoggedEvent, type Session, type SessionId } from "
 import { text, toolUse } from "@tandem/rehearsal";
 import { openStore } from "@tandem/storage";
 import { CheckpointStores } from "@tandem/workspace";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ALLOW_ALL, setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -18,9 +26,12 @@ beforeAll(async () => {
   engine = await stage.open({ checkpoints: CHECKPOINTS });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
-beforeEach(async () => {
-  session = await engine.session({}, ALLOW_ALL);
-});
+/** A session that tests of files share, with the turns that it has already. */
+async function reuse(): Promise<(turn: number) => number> {
+  session = await engine.reuse(allowAll);
+  const { turns } = await history().checkpoints(session.id);
+  return (turn) => turns.length + turn;
+}
 
 const at = (path: string): string => join(stage.folder, path);
 const read = (path: string) => readFile(at(path), "utf8");
@@ -32,7 +43,7 @@ async function turn(words: string, script: Parameters<typeof stage.rehearsal.use
   return engine.turn(session, words);
 }
 const events = async () => (await engine.engine.sessions.events(session.id, { limit: 1_000 })).events;
-/** The messages in the last model request. */
+/** What the model was given with the last request. */
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.requests.at(-1));
 
 /** Truncates the log as if the server died during the rewind. */
@@ -52,135 +63,8 @@ async function cutOff({ id }: Session, half: () => Promise<void>): Promise<void>
   engine = await stage.open({ checkpoints: CHECKPOINTS });
 }
 
-describe("a rewind", () => {
-  test("restores a file that Bash deleted, and removes a file that it created", async () => {
-    await writeFile(at("kept.txt"), "precious\n");
-    await turn("Hello.", [text("Hello.")]);
-    await turn("Tidy up.", bash("rm kept.txt && mkdir new && echo x > new/made.txt"));
-    expect([existsSync(at("kept.txt")), existsSync(at("new/made.txt"))]).toEqual([false, true]);
-    const plan = await history().rewind(session.id, { turn: 2, scope: "files", dry_run: true });
-    expect(plan).toMatchObject({ dry_run: true, turn: 2, foreign: [] });
-    expect(plan.diff?.files.map(({ path, status }) => [path, status])).toEqual([
-      ["kept.txt", "added"],
-      ["new/made.txt", "deleted"],
-    ]);
-    expect(existsSync(at("kept.txt"))).toBe(false);
-    await history().rewind(session.id, { turn: 2, scope: "files" });
-    expect(await read("kept.txt")).toBe("precious\n");
-    expect(existsSync(at("new"))).toBe(false);
-    await turn("Go on.", [text("I remember.")]);
-    expect(lastRequest()).toContain("Tidy up.");
-    await rm(at("kept.txt"));
-  });
-
-  test("of the conversation removes it from the model's context; the log keeps it", async () => {
-    await turn("FIRST-words", [text("One.")]);
-    await turn("SECOND-words", [text("SECOND-answer")]);
-    await turn("THIRD-words", [text("THIRD-answer")]);
-    const before = await engine.engine.sessions.get(session.id);
-    const outcome = await history().rewind(session.id, { turn: 2, scope: "conversation" });
-    expect(outcome).toMatchObject({ turns: 2, diff: null });
-    await turn("FOURTH-words", [text("Four.")]);
-    const request = lastRequest();
-    expect(request).toContain("FIRST-words");
-    expect(request).toContain("FOURTH-words");
-    for (const gone of ["SECOND-words", "SECOND-answer", "THIRD-words", "THIRD-answer"]) {
-      expect(request).not.toContain(gone);
-    }
-    const shown = project(await events());
-    const marked = shown.filter(({ rewound }) => rewound !== undefined).flatMap(({ parts }) => parts);
-    expect(JSON.stringify(marked)).toContain("SECOND-answer");
-    expect(JSON.stringify(marked)).not.toContain("FOURTH-words");
-    const { usage } = await engine.engine.sessions.get(session.id);
-    expect(usage.output_tokens).toBeGreaterThan(before.usage.output_tokens);
-    // Also in another process.
-    await engine.engine.sessions.update(session.id, { metadata: { "tandem.max_turns": "50" } });
-    await turn("FIFTH-words", [text("Five.")]);
-    expect(lastRequest()).toContain("FOURTH-words");
-    expect(lastRequest()).not.toContain("SECOND-words");
-  });
-
-  test("to the start leaves the model's context empty", async () => {
-    await turn("FIRST-words", [text("One.")]);
-    await turn("SECOND-words", [text("Two.")]);
-    await history().rewind(session.id, { turn: 1, scope: "conversation" });
-    await turn("THIRD-words", [text("Three.")]);
-    expect(lastRequest()).not.toMatch(/FIRST-words|SECOND-words/);
-    await turn("FOURTH-words", [text("Four.")]);
-    expect(lastRequest()).toContain("THIRD-words");
-    await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
-  });
-
-  test("can be undone for files and conversation", async () => {
-    await writeFile(at("undo.txt"), "old\n");
-    await turn("FIRST-words", [text("One.")]);
-    await turn("SECOND-words", bash("echo new > undo.txt"));
-    await history().rewind(session.id, { turn: 2 }, "Ada");
-    expect(await read("undo.txt")).toBe("old\n");
-    await history().undoRewind(session.id, {}, "Bob");
-    expect(await read("undo.txt")).toBe("new\n");
-    const rewinds = (await events()).flatMap(({ event }) => (event.type === "tandem.rewound" ? [event.by] : []));
-    expect(rewinds).toEqual(["Ada", "Bob"]);
-    await turn("THIRD-words", [text("Three.")]);
-    expect(lastRequest()).toContain("SECOND-words");
-    expect(project(await events()).some(({ rewound }) => rewound !== undefined)).toBe(false);
-    await expect(history().undoRewind(session.id, {})).rejects.toMatchObject({ code: "conflict" });
-  });
-
-  test("keeps other programs' changes, and overwrites them in the same files only if forced", async () => {
-    await writeFile(at("shared.txt"), "1\n");
-    await writeFile(at("foreign.txt"), "1\n");
-    await turn("Change it.", bash("echo 2 > shared.txt"));
-    await writeFile(at("shared.txt"), "3, by a person\n");
-    await writeFile(at("foreign.txt"), "2, by a person\n");
-    const plan = await history().rewind(session.id, { turn: 1, scope: "files", dry_run: true });
-    expect(plan.foreign).toEqual([{ path: "shared.txt", reason: expect.stringContaining("since") }]);
-    await expect(history().rewind(session.id, { turn: 1, scope: "files" })).rejects.toMatchObject({
-      code: "conflict",
-      message: expect.stringContaining("shared.txt"),
-    });
-    expect(await read("shared.txt")).toBe("3, by a person\n");
-    await history().rewind(session.id, { turn: 1, scope: "files", force: true });
-    expect([await read("shared.txt"), await read("foreign.txt")]).toEqual(["1\n", "2, by a person\n"]);
-    await history().undoRewind(session.id, {});
-    expect(await read("shared.txt")).toBe("3, by a person\n");
-  });
-
-  test("detects a person's changes between two turns", async () => {
-    await writeFile(at("between.txt"), "1\n");
-    await turn("One.", [text("One.")]);
-    await writeFile(at("between.txt"), "2, by a person\n");
-    await turn("Two.", bash("echo 3 >> between.txt"));
-    const plan = await history().rewind(session.id, { turn: 1, scope: "files", dry_run: true });
-    expect(plan.foreign).toEqual([{ path: "between.txt", reason: expect.stringContaining("between two turns") }]);
-    const last = await history().rewind(session.id, { turn: 2, scope: "files", dry_run: true });
-    expect(last.foreign).toEqual([]);
-  });
-
-  test("that was interrupted by a crash can be undone and repeated", async () => {
-    await writeFile(at("one.txt"), "1\n");
-    await writeFile(at("two.txt"), "1\n");
-    await turn("Change both.", bash("echo 2 > one.txt; echo 2 > two.txt"));
-    // A server that dies during a rewind leaves the checkpoint in the log and half of the files restored.
-    await cutOff(session, async () => writeFile(at("one.txt"), "1\n"));
-    await history().undoRewind(session.id, {});
-    expect([await read("one.txt"), await read("two.txt")]).toEqual(["2\n", "2\n"]);
-    await cutOff(session, async () => writeFile(at("one.txt"), "1\n"));
-    await history().rewind(session.id, { turn: 1, scope: "files" });
-    expect([await read("one.txt"), await read("two.txt")]).toEqual(["1\n", "1\n"]);
-  });
-
-  test("is refused while a turn runs", async () => {
-    stage.rehearsal.use([toolUse("Bash", { command: "tail -F nothing.txt" })]);
-    await engine.say(session, "Wait.");
-    await engine.until(session, ({ event }) => event.type === "agent.tool_use");
-    await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
-    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
-    await engine.until(session, ({ event }) => event.type === "session.status_idle");
-  });
-});
-
 test("a diff of a turn, of a session, and to now", async () => {
+  session = await engine.reuse(allowAll);
   await writeFile(at("diff.txt"), "a\n");
   await turn("One.", bash("echo b >> diff.txt"));
   await turn("Two.", bash("echo c >> diff.txt"));
@@ -205,11 +89,147 @@ test("a diff of a turn, of a session, and to now", async () => {
   ]);
 });
 
+describe("a rewind", () => {
+  test("restores a file that Bash deleted, and removes a file that it created", async () => {
+    const nth = await reuse();
+    await writeFile(at("kept.txt"), "precious\n");
+    await turn("Hello.", [text("Hello.")]);
+    await turn("Tidy up.", bash("rm kept.txt && mkdir new && echo x > new/made.txt"));
+    expect([existsSync(at("kept.txt")), existsSync(at("new/made.txt"))]).toEqual([false, true]);
+    const plan = await history().rewind(session.id, { turn: nth(2), scope: "files", dry_run: true });
+    expect(plan).toMatchObject({ dry_run: true, turn: nth(2), foreign: [] });
+    expect(plan.diff?.files.map(({ path, status }) => [path, status])).toEqual([
+      ["kept.txt", "added"],
+      ["new/made.txt", "deleted"],
+    ]);
+    expect(existsSync(at("kept.txt"))).toBe(false);
+    await history().rewind(session.id, { turn: nth(2), scope: "files" });
+    expect(await read("kept.txt")).toBe("precious\n");
+    expect(existsSync(at("new"))).toBe(false);
+    await turn("Go on.", [text("I remember.")]);
+    expect(lastRequest()).toContain("Tidy up.");
+    await rm(at("kept.txt"));
+  });
+
+  test("of the conversation removes it from the model's context; the log keeps it", async () => {
+    session = await engine.session({}, allowAll);
+    await turn("FIRST-words", [text("One.")]);
+    await turn("SECOND-words", [text("SECOND-answer")]);
+    await turn("THIRD-words", [text("THIRD-answer")]);
+    const before = await engine.engine.sessions.get(session.id);
+    const outcome = await history().rewind(session.id, { turn: 2, scope: "conversation" });
+    expect(outcome).toMatchObject({ turns: 2, diff: null });
+    await turn("FOURTH-words", [text("Four.")]);
+    const request = lastRequest();
+    expect(request).toContain("FIRST-words");
+    expect(request).toContain("FOURTH-words");
+    for (const gone of ["SECOND-words", "SECOND-answer", "THIRD-words", "THIRD-answer"]) {
+      expect(request).not.toContain(gone);
+    }
+    const shown = project(await events());
+    const marked = shown.filter(({ rewound }) => rewound !== undefined).flatMap(({ parts }) => parts);
+    expect(JSON.stringify(marked)).toContain("SECOND-answer");
+    expect(JSON.stringify(marked)).not.toContain("FOURTH-words");
+    const { usage } = await engine.engine.sessions.get(session.id);
+    expect(usage.output_tokens).toBeGreaterThan(before.usage.output_tokens);
+    // In another process as well.
+    await engine.engine.sessions.update(session.id, { metadata: { "tandem.max_turns": "50" } });
+    await turn("FIFTH-words", [text("Five.")]);
+    expect(lastRequest()).toContain("FOURTH-words");
+    expect(lastRequest()).not.toContain("SECOND-words");
+  });
+
+  test("to the start leaves the model's context empty", async () => {
+    session = await engine.session({}, allowAll);
+    await turn("FIRST-words", [text("One.")]);
+    await turn("SECOND-words", [text("Two.")]);
+    await history().rewind(session.id, { turn: 1, scope: "conversation" });
+    await turn("THIRD-words", [text("Three.")]);
+    expect(lastRequest()).not.toMatch(/FIRST-words|SECOND-words/);
+    await turn("FOURTH-words", [text("Four.")]);
+    expect(lastRequest()).toContain("THIRD-words");
+    await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("can be undone for files and conversation", async () => {
+    session = await engine.session({}, allowAll);
+    await writeFile(at("undo.txt"), "old\n");
+    await turn("FIRST-words", [text("One.")]);
+    await turn("SECOND-words", bash("echo new > undo.txt"));
+    await history().rewind(session.id, { turn: 2 }, "Ada");
+    expect(await read("undo.txt")).toBe("old\n");
+    await history().undoRewind(session.id, {}, "Bob");
+    expect(await read("undo.txt")).toBe("new\n");
+    const rewinds = (await events()).flatMap(({ event }) => (event.type === "tandem.rewound" ? [event.by] : []));
+    expect(rewinds).toEqual(["Ada", "Bob"]);
+    await turn("THIRD-words", [text("Three.")]);
+    expect(lastRequest()).toContain("SECOND-words");
+    expect(project(await events()).some(({ rewound }) => rewound !== undefined)).toBe(false);
+    await expect(history().undoRewind(session.id, {})).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("keeps other programs' changes, and overwrites them in the same files only if forced", async () => {
+    const nth = await reuse();
+    await writeFile(at("shared.txt"), "1\n");
+    await writeFile(at("foreign.txt"), "1\n");
+    await turn("Change it.", bash("echo 2 > shared.txt"));
+    await writeFile(at("shared.txt"), "3, by a person\n");
+    await writeFile(at("foreign.txt"), "2, by a person\n");
+    const plan = await history().rewind(session.id, { turn: nth(1), scope: "files", dry_run: true });
+    expect(plan.foreign).toEqual([{ path: "shared.txt", reason: expect.stringContaining("since") }]);
+    await expect(history().rewind(session.id, { turn: nth(1), scope: "files" })).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("shared.txt"),
+    });
+    expect(await read("shared.txt")).toBe("3, by a person\n");
+    await history().rewind(session.id, { turn: nth(1), scope: "files", force: true });
+    expect([await read("shared.txt"), await read("foreign.txt")]).toEqual(["1\n", "2, by a person\n"]);
+    await history().undoRewind(session.id, {});
+    expect(await read("shared.txt")).toBe("3, by a person\n");
+  });
+
+  test("detects a person's changes between two turns", async () => {
+    const nth = await reuse();
+    await writeFile(at("between.txt"), "1\n");
+    await turn("One.", [text("One.")]);
+    await writeFile(at("between.txt"), "2, by a person\n");
+    await turn("Two.", bash("echo 3 >> between.txt"));
+    const plan = await history().rewind(session.id, { turn: nth(1), scope: "files", dry_run: true });
+    expect(plan.foreign).toEqual([{ path: "between.txt", reason: expect.stringContaining("between two turns") }]);
+    const last = await history().rewind(session.id, { turn: nth(2), scope: "files", dry_run: true });
+    expect(last.foreign).toEqual([]);
+  });
+
+  test("is refused while a turn runs", async () => {
+    await reuse();
+    stage.rehearsal.use([toolUse("Bash", { command: "tail -F nothing.txt" })]);
+    await engine.say(session, "Wait.");
+    await engine.until(session, ({ event }) => event.type === "agent.tool_use");
+    await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    await engine.until(session, ({ event }) => event.type === "session.status_idle");
+  });
+
+  test("that was interrupted by a crash can be undone and repeated", async () => {
+    const nth = await reuse();
+    await writeFile(at("one.txt"), "1\n");
+    await writeFile(at("two.txt"), "1\n");
+    await turn("Change both.", bash("echo 2 > one.txt; echo 2 > two.txt"));
+    // What a server leaves that dies over a rewind: how it was is in the log, and half of the files are back.
+    await cutOff(session, async () => writeFile(at("one.txt"), "1\n"));
+    await history().undoRewind(session.id, {});
+    expect([await read("one.txt"), await read("two.txt")]).toEqual(["2\n", "2\n"]);
+    await cutOff(session, async () => writeFile(at("one.txt"), "1\n"));
+    await history().rewind(session.id, { turn: nth(1), scope: "files" });
+    expect([await read("one.txt"), await read("two.txt")]).toEqual(["1\n", "1\n"]);
+  });
+});
+
 test("if checkpoints fail, every turn logs it", async () => {
   const crowded = await stage.open({ checkpoints: { ...CHECKPOINTS, maxFiles: 1 } });
   await writeFile(at("one.txt"), "1");
   await writeFile(at("two.txt"), "2");
-  const other = await crowded.session({}, ALLOW_ALL);
+  const other = await crowded.session({}, allowAll);
   for (const words of ["First.", "Second."]) {
     stage.rehearsal.use([text("Done.")]);
     const said = (await crowded.turn(other, words)).flatMap(({ event }) =>

@@ -27,6 +27,11 @@ beforeAll(async () => {
   await writeFile(join(commands, "shadow.md"), "The folder's words.");
   await writeFile(join(user, "shadow.md"), "The user's own words.");
   await writeFile(join(stage.folder, "notes.md"), "Mind the gap.");
+  const agent = "---\ndescription: Reads closely\ntools: Read\n---\nYou review.";
+  await mkdir(join(stage.folder, ".claude", "agents"));
+  await writeFile(join(stage.folder, ".claude", "agents", "second-reader.md"), agent);
+  await mkdir(join(stage.root, "user", "agents"));
+  await writeFile(join(stage.root, "user", "agents", "copyist.md"), agent);
   running = await stage.open({
     userFolders: [join(stage.root, "user")],
     trustOf: async (folder) => ({ trusted: isTrusted, state: "untrusted", folder, since: null }),
@@ -45,11 +50,15 @@ async function type(session: Session, words: string) {
   return running.until(session, isIdle, after);
 }
 
-/** The last model request. */
-const asked = (): string => JSON.stringify(stage.rehearsal.requests.at(-1)?.body);
+const lastBody = () => stage.rehearsal.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
+/** What came to the model since its last answer. */
+const asked = (): string => {
+  const { messages } = lastBody();
+  return JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1));
+};
 
 test("a folder's command is expanded for the model, and the log says so", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   const events = await type(session, "/issue 12");
   expect(the(events, "tandem.command")).toMatchObject({ name: "issue", arguments: "12" });
   expect(asked()).toContain("Mend issue 12.");
@@ -57,21 +66,21 @@ test("a folder's command is expanded for the model, and the log says so", async 
 });
 
 test("an application's text is never expanded", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   await running.turn(session, "/issue 12 @notes.md");
   expect(asked()).toContain("/issue 12 @notes.md");
   expect(asked()).not.toContain("Mind the gap.");
 });
 
 test("files that a person names are read, inside the folder only", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   await type(session, "Read @notes.md and @../user/commands/shadow.md");
   expect(asked()).toContain("Mind the gap.");
   expect(asked()).not.toContain("The user's own words");
 });
 
 test("an untrusted folder's shell insertions are not run, and no model request is made", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   const before = stage.rehearsal.requests.length;
   const events = await type(session, "/git:log x");
   expect(the(events, "session.error").error.message).toContain("the folder is not trusted");
@@ -81,16 +90,16 @@ test("an untrusted folder's shell insertions are not run, and no model request i
 
 test("a trusted folder's insertions run, with arguments as data", async () => {
   isTrusted = true;
-  const session = await running.session();
+  const session = await running.reuse();
   await type(session, "/git:log '$(touch hacked)`touch hacked`'");
   expect(await readFile(join(stage.folder, "ran.txt"), "utf8")).toBe("seen: $(touch hacked)`touch hacked`\n");
   expect(existsSync(join(stage.folder, "hacked"))).toBe(false);
   expect(asked()).toContain("seen: $(touch hacked)");
-  expect(asked()).toContain("claude-haiku");
+  expect(JSON.stringify(lastBody())).toContain("claude-haiku");
 });
 
 test("an untrusted folder does not replace the user's commands", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   await type(session, "/shadow");
   expect(asked()).toContain("The user's own words.");
   isTrusted = true;
@@ -99,7 +108,7 @@ test("an untrusted folder does not replace the user's commands", async () => {
 });
 
 test("an unknown command is refused when it is sent, with a suggestion", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   const send = (words: string) =>
     running.engine.sessions.send(session.id, [
       { type: "user.message", content: [{ type: "text", text: words }], tandem: { commands: true } },
@@ -109,26 +118,78 @@ test("an unknown command is refused when it is sent, with a suggestion", async (
 });
 
 test("Claude Code's own commands are forwarded, and their output is shown", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   const events = await type(session, "/context");
   const notices = events.flatMap(({ event }) => (event.type === "tandem.notice" ? [event.text] : []));
   expect(notices).toContainEqual(expect.stringContaining("Context Usage"));
 });
 
 test("a person's shell command runs in the folder, and the model is told once", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   const done = await running.engine.sessions.shell(session.id, "pwd; exit 3", "somebody", AbortSignal.timeout(10_000));
   expect(done).toMatchObject({ exit_code: 3, by: "somebody" });
   expect(done.output).toContain("project");
   await running.turn(session, "And now?");
   expect(asked()).toContain("$ pwd; exit 3");
   await running.turn(session, "And then?");
-  const words = stage.rehearsal.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
-  expect(JSON.stringify(words.messages.at(-1))).not.toContain("$ pwd");
+  expect(asked()).not.toContain("$ pwd");
 });
 
+test("a person's shell command does not run if a sandbox is required", async () => {
+  const strict = await stage.open({
+    sandbox: { mode: "require", domains: [] },
+    trustOf: async (folder) => ({ trusted: true, state: "trusted", folder, since: null }),
+  });
+  const session = await strict.session();
+  await expect(
+    strict.engine.sessions.shell(session.id, "touch outside", "somebody", AbortSignal.timeout(10_000)),
+  ).rejects.toMatchObject({ code: "forbidden", message: expect.stringContaining("sandbox") });
+  expect(existsSync(join(stage.folder, "outside"))).toBe(false);
+  await strict.stop();
+});
+
+test("commands are listed with their source", async () => {
+  const session = await running.reuse();
+  const listed = await running.engine.sessions.commands(session.id);
+  const brief = listed.map(({ name, source, runs_shell }) => [name, source, runs_shell]);
+  expect(brief).toContainEqual(["issue", "project", false]);
+  expect(brief).toContainEqual(["git:log", "project", true]);
+  expect(brief).toContainEqual(["shadow", "user", false]);
+  expect(brief).toContainEqual(["compact", "built_in", false]);
+});
+
+test("agent files are subagents: the user's own, and a trusted folder's", async () => {
+  const multiagent = { type: "multiagent_20261001" as const, subagents: { type: "enabled" as const } };
+  await running.turn(await running.session({}, { multiagent }), "Who is there?");
+  expect(JSON.stringify(lastBody()).includes("copyist")).toBe(true);
+  expect(JSON.stringify(lastBody()).includes("second-reader")).toBe(false);
+  isTrusted = true;
+  await running.turn(await running.session({}, { multiagent }), "And now?");
+  expect(JSON.stringify(lastBody()).includes("second-reader: Reads closely")).toBe(true);
+  await running.turn(await running.reuse(), "Alone?");
+  expect(JSON.stringify(lastBody()).includes("copyist")).toBe(false);
+});
+
+test("a session can start with a command, and a folder's commands can be listed before", async () => {
+  const { sessions } = running.engine;
+  expect((await sessions.commandsIn(stage.folder)).map(({ name }) => name)).toContain("issue");
+  await expect(sessions.commandsIn("/")).rejects.toMatchObject({ code: "forbidden" });
+  const message = (words: string) => ({
+    type: "user.message" as const,
+    content: [{ type: "text" as const, text: words }],
+    tandem: { commands: true },
+  });
+  const session = await running.session({ initial_events: [message("/issue 7")] });
+  const events = await running.until(session, isIdle);
+  expect(the(events, "tandem.command")).toMatchObject({ name: "issue", arguments: "7" });
+  await expect(running.session({ initial_events: [message("/isue 7")] })).rejects.toMatchObject({
+    fix: "Did you mean /issue?",
+  });
+});
+
+// Ends every process: last.
 test("a person's shell command ends on an emergency stop, and none starts before resume", async () => {
-  const session = await running.session();
+  const session = await running.reuse();
   const job = {
     space: "s",
     kind: "k",
@@ -154,61 +215,4 @@ test("a person's shell command ends on an emergency stop, and none starts before
   } finally {
     await running.engine.killSwitch.resume("ada");
   }
-});
-
-test("a person's shell command does not run if a sandbox is required", async () => {
-  const strict = await stage.open({
-    sandbox: { mode: "require", domains: [] },
-    trustOf: async (folder) => ({ trusted: true, state: "trusted", folder, since: null }),
-  });
-  const session = await strict.session();
-  await expect(
-    strict.engine.sessions.shell(session.id, "touch outside", "somebody", AbortSignal.timeout(10_000)),
-  ).rejects.toMatchObject({ code: "forbidden", message: expect.stringContaining("sandbox") });
-  expect(existsSync(join(stage.folder, "outside"))).toBe(false);
-  await strict.stop();
-});
-
-test("commands are listed with their source", async () => {
-  const session = await running.session();
-  const listed = await running.engine.sessions.commands(session.id);
-  const brief = listed.map(({ name, source, runs_shell }) => [name, source, runs_shell]);
-  expect(brief).toContainEqual(["issue", "project", false]);
-  expect(brief).toContainEqual(["git:log", "project", true]);
-  expect(brief).toContainEqual(["shadow", "user", false]);
-  expect(brief).toContainEqual(["compact", "built_in", false]);
-});
-
-test("agent files are subagents: the user's own, and a trusted folder's", async () => {
-  const agent = "---\ndescription: Reads closely\ntools: Read\n---\nYou review.";
-  await mkdir(join(stage.folder, ".claude", "agents"));
-  await writeFile(join(stage.folder, ".claude", "agents", "second-reader.md"), agent);
-  await mkdir(join(stage.root, "user", "agents"));
-  await writeFile(join(stage.root, "user", "agents", "copyist.md"), agent);
-  const multiagent = { type: "multiagent_20261001" as const, subagents: { type: "enabled" as const } };
-  await running.turn(await running.session({}, { multiagent }), "Who is there?");
-  expect(asked().includes("copyist")).toBe(true);
-  expect(asked().includes("second-reader")).toBe(false);
-  isTrusted = true;
-  await running.turn(await running.session({}, { multiagent }), "And now?");
-  expect(asked().includes("second-reader: Reads closely")).toBe(true);
-  await running.turn(await running.session(), "Alone?");
-  expect(asked().includes("copyist")).toBe(false);
-});
-
-test("a session can start with a command, and a folder's commands can be listed before", async () => {
-  const { sessions } = running.engine;
-  expect((await sessions.commandsIn(stage.folder)).map(({ name }) => name)).toContain("issue");
-  await expect(sessions.commandsIn("/")).rejects.toMatchObject({ code: "forbidden" });
-  const message = (words: string) => ({
-    type: "user.message" as const,
-    content: [{ type: "text" as const, text: words }],
-    tandem: { commands: true },
-  });
-  const session = await running.session({ initial_events: [message("/issue 7")] });
-  const events = await running.until(session, isIdle);
-  expect(the(events, "tandem.command")).toMatchObject({ name: "issue", arguments: "7" });
-  await expect(running.session({ initial_events: [message("/isue 7")] })).rejects.toMatchObject({
-    fix: "Did you mean /issue?",
-  });
 });

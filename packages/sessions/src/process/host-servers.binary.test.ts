@@ -38,7 +38,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 test("a session offers the host's tools; read-only ones run without approval", async () => {
   stage.rehearsal.use([reply([toolUse("mcp__almanac__look_up", { word: "Danube" })]), text("2,850 km.")]);
-  const session = await engine.session({}, { tools: [] });
+  const session = await engine.reuse({ tools: [] });
   const events = await engine.turn(session, "How long is the Danube?");
   expect(asked).toEqual([{ session: session.id, input: { word: "Danube" } }]);
   expect(the(events, "agent.mcp_tool_use")).toMatchObject({
@@ -58,7 +58,7 @@ test("a session offers the host's tools; read-only ones run without approval", a
 
 test("other host tools ask for approval", async () => {
   stage.rehearsal.use([reply([toolUse("mcp__almanac__write_down", {})]), text("It was not wanted.")]);
-  const session = await engine.session({}, { tools: [] });
+  const session = await engine.reuse({ tools: [] });
   const after = await engine.engine.sessions.head(session.id);
   await engine.say(session, "Write it down.");
   const events = await engine.until(session, ({ event }) => event.type === "session.status_idle", after);

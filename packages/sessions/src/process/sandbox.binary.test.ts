@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { whyNoSandbox } from "./sandbox.ts";
-import { ALLOW_ALL, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
+import { setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
 let programs: string;
@@ -20,6 +20,8 @@ const variables = (path: string) => ({
   TMPDIR: stage.root,
   NO_PROXY: "127.0.0.1",
 });
+const ALLOW = { permission_policy: { type: "always_allow" as const } };
+const AGENT = { tools: [{ type: "agent_toolset_20260401" as const, default_config: ALLOW }] };
 
 /** A machine without bubblewrap: PATH has only the programs linked here. */
 async function poorMachine() {
@@ -31,18 +33,11 @@ async function poorMachine() {
 
 const isLinux = process.platform === "linux";
 
-test.skipIf(!isLinux)("off: commands run without a sandbox, and the log says so", async () => {
-  const running = await stage.open();
-  stage.rehearsal.use([text("fine")]);
-  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
-  expect(the(events, "tandem.init").sandbox).toEqual({ on: false, reason: "sandbox.mode is off" });
-});
-
 test.skipIf(!isLinux)("try, without bubblewrap: commands run without a sandbox, and the log says so", async () => {
   const hostVariables = await poorMachine();
   const running = await stage.open({ sandbox: { mode: "try", domains: [] }, hostVariables });
   stage.rehearsal.use([toolUse("Bash", { command: "echo ran" }), text("fine")]);
-  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+  const events = await running.turn(await running.session({}, AGENT), "Go.");
   const reason = "bubblewrap and socat are not installed";
   expect(the(events, "tandem.init").sandbox).toEqual({ on: false, reason });
   expect(the(events, "tandem.notice")).toMatchObject({ level: "warning", text: expect.stringContaining(reason) });
@@ -53,7 +48,7 @@ test.skipIf(!isLinux)("require, without bubblewrap: nothing runs and nothing is 
   const hostVariables = await poorMachine();
   const running = await stage.open({ sandbox: { mode: "require", domains: [] }, hostVariables });
   stage.rehearsal.use([text("fine")]);
-  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+  const events = await running.turn(await running.session({}, AGENT), "Go.");
   expect(the(events, "session.error").error).toMatchObject({
     message: expect.stringContaining("bubblewrap and socat are not installed"),
     tandem: { fix: expect.stringContaining("Install bubblewrap") },
@@ -86,7 +81,7 @@ test.skipIf(without !== undefined)(
       }),
       text("fine"),
     ]);
-    const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+    const events = await running.turn(await running.session({}, AGENT), "Go.");
     expect(the(events, "tandem.init").sandbox).toEqual({ on: true });
     expect(await readFile(join(stage.folder, "inside.txt"), "utf8")).toBe("inside\n");
     await expect(readFile(outside)).rejects.toThrow("ENOENT");

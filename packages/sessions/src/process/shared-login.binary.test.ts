@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { LoggedEvent, Session } from "@tandem/protocol";
 import { madeUpLogin, text, unauthorized, type RehearsalOptions } from "@tandem/rehearsal";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
-const SESSIONS = 4;
+const SESSIONS = inject("soak") ? 4 : 2;
 const longAgo = () => new Date(Date.now() - 60_000);
 
 /** An engine whose sessions share one fake login behind the rehearsal's proxy. */
@@ -31,7 +31,7 @@ const sessionsOf = (running: RunningEngine): Promise<Session[]> =>
 const allSay = (running: RunningEngine, sessions: readonly Session[], words: string): Promise<LoggedEvent[][]> =>
   Promise.all(sessions.map((session) => running.turn(session, words)));
 
-/** The outcome of each attempt to refresh the login. */
+/** What came of each attempt to renew the login. */
 const renewals = ({ rehearsal }: Pick<EngineStage, "rehearsal">): (number | undefined)[] =>
   rehearsal.requests.filter(({ answeredBy }) => answeredBy === "oauth token").map(({ status }) => status);
 
@@ -45,56 +45,62 @@ const answers = (turns: readonly LoggedEvent[][]): string[] =>
 
 const HELLO = Array.from({ length: SESSIONS }, () => "Hello.");
 
-test("four sessions start with an expired login: one refreshes it, and all get answers", async () => {
+test("a login that has run out, or that is refused under running processes, is renewed once, and all are answered", async () => {
   await using stage = await setLoginStage();
-  stage.rehearsal.use(() => text("Hello."));
+  let current: string | undefined;
+  let revoked: string | undefined;
+  stage.rehearsal.use(({ headers }) => {
+    if (headers.authorization === revoked) return unauthorized();
+    current = headers.authorization;
+    return text("Hello.");
+  });
+  // It ran out before the sessions began.
   await stage.logIn(longAgo());
-  const running = await stage.open();
-  expect(answers(await allSay(running, await sessionsOf(running), "Hello?"))).toEqual(HELLO);
-  expect(renewals(stage)).toEqual([200]);
-});
-
-test("four sessions resume after their login expired: one refreshes it, and all get answers", async () => {
-  await using stage = await setLoginStage();
-  stage.rehearsal.use(() => text("Hello."));
-  await stage.logIn();
   const first = await stage.open();
   const sessions = await sessionsOf(first);
-  await allSay(first, sessions, "Hello?");
+  expect(answers(await allSay(first, sessions, "Hello?"))).toEqual(HELLO);
+  expect(renewals(stage)).toEqual([200]);
   await first.stop();
-  expect(renewals(stage)).toEqual([]);
+  // It ran out before another server resumes them.
   await stage.logIn(longAgo());
   const second = await stage.open();
   expect(answers(await allSay(second, sessions, "Still there?"))).toEqual(HELLO);
-  expect(renewals(stage)).toEqual([200]);
+  expect(renewals(stage)).toEqual([200, 200]);
+  // The API refuses it while they run.
+  revoked = current;
+  expect(answers(await allSay(second, sessions, "And now?"))).toEqual(HELLO);
+  expect(renewals(stage)).toEqual([200, 200, 200]);
 });
 
-test("a token rejected under four running processes is refreshed once, and all get answers", async () => {
-  await using stage = await setLoginStage();
-  let revoked: string | undefined;
-  stage.rehearsal.use(({ headers }) => (headers.authorization === revoked ? unauthorized() : text("Hello.")));
-  const { accessToken } = await stage.logIn();
-  const running = await stage.open();
-  const sessions = await sessionsOf(running);
-  await allSay(running, sessions, "Hello?");
-  revoked = `Bearer ${accessToken}`;
-  expect(answers(await allSay(running, sessions, "Still there?"))).toEqual(HELLO);
-  expect(renewals(stage)).toEqual([200]);
-});
-
-test.each([
-  ["when they begin", false],
-  ["while they run", true],
-])("a refresh rejected %s asks all four sessions to log in, and they continue after a login", async (_, warm) => {
+test("a renewal that is refused, while sessions run and when they begin: all are told to log in again, and continue after a login", async () => {
   await using stage = await setLoginStage({ refresh: "invalid_grant" });
   let revoked: string | undefined;
   stage.rehearsal.use(({ headers }) => (headers.authorization === revoked ? unauthorized() : text("Hello.")));
-  const { accessToken } = await stage.logIn(warm ? undefined : longAgo());
-  const running = await stage.open();
-  const sessions = await sessionsOf(running);
-  if (warm) await allSay(running, sessions, "Hello?");
+  const { accessToken } = await stage.logIn();
+  const first = await stage.open();
+  const sessions = await sessionsOf(first);
+  await allSay(first, sessions, "Hello?");
   revoked = `Bearer ${accessToken}`;
-  for (const events of await allSay(running, sessions, "Still there?")) {
+  expectLoggedOut(await allSay(first, sessions, "Still there?"));
+  // Each refused token is sent once.
+  expect(renewals(stage)).toEqual([400]);
+  await stage.logIn();
+  revoked = undefined;
+  expect(answers(await allSay(first, sessions, "And now?"))).toEqual(HELLO);
+  await first.stop();
+
+  const expired = await stage.logIn(longAgo());
+  revoked = `Bearer ${expired.accessToken}`;
+  const second = await stage.open();
+  expectLoggedOut(await allSay(second, sessions, "Still there?"));
+  expect(renewals(stage)).toEqual([400, 400]);
+  await stage.logIn();
+  revoked = undefined;
+  expect(answers(await allSay(second, sessions, "And now?"))).toEqual(HELLO);
+});
+
+function expectLoggedOut(turns: readonly LoggedEvent[][]): void {
+  for (const events of turns) {
     const error = events.findLast(({ event }) => event.type === "session.error")?.event;
     expect(error).toMatchObject({
       error: { retry_status: { type: "exhausted" }, tandem: { code: "not_logged_in", fix: LOG_IN_AGAIN } },
@@ -102,10 +108,6 @@ test.each([
     expect(the(events, "tandem.notice")).toMatchObject({ level: "error", text: LOG_IN_AGAIN });
     expect(the(events, "session.status_idle")).toBeDefined();
   }
-  // The others do not send the rejected token again.
-  expect(renewals(stage)).toEqual([400]);
-  await stage.logIn();
-  expect(answers(await allSay(running, sessions, "And now?"))).toEqual(HELLO);
-});
+}
 
 const LOG_IN_AGAIN = expect.stringContaining("Log in again with the Claude Code CLI");

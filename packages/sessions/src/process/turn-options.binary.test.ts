@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([always(text("fine"))]));
 
-/** The model of each request since the last call. */
+/** What each request since the last call ran on. */
 const ranOn = () =>
   stage.rehearsal.requests
     .filter(({ path }) => path.startsWith("/v1/messages"))
@@ -35,7 +35,7 @@ async function turn(session: Session, tandem: { model?: string; effort?: "low" |
 
 describe("model and effort", () => {
   test("of one turn apply to that turn only", async () => {
-    const session = await running.session();
+    const session = await running.reuse();
     const [pid] = await (async () => {
       await turn(session);
       return stage.processes();
@@ -55,7 +55,7 @@ describe("model and effort", () => {
   });
 
   test("of a session apply from the next turn, also after a restart", async () => {
-    const session = await running.session();
+    const session = await running.reuse();
     await turn(session);
     const metadata = { [SESSION_METADATA.model]: "haiku", [SESSION_METADATA.effort]: "low" };
     const updated = await running.engine.sessions.update(session.id, { metadata });
@@ -90,12 +90,17 @@ describe("model and effort", () => {
 describe("a mode", () => {
   const mode = (value: string) => ({ metadata: { [SESSION_METADATA.permissionMode]: value } });
 
-  test.skipIf(process.getuid?.() !== 0)("bypassPermissions is refused to root, at creation and later", async () => {
-    const refused = { code: "forbidden", message: expect.stringContaining("root"), fix: expect.any(String) };
-    await expect(running.session(mode("bypassPermissions"))).rejects.toMatchObject(refused);
-    const session = await running.session();
-    await expect(running.engine.sessions.update(session.id, mode("bypassPermissions"))).rejects.toMatchObject(refused);
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    "bypassPermissions is refused to root, at the beginning and later",
+    async () => {
+      const refused = { code: "forbidden", message: expect.stringContaining("root"), fix: expect.any(String) };
+      await expect(running.session(mode("bypassPermissions"))).rejects.toMatchObject(refused);
+      const session = await running.session();
+      await expect(running.engine.sessions.update(session.id, mode("bypassPermissions"))).rejects.toMatchObject(
+        refused,
+      );
+    },
+  );
 
   test("change is logged with the person who made it", async () => {
     const session = await running.session();
@@ -121,7 +126,7 @@ describe("a mode", () => {
   });
 
   test("plan: Claude Code plans, in the running process and in a new one", async () => {
-    const session = await running.session();
+    const session = await running.reuse();
     await turn(session);
     expect(JSON.stringify(stage.rehearsal.modelRequests)).not.toContain("Plan mode is active");
     await running.engine.sessions.update(session.id, mode("plan"));

@@ -54,8 +54,15 @@ export interface RunningEngine {
   store: Store;
   /** Creates a session of a new agent, by default in `env_local`. */
   session(params?: Partial<SessionCreateParams>, agent?: Partial<AgentCreateParams>): Promise<Session>;
+  /**
+   * A session of this agent that earlier tests left idle, with its process; a new one if there is none. It was used on this
+   * engine, or on one that has stopped. Marked as read.
+   */
+  reuse(agent?: Partial<AgentCreateParams>): Promise<Session>;
+  /** From now on, `until` ignores the events that this session's log has. */
+  markRead(session: Session): Promise<void>;
   say(session: Session, text: string, delivery?: "queue" | "steer"): Promise<string>;
-  /** The log up to the first matching event after `after`. Fails on a timeout. */
+  /** The log up to the first matching event after `after`, by default after those marked as read. Fails on a timeout. */
   until(session: Session, fits: (logged: LoggedEvent) => boolean, after?: number): Promise<LoggedEvent[]>;
   /** Sends a message and returns the events of its turn. */
   turn(session: Session, text: string): Promise<LoggedEvent[]>;
@@ -71,6 +78,7 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
   const rehearsal = await startRehearsal(script, options);
   const running: RunningEngine[] = [];
   const spawned: ChildProcess[] = [];
+  const shared: SharedSessions = { read: new Map(), reusable: new Map() };
 
   async function open({ home, location, leaseTtl = LEASE_MS, ...overrides }: Overrides = {}) {
     const store = await openStore(location ?? join(root, "tandem.db"));
@@ -82,7 +90,7 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
       leaseTtl: leaseTtl * SLOWNESS,
     });
     await engine.start();
-    const opened = handle(engine, store);
+    const opened = handle(engine, store, shared);
     running.push(opened);
     return opened;
   }
@@ -149,7 +157,19 @@ export async function stageSettings(root: string, url: string, home = join(root,
   };
 }
 
-export function handle(engine: Engine, store: Store): RunningEngine {
+/** Sessions that several tests of a stage use. */
+interface SharedSessions {
+  /** Up to where each session's log is marked as read. */
+  read: Map<string, number>;
+  /** By agent. `isFree`: whether another engine may take the session. */
+  reusable: Map<string, { session: Session; isFree: () => boolean; engine: Engine }>;
+}
+
+export function handle(
+  engine: Engine,
+  store: Store,
+  { read, reusable }: SharedSessions = { read: new Map(), reusable: new Map() },
+): RunningEngine {
   let stopping: Promise<void> | undefined;
   const opened: RunningEngine = {
     engine,
@@ -163,13 +183,27 @@ export function handle(engine: Engine, store: Store): RunningEngine {
       });
       return engine.sessions.create({ agent: agent.id, environment_id: "env_local", ...params });
     },
+    async reuse(agentParams = {}) {
+      const key = JSON.stringify(agentParams);
+      const known = reusable.get(key);
+      const isOurs = known?.engine === engine || known?.isFree();
+      const row = isOurs ? await store.sessions.get(known!.session.id) : undefined;
+      const isReady = row?.status === "idle" && row.waitingFor.length === 0;
+      const session = isReady ? known!.session : await opened.session({}, agentParams);
+      reusable.set(key, { session, engine, isFree: () => stopping !== undefined });
+      await opened.markRead(session);
+      return session;
+    },
+    async markRead({ id }) {
+      read.set(id, await engine.sessions.head(id));
+    },
     async say(session, text, delivery) {
       const [sent] = await engine.sessions.send(session.id, [
         { type: "user.message", content: [{ type: "text", text }], ...(delivery && { tandem: { delivery } }) },
       ]);
       return sent!.id;
     },
-    async until(session, fits, after = 0) {
+    async until(session, fits, after = read.get(session.id) ?? 0) {
       const seen: LoggedEvent[] = [];
       const signal = AbortSignal.timeout(DEADLINE_MS);
       for await (const batch of store.events.follow(session.id as never, after, signal)) {

@@ -3,9 +3,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readFolderConfig } from "@tandem/workspace";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
-import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import type { FolderTrust } from "./folder-trust.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
@@ -23,11 +22,19 @@ const put = async (path: string, content: string): Promise<void> => {
 const leave = (name: string): string => `touch '${join(evidence, name)}'`;
 const hook = (name: string) => [{ hooks: [{ type: "command", command: leave(name) }] }];
 
-beforeEach(async () => {
+beforeAll(async () => {
   stage = await setEngineStage();
   evidence = join(stage.root, "evidence");
+  running = await stage.open({ trustOf });
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(async () => {
   trusted = undefined;
-  await mkdir(evidence);
+  stage.rehearsal.use([]);
+  for (const folder of [evidence, stage.folder]) {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder);
+  }
   const words = join(stage.root, "look.txt");
   await writeFile(words, "Looks around.");
   await put("CLAUDE.md", "Mind the pelican.");
@@ -44,9 +51,7 @@ beforeEach(async () => {
   );
   const args = ["-c", `${leave("server")}; exec '${process.execPath}' --no-warnings '${SERVER}' '${words}'`];
   await put(".mcp.json", JSON.stringify({ mcpServers: { eyes: { command: "sh", args } } }));
-  running = await stage.open({ trustOf });
 });
-afterEach(() => stage[Symbol.asyncDispose]());
 
 async function trustOf(folder: string): Promise<FolderTrust> {
   const config = await readFolderConfig(folder);
@@ -54,9 +59,12 @@ async function trustOf(folder: string): Promise<FolderTrust> {
   return { trusted: state === "trusted", state, folder, since: null, config };
 }
 
-test("an untrusted folder loads no hooks, MCP servers, env, helpers or skills: only the text of CLAUDE.md", async () => {
+const ALLOW = { permission_policy: { type: "always_allow" as const } };
+const AGENT = { tools: [{ type: "agent_toolset_20260401" as const, default_config: ALLOW }] };
+
+test("an untrusted folder loads no hooks, MCP servers, env, helpers or skills: only the words of CLAUDE.md", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: 'echo "<$GREETING>"' }), text("done")]);
-  const session = await running.session({}, ALLOW_ALL);
+  const session = await running.session({}, AGENT);
   const events = await running.turn(session, "Go.");
   expect(await readdir(evidence)).toEqual([]);
   expect(the(events, "agent.tool_result")).toMatchObject({ content: [{ text: "<>" }] });
@@ -74,7 +82,8 @@ test("an untrusted folder loads no hooks, MCP servers, env, helpers or skills: o
 test("a trusted folder loads them, and credentials never follow the base URL, key or helper that it sets", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   stage.rehearsal.use([toolUse("Bash", { command: 'echo "<$GREETING>"' }), text("done")]);
-  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+  const session = await running.session({}, AGENT);
+  const events = await running.turn(session, "Go.");
   expect((await readdir(evidence)).sort()).toEqual(["hook-start", "hook-tool", "server"]);
   expect(the(events, "agent.tool_result")).toMatchObject({ content: [{ text: "<hello>" }] });
   expect(the(events, "tandem.init")).toMatchObject({
@@ -85,6 +94,12 @@ test("a trusted folder loads them, and credentials never follow the base URL, ke
   const [request] = stage.rehearsal.modelRequests;
   expect(request!.headers["x-api-key"]).toBe("sk-ant-made-up-key");
   expect(JSON.stringify(request!.body)).toContain("Says hello nicely.");
+
+  // The tools of its MCP server need approval: no agent has said that they may run.
+  stage.rehearsal.use([toolUse("mcp__eyes__look", {}), text("done")]);
+  const asking = await running.turn(session, "Look.");
+  expect(the(asking, "agent.mcp_tool_use").evaluated_permission).toBe("ask");
+  await running.engine.sessions.archive(session.id);
 });
 
 test("a trusted folder's skills are text only: no shell, hooks, agents or commands", async () => {
@@ -103,8 +118,9 @@ test("a trusted folder's skills are text only: no shell, hooks, agents or comman
     if (JSON.stringify(request.body).includes("Good morning, heron.")) return text("done");
     return toolUse("Read", { file_path: join(base, "words.md") });
   });
-  const session = await running.session({}, ALLOW_ALL);
-  await running.engine.rules.add({ tool: "Bash", action: "deny" }, { scope: "user", of: null, by: "ada" });
+  const session = await running.session({}, AGENT);
+  const place = { scope: "session" as const, of: session.id, by: "ada" };
+  await running.engine.rules.add({ tool: "Bash", action: "deny" }, place);
   const events = await running.turn(session, "Go.");
   expect(await readdir(evidence)).toEqual([]);
   expect(typesOf(events)).not.toContain("session.error");
@@ -113,18 +129,11 @@ test("a trusted folder's skills are text only: no shell, hooks, agents or comman
   expect(last, "what is beside a skill can be read").toContain("Good morning, heron.");
 });
 
-test("tools of a trusted folder's MCP server ask: no agent allows them", async () => {
-  trusted = (await readFolderConfig(stage.folder)).identity;
-  stage.rehearsal.use([toolUse("mcp__eyes__look", {}), text("done")]);
-  const events = await running.turn(await running.session({}, ALLOW_ALL), "Look.");
-  expect(the(events, "agent.mcp_tool_use").evaluated_permission).toBe("ask");
-});
-
 test("a trusted folder that changed loads nothing until it is trusted again", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   await put(".claude/hooks/new.sh", "evil");
   stage.rehearsal.use([text("done")]);
-  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+  const events = await running.turn(await running.session({}, AGENT), "Go.");
   expect(await readdir(evidence)).toEqual([]);
   expect(the(events, "tandem.notice").text).toContain("has changed since it was trusted");
 });
@@ -132,7 +141,7 @@ test("a trusted folder that changed loads nothing until it is trusted again", as
 test("a command added after the folder was trusted runs no shell until it is trusted, too", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   await put(".tandem/commands/x.md", `Hello. !\`${leave("command")}\``);
-  const session = await running.session({}, ALLOW_ALL);
+  const session = await running.session({}, AGENT);
   const type = async () => {
     const after = await running.engine.sessions.head(session.id);
     const content = [{ type: "text" as const, text: "/x" }];
@@ -151,7 +160,7 @@ test("a command added after the folder was trusted runs no shell until it is tru
 test("an invalid settings file ends the turn with its name", async () => {
   await put(".claude/settings.json", "{ hooks");
   trusted = (await readFolderConfig(stage.folder)).identity;
-  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+  const events = await running.turn(await running.session({}, AGENT), "Go.");
   expect(the(events, "session.error").error.message).toContain(".claude/settings.json");
   expect(stage.rehearsal.modelRequests).toEqual([]);
 });

@@ -1,8 +1,7 @@
 import { RequestError, type LoggedEvent, type Session } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf } from "../testing/engine-stage.ts";
-import type { EngineStage, RunningEngine } from "../testing/engine-stage.ts";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 let stage: EngineStage;
@@ -13,17 +12,25 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+const said = (events: readonly LoggedEvent[]): string[] =>
+  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 const asked = (): string[] => stage.rehearsal.modelRequests.map((request: ModelRequest) => request.lastUserText);
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const waits = () => toolUse("Bash", { command: "tail -F waiting.txt" });
 const interrupt = (session: Session) => engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
-const startedSince = async (before: readonly number[]): Promise<number[]> =>
-  (await stage.processes()).filter((pid) => !before.includes(pid));
-/** Kills processes started since then, like a crash. */
-const killSince = async (before: readonly number[]): Promise<void> => {
-  for (const pid of await startedSince(before)) process.kill(-pid, "SIGKILL");
+/** Kills every Claude Code of the stage, as a crash would. */
+const killProcesses = async (): Promise<void> => {
+  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
 };
-/** Waits for this many responses and idle after them. */
+/** Until so many answers were given and the session is idle after them. */
 const untilSaid = (session: Session, count: number) => {
   let answers = 0;
   return engine.until(session, (logged) => {
@@ -35,40 +42,18 @@ const untilSaid = (session: Session, count: number) => {
 describe("a steering message", () => {
   test("that arrives too late is answered next, before the session is idle", async () => {
     stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Now to you.")]);
-    const session = await engine.session();
+    const session = await engine.reuse(allowAll);
     const first = await engine.say(session, "One.");
     await engine.until(session, isType("span.model_request_start"));
     const second = await engine.say(session, "Two.", "steer");
     const events = await engine.until(session, isIdle);
-    expect(textsOf(events)).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(said(events)).toEqual(["A slow answer of some words.", "Now to you."]);
     expect(await judgeSession(engine, session, [first, second])).toEqual([]);
-  });
-
-  test("is sent once, even while the store is slow to remove it from the input queue", async () => {
-    const slow = await stage.open({ leaseTtl: 1_000 });
-    const append = slow.store.events.append.bind(slow.store.events);
-    slow.store.events.append = async (...what) => {
-      if (what[2]?.taken?.length) await new Promise((resolve) => setTimeout(resolve, 700));
-      return append(...what);
-    };
-    stage.rehearsal.use([
-      slowly(text("A slow answer of some words."), { tokenMs: 80 }),
-      slowly(text("Now to you."), { firstByteMs: 1_500 }),
-      text("And to you."),
-    ]);
-    const session = await slow.session();
-    await slow.say(session, "One.");
-    await slow.until(session, isType("span.model_request_start"));
-    await slow.say(session, "Two.", "steer");
-    expect(textsOf(await slow.until(session, isIdle))).toEqual(["A slow answer of some words.", "Now to you."]);
-    expect(textsOf(await slow.turn(session, "Three."))).toEqual(["And to you."]);
-    expect(await judgeSession(slow, session)).toEqual([]);
-    await slow.stop();
   });
 
   test("precedes queued messages, and order is kept", async () => {
     stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Two."), text("Three.")]);
-    const session = await engine.session();
+    const session = await engine.reuse(allowAll);
     const first = await engine.say(session, "One.");
     await engine.until(session, isType("span.model_request_start"));
     const third = await engine.say(session, "I can wait.");
@@ -88,7 +73,7 @@ describe("a steering message", () => {
       { type: "user.message", content: [{ type: "text", text: "Second." }], tandem: { delivery: "steer" } },
     ]);
     // The process has started and has no prompt yet.
-    await expect.poll(() => startedSince(before), { interval: 5 }).not.toEqual([]);
+    await expect.poll(async () => (await stage.processes()).length, { interval: 5 }).toBeGreaterThan(before.length);
     await engine.say(session, "Third.", "steer");
     await untilSaid(session, 2);
     const words = JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.messages);
@@ -98,22 +83,21 @@ describe("a steering message", () => {
 
   test("is sent to the next process if its process dies first", async () => {
     stage.rehearsal.use([waits(), text("I am new here.")]);
-    const session = await engine.session({}, ALLOW_ALL);
-    const before = await stage.processes();
+    const session = await engine.reuse(allowAll);
     await engine.say(session, "Wait.");
     await engine.until(session, isType("span.model_request_end"));
     const steering = await engine.say(session, "Hurry!", "steer");
-    await killSince(before);
+    await killProcesses();
     const events = await untilSaid(session, 1);
-    expect(textsOf(events)).toEqual(["I am new here."]);
+    expect(said(events)).toEqual(["I am new here."]);
     expect(asked().at(-1)).toContain("Hurry!");
     expect(await judgeSession(engine, session, [steering])).toEqual([]);
   });
 
-  test("is sent once, even if the conversation continues in another process", async () => {
+  test("is told once, also when the conversation continues in another process", async () => {
     const quick = await stage.open({ idle: 100 });
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.5" }), text("Understood."), text("Still here.")]);
-    const session = await quick.session({}, ALLOW_ALL);
+    const session = await quick.session({}, allowAll);
     await quick.say(session, "Go.");
     await quick.until(session, isType("agent.tool_use"));
     await quick.say(session, "MARMALADE", "steer");
@@ -121,13 +105,17 @@ describe("a steering message", () => {
     await expect.poll(() => quick.store.leases.holder(session.id as never)).toBeUndefined();
     await quick.turn(session, "And now?");
     expect(JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.body).split("MARMALADE")).toHaveLength(2);
+    // The engine also releases a session that was only renamed.
+    const renamed = await quick.session();
+    await quick.engine.sessions.update(renamed.id, { title: "Mine" });
+    await expect.poll(() => quick.store.leases.holder(renamed.id as never)).toBeUndefined();
     await quick.stop();
   });
 });
 
 test("a queued message can be removed; one that the agent has cannot", async () => {
   stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 })]);
-  const session = await engine.session();
+  const session = await engine.reuse(allowAll);
   const first = await engine.say(session, "One.");
   await engine.until(session, isType("span.model_request_start"));
   const second = await engine.say(session, "Two.");
@@ -144,14 +132,13 @@ test("a queued message can be removed; one that the agent has cannot", async () 
 
 test("a message queued while the process dies is answered by the next one", async () => {
   stage.rehearsal.use([waits(), text("I am new here.")]);
-  const session = await engine.session({}, ALLOW_ALL);
-  const before = await stage.processes();
+  const session = await engine.reuse(allowAll);
   await engine.say(session, "Wait.");
   await engine.until(session, isType("span.model_request_end"));
   const queued = await engine.say(session, "And then?");
-  await killSince(before);
+  await killProcesses();
   const events = await untilSaid(session, 1);
-  expect(textsOf(events)).toEqual(["I am new here."]);
+  expect(said(events)).toEqual(["I am new here."]);
   expect(await judgeSession(engine, session, [queued])).toEqual([]);
 });
 
@@ -162,7 +149,7 @@ describe("an interrupt", () => {
       waits(),
       always(text("Nobody asked me.")),
     ]);
-    const session = await engine.session({}, ALLOW_ALL);
+    const session = await engine.session({}, allowAll);
     await engine.say(session, "Go.");
     await expect.poll(() => engine.engine.sessions.tasks(session.id)).toHaveLength(1);
     await engine.until(session, ({ event }) => JSON.stringify(event).includes("tail -F"));
@@ -171,11 +158,12 @@ describe("an interrupt", () => {
     expect(await engine.engine.sessions.tasks(session.id)).toEqual([]);
     expect(events.findLast(isType("tandem.background"))?.event).toMatchObject({ tasks: [{ status: "stopped" }] });
     expect(await judgeSession(engine, session)).toEqual([]);
+    await engine.engine.sessions.archive(session.id);
   });
 
   test("may name any message of the turn", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.3" }), waits()]);
-    const session = await engine.session({}, ALLOW_ALL);
+    const session = await engine.reuse(allowAll);
     await engine.say(session, "Go.");
     await engine.until(session, isType("agent.tool_use"));
     const steering = await engine.say(session, "Left!", "steer");
@@ -203,18 +191,6 @@ describe("an interrupt", () => {
 });
 
 describe("a session", () => {
-  test("that is archived logs it last and starts no queued message", async () => {
-    stage.rehearsal.use([always(slowly(text("Slow."), { firstByteMs: 20_000 }))]);
-    const session = await engine.session();
-    const first = await engine.say(session, "One.");
-    await engine.until(session, isType("span.model_request_start"));
-    const second = await engine.say(session, "Two.");
-    await engine.engine.sessions.archive(session.id);
-    const { events } = await engine.engine.sessions.events(session.id, { limit: 100 });
-    expect(typesOf(events).slice(-3)).toEqual(["user.message", "tandem.dropped", "session.status_terminated"]);
-    expect(await judgeSession(engine, session, [first, second])).toEqual([]);
-  });
-
   test("continues after a message whose file is missing", async () => {
     stage.rehearsal.use([waits(), text("Here I am.")]);
     const { id: file } = await engine.engine.files.upload({
@@ -222,26 +198,37 @@ describe("a session", () => {
       mimeType: "text/plain",
       content: new TextEncoder().encode("hello"),
     });
-    const session = await engine.session({}, ALLOW_ALL);
-    const before = await stage.processes();
+    const session = await engine.reuse(allowAll);
     await engine.say(session, "Wait.");
     await engine.until(session, isType("span.model_request_end"));
     const content = [{ type: "document" as const, source: { type: "file" as const, file_id: file } }];
     const [sent] = await engine.engine.sessions.send(session.id, [{ type: "user.message", content }]);
     await engine.engine.files.delete(file);
-    await killSince(before);
+    await killProcesses();
     await engine.until(session, ({ event }) => event.id === sent!.id);
     const head = await engine.engine.sessions.head(session.id);
     expect(the(await engine.until(session, isIdle, head - 1), "session.error").error.message).toContain(file);
-    expect(textsOf(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
+    expect(said(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
+  });
+
+  test("that is archived logs it last and starts no queued message", async () => {
+    stage.rehearsal.use([always(slowly(text("Slow."), { firstByteMs: 20_000 }))]);
+    const session = await engine.reuse(allowAll);
+    const first = await engine.say(session, "One.");
+    await engine.until(session, isType("span.model_request_start"));
+    const second = await engine.say(session, "Two.");
+    await engine.engine.sessions.archive(session.id);
+    const { events } = await engine.engine.sessions.events(session.id, { limit: 1_000 });
+    expect(typesOf(events).slice(-3)).toEqual(["user.message", "tandem.dropped", "session.status_terminated"]);
+    expect(await judgeSession(engine, session, [first, second])).toEqual([]);
   });
 
   test("that is about to release its process still takes a message and an update", async () => {
-    // Use a separate store: another engine could take over a session that is briefly unowned.
+    // Alone on its store: another engine there may take up a session that is nobody's for a moment.
     await using own = await setEngineStage([always(text("Yes."))]);
     const quick = await own.open({ idle: 150, leaseTtl: 20_000 });
     const session = await quick.session();
-    for (const round of inject("soak") ? [0, 1, 2, 3, 4, 5] : [1, 2]) {
+    for (const round of inject("soak") ? [0, 1, 2, 3, 4, 5] : [1]) {
       await quick.turn(session, `Round ${round}.`);
       await new Promise((resolve) => setTimeout(resolve, 145 + 5 * round));
       const changed = quick.engine.sessions.update(session.id, { title: `Round ${round}` });
@@ -253,19 +240,41 @@ describe("a session", () => {
     expect(await judgeSession(quick, session)).toEqual([]);
     await quick.stop();
   });
+});
 
-  test("that was only renamed is released after a while", async () => {
-    const quick = await stage.open({ idle: 100 });
-    const session = await quick.session();
-    await quick.engine.sessions.update(session.id, { title: "Mine" });
-    await expect.poll(() => quick.store.leases.holder(session.id as never)).toBeUndefined();
-    await quick.stop();
+describe("a database that is slow or away", () => {
+  let other: RunningEngine;
+  /** Processes of the other engine. */
+  let before: readonly number[];
+  beforeAll(async () => {
+    before = await stage.processes();
+    other = await stage.open({ leaseTtl: 1_000 });
   });
 
-  test("takes input once the database is back", async () => {
-    const other = await stage.open({ leaseTtl: 1_000 });
+  test("a message that steers is told once, also while the store is slow to take it out of the inbox", async () => {
+    const append = other.store.events.append.bind(other.store.events);
+    other.store.events.append = async (...what) => {
+      if (what[2]?.taken?.length) await new Promise((resolve) => setTimeout(resolve, 700));
+      return append(...what);
+    };
+    stage.rehearsal.use([
+      slowly(text("A slow answer of some words."), { tokenMs: 80 }),
+      slowly(text("Now to you."), { firstByteMs: 1_500 }),
+      text("And to you."),
+    ]);
+    const session = await other.reuse(allowAll);
+    await other.say(session, "One.");
+    await other.until(session, isType("span.model_request_start"));
+    await other.say(session, "Two.", "steer");
+    expect(said(await other.until(session, isIdle))).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(said(await other.turn(session, "Three."))).toEqual(["And to you."]);
+    expect(await judgeSession(other, session)).toEqual([]);
+    other.store.events.append = append;
+  });
+
+  test("a session takes what could not be looked for, once the database answers again", async () => {
     stage.rehearsal.use([always(text("Yes."))]);
-    const session = await other.session();
+    const session = await other.reuse(allowAll);
     await other.turn(session, "Hello?");
     const list = other.store.inbox.list.bind(other.store.inbox);
     const refused: unknown[] = [];
@@ -275,42 +284,41 @@ describe("a session", () => {
     await other.say(session, "And now?");
     await expect.poll(() => refused.length).toBeGreaterThan(1);
     isAway = false;
-    expect(textsOf(await other.until(session, isIdle, head))).toEqual(["Yes."]);
+    expect(said(await other.until(session, isIdle, head))).toEqual(["Yes."]);
+    other.store.inbox.list = list;
+  });
+
+  test("an engine stops in time, and with its processes", async () => {
+    stage.rehearsal.use([waits()]);
+    const session = await other.reuse(allowAll);
+    const head = await other.engine.sessions.head(session.id);
+    await other.say(session, "Wait.");
+    await other.until(session, isType("span.model_request_end"), head);
+    other.store.events.append = () => Promise.reject(new RequestError("unavailable", "away"));
+    const own = (await stage.processes()).filter((pid) => !before.includes(pid));
+    expect(own).toHaveLength(1);
     await other.stop();
+    expect(await stage.processes()).not.toContain(own[0]);
   });
 });
 
 test("a process that dies before its prompt ends the turn with an error, and the next message is answered", async () => {
-  const other = await stage.open();
   stage.rehearsal.use([always(text("Yes."))]);
-  const session = await other.session();
+  const session = await engine.session();
   const before = await stage.processes();
-  const read = other.store.events.read.bind(other.store.events);
-  other.store.events.read = async (id, range) => {
-    // Kill it after it starts and before it gets its prompt.
+  const startedSince = async () => (await stage.processes()).filter((pid) => !before.includes(pid));
+  const read = engine.store.events.read.bind(engine.store.events);
+  engine.store.events.read = async (id, range) => {
+    // Looked for once the process is there, and before it is told.
     if (range.types?.[0] === "user.message") {
-      await killSince(before);
-      await expect.poll(() => startedSince(before)).toEqual([]);
+      for (const pid of await startedSince()) process.kill(-pid, "SIGKILL");
+      await expect.poll(startedSince).toEqual([]);
     }
     return read(id, range);
   };
-  await other.say(session, "Hello?");
-  expect(typesOf(await other.until(session, isIdle))).toContain("session.error");
-  other.store.events.read = read;
-  expect(textsOf(await other.turn(session, "And now?"))).toEqual(["Yes."]);
-  expect(await judgeSession(other, session)).toEqual([]);
-  await other.stop();
-});
-
-test("an engine stops in time with its processes while the database is unreachable", async () => {
-  const other = await stage.open();
-  stage.rehearsal.use([waits()]);
-  const session = await other.session({}, ALLOW_ALL);
-  const before = await stage.processes();
-  await other.say(session, "Wait.");
-  await other.until(session, isType("span.model_request_end"));
-  const [pid] = await startedSince(before);
-  other.store.events.append = () => Promise.reject(new RequestError("unavailable", "away"));
-  await other.stop();
-  expect(await stage.processes()).not.toContain(pid);
+  await engine.say(session, "Hello?");
+  expect(typesOf(await engine.until(session, isIdle))).toContain("session.error");
+  engine.store.events.read = read;
+  expect(said(await engine.turn(session, "And now?"))).toEqual(["Yes."]);
+  expect(await judgeSession(engine, session)).toEqual([]);
 });

@@ -2,14 +2,22 @@ import { execFile } from "node:child_process";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { LoggedEvent, Session } from "@tandem/protocol";
+import type { Session } from "@tandem/protocol";
 import { reply, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
-import { ALLOW_ALL, setEngineStage, textsOf, type EngineStage } from "../testing/engine-stage.ts";
+import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { DEFAULT_WORKTREES, type WorktreeSettings } from "./worktree-maker.ts";
 
 const run = promisify(execFile);
 const PORTS = { from: 44_000, size: 4 };
+const ALLOWED = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -43,12 +51,15 @@ async function open(stage: EngineStage, settings: Partial<WorktreeSettings> = {}
   return {
     engine: running.engine,
     begin: (metadata: Record<string, string> = {}) =>
-      running.session({ environment_id: environment.id, metadata }, ALLOW_ALL),
+      running.session({ environment_id: environment.id, metadata }, ALLOWED),
     turn: (session: Session, words: string) => running.turn(session, words),
   };
 }
 
-const say = (events: readonly LoggedEvent[]): string => textsOf(events).join("");
+const say = (events: Awaited<ReturnType<RunningEngine["turn"]>>): string =>
+  events
+    .flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []))
+    .join("");
 
 describe("a session in a worktree", () => {
   test("has its copied files, setup and ports, also in its shell", async () => {
@@ -84,18 +95,32 @@ describe("a session in a worktree", () => {
     expect((await engine.sessions.list({ limit: 5 })).data).toEqual([]);
   });
 
-  test("its commits can be merged and the merge undone; a dirty checkout is left alone", async () => {
+  test("its patch goes onto the user's files and its commits are merged; both can be undone, and a dirty checkout is left alone", async () => {
     await using stage = await setEngineStage(shell);
     const { engine, begin, turn } = await open(stage);
     const session = await begin();
-    const first = await inRepository(stage, "rev-parse", "main");
+    await turn(session, "run: echo two >> a.txt; echo new > b.txt");
+    expect(await engine.worktrees.patch(session.id)).toContain("+two");
+    const dry = { dry_run: true, undo: false };
     const params = { dry_run: false, undo: false };
-    await turn(session, "run: echo two >> a.txt");
+    expect((await engine.worktrees.apply(session.id, dry, "bob")).files.toSorted()).toEqual(["a.txt", "b.txt"]);
+    expect(await exists(join(stage.folder, "b.txt"))).toBe(false);
+    await engine.worktrees.apply(session.id, params, "bob");
+    expect(await readFile(join(stage.folder, "b.txt"), "utf8")).toBe("new\n");
+    await expect(engine.worktrees.apply(session.id, params, "bob")).rejects.toMatchObject({ code: "conflict" });
+    const undone = await engine.worktrees.apply(session.id, { ...params, undo: true }, "bob");
+    expect(undone.undone).toBe(true);
+    expect(await inRepository(stage, "status", "--porcelain")).toBe("");
+
+    const first = await inRepository(stage, "rev-parse", "main");
     await expect(engine.worktrees.merge(session.id, params, "ann")).rejects.toMatchObject({
       code: "conflict",
       message: expect.stringContaining("a.txt"),
     });
-    await turn(session, "run: git -c user.name=Bot -c user.email=bot@x commit -qam work && echo more > loose");
+    await turn(
+      session,
+      "run: rm b.txt && git -c user.name=Bot -c user.email=bot@x commit -qam work && echo more > loose",
+    );
     await writeFile(join(stage.folder, "a.txt"), "mine\n");
     await expect(engine.worktrees.merge(session.id, params, "ann")).rejects.toMatchObject({ code: "conflict" });
     expect(await inRepository(stage, "rev-parse", "main")).toBe(first);
@@ -112,25 +137,6 @@ describe("a session in a worktree", () => {
     expect(await readFile(join(stage.folder, "a.txt"), "utf8")).toBe("one\n");
     const kinds = (await engine.audit.list({ limit: 50, actor: "ann" })).data.map(({ kind }) => kind);
     expect(kinds).toEqual(["worktree.undone", "worktree.merged"]);
-  });
-
-  test("its patch can be applied to the user's files, first as a dry run, and undone", async () => {
-    await using stage = await setEngineStage(shell);
-    const { engine, begin, turn } = await open(stage);
-    const session = await begin();
-    await turn(session, "run: echo two >> a.txt; echo new > b.txt");
-    expect(await engine.worktrees.patch(session.id)).toContain("+two");
-    const params = { dry_run: true, undo: false };
-    expect((await engine.worktrees.apply(session.id, params, "ann")).files.toSorted()).toEqual(["a.txt", "b.txt"]);
-    expect(await exists(join(stage.folder, "b.txt"))).toBe(false);
-    await engine.worktrees.apply(session.id, { ...params, dry_run: false }, "ann");
-    expect(await readFile(join(stage.folder, "b.txt"), "utf8")).toBe("new\n");
-    await expect(engine.worktrees.apply(session.id, { ...params, dry_run: false }, "ann")).rejects.toMatchObject({
-      code: "conflict",
-    });
-    const undone = await engine.worktrees.apply(session.id, { dry_run: false, undo: true }, "ann");
-    expect(undone.undone).toBe(true);
-    expect(await inRepository(stage, "status", "--porcelain")).toBe("");
   });
 
   test("is removed if nothing would be lost: on demand, on archive if configured, and by pruning", async () => {

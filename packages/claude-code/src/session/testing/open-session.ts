@@ -54,6 +54,8 @@ export interface OpenSession extends AsyncDisposable {
   /** Sends a message and waits for the end of its turn. */
   turn(text: string): Promise<TurnEnd>;
   say(text: string): string;
+  /** Drops the outputs so far: for the next test on this session. */
+  forget(): void;
   /** The next matching output since the last call. */
   until(fits: (output: ConversationOutput) => boolean): Promise<ConversationOutput>;
   ended(): Promise<TurnEnd>;
@@ -129,6 +131,10 @@ export function openSession(stage: Stage, overrides: Overrides = {}): OpenSessio
       const uuid = randomUUID();
       conversation.send({ uuid, content: [{ type: "text", text }] });
       return uuid;
+    },
+    forget() {
+      outputs.length = 0;
+      read = 0;
     },
     async turn(text) {
       session.say(text);

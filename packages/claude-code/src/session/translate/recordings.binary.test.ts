@@ -35,7 +35,7 @@ const happened = (outputs: readonly ConversationOutput[]): string[] =>
     .sort();
 
 // Only another release of Claude Code changes these. `npm run sdk:next` and `npm run soak` record all of them.
-const SAMPLED = 5;
+const SAMPLED = 11;
 const names = Object.keys(scenarios).filter((name, at) => inject("soak") || isWanted(name) || at % SAMPLED === 0);
 
 test.each(names)("%s", async (name) => {
