@@ -4,7 +4,15 @@ import { join } from "node:path";
 import type { EventId, LiveDelta, LoggedEvent } from "@tandem/protocol";
 import { creditTooLow, object, reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
+import {
+  ALLOW_ALL,
+  isIdle,
+  setEngineStage,
+  the,
+  typesOf,
+  type EngineStage,
+  type RunningEngine,
+} from "./testing/engine-stage.ts";
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -165,7 +173,7 @@ describe("messages during a turn", () => {
 describe("interrupts", () => {
   test("end the turn, close open calls, and the conversation continues", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F waiting.txt" }), text("Still here.")]);
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.say(session, "Sleep.");
     await engine.until(session, ({ event }) => event.type === "agent.tool_use");
     await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
@@ -200,15 +208,6 @@ describe("interrupts", () => {
     expect(said(await engine.until(session, isIdle))).toBe("Quite undisturbed.");
   });
 });
-
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 
 const writes = (name: string, id?: string) =>
   toolUse("Write", { file_path: join(stage.folder, name), content: "written" }, id ? { id } : {});

@@ -1,7 +1,15 @@
 import type { LoggedEvent, Session } from "@tandem/protocol";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import {
+  ALLOW_ALL,
+  isIdle,
+  setEngineStage,
+  the,
+  typesOf,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
 /** The engine that runs. A test that crashes it opens the next one, which has the session. */
@@ -12,14 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 const said = (events: readonly LoggedEvent[]): string =>
   events
     .flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []))
@@ -39,7 +39,7 @@ async function killProcesses(): Promise<void> {
 
 test("a Claude Code process dies in the middle of a turn: the turn ends with what happened, and the session continues", async () => {
   stage.rehearsal.use([sleeps(), text("Back.")]);
-  const session = await engine.reuse(allowAll);
+  const session = await engine.reuse(ALLOW_ALL);
   await engine.say(session, "Sleep.");
   await untilCall(session);
   await killProcesses();
@@ -58,7 +58,7 @@ describe("a server that dies during a turn", () => {
   /** Runs a turn up to its call. Then the engine vanishes: no more heartbeats, no process, no writes. */
   async function crash(words: string) {
     stage.rehearsal.use([sleeps()]);
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.say(session, words);
     await untilCall(session);
     await engine.vanish();
@@ -96,7 +96,7 @@ describe("a server that dies during a turn", () => {
 
   test("keeps the input of clients", async () => {
     stage.rehearsal.use([slowly(text("Slow."), { firstByteMs: 30_000 })]);
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.say(session, "One.");
     await engine.until(session, ({ event }) => event.type === "span.model_request_start");
     const second = await engine.say(session, "Two.");
@@ -115,7 +115,7 @@ describe("a server that dies during a turn", () => {
 
 test("no process is left after engines have stopped", async () => {
   stage.rehearsal.use([sleeps()]);
-  const session = await engine.reuse(allowAll);
+  const session = await engine.reuse(ALLOW_ALL);
   const head = await engine.engine.sessions.head(session.id);
   await engine.say(session, "Sleep.");
   await untilCall(session);

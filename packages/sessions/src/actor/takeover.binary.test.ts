@@ -7,7 +7,7 @@ import type { ChildProcess } from "node:child_process";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
+import { textsOf, isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 // Engines crash and stall here, so each test has its own stage.
@@ -25,8 +25,6 @@ const allowAll = {
     },
   ],
 };
-const said = (events: readonly LoggedEvent[]): string[] =>
-  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const inProject = (name: string) => join(stage.folder, name);
 const killProcesses = async () => {
@@ -65,7 +63,7 @@ test("an answer reaches the model after its server was killed while the call wai
   await engine.engine.sessions.send(session.id, [
     { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
   ]);
-  expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
+  expect(textsOf(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([{ text: "rain", isError: false }]);
   expect(await judgeSession(engine, session)).toEqual([]);
 });
@@ -146,7 +144,7 @@ test("what the store did not keep, or nobody knows the outcome of, is told to th
     await engine.engine.sessions.send(session.id, [
       { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
     ]);
-    expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
+    expect(textsOf(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
     expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toMatch(
       new RegExp(`weather with {"city":"${city}"}[^]*rain`),
     );
@@ -159,7 +157,7 @@ test("what the store did not keep, or nobody knows the outcome of, is told to th
   await engine.say(session, "Do it.");
   await expect.poll(() => existsSync(inProject("effect.txt")), { interval: 2 }).toBe(true);
   await crash(() => stage.rehearsal.use([text("I see.")]), { recovery: "resume" });
-  expect(said(await engine.until(session, isIdle))).toEqual(["I see."]);
+  expect(textsOf(await engine.until(session, isIdle))).toEqual(["I see."]);
   const { toolResults } = stage.rehearsal.modelRequests.at(-1)!;
   expect(toolResults.at(-1)).toMatchObject({ isError: true, text: expect.stringContaining("outcome is not known") });
 });
@@ -182,7 +180,7 @@ test.each([
   await killProcesses();
   stage.rehearsal.use([always(text("Quince."))]);
   const second = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
-  expect(said(await second.until(session, isIdle, head))).toEqual(["Quince."]);
+  expect(textsOf(await second.until(session, isIdle, head))).toEqual(["Quince."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toContain("The word is quince.");
   expect(await judgeSession(second, session, [message])).toEqual([]);
 });

@@ -1,7 +1,15 @@
 import type { BudgetGauge, BudgetUnit, LoggedEvent } from "@tandem/protocol";
 import { text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import {
+  ALLOW_ALL,
+  isIdle,
+  setEngineStage,
+  the,
+  typesOf,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
 
 // Sonnet: $2 per million tokens in, $10 out.
 const dear = { usage: { input_tokens: 100_000, output_tokens: 1_000 } };
@@ -17,15 +25,6 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([]));
 
-/** Nobody is asked. */
-const free = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 const limited = (limits: object) => ({ metadata: { "tandem.limits": JSON.stringify(limits) } });
 const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
 const requests = () => stage.rehearsal.requests.filter(({ path }) => path.startsWith("/v1/messages")).length;
@@ -34,7 +33,7 @@ const gauge = (gauges: readonly BudgetGauge[], scope: string, unit: BudgetUnit) 
 
 describe("a session's own limit", () => {
   test("refuses a message before any model request, and takes it when raised", async () => {
-    const session = await engine.reuse(free);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.engine.sessions.update(session.id, limited({ session: { usd: 0.01 } }));
     const before = requests();
     const refused = await engine.turn(session, "Hello.");
@@ -78,7 +77,7 @@ describe("a session's own limit", () => {
       toolUse("Bash", { command: "echo one" }, dear),
       toolUse("Bash", { command: "echo two" }, dear),
     ]);
-    const session = await engine.reuse(free);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.engine.sessions.update(session.id, limited({ turn: { usd: 0.4 } }));
     const spent = async () => gauge(await engine.engine.budgets.session(session.id), "session", "usd")!;
     const before = await spent();
@@ -92,7 +91,7 @@ describe("a session's own limit", () => {
 
   test("applies to active time", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F /dev/null" })]);
-    const session = await engine.reuse(free);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.engine.sessions.update(session.id, limited({ turn: { seconds: 3 } }));
     const events = await engine.turn(session, "Wait.");
     expect(stopOf(events)).toBe("budget_reached");
@@ -107,7 +106,7 @@ describe("a session's own limit", () => {
   ] as const)("holds for %s", async (unit, more) => {
     const call = toolUse("Bash", { command: "echo again" }, dear);
     stage.rehearsal.use(unit === "turns" ? [text("One.")] : [call, call, call]);
-    const session = await engine.reuse(free);
+    const session = await engine.reuse(ALLOW_ALL);
     const limit = async (value: number): Promise<BudgetGauge> => {
       await engine.engine.sessions.update(session.id, limited({ session: { [unit]: value } }));
       return gauge(await engine.engine.budgets.session(session.id), "session", unit)!;
@@ -125,7 +124,7 @@ describe("a session's own limit", () => {
 
 describe("subagents", () => {
   const agents = {
-    ...free,
+    ...ALLOW_ALL,
     multiagent: {
       type: "multiagent_20261001" as const,
       subagents: { type: "enabled" as const, inline_agents: { type: "enabled" as const }, predefined_agents: [] },

@@ -2,7 +2,15 @@ import { once } from "node:events";
 import type { BudgetGauge, LoggedEvent, Session } from "@tandem/protocol";
 import { slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import {
+  ALLOW_ALL,
+  isIdle,
+  setEngineStage,
+  the,
+  typesOf,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 // Sonnet: $2 per million tokens in, $10 out.
@@ -17,14 +25,6 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const free = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
 const money = async (running: RunningEngine, scope: string): Promise<BudgetGauge | undefined> =>
   (await running.engine.budgets.list()).find((gauge) => gauge.scope === scope && gauge.unit === "usd");
@@ -35,7 +35,7 @@ let sessions: Session[];
 test("two concurrent sessions share a day's budget without reserving any of it twice", async () => {
   await engine.engine.budgets.set("day", undefined, { usd: 1 });
   stage.rehearsal.use(() => toolUse("Bash", { command: "echo again" }, { ...dear, pace: { firstByteMs: 200 } }));
-  sessions = await Promise.all([engine.session({}, free), engine.session({}, free)]);
+  sessions = await Promise.all([engine.session({}, ALLOW_ALL), engine.session({}, ALLOW_ALL)]);
   const turns = await Promise.all(sessions.map((session) => engine.turn(session, "Spend.")));
   for (const events of turns) {
     expect(stopOf(events)).toBe("budget_reached");
@@ -48,7 +48,7 @@ test("two concurrent sessions share a day's budget without reserving any of it t
   expect(day.spent).toBeGreaterThan(DEAR_USD * 2);
   expect(day.spent).toBeLessThanOrEqual(1 + 2 * DEAR_USD);
   // A third one does not start, and continues by itself when there is budget again.
-  const third = await engine.session({}, free);
+  const third = await engine.session({}, ALLOW_ALL);
   const refused = await engine.turn(third, "Me too.");
   expect(typesOf(refused)).toEqual(["tandem.budget", "session.status_idle"]);
   stage.rehearsal.use([text("Thanks.")]);
@@ -59,7 +59,7 @@ test("two concurrent sessions share a day's budget without reserving any of it t
 
 test("a session's budget through the API: refused in advance, 400 to messages, raised, resumed", async () => {
   const cents = (amount: string) => ({ type: "limit" as const, max_list_cost: { amount, currency: "USD" as const } });
-  const session = await engine.session({ budget: cents("3") }, free);
+  const session = await engine.session({ budget: cents("3") }, ALLOW_ALL);
   const refused = await engine.turn(session, "Hello.");
   expect(typesOf(refused)).toEqual(["session.status_idle"]);
   expect(stopOf(refused)).toBe("budget_reached");
@@ -118,7 +118,7 @@ test("a server killed during a turn leaves no reservation, and its spending is c
     toolUse("Bash", { command: "echo one" }, dear),
     slowly(text("Never heard."), { firstByteMs: 60_000 }),
   ]);
-  const { process: server, session } = await own.spawn(free, "Spend.");
+  const { process: server, session } = await own.spawn(ALLOW_ALL, "Spend.");
   const watching = await own.open({ leaseTtl: 1_000 });
   await watching.until(session, ({ event }) => event.type === "agent.tool_result");
   await expect.poll(async () => (await money(watching, "day"))?.reserved).toBeGreaterThan(0);

@@ -6,17 +6,9 @@ import { project, type Session } from "@tandem/protocol";
 import { text, toolUse, type ScriptEntry } from "@tandem/rehearsal";
 import { exportSession } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -53,7 +45,7 @@ describe("a fork", () => {
   let fork: Session;
 
   test("knows the conversation up to that point; its source stays unchanged", async () => {
-    parent = await engine.session({ title: "Parent" }, allowAll);
+    parent = await engine.session({ title: "Parent" }, ALLOW_ALL);
     await turn(parent, "FIRST-words", text("One."));
     await turn(parent, "SECOND-words", text("Two."));
     const before = await allOf(parent);
@@ -114,7 +106,7 @@ describe("a fork", () => {
       name: "repository",
       metadata: { "tandem.path": repository },
     });
-    const author = await engine.session({ environment_id: environment.id }, allowAll);
+    const author = await engine.session({ environment_id: environment.id }, ALLOW_ALL);
     await turn(author, "One.", toolUse("Bash", { command: "echo 2 > a.txt; echo new > b.txt" }), text("Done."));
     await turn(author, "Two.", toolUse("Bash", { command: "echo 3 > a.txt; rm b.txt .env" }), text("Done."));
     const was = {
@@ -154,7 +146,7 @@ describe("a fork", () => {
 
   test("of a session in a scratch folder gets its own folder", async () => {
     const environment = await engine.engine.environments.create({ name: "scratch" });
-    const author = await engine.session({ environment_id: environment.id }, allowAll);
+    const author = await engine.session({ environment_id: environment.id }, ALLOW_ALL);
     await turn(author, "One.", toolUse("Bash", { command: "echo 1 > a.txt" }), text("Done."));
     const own = await engine.engine.history.fork(author.id, {});
     const folder = await folderOf(own);
@@ -179,7 +171,7 @@ describe("compaction", () => {
   const summary = text("<summary>Hello.</summary>", usage(700, 70));
 
   test("runs once at idle when the context is nearly full", async () => {
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     await turn(session, "Fill it.", text("Big.", usage(900_000, 5)), summary);
     const events = await engine.until(session, ({ event }) => event.type === "tandem.compaction");
     expect(typesOf(events).filter((type) => type === "session.status_idle")).toHaveLength(1);
@@ -193,7 +185,7 @@ describe("compaction", () => {
 
   test("runs on demand, and never unless configured or requested", async () => {
     const quiet = await stage.open({ checkpoints: CHECKPOINTS });
-    const session = await quiet.session({}, allowAll);
+    const session = await quiet.session({}, ALLOW_ALL);
     stage.rehearsal.use([text("Big.", usage(900_000, 5))]);
     await quiet.turn(session, "Fill it.");
     expect(stage.rehearsal.requests).toHaveLength(1);

@@ -6,17 +6,9 @@ import { text, toolUse } from "@tandem/rehearsal";
 import { openStore } from "@tandem/storage";
 import { CheckpointStores } from "@tandem/workspace";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -28,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 /** A session that tests of files share, with the turns that it has already. */
 async function reuse(): Promise<(turn: number) => number> {
-  session = await engine.reuse(allowAll);
+  session = await engine.reuse(ALLOW_ALL);
   const { turns } = await history().checkpoints(session.id);
   return (turn) => turns.length + turn;
 }
@@ -64,7 +56,7 @@ async function cutOff({ id }: Session, half: () => Promise<void>): Promise<void>
 }
 
 test("a diff of a turn, of a session, and to now", async () => {
-  session = await engine.reuse(allowAll);
+  session = await engine.reuse(ALLOW_ALL);
   await writeFile(at("diff.txt"), "a\n");
   await turn("One.", bash("echo b >> diff.txt"));
   await turn("Two.", bash("echo c >> diff.txt"));
@@ -112,7 +104,7 @@ describe("a rewind", () => {
   });
 
   test("of the conversation removes it from the model's context; the log keeps it", async () => {
-    session = await engine.session({}, allowAll);
+    session = await engine.session({}, ALLOW_ALL);
     await turn("FIRST-words", [text("One.")]);
     await turn("SECOND-words", [text("SECOND-answer")]);
     await turn("THIRD-words", [text("THIRD-answer")]);
@@ -140,7 +132,7 @@ describe("a rewind", () => {
   });
 
   test("to the start leaves the model's context empty", async () => {
-    session = await engine.session({}, allowAll);
+    session = await engine.session({}, ALLOW_ALL);
     await turn("FIRST-words", [text("One.")]);
     await turn("SECOND-words", [text("Two.")]);
     await history().rewind(session.id, { turn: 1, scope: "conversation" });
@@ -152,7 +144,7 @@ describe("a rewind", () => {
   });
 
   test("can be undone for files and conversation", async () => {
-    session = await engine.session({}, allowAll);
+    session = await engine.session({}, ALLOW_ALL);
     await writeFile(at("undo.txt"), "old\n");
     await turn("FIRST-words", [text("One.")]);
     await turn("SECOND-words", bash("echo new > undo.txt"));
@@ -229,7 +221,7 @@ test("if checkpoints fail, every turn logs it", async () => {
   const crowded = await stage.open({ checkpoints: { ...CHECKPOINTS, maxFiles: 1 } });
   await writeFile(at("one.txt"), "1");
   await writeFile(at("two.txt"), "2");
-  const other = await crowded.session({}, allowAll);
+  const other = await crowded.session({}, ALLOW_ALL);
   for (const words of ["First.", "Second."]) {
     stage.rehearsal.use([text("Done.")]);
     const said = (await crowded.turn(other, words)).flatMap(({ event }) =>

@@ -6,7 +6,15 @@ import { createEmbeddedQueue, type RunQueue } from "@tandem/queue";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { EngineSettings } from "../engine-settings.ts";
-import { isIdle, setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import {
+  ALLOW_ALL,
+  textsOf,
+  isIdle,
+  setEngineStage,
+  typesOf,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 import { FleetMember } from "./fleet-member.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
@@ -77,17 +85,6 @@ async function enterWorker(place?: Parameters<typeof enter>[1], overrides?: Para
   return worker;
 }
 
-const said = (events: readonly LoggedEvent[]): string[] =>
-  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
-
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const holderOf = async ({ store }: RunningEngine, { id }: { id: string }) =>
   (await store.leases.holder(id as never))?.holder;
@@ -96,15 +93,15 @@ test("what is sent at a server is answered by a worker; an idle session gives wa
   const worker = await enterWorker({ maxSessions: 1 });
   const [first, second] = [await worker.session(), await worker.session()];
   const message = await server.say(first, "Are you there?");
-  expect(said(await server.until(first, isIdle))).toEqual(["Yes."]);
+  expect(textsOf(await server.until(first, isIdle))).toEqual(["Yes."]);
   expect(await holderOf(server, first)).toBe(worker.holder);
   // Held by now: the worker hears of it without the queue.
-  expect(said(await server.turn(first, "Still?"))).toEqual(["Yes."]);
+  expect(textsOf(await server.turn(first, "Still?"))).toEqual(["Yes."]);
   await server.turn(second, "Two?");
   expect(await holderOf(server, second)).toBe(worker.holder);
   expect(await holderOf(server, first)).toBeUndefined();
   // And comes back when somebody writes to it.
-  expect(said(await server.turn(first, "One again?"))).toEqual(["Yes."]);
+  expect(textsOf(await server.turn(first, "One again?"))).toEqual(["Yes."]);
   expect(await judgeSession(server, first, [message])).toEqual([]);
 });
 
@@ -128,7 +125,7 @@ test("a server writes what needs no turn, and lets go at once; a session that no
   isBroken = false;
   // It is left alone until it is sent again.
   await queue.requeue(session.id);
-  expect(said(await server.until(session, isIdle))).toEqual(["Yes."]);
+  expect(textsOf(await server.until(session, isIdle))).toEqual(["Yes."]);
 
   await expect.poll(() => holderOf(server, session)).toBeUndefined();
   await server.engine.sessions.archive(session.id);
@@ -139,7 +136,7 @@ test("a full worker leaves runs to others; a session that waits for it logs that
   const full = await enterWorker({ maxSessions: 1 });
   const go = join(stage.folder, "go.txt");
   stage.rehearsal.use([toolUse("Bash", { command: `tail -F ${go} | grep -m1 go` }), always(text("Yes."))]);
-  const [first, second] = [await full.session({}, allowAll), await full.session()];
+  const [first, second] = [await full.session({}, ALLOW_ALL), await full.session()];
   await server.say(first, "Take your time.");
   await server.until(first, isType("agent.tool_use"));
   await server.say(second, "And me?");
@@ -150,7 +147,7 @@ test("a full worker leaves runs to others; a session that waits for it logs that
   expect(typesOf(events).filter((type) => type === "tandem.notice")).toHaveLength(1);
   expect(await holderOf(server, second)).toBe(other.holder);
   await writeFile(go, "go\n");
-  expect(said(await server.until(first, isIdle))).toEqual(["Yes."]);
+  expect(textsOf(await server.until(first, isIdle))).toEqual(["Yes."]);
 });
 
 test("a stopped worker leaves its turn between two steps, and another continues it", async () => {
@@ -164,7 +161,7 @@ test("a stopped worker leaves its turn between two steps, and another continues 
     // The worker leaves before this response, also on a busy machine, where Claude Code of a fleet runs at low priority.
     return hasLeft ? text("All done.") : slowly(text("Too late."), { firstByteMs: 120_000 });
   });
-  const session = await leaving.session({}, allowAll);
+  const session = await leaving.session({}, ALLOW_ALL);
   const message = await server.say(session, "Do it.");
   await server.until(session, isType("agent.tool_use"));
   await expect.poll(() => existsSync(join(stage.folder, "begun.txt"))).toBe(true);
@@ -174,7 +171,7 @@ test("a stopped worker leaves its turn between two steps, and another continues 
   await writeFile(done, "go\n");
   await stopped;
   const events = await server.until(session, isIdle);
-  expect(said(events)).toEqual(["All done."]);
+  expect(textsOf(events)).toEqual(["All done."]);
   expect(typesOf(events)).toContain("tandem.handover");
   expect(typesOf(events)).not.toContain("tandem.recovered");
   expect(await holderOf(server, session)).toBe(staying.holder);
@@ -203,14 +200,14 @@ test("a turn without a matching worker logs that, and logs when one joins", asyn
   const back = await enterWorker({ machine: "alpha" });
   const events = await server.until(session, isIdle);
   expect(typesOf(events).filter((type) => type.includes("placed"))).toEqual(["tandem.unplaced", "tandem.placed"]);
-  expect(said(events)).toEqual(["Yes."]);
+  expect(textsOf(events)).toEqual(["Yes."]);
   expect(await holderOf(server, session)).toBe(back.holder);
 });
 
 test("a worker that cannot renew its lease ends its process before the lease expires", async () => {
   const cut = await enterWorker({}, { leaseTtl: 3_000 });
   stage.rehearsal.use([toolUse("Bash", { command: `tail -F ${stage.folder}/nothing.txt` }), always(text("Done."))]);
-  const session = await cut.session({}, allowAll);
+  const session = await cut.session({}, ALLOW_ALL);
   await server.say(session, "Wait.");
   await server.until(session, isType("agent.tool_use"));
   const [pid] = await stage.processes();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { LoggedEvent, Session, SessionId } from "@tandem/protocol";
 import { reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { isOver } from "../testing/until-asked.ts";
 import { EVASIONS } from "@tandem/policy/testing";
 
@@ -29,14 +29,6 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 const bash = (command: string) => toolUse("Bash", { command });
 const uses = (events: readonly LoggedEvent[]) =>
   events.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event] : []));
@@ -72,7 +64,7 @@ const tried = EVASIONS.filter((command) => !OUTSIDE.test(command));
 test("no evasion of a rule runs in a session that bypasses permissions", async () => {
   const before = readdirSync(stage.folder).toSorted();
   const config = readFileSync(join(stage.folder, ".git/config"), "utf8");
-  const session = await engine.reuse(allowAll);
+  const session = await engine.reuse(ALLOW_ALL);
   expect(tried.length).toBeGreaterThanOrEqual(120);
 
   for (let from = 0; from < tried.length; from += 60) {
@@ -96,7 +88,7 @@ test("no evasion of a rule runs in a session that bypasses permissions", async (
 test("no tool can write a denied file, and the model is told the rule", async () => {
   const path = join(stage.folder, "link-to-protected");
   stage.rehearsal.use([toolUse("Write", { file_path: path, content: "x" }), text("I see.")]);
-  const session = await engine.reuse(allowAll);
+  const session = await engine.reuse(ALLOW_ALL);
   const events = await turnWithoutConsent(session);
   expect(the(events, "agent.tool_use")).toMatchObject({
     evaluated_permission: "deny",
@@ -108,7 +100,7 @@ test("no tool can write a denied file, and the model is told the rule", async ()
 
 test("every command starts in the session's folder, whatever an earlier one did", async () => {
   stage.rehearsal.use([bash("cd sub && pwd"), bash("pwd"), text("Done.")]);
-  const session = await engine.reuse(allowAll);
+  const session = await engine.reuse(ALLOW_ALL);
   const events = await turnWithoutConsent(session);
   const said = events.flatMap(({ event }) =>
     event.type === "agent.tool_result" ? [JSON.stringify(event.content)] : [],
@@ -121,7 +113,7 @@ test("every command starts in the session's folder, whatever an earlier one did"
 test("a rule changed by another process applies to the next turn of a running session", async () => {
   const other = await stage.open();
   stage.rehearsal.use([bash("ls sub"), text("One."), bash("ls sub"), text("Two."), bash("ls sub"), text("Three.")]);
-  const session = await engine.reuse(allowAll);
+  const session = await engine.reuse(ALLOW_ALL);
   const permission = async () => uses(await turnWithoutConsent(session))[0]?.evaluated_permission;
   expect(await permission()).toBe("allow");
   const place = { scope: "session" as const, of: session.id, by: "another" };
@@ -133,7 +125,7 @@ test("a rule changed by another process applies to the next turn of a running se
 });
 
 test("rules of a session are deleted with it", async () => {
-  const session = await engine.session({}, allowAll);
+  const session = await engine.session({}, ALLOW_ALL);
   const place = { scope: "session" as const, of: session.id };
   await engine.engine.rules.add({ tool: "Bash", action: "allow" }, { ...place, by: "a test" });
   await engine.engine.sessions.delete(session.id);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, madeUpLogin, planLimit, text, toolUse, type Reply } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, textsOf, isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 import { TestClock } from "../testing/test-clock.ts";
 
@@ -27,19 +27,9 @@ afterEach(() => stage[Symbol.asyncDispose]());
 
 const open = (more: object = {}) =>
   stage.open({ credential: async () => login, hostVariables: variables, leaseTtl: 1_000, ...more });
-const free = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 const HOUR = 3_600;
 const waits = { metadata: { "tandem.on_quota": "wait" } };
 const isParked = ({ event }: LoggedEvent) => event.type === "tandem.parked";
-const said = (events: readonly LoggedEvent[]) =>
-  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 /** Each time it is asked for: so many seconds from then. */
 const limited = (seconds: number) => (): Reply => planLimit({ resetsAt: new Date(Date.now() + seconds * 1_000) });
 const rule = (answer: () => Reply, uses = 1) => ({ type: "rule" as const, predicate: undefined, answer, uses });
@@ -48,7 +38,7 @@ test("a turn that hits a quota waits for the reset and then continues", async ()
   stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(HOUR)), text("Done.")]);
   const clock = new TestClock();
   const engine = await open({ clock });
-  const session = await engine.session(waits, free);
+  const session = await engine.session(waits, ALLOW_ALL);
   await engine.say(session, "Do it.");
   await engine.until(session, ({ event }) => event.type === "session.status_rescheduled");
   const row = (await engine.store.sessions.get(session.id))!;
@@ -61,7 +51,7 @@ test("a turn that hits a quota waits for the reset and then continues", async ()
   const events = await engine.until(session, isIdle);
   expect(the(events, "tandem.parked")).toMatchObject({ resumes: true, window: 1, kind: "five_hour" });
   expect(the(events, "session.error").error).toMatchObject({ retry_status: { type: "retrying" } });
-  expect(said(events)).toEqual(["Done.", "Yes?"]);
+  expect(textsOf(events)).toEqual(["Done.", "Yes?"]);
   expect(typesOf(events).filter((type) => type === "agent.tool_use")).toHaveLength(1);
   expect(the(events, "session.status_idle").stop_reason.type).toBe("end_turn");
   expect((await engine.store.sessions.get(session.id))!.parked).toBeNull();
@@ -77,14 +67,14 @@ test("a turn that hits a quota waits for the reset and then continues", async ()
   const later = new TestClock();
   const second = await open({ clock: later });
   later.advance(2 * HOUR * 1_000);
-  expect(said(await second.until(session, isIdle, head))).toEqual(["Done again."]);
+  expect(textsOf(await second.until(session, isIdle, head))).toEqual(["Done again."]);
 });
 
 test("without the setting, the turn ends and reports the reset time", async () => {
   const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
   stage.rehearsal.use([always(planLimit({ resetsAt }))]);
   const engine = await open();
-  const session = await engine.session({}, free);
+  const session = await engine.session({}, ALLOW_ALL);
   const events = await engine.turn(session, "Do it.");
   expect(typesOf(events)).not.toContain("tandem.parked");
   expect(the(events, "session.status_idle").stop_reason.type).toBe("retries_exhausted");
@@ -94,7 +84,7 @@ test("without the setting, the turn ends and reports the reset time", async () =
 test("it stops waiting after the maximum number of waits, and can be interrupted", async () => {
   stage.rehearsal.use([rule(limited(1), 2)]);
   const engine = await open({ quota: { action: "wait", windows: 1 } });
-  const session = await engine.session({}, free);
+  const session = await engine.session({}, ALLOW_ALL);
   await engine.say(session, "Do it.");
   await engine.until(session, isParked);
   const events = await engine.until(session, isIdle);
@@ -114,7 +104,7 @@ test("it stops waiting after the maximum number of waits, and can be interrupted
 test("after a kill during the wait, the next server continues the wait and the turn", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(6))]);
   const settings = { hostVariables: variables };
-  const { process: server, session } = await stage.spawn(free, "Do it.", {
+  const { process: server, session } = await stage.spawn(ALLOW_ALL, "Do it.", {
     session: waits,
     settings,
     credential: login,
@@ -125,7 +115,7 @@ test("after a kill during the wait, the next server continues the wait and the t
   await once(server, "exit");
   stage.rehearsal.use([text("Done.")]);
   const events = await watching.until(session, isIdle);
-  expect(said(events)).toEqual(["Done."]);
+  expect(textsOf(events)).toEqual(["Done."]);
   expect(typesOf(events).filter((type) => type === "tandem.parked")).toHaveLength(1);
   expect(typesOf(events)).not.toContain("tandem.recovered");
   const { resets_at: resetsAt } = the(events, "tandem.parked");

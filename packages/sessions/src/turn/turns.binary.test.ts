@@ -1,7 +1,16 @@
 import { RequestError, type LoggedEvent, type Session } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import {
+  ALLOW_ALL,
+  textsOf,
+  isIdle,
+  setEngineStage,
+  the,
+  typesOf,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 let stage: EngineStage;
@@ -12,16 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const allowAll = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
-const said = (events: readonly LoggedEvent[]): string[] =>
-  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 const asked = (): string[] => stage.rehearsal.modelRequests.map((request: ModelRequest) => request.lastUserText);
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const waits = () => toolUse("Bash", { command: "tail -F waiting.txt" });
@@ -42,18 +41,18 @@ const untilSaid = (session: Session, count: number) => {
 describe("a steering message", () => {
   test("that arrives too late is answered next, before the session is idle", async () => {
     stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Now to you.")]);
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     const first = await engine.say(session, "One.");
     await engine.until(session, isType("span.model_request_start"));
     const second = await engine.say(session, "Two.", "steer");
     const events = await engine.until(session, isIdle);
-    expect(said(events)).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(textsOf(events)).toEqual(["A slow answer of some words.", "Now to you."]);
     expect(await judgeSession(engine, session, [first, second])).toEqual([]);
   });
 
   test("precedes queued messages, and order is kept", async () => {
     stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Two."), text("Three.")]);
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     const first = await engine.say(session, "One.");
     await engine.until(session, isType("span.model_request_start"));
     const third = await engine.say(session, "I can wait.");
@@ -83,13 +82,13 @@ describe("a steering message", () => {
 
   test("is sent to the next process if its process dies first", async () => {
     stage.rehearsal.use([waits(), text("I am new here.")]);
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.say(session, "Wait.");
     await engine.until(session, isType("span.model_request_end"));
     const steering = await engine.say(session, "Hurry!", "steer");
     await killProcesses();
     const events = await untilSaid(session, 1);
-    expect(said(events)).toEqual(["I am new here."]);
+    expect(textsOf(events)).toEqual(["I am new here."]);
     expect(asked().at(-1)).toContain("Hurry!");
     expect(await judgeSession(engine, session, [steering])).toEqual([]);
   });
@@ -97,7 +96,7 @@ describe("a steering message", () => {
   test("is told once, also when the conversation continues in another process", async () => {
     const quick = await stage.open({ idle: 100 });
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.5" }), text("Understood."), text("Still here.")]);
-    const session = await quick.session({}, allowAll);
+    const session = await quick.session({}, ALLOW_ALL);
     await quick.say(session, "Go.");
     await quick.until(session, isType("agent.tool_use"));
     await quick.say(session, "MARMALADE", "steer");
@@ -115,7 +114,7 @@ describe("a steering message", () => {
 
 test("a queued message can be removed; one that the agent has cannot", async () => {
   stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 })]);
-  const session = await engine.reuse(allowAll);
+  const session = await engine.reuse(ALLOW_ALL);
   const first = await engine.say(session, "One.");
   await engine.until(session, isType("span.model_request_start"));
   const second = await engine.say(session, "Two.");
@@ -132,13 +131,13 @@ test("a queued message can be removed; one that the agent has cannot", async () 
 
 test("a message queued while the process dies is answered by the next one", async () => {
   stage.rehearsal.use([waits(), text("I am new here.")]);
-  const session = await engine.reuse(allowAll);
+  const session = await engine.reuse(ALLOW_ALL);
   await engine.say(session, "Wait.");
   await engine.until(session, isType("span.model_request_end"));
   const queued = await engine.say(session, "And then?");
   await killProcesses();
   const events = await untilSaid(session, 1);
-  expect(said(events)).toEqual(["I am new here."]);
+  expect(textsOf(events)).toEqual(["I am new here."]);
   expect(await judgeSession(engine, session, [queued])).toEqual([]);
 });
 
@@ -149,7 +148,7 @@ describe("an interrupt", () => {
       waits(),
       always(text("Nobody asked me.")),
     ]);
-    const session = await engine.session({}, allowAll);
+    const session = await engine.session({}, ALLOW_ALL);
     await engine.say(session, "Go.");
     await expect.poll(() => engine.engine.sessions.tasks(session.id)).toHaveLength(1);
     await engine.until(session, ({ event }) => JSON.stringify(event).includes("tail -F"));
@@ -163,7 +162,7 @@ describe("an interrupt", () => {
 
   test("may name any message of the turn", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.3" }), waits()]);
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.say(session, "Go.");
     await engine.until(session, isType("agent.tool_use"));
     const steering = await engine.say(session, "Left!", "steer");
@@ -198,7 +197,7 @@ describe("a session", () => {
       mimeType: "text/plain",
       content: new TextEncoder().encode("hello"),
     });
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     await engine.say(session, "Wait.");
     await engine.until(session, isType("span.model_request_end"));
     const content = [{ type: "document" as const, source: { type: "file" as const, file_id: file } }];
@@ -208,12 +207,12 @@ describe("a session", () => {
     await engine.until(session, ({ event }) => event.id === sent!.id);
     const head = await engine.engine.sessions.head(session.id);
     expect(the(await engine.until(session, isIdle, head - 1), "session.error").error.message).toContain(file);
-    expect(said(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
+    expect(textsOf(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
   });
 
   test("that is archived logs it last and starts no queued message", async () => {
     stage.rehearsal.use([always(slowly(text("Slow."), { firstByteMs: 20_000 }))]);
-    const session = await engine.reuse(allowAll);
+    const session = await engine.reuse(ALLOW_ALL);
     const first = await engine.say(session, "One.");
     await engine.until(session, isType("span.model_request_start"));
     const second = await engine.say(session, "Two.");
@@ -262,19 +261,19 @@ describe("a database that is slow or away", () => {
       slowly(text("Now to you."), { firstByteMs: 1_500 }),
       text("And to you."),
     ]);
-    const session = await other.reuse(allowAll);
+    const session = await other.reuse(ALLOW_ALL);
     await other.say(session, "One.");
     await other.until(session, isType("span.model_request_start"));
     await other.say(session, "Two.", "steer");
-    expect(said(await other.until(session, isIdle))).toEqual(["A slow answer of some words.", "Now to you."]);
-    expect(said(await other.turn(session, "Three."))).toEqual(["And to you."]);
+    expect(textsOf(await other.until(session, isIdle))).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(textsOf(await other.turn(session, "Three."))).toEqual(["And to you."]);
     expect(await judgeSession(other, session)).toEqual([]);
     other.store.events.append = append;
   });
 
   test("a session takes what could not be looked for, once the database answers again", async () => {
     stage.rehearsal.use([always(text("Yes."))]);
-    const session = await other.reuse(allowAll);
+    const session = await other.reuse(ALLOW_ALL);
     await other.turn(session, "Hello?");
     const list = other.store.inbox.list.bind(other.store.inbox);
     const refused: unknown[] = [];
@@ -284,13 +283,13 @@ describe("a database that is slow or away", () => {
     await other.say(session, "And now?");
     await expect.poll(() => refused.length).toBeGreaterThan(1);
     isAway = false;
-    expect(said(await other.until(session, isIdle, head))).toEqual(["Yes."]);
+    expect(textsOf(await other.until(session, isIdle, head))).toEqual(["Yes."]);
     other.store.inbox.list = list;
   });
 
   test("an engine stops in time, and with its processes", async () => {
     stage.rehearsal.use([waits()]);
-    const session = await other.reuse(allowAll);
+    const session = await other.reuse(ALLOW_ALL);
     const head = await other.engine.sessions.head(session.id);
     await other.say(session, "Wait.");
     await other.until(session, isType("span.model_request_end"), head);
@@ -319,6 +318,6 @@ test("a process that dies before its prompt ends the turn with an error, and the
   await engine.say(session, "Hello?");
   expect(typesOf(await engine.until(session, isIdle))).toContain("session.error");
   engine.store.events.read = read;
-  expect(said(await engine.turn(session, "And now?"))).toEqual(["Yes."]);
+  expect(textsOf(await engine.turn(session, "And now?"))).toEqual(["Yes."]);
   expect(await judgeSession(engine, session)).toEqual([]);
 });

@@ -5,19 +5,11 @@ import { promisify } from "node:util";
 import type { Session } from "@tandem/protocol";
 import { reply, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
-import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { DEFAULT_WORKTREES, type WorktreeSettings } from "./worktree-maker.ts";
 
 const run = promisify(execFile);
 const PORTS = { from: 44_000, size: 4 };
-const ALLOWED = {
-  tools: [
-    {
-      type: "agent_toolset_20260401" as const,
-      default_config: { permission_policy: { type: "always_allow" as const } },
-    },
-  ],
-};
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -51,7 +43,7 @@ async function open(stage: EngineStage, settings: Partial<WorktreeSettings> = {}
   return {
     engine: running.engine,
     begin: (metadata: Record<string, string> = {}) =>
-      running.session({ environment_id: environment.id, metadata }, ALLOWED),
+      running.session({ environment_id: environment.id, metadata }, ALLOW_ALL),
     turn: (session: Session, words: string) => running.turn(session, words),
   };
 }
