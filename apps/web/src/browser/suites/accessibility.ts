@@ -1,7 +1,7 @@
-import type { Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { SETTINGS_PAGES } from "../../settings/settings-pages.ts";
-import { accessibilityViolations, COLOURS, SMALL_SCREEN } from "../testing/accessibility-violations.ts";
+import { accessibilityViolations, COLOURS, overflow } from "../testing/accessibility-violations.ts";
 import type { PageStage } from "../testing/page-stage.ts";
 
 let stage: PageStage;
@@ -109,12 +109,12 @@ const panels: Record<string, string> = {
   "with another input": "Edit …",
 };
 
-/** Contrast cannot be measured during a colour transition. */
-const STILL = { reducedMotion: "reduce" } as const;
-const screens = {
-  "a desk, in light and dark": { ...STILL, colorScheme: "light" },
-  "a phone": { ...STILL, viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
-} as const;
+const PHONE = { width: 390, height: 844 };
+const screens: Record<string, BrowserContextOptions> = {
+  "a desk, in light and dark, and in a narrow window": { colorScheme: "light" },
+  // Repeats every page and dialog with all rules.
+  ...(inject("soak") && { "a phone": { viewport: PHONE, colorScheme: "dark", hasTouch: true, isMobile: true } }),
+};
 
 /** See `context-pages.binary.test.ts`. */
 export function testAccessibility(shared: () => PageStage): void {
@@ -129,14 +129,16 @@ export function testAccessibility(shared: () => PageStage): void {
     "every page and dialog is accessible and fits the screen: %s",
     async (_, options) => {
       const page = await stage.openOwn(options);
+      const desk = page.viewportSize()!;
       const found: Record<string, string[]> = {};
       const look = async (name: string): Promise<void> => {
-        // The phone run checks only the rules for small screens. The soak suite checks all rules on both.
-        const isPhone = "isMobile" in options && !inject("soak");
-        const here = await accessibilityViolations(page, isPhone ? SMALL_SCREEN : undefined);
+        const here = await accessibilityViolations(page);
         if (options.colorScheme === "light") {
           await page.emulateMedia({ colorScheme: "dark" });
           here.push(...(await accessibilityViolations(page, COLOURS)).map((barrier) => `in the dark, ${barrier}`));
+          await page.setViewportSize(PHONE);
+          here.push(...(await overflow(page)).map((barrier) => `in a narrow window, ${barrier}`));
+          await page.setViewportSize(desk);
           await page.emulateMedia({ colorScheme: "light" });
         }
         if (here.length > 0) found[name] = here;

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertFiles, PICTURE, textFile } from "../testing/insert-files.ts";
 import type { PageStage } from "../testing/page-stage.ts";
 import { setTabVisibility } from "../testing/set-tab-visibility.ts";
@@ -11,12 +11,13 @@ let stage: PageStage;
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
 const talkOf = (page: Page) => page.getByRole("log");
 
-async function openSession(): Promise<Page> {
-  const session = await stage.start("Say hello");
+/** The tests share one session and run in order. */
+let session: string;
+const openSession = async (): Promise<Page> => {
   const page = await stage.open(`/sessions/${session}`);
   await talkOf(page).getByText("Hello from the agent.").waitFor();
   return page;
-}
+};
 
 /** See `page.binary.test.ts`. */
 export function testComposer(shared: () => PageStage): void {
@@ -25,8 +26,9 @@ export function testComposer(shared: () => PageStage): void {
     const commands = join(stage.project, ".claude", "commands");
     await mkdir(commands, { recursive: true });
     await writeFile(join(commands, "greet.md"), "---\ndescription: Says it\n---\nDo that instead, $ARGUMENTS.\n");
+    session = await stage.start("Say hello");
   });
-  afterEach(() => stage.reset());
+  afterAll(() => stage.reset());
 
   test("sends pasted and dropped files to the agent, but not a removed one", async () => {
     const page = await openSession();

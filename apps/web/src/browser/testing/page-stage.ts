@@ -26,6 +26,14 @@ const TANDEM = process.env["TANDEM_TEST_COMMAND"] ?? join(root, "apps", "cli", "
 const AGENT = fileURLToPath(import.meta.resolve("./scripted-agent.ts"));
 /** Limit for one element to appear. It is long because a busy machine is slow, not broken. */
 const DEADLINE_MS = 180_000;
+/** Runs in the browser. Leaves for an empty page; false if the page has to be loaded again. */
+const LEAVE = `(() => {
+  const isClean = localStorage.length === 0 && !document.querySelector("[role=dialog], [role=menu], [role=listbox]");
+  localStorage.clear();
+  sessionStorage.clear();
+  if (isClean) history.pushState(null, "", "/nowhere/at-all");
+  return isClean;
+})()`;
 const VIEWPORT = { width: 1280, height: 850 };
 const FLAGS = `--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
   --disable-crash-reporter`.split(/\s+/);
@@ -37,7 +45,7 @@ export interface PageStage extends AsyncDisposable {
   project: string;
   /** A single-use sign-in link. */
   link(): Promise<string>;
-  /** Opens a path in the shared, signed-in window. A new window takes Chromium five times as long. */
+  /** Opens a path in the shared, signed-in window, like a link. A new window takes Chromium many times as long. */
   open(path?: string): Promise<Page>;
   /** Opens a signed-in window with its own cookies and cache, optionally at another address of the same server. */
   openOwn(options?: BrowserContextOptions & { url?: string }): Promise<Page>;
@@ -49,6 +57,8 @@ export interface PageStage extends AsyncDisposable {
   api<T>(path: string, body?: unknown): Promise<T>;
   /** Starts a session with a message and a permission mode. Returns its id. */
   start(words: string, mode?: string): Promise<string>;
+  /** Sends a message to a session. */
+  send(session: string, words: string): Promise<void>;
   /** Opens a gate that the scripted agent waits for. */
   release(gate: string): Promise<void>;
   /** Kills the server like a crash. */
@@ -186,7 +196,8 @@ export async function startPageStage({ context = false, settings: own = "", demo
       const isNew = shared === undefined;
       shared ??= await openOwn();
       if (isNew && path === "/") return shared;
-      await shared.goto(`${url}${path}`);
+      if (shared.url().startsWith(url)) await shared.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
+      else await shared.goto(`${url}${path}`);
       if (path === "/") await sessionList(shared).waitFor();
       return shared;
     },
@@ -195,8 +206,8 @@ export async function startPageStage({ context = false, settings: own = "", demo
       if (shared) {
         for (const tab of shared.context().pages()) if (tab !== shared) await tab.close();
         await shared.unrouteAll({ behavior: "ignoreErrors" });
-        if (shared.url().startsWith(url)) await shared.evaluate("localStorage.clear(), sessionStorage.clear()");
-        await shared.goto("about:blank");
+        // A full page load takes many times as long as a navigation, but only that clears the page's own state.
+        if (!(shared.url().startsWith(url) && (await shared.evaluate(LEAVE)))) await shared.goto("about:blank");
         await shared.setViewportSize(VIEWPORT);
       }
       // An idle session would keep its process, and that takes time of the processor.
@@ -221,6 +232,10 @@ export async function startPageStage({ context = false, settings: own = "", demo
         metadata: mode === undefined ? {} : { "tandem.permission_mode": mode },
       });
       return id;
+    },
+    async send(session, words) {
+      const events = [{ type: "user.message", content: [{ type: "text", text: words }] }];
+      await api(`/v1/sessions/${session}/events`, { events });
     },
     release: (gate) => writeFile(join(gates, gate), ""),
     async kill() {
