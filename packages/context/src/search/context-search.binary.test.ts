@@ -1,6 +1,6 @@
 import type { Embedder } from "@tandem/runtime";
 import { LlmError } from "@tandem/protocol";
-import { openStore, type Store } from "@tandem/storage";
+import type { Store } from "@tandem/storage";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,14 +8,16 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { openContextFolder } from "../folder/open-context-folder.ts";
 import { renderMemory } from "../memory/memory-file.ts";
+import { sharedStore } from "../testing/shared-store.ts";
 import { ContextSearch } from "./context-search.ts";
 
 let home: string;
 let store: Store;
+const shared = sharedStore();
 let folder: ContextFolder;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), "tandem-search-"));
-  store = await openStore(join(home, "tandem.db"));
+  store = shared();
   folder = await openContextFolder({ path: join(home, "context"), git: "own" });
   await write({
     "wiki/refunds.md": "# Refunds\n\nWithin 30 days.\n",
@@ -23,7 +25,6 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await store[Symbol.asyncDispose]();
   await rm(home, { recursive: true, force: true, maxRetries: 5 });
 });
 

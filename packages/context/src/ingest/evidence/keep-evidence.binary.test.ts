@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
+import { sharedStore } from "../../testing/shared-store.ts";
 import { putProvenance } from "../sources/provenance.ts";
 import { makeFiles } from "../sources/testing/make-files.ts";
 import { makePdf } from "../sources/testing/make-pdf.ts";
@@ -8,6 +9,8 @@ import { stageSources } from "../sources/stage-sources.ts";
 import { DocumentThread } from "./document-thread.ts";
 import { forgetDocument, keepEvidence } from "./keep-evidence.ts";
 import { readChunks, readDocumentRecord, readNeighbours } from "./read-evidence.ts";
+
+const shared = sharedStore();
 
 type Files = Awaited<ReturnType<typeof makeFiles>>;
 type Context = Awaited<ReturnType<typeof openTestContext>>;
@@ -21,7 +24,7 @@ it("stores raw bytes by hash, passages by citation, and their neighbours", async
   await using files = await makeFiles({
     "a.md": "# A\n\nIntro.\n\n## One\n\nFirst.\n\n## Two\n\nSecond.\n\n## Three\n\nThird.",
   });
-  await using store = await openTestContext();
+  await using store = await openTestContext(shared());
   const run = new MemoryRun();
   const { diff } = await keepAll(run, store, files);
   const bytes = await store.blobs.get(store.space, diff.added[0]!.sha256);
@@ -40,7 +43,7 @@ it("stores raw bytes by hash, passages by citation, and their neighbours", async
 
 it("converts nothing twice; removed passages cannot be cited or found", async () => {
   await using files = await makeFiles({ "a.md": "# A\n\n## Old\n\nobsolete\n\n## Same\n\nstays" });
-  await using store = await openTestContext();
+  await using store = await openTestContext(shared());
   await keepAll(new MemoryRun(), store, files);
   const again = new MemoryRun();
   await keepAll(again, store, files);
@@ -64,7 +67,7 @@ it("converts nothing twice; removed passages cannot be cited or found", async ()
 
 it("keeps the citations of a moved document", async () => {
   await using files = await makeFiles({ "a.md": "# A\n\nText.", "b.md": "# B\n\nText." });
-  await using store = await openTestContext();
+  await using store = await openTestContext(shared());
   const { documents } = await keepAll(new MemoryRun(), store, files);
   const settled = { lane: "light" as const, artifacts: [], job: "job_1", at: "2026-01-01T00:00:00Z" };
   const known = documents.map(({ source, path, sha256, citation }) => ({ source, path, sha256, citation, ...settled }));
@@ -94,7 +97,7 @@ it("skips and lists unreadable documents, and completes the rest", async () => {
     "empty.md": "",
     "picture.png": "PNG",
   });
-  await using store = await openTestContext();
+  await using store = await openTestContext(shared());
   const run = new MemoryRun();
   const { documents } = await keepAll(run, store, files);
   expect(documents.map(({ path }) => path)).toEqual(["good.md", "good.pdf"]);

@@ -2,16 +2,21 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "@tandem/protocol";
-import { openStore } from "@tandem/storage";
+import { openStore, type Store } from "@tandem/storage";
 import type { ContextStore } from "../context-store.ts";
 
-/** A new context's store in a SQLite file. */
-export async function openTestContext(): Promise<ContextStore & AsyncDisposable> {
+/** A new context in a store that tests share, or in its own SQLite file. */
+export async function openTestContext(shared?: Store): Promise<ContextStore & AsyncDisposable> {
+  const space = newId("context");
+  if (shared) {
+    const { records, blobs, search } = shared;
+    return { space, records, blobs, search, [Symbol.asyncDispose]: async () => {} };
+  }
   const folder = await mkdtemp(join(tmpdir(), "tandem-ingest-"));
   const store = await openStore(join(folder, "tandem.db"));
   const { records, blobs, search } = store;
   return {
-    space: newId("context"),
+    space,
     records,
     blobs,
     search,
