@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { testAccessibility } from "./suites/accessibility.ts";
-import { testProposals } from "./suites/proposals.ts";
+import { testAccessibility } from "./testing/suites/accessibility.ts";
+import { testProposals } from "./testing/suites/proposals.ts";
 import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage | undefined;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { testApprovals } from "./suites/approvals.ts";
-import { testChanges } from "./suites/changes.ts";
-import { testComposer } from "./suites/composer.ts";
-import { testKeyboard } from "./suites/keyboard.ts";
-import { testLateJoin } from "./suites/late-join.ts";
-import { testReconnect } from "./suites/reconnect.ts";
-import { testSecurity } from "./suites/security.ts";
-import { testSessionLifecycle } from "./suites/session-lifecycle.ts";
-import { testSettings } from "./suites/settings.ts";
+import { testApprovals } from "./testing/suites/approvals.ts";
+import { testChanges } from "./testing/suites/changes.ts";
+import { testComposer } from "./testing/suites/composer.ts";
+import { testKeyboard } from "./testing/suites/keyboard.ts";
+import { testLateJoin } from "./testing/suites/late-join.ts";
+import { testReconnect } from "./testing/suites/reconnect.ts";
+import { testSecurity } from "./testing/suites/security.ts";
+import { testSessionLifecycle } from "./testing/suites/session-lifecycle.ts";
+import { testSettings } from "./testing/suites/settings.ts";
 import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "./testing/webhook-receiver.ts";
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import type { PageStage } from "../testing/page-stage.ts";
+import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 

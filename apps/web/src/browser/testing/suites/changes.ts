@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { PageStage } from "../testing/page-stage.ts";
+import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 let session: string;

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { startBreakableProxy } from "../testing/breakable-proxy.ts";
-import type { PageStage } from "../testing/page-stage.ts";
-import { setTabVisibility } from "../testing/set-tab-visibility.ts";
+import { startBreakableProxy } from "../breakable-proxy.ts";
+import type { PageStage } from "../page-stage.ts";
+import { setTabVisibility } from "../set-tab-visibility.ts";
 
 let stage: PageStage;
 

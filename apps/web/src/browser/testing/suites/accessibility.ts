@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { SETTINGS_PAGES } from "../../settings/settings-pages.ts";
-import { accessibilityViolations, COLOURS, overflow } from "../testing/accessibility-violations.ts";
-import type { PageStage } from "../testing/page-stage.ts";
+import { SETTINGS_PAGES } from "../../../settings/settings-pages.ts";
+import { accessibilityViolations, COLOURS, overflow } from "../accessibility-violations.ts";
+import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 const NOTHING = "There is nothing here";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { PageStage } from "../testing/page-stage.ts";
+import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import type { PageStage } from "../testing/page-stage.ts";
+import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 

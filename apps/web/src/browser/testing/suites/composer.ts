@@ -2,9 +2,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { insertFiles, PICTURE, textFile } from "../testing/insert-files.ts";
-import type { PageStage } from "../testing/page-stage.ts";
-import { setTabVisibility } from "../testing/set-tab-visibility.ts";
+import { insertFiles, PICTURE, textFile } from "../insert-files.ts";
+import type { PageStage } from "../page-stage.ts";
+import { setTabVisibility } from "../set-tab-visibility.ts";
 
 let stage: PageStage;
 

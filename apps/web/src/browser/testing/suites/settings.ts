@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
-import type { PageStage } from "../testing/page-stage.ts";
-import type { WebhookReceiver } from "../testing/webhook-receiver.ts";
+import type { PageStage } from "../page-stage.ts";
+import type { WebhookReceiver } from "../webhook-receiver.ts";
 
 let stage: PageStage;
 

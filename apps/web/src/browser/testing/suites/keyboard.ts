@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import type { PageStage } from "../testing/page-stage.ts";
+import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { ELSEWHERE } from "../testing/hostile.ts";
-import type { PageStage } from "../testing/page-stage.ts";
+import { ELSEWHERE } from "../hostile.ts";
+import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 
