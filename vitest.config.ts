@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { measureSlowness } from "./scripts/machine-slowness.ts";
 
 // Pure tests take seconds. Tests named *.binary.test.ts start the real Claude Code, other programs or servers. Files share
@@ -16,6 +17,16 @@ const timeouts = ({ test, poll }: { test: number; poll: number }) => ({
   expect: { poll: { timeout: poll * slowness } },
 });
 
+/** Vitest starts with the largest files. These are small and take long: their tests are in other files. */
+const LONG = /\/browser\/|\.contract\.binary\./;
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 declare module "vitest" {
   export interface ProvidedContext {
     /** Whether this is the long run, `npm run soak`. */
@@ -28,6 +39,7 @@ declare module "vitest" {
 export default defineConfig({
   test: {
     provide: { soak, slowness },
+    sequence: { sequencer: LongestFirst },
     // For settings of child processes that race with real time, such as leases.
     env: { TANDEM_TEST_SLOWNESS: String(slowness) },
     projects: [

@@ -48,12 +48,12 @@ export function testLateJoin(shared: () => PageStage): void {
     });
     await page.reload();
     await begin();
-    expect(await where.inputValue()).toBe(place);
+    await expect.poll(() => where.inputValue()).toBe(place);
     expect(await where.locator("option:checked").innerText()).toBe("Reading …");
     await page.getByLabel("Effort").selectOption("high");
     gate.resolve();
     await expect.poll(() => where.locator("option:checked").innerText()).toContain("in a worktree of its own");
-    expect(await where.inputValue()).toBe(place);
+    await expect.poll(() => where.inputValue()).toBe(place);
     expect(stage.pageErrors()).toEqual([]);
   });
 

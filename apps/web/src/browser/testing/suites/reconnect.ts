@@ -36,7 +36,7 @@ export function testReconnect(shared: () => PageStage): void {
     await card.getByRole("button", { name: "Allow once" }).click();
     await talkOf(page).getByText("It ran after all.").waitFor();
     await talkOf(page).getByText("after-all", { exact: true }).waitFor();
-    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
+    await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
     await page.getByRole("button", { name: "Send" }).click();
     await talkOf(page).getByText("That came after.").waitFor();
     expect(await talkOf(page).getByText("Run it in spite of all", { exact: true }).count()).toBe(1);
@@ -45,7 +45,7 @@ export function testReconnect(shared: () => PageStage): void {
     await Promise.all([page.waitForEvent("load"), newer(page).click()]);
     await talkOf(page).getByText("That came after.").waitFor();
     expect(await newer(page).count()).toBe(0);
-    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Not sent yet");
+    await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Not sent yet");
   });
 
   test("keeps two windows on one session in sync", async () => {
@@ -125,7 +125,7 @@ export function testReconnect(shared: () => PageStage): void {
     await page.getByRole("textbox", { name: "Message" }).fill("And after that");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
-    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
+    await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
     line.mend();
     await page.getByRole("button", { name: "Send" }).click();
     await talkOf(page).getByText("That came after.").waitFor();

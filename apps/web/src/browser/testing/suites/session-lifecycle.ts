@@ -38,8 +38,8 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     await talk.getByRole("cell", { name: "notes.md" }).waitFor();
     await talk.getByText("const one = 1;").waitFor();
 
-    expect(await page.getByLabel("Permission mode").inputValue()).toBe("acceptEdits");
-    expect(await page.getByLabel("Effort").inputValue()).toBe("high");
+    await expect.poll(() => page.getByLabel("Permission mode").inputValue()).toBe("acceptEdits");
+    await expect.poll(() => page.getByLabel("Effort").inputValue()).toBe("high");
     expect(await page.getByLabel("Model").inputValue()).not.toBe("");
     await page.getByRole("button", { name: /of \$2\.50/ }).click();
     await page.getByRole("dialog", { name: "Money" }).getByText("This session").waitFor();
@@ -71,7 +71,7 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
     await send("And after that", "Queue");
     await talk.getByText("Waits for its turn").waitFor();
-    expect(await message.inputValue()).toBe("");
+    await expect.poll(() => message.inputValue()).toBe("");
     await stage.release("time");
     await talk.getByText("I took my time.").waitFor();
     await talk.getByText("That came after.").waitFor();
