@@ -65,7 +65,7 @@ test("a job of a killed worker is resumed by another one", async () => {
   expect(starts.map(({ event }) => event.resumed)).toEqual([false, true]);
 });
 
-test("a job of a worker that drains goes on at another one at once", async () => {
+test("another worker resumes the job of a draining worker at once", async () => {
   const model = closedModel();
   const first = await machine.up("--as", "worker");
   const { id } = await apiOf(first)("POST", "/v1/jobs", { kind: "scan", params: { connection: "shop" } });

@@ -84,7 +84,7 @@ test("a process that runs no jobs sends them to one that does", async () => {
   await expect.poll(() => queue.depth()).toEqual([]);
 });
 
-test("the job of a worker that stops goes on at another one", async () => {
+test("another worker resumes the job of a stopping worker", async () => {
   const space = newSpace();
   await using queue = createEmbeddedQueue({ attempts: 1 });
   await using first = openProcess("first", space, { queue });

@@ -100,7 +100,7 @@ test("a server that stalled for too long writes nothing, runs nothing, and ends 
   expect(existsSync(inProject("effect.txt"))).toBe(false);
 });
 
-test("what the store did not keep, or nobody knows the outcome of, is told to the model again by another server", async () => {
+test("another server tells the model again what the store had lost and which outcomes are unknown", async () => {
   const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
   const agent = { tools: [...allowAll.tools, { type: "custom" as const, ...weather }] };
   let engine = await stage.open({ leaseTtl: 1_000 });

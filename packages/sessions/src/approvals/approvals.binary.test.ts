@@ -125,7 +125,7 @@ describe("an approval", () => {
     expect(lastRequest()).toContain("The user changed the input of this call");
   });
 
-  test("is answered once: later callers learn who was first", async () => {
+  test("is answered once: later callers learn who answered first", async () => {
     stage.rehearsal.use([touch("raced.txt"), text("Done.")]);
     const session = await engine.reuse();
     const approval = await asked(engine, session);

@@ -126,8 +126,8 @@ test("Claude Code's own commands are forwarded, and their output is shown", asyn
 
 test("a person's shell command runs in the folder, and the model is told once", async () => {
   const session = await running.reuse();
-  const done = await running.engine.sessions.shell(session.id, "pwd; exit 3", "somebody", AbortSignal.timeout(10_000));
-  expect(done).toMatchObject({ exit_code: 3, by: "somebody" });
+  const done = await running.engine.sessions.shell(session.id, "pwd; exit 3", "Ada", AbortSignal.timeout(10_000));
+  expect(done).toMatchObject({ exit_code: 3, by: "Ada" });
   expect(done.output).toContain("project");
   await running.turn(session, "And now?");
   expect(asked()).toContain("$ pwd; exit 3");
@@ -142,7 +142,7 @@ test("a person's shell command does not run if a sandbox is required", async () 
   });
   const session = await strict.session();
   await expect(
-    strict.engine.sessions.shell(session.id, "touch outside", "somebody", AbortSignal.timeout(10_000)),
+    strict.engine.sessions.shell(session.id, "touch outside", "Ada", AbortSignal.timeout(10_000)),
   ).rejects.toMatchObject({ code: "forbidden", message: expect.stringContaining("sandbox") });
   expect(existsSync(join(stage.folder, "outside"))).toBe(false);
   await strict.stop();
@@ -203,7 +203,7 @@ test("a person's shell command ends on an emergency stop, and none starts before
   const ids = Array.from({ length: 230 }, (_, index) => `job_${index}` as never);
   for (const id of ids) await running.store.jobs.create({ ...job, ...times, id, cancelRequested: false });
   const shell = (command: string) =>
-    running.engine.sessions.shell(session.id, command, "somebody", AbortSignal.timeout(60_000));
+    running.engine.sessions.shell(session.id, command, "Ada", AbortSignal.timeout(60_000));
   const begun = shell("touch begun; tail -f /dev/null").catch((error: Error) => error);
   await expect.poll(() => existsSync(join(stage.folder, "begun"))).toBe(true);
   await running.engine.killSwitch.stop("ada", "It is in a loop.");

@@ -70,7 +70,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     expect((await second.engine.fleet.status()).limits).toEqual([]);
   });
 
-  test("a turn that is not to wait ends at once with the time of the reset, and nobody is asked; another account or model is not concerned", async () => {
+  test("a turn without waiting ends at once with the time of the reset, and sends no request; other accounts and models still work", async () => {
     const { stage, login, key, open } = await setFleet();
     const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
     stage.rehearsal.use([always(planLimit({ resetsAt, limit: "seven_day_sonnet" }))]);

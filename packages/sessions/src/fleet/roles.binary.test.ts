@@ -89,7 +89,7 @@ const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === 
 const holderOf = async ({ store }: RunningEngine, { id }: { id: string }) =>
   (await store.leases.holder(id as never))?.holder;
 
-test("what is sent at a server is answered by a worker; an idle session gives way where the worker may hold one", async () => {
+test("a worker answers a message sent to a server, and releases an idle session when it may hold only one", async () => {
   const worker = await enterWorker({ maxSessions: 1 });
   const [first, second] = [await worker.session(), await worker.session()];
   const message = await server.say(first, "Are you there?");

@@ -45,34 +45,34 @@ test("an undelivered notification is delivered once after a restart", async () =
   const refusal = { delivered: false, detail: expect.stringContaining("ECONNREFUSED") as string };
   await expect.poll(() => told(first)).toMatchObject({ waiting: 1, last: refusal });
   await first.stop();
-  const somebody = await listenAt(port);
+  const receiver = await listenAt(port);
   const second = await stage.open({ notify: settings(port) });
-  await expect.poll(() => somebody.received).toMatchObject([{ type: "approval" }]);
+  await expect.poll(() => receiver.received).toMatchObject([{ type: "approval" }]);
   await expect.poll(() => told(second)).toMatchObject({ waiting: 0, last: { delivered: true, detail: null } });
   await second.stop();
   const third = await stage.open({ notify: settings(port) });
   stage.rehearsal.use([text("Done.")]);
   await third.turn(await third.session(), "Hello.");
-  await expect.poll(() => somebody.received.map(({ type }) => type)).toEqual(["approval", "completed"]);
+  await expect.poll(() => receiver.received.map(({ type }) => type)).toEqual(["approval", "completed"]);
   await third.stop();
-  await somebody.close();
+  await receiver.close();
 });
 
 test("several processes with the same notification deliver it once, without warnings", async () => {
-  const somebody = await listenAt(0);
-  const quiet = await stage.open({ notify: { ...settings(somebody.port), webhooks: [] } });
+  const receiver = await listenAt(0);
+  const quiet = await stage.open({ notify: { ...settings(receiver.port), webhooks: [] } });
   stage.rehearsal.use([toolUse("Bash", { command: "touch told.txt" })]);
   await untilAsked(quiet, await quiet.session());
   const warnings: string[] = [];
   const log = { warn: (_: unknown, message: string) => void warnings.push(message) };
   const engines = await Promise.all(
-    Array.from({ length: inject("soak") ? 4 : 2 }, () => stage.open({ notify: settings(somebody.port), log })),
+    Array.from({ length: inject("soak") ? 4 : 2 }, () => stage.open({ notify: settings(receiver.port), log })),
   );
-  await expect.poll(() => somebody.received).toMatchObject([{ type: "approval" }]);
+  await expect.poll(() => receiver.received).toMatchObject([{ type: "approval" }]);
   // Each has processed its events by then.
   for (const engine of [...engines, quiet]) await engine.stop();
-  expect([somebody.received.length, warnings]).toEqual([1, []]);
-  await somebody.close();
+  expect([receiver.received.length, warnings]).toEqual([1, []]);
+  await receiver.close();
 });
 
 test("a redirect is neither followed nor retried", async () => {
@@ -91,8 +91,8 @@ test("a redirect is neither followed nor retried", async () => {
 });
 
 test("targets are listed without secrets, and a test reports each result", async () => {
-  const somebody = await listenAt(0);
-  const at = `http://127.0.0.1:${somebody.port}`;
+  const receiver = await listenAt(0);
+  const at = `http://127.0.0.1:${receiver.port}`;
   const engine = await stage.open({
     hostVariables: { PATH: "/nowhere" },
     notify: {
@@ -115,5 +115,5 @@ test("targets are listed without secrets, and a test reports each result", async
     { ...desktop, last: { delivered: false, detail: expect.any(String) } },
   ]);
   await engine.stop();
-  await somebody.close();
+  await receiver.close();
 });

@@ -57,7 +57,7 @@ test("a turn that hits a quota waits for the reset and then continues", async ()
   expect((await engine.store.sessions.get(session.id))!.parked).toBeNull();
   expect(await judgeSession(engine, session)).toEqual([]);
 
-  // A server that stops leaves the turn waiting, and the next one goes on with it.
+  // A stopping server leaves the turn waiting, and the next server continues it.
   stage.rehearsal.use([rule(limited(2 * HOUR))]);
   const head = await engine.engine.sessions.head(session.id);
   await engine.say(session, "And again.");

@@ -87,7 +87,7 @@ describe("a session in a worktree", () => {
     expect((await engine.sessions.list({ limit: 5 })).data).toEqual([]);
   });
 
-  test("its patch goes onto the user's files and its commits are merged; both can be undone, and a dirty checkout is left alone", async () => {
+  test("its patch is applied to the user's files and its commits are merged; both can be undone, and a dirty checkout stays unchanged", async () => {
     await using stage = await setEngineStage(shell);
     const { engine, begin, turn } = await open(stage);
     const session = await begin();
