@@ -78,6 +78,7 @@ export const streamingConversation =
       interrupt: async () => undefined,
       stopTask: async () => undefined,
       kept: async () => undefined,
+      ranCall: Promise.resolve(),
       caughtUp: async () => undefined,
       flush: async () => undefined,
       close: async () => undefined,

@@ -102,6 +102,7 @@ export function scriptedConversation(
     interrupt: async () => undefined,
     stopTask: async () => undefined,
     kept: async () => undefined,
+    ranCall: Promise.resolve(),
     caughtUp: async () => undefined,
     flush: () => stored,
     async close() {

@@ -133,6 +133,7 @@ test.for([
     expect(existsSync(inWork("approved.txt"))).toBe(true);
     // Both continue by themselves.
     await awaitWords("Granted", "Granted and made.");
+    expect(existsSync(inWork("granted.txt"))).toBe(true);
     expect((await eventsOf("Granted")).filter((event) => event.type === "user.tool_confirmation")).toHaveLength(1);
     await awaitWords("Out of quota", "That is all.");
     expect(await saidIn("Out of quota")).toContain("The quota is back.");

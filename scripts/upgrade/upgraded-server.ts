@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import {
   madeUpLogin,
@@ -30,7 +30,7 @@ export interface UpgradedServer extends AsyncDisposable {
 /** Starts this version's `tandem up` on the files of the first edition, with the stand-in for the model behind it. */
 export async function startUpgradedServer(fixture: UnpackedFixture, databaseUrl?: string): Promise<UpgradedServer> {
   await using parts = new AsyncDisposableStack();
-  const rehearsal = parts.use(await startRehearsal((request) => answer(request, fixture), { proxy: true }));
+  const rehearsal = parts.use(await startRehearsal(answer, { proxy: true }));
   const configDir = join(fixture.home, ".claude");
   const scratch = join(fixture.root, "tmp");
   mkdirSync(scratch);
@@ -86,16 +86,12 @@ export async function startUpgradedServer(fixture: UnpackedFixture, databaseUrl?
 }
 
 /** The model: each conversation of the fixture is recognised by its first message. */
-function answer({ messages, toolResults: [result] }: ModelRequest, { project }: UnpackedFixture): Reply {
+function answer({ messages, toolResults: [result] }: ModelRequest): Reply {
   const whole = JSON.stringify(messages);
-  const isMade = (name: string): boolean => existsSync(join(project, "work", name));
   const bash = (command: string): Reply => toolUse("Bash", { command });
-  if (whole.includes("Make the approved file.")) {
-    return isMade("approved.txt") ? text("Approved and made.") : bash("touch approved.txt");
-  }
-  if (whole.includes("Make the granted file.")) {
-    return isMade("granted.txt") ? text("Granted and made.") : bash("touch granted.txt");
-  }
+  // It repeats no call: allowed calls run by themselves.
+  if (whole.includes("Make the approved file.")) return text("Approved and made.");
+  if (whole.includes("Make the granted file.")) return text("Granted and made.");
   if (whole.includes("Ask me a question.")) return text("Noted.");
   if (whole.includes("And then?")) return text("That is all.");
   if (whole.includes("Work until the quota.")) return text("The quota is back.");

@@ -23,8 +23,15 @@ export { Guardian } from "./guardian/guardian.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
 export { readCredential } from "./read-credential.ts";
 export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
-export { connectServer, type McpConnection, type McpEndpoint, type McpTool } from "./mcp/connect-server.ts";
+export {
+  connectServer,
+  type McpConnection,
+  type McpEndpoint,
+  type McpTool,
+  type McpToolReply,
+} from "./mcp/connect-server.ts";
 export type {
+  AllowedCall,
   ConnectedServer,
   Confirmation,
   Conversation,
@@ -48,7 +55,7 @@ export { measureProcesses } from "./measure-processes.ts";
 export { openConversation } from "./session/open-conversation.ts";
 export { cutTranscript } from "./session/cut-transcript.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";
-export { messageUuids } from "./session/transcript-line.ts";
+export { callsIn, messageUuids } from "./session/transcript-line.ts";
 export type { PastOutput } from "./history/past-translator.ts";
 export { PrintInput, type PrintForm } from "./history/print-input.ts";
 export { TranscriptReader } from "./history/transcript-reader.ts";

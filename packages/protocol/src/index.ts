@@ -166,6 +166,7 @@ export {
   type ModelFact,
 } from "./models/model-details.ts";
 export { project, Projection } from "./fold/project.ts";
+export { callStateOf } from "./fold/project-tools.ts";
 export { endOfPreviews } from "./fold/project-previews.ts";
 export { RequestError, type RequestErrorCode } from "./errors/request-error.ts";
 export {
@@ -291,4 +292,4 @@ export type { SlashCommand } from "./api/sessions/commands.ts";
 export type { Finding, ServerStatus } from "./api/status.ts";
 export type { Token } from "./api/tokens.ts";
 export type { Trust } from "./api/trust.ts";
-export { JOB_STATES, SCOPES } from "./words.ts";
+export { JOB_STATES, SCOPES, type ToolCallState } from "./words.ts";

@@ -43,6 +43,24 @@ export const RULE_ACTIONS = ["allow", "ask", "deny"] as const;
 /** From least to most specific. */
 export const RULE_SCOPES = ["user", "project", "agent", "session"] as const;
 
+/**
+ * The states of a call that a person was asked about.
+ * - `interrupted`: it did not run, and will not.
+ * - `unknown`: it was started and its process died, so it may have run.
+ */
+export const TOOL_CALL_STATES = [
+  "waiting",
+  "allowed",
+  "running",
+  "done",
+  "failed",
+  "denied",
+  "expired",
+  "interrupted",
+  "unknown",
+] as const;
+export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
+
 /** Kinds of audit entries; the part before the dot is the subject. */
 export const AUDIT_KINDS = [
   // Sessions

@@ -238,9 +238,10 @@ describe("a call that must be asked for", () => {
       { type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" },
     ]);
     const rest = await engine.until(session, isIdle, head);
-    expect(typesOf(rest).slice(0, 3)).toEqual([
+    expect(typesOf(rest).slice(0, 4)).toEqual([
       "user.tool_confirmation",
       "tandem.approval_resolved",
+      "tandem.tool_state",
       "session.status_running",
     ]);
     expect(the(rest, "agent.tool_result")).toMatchObject({ tool_use_id: use.id });
@@ -350,7 +351,7 @@ describe("a custom tool", () => {
     await first.stop();
     const second = await stage.open();
     expect(await second.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
-    stage.rehearsal.use([writes("later.txt"), text("It snows.")]);
+    stage.rehearsal.use([text("It snows.")]);
     const head = await second.engine.sessions.head(session.id);
     await second.engine.sessions.send(session.id, [
       {

@@ -23,8 +23,7 @@ async function stageOf(): Promise<AcpStage> {
       return text(`The tool said: ${JSON.stringify(content.at(-1))}`);
     }
     if (lastUserText.includes("plan")) return reply([toolUse("ExitPlanMode", { plan: PLAN })]);
-    // A call that was allowed after its process ended must be made again.
-    if (lastUserText.includes("write") || lastUserText.startsWith("Continue from where")) {
+    if (lastUserText.includes("write")) {
       return reply([toolUse("Write", { file_path: join(folder, "made.txt"), content: "made\n" })]);
     }
     if (lastUserText.includes("say")) return reply([toolUse("mcp__My_Server__look", { words: "to the editor" })]);

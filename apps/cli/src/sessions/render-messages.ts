@@ -1,4 +1,4 @@
-import type { Message, Part } from "@tandem/protocol";
+import { callStateOf, type Message, type Part, type ToolCallState } from "@tandem/protocol";
 import { describeCall } from "../run/describe-call.ts";
 import { printable, type Style, wrap } from "../terminal.ts";
 
@@ -63,13 +63,25 @@ function renderPart(part: Part, message: Message, style: Style, width: number): 
   }
 }
 
-function toolNote({ permission, state }: Extract<Part, { type: "tool" }>): string {
-  if (permission?.type === "denied")
-    return permission.reason ? `  denied: ${printable(permission.reason)}` : "  denied";
-  if (state.type === "pending") return "  waits for an answer";
-  if (state.type === "running") return "  running";
-  if (state.type === "completed") return "";
-  if (state.interrupted) return "  interrupted";
+const STATES: Partial<Record<ToolCallState, string>> = {
+  waiting: "waits for an answer",
+  allowed: "allowed, has not run yet",
+  running: "running",
+  expired: "expired, did not run",
+  interrupted: "interrupted, did not run",
+  unknown: "may have run: its process died",
+};
+
+function toolNote(part: Extract<Part, { type: "tool" }>): string {
+  const called = callStateOf(part);
+  const { permission, state } = part;
+  if (called === "denied")
+    return permission?.type === "denied" && permission.reason
+      ? `  denied: ${printable(permission.reason)}`
+      : "  denied";
+  const words = STATES[called];
+  if (words !== undefined) return `  ${words}`;
+  if (state.type !== "error") return "";
   const [first = ""] = state.output.flatMap((block) => (block.type === "text" ? block.text.trim().split("\n") : []));
   return first ? `  ${printable(first).slice(0, 100)}` : "  failed";
 }

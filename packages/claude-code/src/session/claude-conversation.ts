@@ -7,7 +7,9 @@ import { checkPayer } from "../isolation.ts";
 import { MessageQueue } from "../message-queue.ts";
 import { asLlmError, timedOut } from "../process-errors.ts";
 import { childVariables } from "../variables.ts";
+import { BootHooks } from "./allowed-call.ts";
 import type {
+  AllowedCall,
   Conversation,
   ConversationHost,
   ConversationOutput,
@@ -48,6 +50,7 @@ export class ClaudeConversation implements Conversation {
   readonly #gone: Promise<void>;
   /** Sent messages that the model has not received; each settles when Claude Code has it. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
+  #bootHooks: BootHooks | undefined;
   #child: Child | undefined;
   /**
    * Whether this process has completed a turn, so that its work is in the transcript. A turn finished by an earlier
@@ -56,6 +59,7 @@ export class ClaudeConversation implements Conversation {
   #hasWorked = false;
   #expectsTurn: boolean;
   #turnEnd = Promise.withResolvers<void>();
+  readonly #ranCall = Promise.withResolvers<void>();
   #mcp = "";
   #failure: LlmError | undefined;
   #closing: Promise<void> | undefined;
@@ -88,13 +92,17 @@ export class ClaudeConversation implements Conversation {
     this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));
     const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
     const variables = { ...childVariables(setup.hostVariables, credential, configDir, "session"), ...setup.variables };
-    if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
+    const run = setup.goOn?.run;
+    if (run) this.#bootHooks = new BootHooks(stateFolder, run);
+    if (run) variables["CLAUDE_CODE_RESUME_PROMPT"] = afterCall(run);
+    else if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
     Object.assign(variables, recording?.variables);
     this.#mirror = new TranscriptMirror(transcripts, {
       projectsFolder: projectsFolder(setup),
       goOn: setup.goOn,
       onFound: (found, goesOn) => {
         this.#translate({ type: "past", ...readPast(found) });
+        if (run) this.#translate({ type: "adopted", call: run });
         if (setup.goOn && !goesOn) this.#endFinishedTurn();
       },
       onLine: (subpath, line) => {
@@ -110,13 +118,19 @@ export class ClaudeConversation implements Conversation {
       onSpawn: (child) => {
         this.#child = child;
       },
+      ...(this.#bootHooks && { bootHooks: this.#bootHooks.hooks }),
       ...(recording?.options && { extra: recording.options }),
     });
     if (setup.goOn) this.#watchdog.begin();
     this.#gone = this.#read();
     this.ready = this.#comeUp();
+    this.#ranCall.promise.catch(() => {});
     // Callers that do not await `ready` learn of the failure through `closed`.
     this.ready.catch((error: unknown) => this.#fail(asLlmError(error)));
+  }
+
+  get ranCall(): Promise<void> {
+    return this.#ranCall.promise;
   }
 
   get pid(): number | undefined {
@@ -232,15 +246,20 @@ export class ClaudeConversation implements Conversation {
     const error = this.#closing ? undefined : (this.#failure ?? this.#mirror.failure ?? (await this.#obituary(reason)));
     this.#failure ??= error;
     this.#watchdog.rest();
-    if (!this.#left) this.#translate({ type: "ended", error, turnExpected: this.#turnExpected });
+    if (!this.#left) {
+      this.#translate({ type: "ended", error, turnExpected: this.#turnExpected, keepsCalls: error !== undefined });
+    }
     this.#gate.endAll();
     await this.#child?.kill(this.#setup.deadlines.exit);
     await this.#mirror.flush(false).catch(() => {});
+    this.#bootHooks?.[Symbol.dispose]();
+    this.#ranCall.reject(error ?? new LlmError("process_died", "The process was closed before the call had a result."));
     this.#host.onOutput({ type: "closed", error });
   }
 
   #accept(message: SDKMessage): void {
     if (this.#failure) return;
+    if (this.#setup.goOn?.run?.laterCalls.length && this.#acceptBlocked(message)) return;
     if (message.type === "system" && message.subtype === "init") {
       try {
         checkSessionInit(message, this.#setup, this.#names.customServer);
@@ -258,6 +277,17 @@ export class ClaudeConversation implements Conversation {
     if (lifecycle) this.#waiting.get(lifecycle.uuid)?.resolve();
     this.#translate({ type: "message", message });
     this.#watchdog.observe(message, this.#translator);
+  }
+
+  /** Claude Code reports that it was kept from continuing the turn. Returns whether the message was about that. */
+  #acceptBlocked(message: SDKMessage): boolean {
+    if (message.type === "result") {
+      this.#hasWorked = true;
+      this.#expectsTurn = false;
+      this.#watchdog.rest();
+      this.#ranCall.resolve();
+    }
+    return message.type === "result" || (message.type === "system" && message.subtype === "informational");
   }
 
   /** The turn had already ended in the earlier process, but its end was never reported. */
@@ -362,6 +392,12 @@ export class ClaudeConversation implements Conversation {
     }
   }
 }
+
+/** Sent to the model after the result of a call that ran late. */
+const afterCall = ({ changedTo }: AllowedCall): string =>
+  changedTo
+    ? `The user changed the input of the call before allowing it. It ran with ${JSON.stringify(changedTo)}. Continue.`
+    : "Continue.";
 
 /** A required sandbox that is unavailable ends the process before its first message. */
 const factsOf = ({ sandbox, trusted }: ConversationSetup): TranslatorSettings["facts"] => ({

@@ -128,12 +128,31 @@ export interface ConversationSetup {
    * gets these results for calls that were open (for example custom tools answered since); for other open calls it is
    * told that their effect is unknown.
    */
-  goOn?: { results: readonly LateResult[] };
+  goOn?: { results: readonly LateResult[]; run?: AllowedCall };
   /** The conversation's id in Claude Code, a UUID that we choose. */
   id: string;
   /** Name of the primary thread in messages from and to subagents. */
   primaryThread: ThreadId;
   deadlines: { spawn: number; init: number; firstByte: number; idle: number; exit: number };
+}
+
+/**
+ * A call of an earlier process that may run now. The new process runs it at its start, before any model request. The host
+ * must have logged the start: if the process dies, the call may have run.
+ */
+export interface AllowedCall {
+  /** Id of the `…_use` event. */
+  eventId: EventId;
+  /** The model's id of the call. */
+  toolUseId: string;
+  /** Claude Code's name of the tool. */
+  name: string;
+  /** Replaces the stored input. */
+  changedTo?: Record<string, unknown>;
+  /** The transcript has this closed call instead: a copy of it is added under the new id. */
+  copyOf?: string;
+  /** Open calls that run after this one, each in a process of its own. If there are any, this process sends no model request. */
+  laterCalls: readonly string[];
 }
 
 /** Result of a call whose process is gone. */
@@ -246,6 +265,11 @@ export interface Conversation {
    * closed.
    */
   readonly ready: Promise<void>;
+  /**
+   * Of a process that only runs an allowed call (`laterCalls`): resolves when the call's result was reported, rejects if the
+   * process dies first. It takes no messages.
+   */
+  readonly ranCall: Promise<void>;
   readonly pid: number | undefined;
   /** Whether it takes no more messages, because it has failed or is closing. Output of running work still arrives. */
   readonly ended: boolean;

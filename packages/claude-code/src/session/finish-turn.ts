@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { appendFile } from "node:fs/promises";
 import { z } from "zod";
-import type { LateResult, TranscriptStore } from "./conversation.ts";
-import { readTranscript, toText, type TranscriptLine } from "./transcript-line.ts";
+import { copiedCall, markedCall, markerLine } from "./allowed-call.ts";
+import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
+import { readTranscript, toolUseIds, toText, type TranscriptLine } from "./transcript-line.ts";
 
 const UNKNOWN =
   "The process ended before this call had a result, so its outcome is not known. Check whether it took effect before you " +
@@ -17,36 +18,55 @@ const entry = z.looseObject({
 });
 type Entry = z.infer<typeof entry>;
 
-type Results = readonly LateResult[];
+type GoOn = NonNullable<ConversationSetup["goOn"]>;
+type Results = GoOn["results"];
 
 /**
  * Adds results for the open calls of a transcript in Claude Code's own format: a result sent as a message would not be
  * recognised. Without a result, the model is told that the effect is unknown; a result whose call was lost is sent as a
- * message. Returns false if there is no turn to continue.
+ * message. A call that may run now is marked for Claude Code. Returns false if there is no turn to continue.
  */
-export async function finishTurn(store: TranscriptStore, file: string, results: Results): Promise<boolean> {
-  const { added, goesOn } = resultLines((await readTranscript(file)) ?? [], results);
-  if (added.length > 0) {
-    await appendFile(file, toText(added));
-    await store.append("", added);
+export async function finishTurn(store: TranscriptStore, file: string, { results, run }: GoOn): Promise<boolean> {
+  const lines = (await readTranscript(file)) ?? [];
+  const { added, goesOn } = resultLines(lines, results, run ? [run.toolUseId, ...run.laterCalls] : []);
+  if (run) {
+    added.push(...copiedCall([...lines, ...added], run));
+    added.push(markerLine([...lines, ...added], run));
   }
-  return goesOn;
+  await append(store, file, added);
+  return goesOn || run !== undefined;
+}
+
+/** Closes the calls that a process was to run and did not finish, so that the next one does not run them again. */
+export async function closeMarkedCalls(store: TranscriptStore, file: string): Promise<void> {
+  const lines = (await readTranscript(file)) ?? [];
+  const marked = new Set(lines.flatMap((line) => markedCall(line) ?? []));
+  const others = lines.flatMap(toolUseIds).filter((id) => !marked.has(id));
+  if (marked.size > 0) await append(store, file, resultLines(lines, [], others).added);
+}
+
+async function append(store: TranscriptStore, file: string, added: readonly TranscriptLine[]): Promise<void> {
+  if (added.length === 0) return;
+  await appendFile(file, toText(added));
+  await store.append("", added);
 }
 
 export function resultLines(
   lines: readonly TranscriptLine[],
   results: Results,
+  /** Calls that stay open. */
+  open: readonly string[] = [],
 ): { added: TranscriptLine[]; goesOn: boolean } {
   const entries = lines.flatMap((line) => entry.safeParse(line).data ?? []).filter(({ isSidechain }) => !isSidechain);
   const answered = new Set(entries.flatMap(({ message }) => message.content.map(({ tool_use_id }) => tool_use_id)));
   const made = entries.flatMap((from) =>
     from.message.content.flatMap(({ type, id }) => (type === "tool_use" && id !== undefined ? [{ from, id }] : [])),
   );
-  const open = made.filter(({ id }) => !answered.has(id));
+  const closed = made.filter(({ id }) => !answered.has(id) && !open.includes(id));
   const lost = results.filter(({ toolUseId }) => !made.some(({ id }) => id === toolUseId));
   const last = entries.at(-1);
   let parent = last?.uuid;
-  const added = open.map(({ from, id }) => {
+  const added = closed.map(({ from, id }) => {
     const line = resultLine(from, id, parent, results);
     parent = line.uuid;
     return line;

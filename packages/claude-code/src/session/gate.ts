@@ -81,6 +81,7 @@ export class Gate {
     this.#host = host;
     this.#names = names;
     this.#stored = stored;
+    if (setup.goOn?.run) this.#passed.set(setup.goOn.run.toolUseId, undefined);
   }
 
   /** The model's ids of open calls of the primary thread. */
@@ -153,6 +154,10 @@ export class Gate {
   /** For `PreToolUse`, which Claude Code calls before every offered tool, also in subagents. */
   readonly beforeTool: HookCallback = async (input, _toolUseId, { signal }) => {
     if (input.hook_event_name !== "PreToolUse") return {};
+    const run = this.#setup.goOn?.run;
+    if (run?.toolUseId === input.tool_use_id) {
+      return answer({ allow: true, input: run.changedTo ?? toolInput.parse(input.tool_input) });
+    }
     const verdict = await this.#verdict(input.tool_use_id, input.tool_name, input.tool_input, signal).catch(
       (error: unknown): Confirmation => ({ allow: false, message: `The call could not be judged: ${String(error)}` }),
     );

@@ -6,6 +6,8 @@ import type { ConversationSetup, SubagentDefinition } from "./conversation.ts";
 import { projectInstructions } from "./project-instructions.ts";
 import { secretPaths } from "./secret-paths.ts";
 
+type Hooks = NonNullable<Settings["hooks"]>;
+
 /** The tool that returns the object of an output schema. */
 export const OUTPUT_TOOL = "StructuredOutput";
 
@@ -15,7 +17,7 @@ export const OUTPUT_TOOL = "StructuredOutput";
  * files; Claude Code never loads them itself. The exception is skills, from a private copy. The caller adds the
  * stateful options: hooks, custom tools, the transcript store.
  */
-export function sessionOptions(setup: ConversationSetup, variables: Record<string, string>): Options {
+export function sessionOptions(setup: ConversationSetup, variables: Record<string, string>, bootHooks: Hooks): Options {
   const { trusted } = setup;
   const words = [setup.system, projectInstructions(setup.folder)].filter((text) => text !== undefined).join("\n\n");
   const { $schema: _, ...schema } = setup.outputSchema ?? {};
@@ -37,7 +39,8 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     disallowedTools: BUILTIN_TOOLS.filter((name) => !setup.tools.includes(name) && !ALIASES.has(name)),
     agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent)])),
     strictMcpConfig: true,
-    permissionMode: setup.planning ? "plan" : "default",
+    // In plan mode Claude Code would refuse a call that was allowed before.
+    permissionMode: setup.planning && !setup.goOn?.run ? "plan" : "default",
     // Background tasks are listed and can be stopped one by one, so an interrupt ends only the turn.
     perTaskStopAffordance: true,
     includePartialMessages: true,
@@ -51,7 +54,7 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       // Ours last: the folder cannot change the billing.
       env: { ...folderVariables(trusted?.variables), ...overridingVariables(variables, setup.credential) },
       ...NO_HELPERS,
-      ...(trusted?.hooks && { hooks: trusted.hooks as NonNullable<Settings["hooks"]> }),
+      hooks: joinHooks((trusted?.hooks ?? {}) as Hooks, bootHooks),
       ...(trusted && { permissions: { deny: [...trusted.denied] } }),
       // The gate is a hook itself.
       disableAllHooks: false,
@@ -69,6 +72,14 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     pathToClaudeCodeExecutable: setup.executable,
   };
 }
+
+const joinHooks = (some: Hooks, others: Hooks): Hooks => {
+  const joined = { ...some };
+  for (const [event, hooks] of Object.entries(others) as [keyof Hooks, NonNullable<Hooks[keyof Hooks]>][]) {
+    joined[event] = [...(joined[event] ?? []), ...hooks];
+  }
+  return joined;
+};
 
 /** Disables helper programs that settings could name as source of credentials or headers. */
 const NO_HELPERS: Settings = {

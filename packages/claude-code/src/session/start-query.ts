@@ -6,6 +6,7 @@ import {
   type Query,
   type SDKUserMessage,
   type SessionStore,
+  type Settings,
 } from "@anthropic-ai/claude-agent-sdk";
 import { Child } from "../child.ts";
 import { secretOf } from "../credential.ts";
@@ -41,6 +42,8 @@ export function startQuery(
     gate: Gate;
     transcripts: SessionStore;
     onSpawn: (child: Child) => void;
+    /** Hooks that must be there when the process boots. */
+    bootHooks?: NonNullable<Settings["hooks"]>;
     /** Extra options for recordings, beyond those of a session. */
     extra?: Partial<Options>;
   },
@@ -59,7 +62,7 @@ export function startQuery(
   return query({
     prompt: parts.input,
     options: {
-      ...sessionOptions(setup, variables),
+      ...sessionOptions(setup, variables, parts.bootHooks ?? {}),
       mcpServers: {
         ...remoteServers(setup),
         ...connectedServers(setup),

@@ -27,12 +27,19 @@ export async function readTranscript(file: string): Promise<TranscriptLine[] | u
 export const toText = (lines: readonly TranscriptLine[]): string =>
   lines.map((row) => `${JSON.stringify(row)}\n`).join("");
 
-const call = z.object({ type: z.literal("tool_use"), id: z.string() });
+const call = z.object({
+  type: z.literal("tool_use"),
+  id: z.string(),
+  input: z.record(z.string(), z.unknown()).catch({}),
+});
 const answer = z.object({ message: z.object({ content: z.array(z.unknown()) }) });
 
+/** The calls in a line. */
+export const callsIn = (row: TranscriptLine): z.infer<typeof call>[] =>
+  (answer.safeParse(row).data?.message.content ?? []).flatMap((block) => call.safeParse(block).data ?? []);
+
 /** Ids of the calls in a line. */
-export const toolUseIds = (row: TranscriptLine): string[] =>
-  (answer.safeParse(row).data?.message.content ?? []).flatMap((block) => call.safeParse(block).data?.id ?? []);
+export const toolUseIds = (row: TranscriptLine): string[] => callsIn(row).map(({ id }) => id);
 
 const result = z.object({ type: z.literal("tool_result"), tool_use_id: z.string() });
 

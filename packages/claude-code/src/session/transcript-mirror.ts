@@ -1,7 +1,7 @@
 import type { SessionKey, SessionStore, SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
 import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
-import { finishTurn } from "./finish-turn.ts";
+import { closeMarkedCalls, finishTurn } from "./finish-turn.ts";
 import { restoreTranscript } from "./restore-transcript.ts";
 import { messageUuids, resultIds, type TranscriptLine, toolUseIds } from "./transcript-line.ts";
 
@@ -91,8 +91,9 @@ export class TranscriptMirror implements SessionStore {
       throw this.#failure;
     }
     for (const line of found.get(MAIN) ?? []) for (const uuid of messageUuids(line)) this.#remembered.add(uuid);
-    const goesOn = this.#goOn && (await finishTurn(this.#store, `${folder}/${sessionId}.jsonl`, this.#goOn.results));
-    this.#onFound(found, goesOn ?? false);
+    const file = `${folder}/${sessionId}.jsonl`;
+    if (!this.#goOn) await closeMarkedCalls(this.#store, file);
+    this.#onFound(found, this.#goOn !== undefined && (await finishTurn(this.#store, file, this.#goOn)));
     return null;
   }
 

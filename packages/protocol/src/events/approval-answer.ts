@@ -49,6 +49,6 @@ export interface ApprovalOutcome {
   /** True if the answer changed the input. */
   edited?: boolean;
   mode?: (typeof PERMISSION_MODES)[number];
-  /** The asking process had ended. If allowed, exactly this call passes once when the agent repeats it. */
+  /** The asking process had ended. An allowed call runs in a new process. */
   late?: boolean;
 }

@@ -1,4 +1,5 @@
 import type { ApprovalNote, ApprovalOutcome } from "./approval-answer.ts";
+import type { ToolCallState } from "../words.ts";
 import type { ClientEvent } from "./client-event.ts";
 import type { TextBlock, ToolResultContent, UserContent } from "./content.ts";
 import type { FilePatch } from "./file-patch.ts";
@@ -66,6 +67,8 @@ interface ToolCallNote {
   verdict?: Verdict;
   /** Present on a call that needs approval. */
   approval?: ApprovalNote;
+  /** On a question of Tandem itself: the call whose outcome it asks for. */
+  outcome_of?: EventId;
 }
 
 interface UseBase {
@@ -225,6 +228,8 @@ export type SessionEventBody =
    * for each; `event_id` is the id of the call.
    */
   | ({ type: "tandem.approval_resolved"; event_id: EventId } & ApprovalOutcome)
+  /** The state of a call that a person was asked about. The last one counts; `event_id` is the id of the call. */
+  | { type: "tandem.tool_state"; event_id: EventId; state: ToolCallState; reason?: string }
   /** A checkpoint of the working folder at a turn boundary. `message_id` is the message that started the turn. */
   | {
       type: "tandem.checkpoint";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { documentBlock, imageBlock, toolResultContent, userContent } from "../events/content.ts";
 import { filePatch } from "../events/file-patch.ts";
 import type { ModelUsage, SessionErrorDetail, Todo } from "../events/session-event.ts";
+import { TOOL_CALL_STATES } from "../words.ts";
 
 // Messages with parts, folded from events by `project`, as the user interface shows them. Ids come from the events, so they are
 // the same wherever a fold starts.
@@ -78,6 +79,8 @@ const toolPart = z.strictObject({
   input_preview: z.string().optional(),
   /** Null if no decision was needed, or if it is unknown. */
   permission: toolPermission.nullable(),
+  /** The last `tandem.tool_state` of a call that a person was asked about. */
+  call_state: z.enum(TOOL_CALL_STATES).optional(),
   state: toolState,
   preview,
 });

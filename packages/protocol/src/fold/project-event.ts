@@ -3,7 +3,7 @@ import { contentParts, partId } from "./project-content.ts";
 import { noticeOf } from "./project-notice.ts";
 import { beginSubtask, changeSubtask, exchange } from "./project-subtasks.ts";
 import type { Timeline } from "./project-timeline.ts";
-import { answerTool, breakOffTool, finishTool, refuseTool, requestTool } from "./project-tools.ts";
+import { answerTool, breakOffTool, finishTool, moveTool, refuseTool, requestTool } from "./project-tools.ts";
 import type { EventOf, LoggedEvent } from "../events/session-event.ts";
 
 /** Folds one event into the messages. Invisible and unknown events change nothing. */
@@ -89,6 +89,8 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       return fail(timeline, entry, event);
     case "tandem.shell":
       return timeline.addBeside(entry, shellPart(event));
+    case "tandem.tool_state":
+      return moveTool(timeline, entry, event);
     case "tandem.recovered":
       for (const closed of event.closed) breakOffTool(timeline, entry, closed);
       return timeline.addBeside(entry, { type: "recovery", id, at, cause: event.cause, closed: event.closed });

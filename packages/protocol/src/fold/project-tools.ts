@@ -3,6 +3,7 @@ import type { PartOf } from "./message.ts";
 import type { Timeline } from "./project-timeline.ts";
 import type { FilePatch } from "../events/file-patch.ts";
 import type { EventOf, Interruption, LoggedEvent } from "../events/session-event.ts";
+import type { ToolCallState } from "../words.ts";
 
 type ToolPart = PartOf<"tool">;
 type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
@@ -74,6 +75,47 @@ export function finishTool(timeline: Timeline, entry: LoggedEvent, result: ToolR
       : { type: "completed", ...ended };
   put(timeline, entry, { ...tool, kind: tool.kind ?? result.kind, state });
   if (patch) timeline.recordPatch(patch, tool.id);
+}
+
+/** A call that a person was asked about has changed its state. Its result says more than `done` and `failed`. */
+export function moveTool(timeline: Timeline, entry: LoggedEvent, event: EventOf<"tandem.tool_state">): void {
+  const tool = timeline.find("tool", event.event_id);
+  if (!tool) return;
+  put(timeline, entry, { ...tool, call_state: event.state, state: stateIn(event.state, tool, entry) });
+}
+
+function stateIn(called: ToolCallState, tool: ToolPart, entry: LoggedEvent): ToolPart["state"] {
+  const at = entry.event.processed_at;
+  const closed = { started_at: startOf(tool), ended_at: at ?? "", output: [] };
+  switch (called) {
+    case "waiting":
+    case "allowed":
+      return isOver(tool) ? tool.state : { type: "pending" };
+    case "running":
+      return { type: "running", started_at: at };
+    case "unknown":
+      return isOver(tool) ? tool.state : { type: "error", ...closed, interrupted: "crash" };
+    case "interrupted":
+      return isOver(tool) ? tool.state : { type: "error", ...closed, started_at: null };
+    default:
+      return tool.state;
+  }
+}
+
+/** The state of any call. A call that no person was asked about has only some of them. */
+export function callStateOf({ call_state: told, permission, state }: ToolPart): ToolCallState {
+  if (told !== undefined) return told;
+  switch (state.type) {
+    case "pending":
+      return "waiting";
+    case "running":
+      return "running";
+    case "completed":
+      return "done";
+    case "error":
+      if (permission?.type === "denied") return "denied";
+      return state.interrupted ? "unknown" : "failed";
+  }
 }
 
 /** Closes an open call whose effect is unknown. */

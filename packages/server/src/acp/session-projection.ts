@@ -108,10 +108,8 @@ export class SessionProjection {
         return this.#result(event.mcp_tool_use_id, event);
       case "user.custom_tool_result":
         return this.#result(event.custom_tool_use_id, event);
-      case "tandem.approval_resolved":
-        return event.outcome === "allowed" && this.#open.has(event.event_id)
-          ? [{ type: "tool_call", id: event.event_id, change: { status: "in_progress" } }]
-          : [];
+      case "tandem.tool_state":
+        return this.#open.has(event.event_id) ? stateChange(event) : [];
       case "tandem.todo":
         if (child) return [];
         return [{ type: "plan", entries: event.todos.map(({ content, status }) => ({ content, status })) }];
@@ -227,5 +225,19 @@ export class SessionProjection {
     const size = (this.#model === undefined ? undefined : this.#windowOf(this.#model)) ?? WINDOW;
     // Round to a millionth: sums of floats are imprecise.
     return [{ type: "usage", used: this.#used, size, usd: Math.round(this.#usd * 1e6) / 1e6 }];
+  }
+}
+
+/** A call that may have run is shown as failed, with the state that the protocol has no field for. */
+function stateChange({ event_id: id, state }: EventOf<"tandem.tool_state">): Patch[] {
+  switch (state) {
+    case "running":
+      return [{ type: "tool_call", id, change: { status: "in_progress" } }];
+    case "unknown":
+    case "interrupted":
+    case "expired":
+      return [{ type: "tool_call", id, change: { status: "failed", reason: state } }];
+    default:
+      return [];
   }
 }

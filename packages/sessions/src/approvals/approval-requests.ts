@@ -1,15 +1,38 @@
 import type { LateResult } from "@tandem/claude-code";
-import type { EventId, SessionEventBody } from "@tandem/protocol";
-import { lateResult } from "./late-result.ts";
-import type { OpenCall, Placed } from "../log/open-turn.ts";
+import { newId, type EventId, type EventOf, type SessionEventBody } from "@tandem/protocol";
+import { lateResult, replacedResult, reportedResult } from "./late-result.ts";
+import { resultOf, type OpenCall, type Placed } from "../log/open-turn.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import { PendingApprovals, type CallState } from "./pending-approvals.ts";
-import { announcement, answeredCall, callStatus, unanswered, type Answer } from "./pending-calls.ts";
-import { grantOf, Grants, type openGrants } from "./grants.ts";
+import {
+  allowsRun,
+  announcement,
+  answeredCall,
+  callStatus,
+  runningCalls,
+  unanswered,
+  type Answer,
+} from "./pending-calls.ts";
+import { replacedId, replacement, type LegacyGrant } from "./legacy-grants.ts";
 import { cancellation } from "./outcome.ts";
+import { knownOutcome, outcomeQuestion, type KnownOutcome } from "./outcome-question.ts";
 import { saveRule, settleAnswer } from "./settle-answer.ts";
+import { toolState } from "./tool-state.ts";
+
+/** A call that may run now, in a process that did not make it. */
+export interface LateCall {
+  call: OpenCall;
+  /** The input that a person changed it to. */
+  input?: Record<string, unknown>;
+}
+
+/** Answers that came without a process: results for the model, and calls that may run now. */
+export interface LateAnswers {
+  results: LateResult[];
+  calls: LateCall[];
+}
 
 /** Requests and answers that a former writer left in the log. */
 export interface InheritedRequests {
@@ -19,15 +42,22 @@ export interface InheritedRequests {
   announced: EventId[];
   /** Answers that may not have reached the model: results of custom tools, and answers that came without a process. */
   answered: { call: OpenCall; answer: Answer }[];
-  /** Calls that were allowed without a process, and not made since. */
-  grants: ReturnType<typeof openGrants>;
+  /** Calls that a person allowed and a process had started. They may have run. */
+  started: OpenCall[];
+  /** Those of them whose outcome no person was asked for yet. */
+  unknown: OpenCall[];
+  /** Calls that version 0.1 allowed the model to repeat, and that were not repeated. */
+  grants: LegacyGrant[];
+}
+
+function allowedCall(call: OpenCall, answer: Answer): LateCall {
+  const input = answer.type === "user.tool_confirmation" ? answer.tandem?.input : undefined;
+  return { call, ...(input && { input }) };
 }
 
 /** The approvals and custom tool results that a session's turn requests, and their events in the log. */
 export class ApprovalRequests {
   readonly pending: PendingApprovals;
-  /** Calls that were allowed after their process had gone. Each may be made once. */
-  readonly grants = new Grants();
   readonly #state: CallState;
   readonly #writer: SessionWriter;
   readonly #rules: Rules;
@@ -46,9 +76,19 @@ export class ApprovalRequests {
     }
     for (const { call, answer } of inherited.answered) {
       this.#state.apply({ type: "call.inherited", call, answer });
+      if (allowsRun({ call, answer })) this.#writer.open.set(call.use.id, call);
     }
-    for (const call of inherited.grants) this.grants.add(call);
+    for (const call of inherited.started) this.#writer.open.set(call.use.id, call);
+    for (const grant of inherited.grants) this.#allowGrant(grant);
     this.#state.apply({ type: "calls.announced", ids: inherited.announced });
+  }
+
+  #allowGrant(grant: LegacyGrant): void {
+    const id = newId("event");
+    void this.#writer.record(null, id, replacement(grant), {});
+    void this.#writer.place([toolState(id, "allowed")]);
+    const call = this.#writer.open.get(id);
+    if (call) this.#state.apply({ type: "call.inherited", call, answer: grant.answer });
   }
 
   /**
@@ -69,37 +109,95 @@ export class ApprovalRequests {
     const taken = { ...answer, session_thread_id: call.thread };
     const change = { ...callStatus(this.#state.calls), ...settled.change };
     await this.#writer.take(taken, following, change, call.thread);
-    const grant = late ? grantOf(call, answer) : undefined;
-    if (grant) this.grants.add(grant);
     handOver();
     return { isChanged: settled.change.metadata !== undefined };
   }
 
-  /** Takes the answers that no process fetched, for a new process. */
-  takeLate(): LateResult[] {
-    return this.pending.takeUndelivered().map(lateResult);
+  /** Takes the answers that no process fetched, for a new process: results for the model, and calls that may run now. */
+  takeLate(): LateAnswers {
+    const late: LateAnswers = { results: [], calls: [] };
+    for (const { call, answer } of this.pending.takeUndelivered()) {
+      const asked = call.use.tandem.outcome_of;
+      const about = asked === undefined ? undefined : this.#writer.open.get(asked);
+      if (about) this.#takeOutcome(late, about, knownOutcome(call, answer));
+      else if (allowsRun({ call, answer }) && call.thread === null) {
+        const replaced = replacedId(call.use);
+        if (replaced !== undefined) late.results.push(replacedResult(replaced));
+        late.calls.push(allowedCall(call, answer));
+      } else late.results.push(lateResult({ call, answer }));
+    }
+    return late;
+  }
+
+  #takeOutcome(late: LateAnswers, call: OpenCall, outcome: KnownOutcome): void {
+    if (outcome === "again") {
+      late.calls.push({ call });
+      return;
+    }
+    const result = reportedResult(call, outcome);
+    late.results.push(result);
+    const { content, isError } = result;
+    const state = toolState(call.use.id, isError ? "failed" : "done");
+    void this.#writer.place([resultOf(call, { content: [...content], is_error: isError }), state]);
+  }
+
+  /** A process is about to run a call. Resolves when that is durable. */
+  async started(call: OpenCall): Promise<void> {
+    this.#state.apply({ type: "call.started", call });
+    await this.#writer.place([toolState(call.use.id, "running")]);
   }
 
   /** A call that has its result needs no answer. */
   observe(event: SessionEventBody): void {
-    if (event.type === "agent.tool_result") this.#leave(event.tool_use_id);
-    if (event.type === "agent.mcp_tool_result") this.#leave(event.mcp_tool_use_id);
+    if (event.type === "agent.tool_result") this.#close(event.tool_use_id, event);
+    if (event.type === "agent.mcp_tool_result") this.#close(event.mcp_tool_use_id, event);
   }
 
-  /** The events that cancel unanswered calls at the end of a turn. */
-  unanswered(): Placed[] {
-    return unanswered(this.#state.calls).flatMap(cancellation);
+  /** Calls of the primary thread that survive the death of their process. */
+  get survivors(): OpenCall[] {
+    const { calls } = this.#state;
+    return [...unanswered(calls), ...runningCalls(calls)].filter(({ thread }) => thread === null);
+  }
+
+  /** The process died while these calls ran: asks a person for their outcome. */
+  askOutcomes(calls: readonly OpenCall[]): void {
+    for (const call of calls) {
+      const { id } = call.use;
+      this.#state.apply({ type: "call.closed", id });
+      void this.#writer.place([toolState(id, "unknown", "The process died while the call was running.")]);
+      const question = outcomeQuestion(call);
+      void this.#writer.record(null, question.id, question.body, {});
+      const asked = this.#writer.open.get(question.id);
+      if (asked) void this.pending.enter(asked);
+    }
+  }
+
+  /** Calls whose process died while a person had allowed them and they ran. */
+  get running(): OpenCall[] {
+    return runningCalls(this.#state.calls).filter(({ thread }) => thread === null);
+  }
+
+  /** The events for calls that the end of a turn leaves open. */
+  endings(): Placed[] {
+    const { calls } = this.#state;
+    const unknown = runningCalls(calls).map(({ use }) => toolState(use.id, "unknown", "The turn ended while it ran."));
+    return [...unanswered(calls).flatMap(cancellation), ...unknown];
   }
 
   clear(): void {
     this.pending.clear();
-    this.grants.clear();
   }
 
-  #leave(id: EventId): void {
-    const call = unanswered(this.#state.calls).find(({ use }) => use.id === id);
+  #close(id: EventId, { is_error: isError, tandem }: Pick<EventOf<"agent.tool_result">, "is_error" | "tandem">): void {
+    const { calls } = this.#state;
+    const call = unanswered(calls).find(({ use }) => use.id === id);
+    const isRunning = runningCalls(calls).some(({ use }) => use.id === id);
     this.#state.apply({ type: "call.closed", id });
     if (call) void this.#writer.place(cancellation(call));
+    if (isRunning) {
+      const state = tandem?.interrupted ? "unknown" : isError ? "failed" : "done";
+      void this.#writer.place([toolState(id, state)]);
+    }
   }
 
   /** The answer counts even if its rule cannot be saved. */

@@ -215,12 +215,11 @@ describe("an unanswered approval", () => {
     const approval = await asked(patient, session);
     clock.advance(HOUR_MS);
     await expect.poll(async () => patient.store.leases.holder(session.id as never)).toBeUndefined();
-    stage.rehearsal.use([touch("patient.txt"), text("Finally.")]);
+    stage.rehearsal.use([text("Finally.")]);
     const answered = await patient.engine.approvals.answer(approval.id, allow, "Ada");
     expect(answered.resolved).toMatchObject({ outcome: "allowed", late: true });
     const events = await restOf(patient, session);
-    const uses = events.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event] : []));
-    expect(uses.at(-1)).toMatchObject({ evaluated_permission: "allow", tandem: { verdict: { by: "grant" } } });
+    expect(events.filter(({ event }) => event.type === "agent.tool_use")).toHaveLength(1);
     expect(isThere("patient.txt")).toBe(true);
     expect(events.filter(isIdle)).toHaveLength(2);
 

@@ -1,6 +1,7 @@
 import type { ApprovalOutcome, PermissionMode } from "@tandem/protocol";
 import type { OpenCall, Placed } from "../log/open-turn.ts";
 import type { Answer } from "./pending-calls.ts";
+import { toolState } from "./tool-state.ts";
 
 /** Whether a call asks a person, rather than a client that has the tool. */
 export const isApproval = ({ use }: OpenCall): boolean =>
@@ -36,6 +37,8 @@ export const resolution = (call: OpenCall, outcome: ApprovalOutcome): Placed[] =
     ? [{ thread: null, body: { type: "tandem.approval_resolved", event_id: call.use.id, ...outcome } }]
     : [];
 
-/** The request ended without an answer. */
-export const cancellation = (call: OpenCall): Placed[] =>
-  resolution(call, { outcome: "cancelled", by: "tandem", at: new Date().toISOString() });
+/** The request ended without an answer: the call did not run. */
+export const cancellation = (call: OpenCall): Placed[] => [
+  ...resolution(call, { outcome: "cancelled", by: "tandem", at: new Date().toISOString() }),
+  ...(isApproval(call) && call.use.tandem.outcome_of === undefined ? [toolState(call.use.id, "interrupted")] : []),
+];

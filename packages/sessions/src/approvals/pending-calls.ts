@@ -10,9 +10,10 @@ export type Answer = EventOf<"user.tool_confirmation" | "user.custom_tool_result
  * - `waiting`: it can be answered.
  * - `answering`: the answer is being written to the log.
  * - `answered`: the answer is durable; the process that asked has not fetched it.
+ * - `running`: a person allowed it, and the log says that a process runs it.
  */
 export type PendingCall =
-  | { status: "unsaved" | "waiting"; call: OpenCall }
+  | { status: "unsaved" | "waiting" | "running"; call: OpenCall }
   | { status: "answering" | "answered"; call: OpenCall; answer: Answer };
 
 export interface PendingCalls {
@@ -26,8 +27,9 @@ export type CallEvent =
   | { type: "call.saved"; id: EventId }
   | { type: "call.answering"; id: EventId; answer: Answer }
   | { type: "call.answered"; id: EventId }
-  /** The process that asked has its answer, or a new process is told. */
+  /** The process that asked has its answer, or a new process is told. An allowed call stays until it has run. */
   | { type: "call.delivered"; id: EventId }
+  | { type: "call.started"; call: OpenCall }
   /** The call has its result, or was cancelled. */
   | { type: "call.closed"; id: EventId }
   /** A former writer took this answer and may not have delivered it. */
@@ -49,7 +51,12 @@ export function applyCallEvent(pending: PendingCalls, event: CallEvent): Pending
       return { ...pending, announced: event.ids };
     case "calls.cleared":
       return NO_CALLS;
-    case "call.delivered":
+    case "call.delivered": {
+      const known = pending.calls.get(event.id);
+      return known && "answer" in known && allowsRun(known) ? pending : without(pending, event.id);
+    }
+    case "call.started":
+      return set(pending, { status: "running", call: event.call });
     case "call.closed":
       return without(pending, event.id);
     case "call.saved":
@@ -76,6 +83,13 @@ function advance(
   }
 }
 
+/** Whether an answer makes a tool of Claude Code or of an MCP server run. */
+export const allowsRun = ({ call: { use }, answer }: { call: OpenCall; answer: Answer }): boolean =>
+  answer.type === "user.tool_confirmation" &&
+  answer.result === "allow" &&
+  use.type !== "agent.custom_tool_use" &&
+  use.tandem.approval?.kind !== "plan";
+
 const set = (pending: PendingCalls, call: PendingCall): PendingCalls => ({
   ...pending,
   calls: new Map(pending.calls).set(call.call.use.id, call),
@@ -92,6 +106,10 @@ const isOpen = ({ status }: PendingCall): boolean => status === "unsaved" || sta
 /** Calls without an answer, in the order in which they were asked. */
 export const unanswered = ({ calls }: PendingCalls): OpenCall[] =>
   [...calls.values()].filter(isOpen).map(({ call }) => call);
+
+/** Allowed calls without a result. */
+export const runningCalls = ({ calls }: PendingCalls): OpenCall[] =>
+  [...calls.values()].flatMap(({ status, call }) => (status === "running" ? [call] : []));
 
 /** Answers that no process has fetched. */
 export const undelivered = ({ calls }: PendingCalls): { call: OpenCall; answer: Answer }[] =>

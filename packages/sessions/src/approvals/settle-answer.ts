@@ -1,10 +1,11 @@
-import { SESSION_METADATA, type RuleScope } from "@tandem/protocol";
+import { SESSION_METADATA, type ApprovalOutcome, type RuleScope } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
-import { unmade } from "./late-result.ts";
-import { closing, type OpenCall, type Placed } from "../log/open-turn.ts";
+import { settledResult } from "./late-result.ts";
+import { resultOf, type OpenCall, type Placed } from "../log/open-turn.ts";
 import type { Rules } from "../rules/rules.ts";
-import type { Answer } from "./pending-calls.ts";
-import { nextMode, outcomeOf, resolution } from "./outcome.ts";
+import { allowsRun, type Answer } from "./pending-calls.ts";
+import { isApproval, nextMode, outcomeOf, resolution } from "./outcome.ts";
+import { toolState } from "./tool-state.ts";
 
 /** Events and row changes that an answer causes. `late`: the process that asked has ended. */
 export function settleAnswer(
@@ -14,11 +15,13 @@ export function settleAnswer(
 ): { events: Placed[]; change: SessionChange } {
   const outcome = outcomeOf(call, answer, late);
   const mode = nextMode(call, answer);
+  const result = late ? settledResult(call, answer) : undefined;
   const metadata = mode && { ...row.metadata, [SESSION_METADATA.permissionMode]: mode };
   return {
     events: [
-      ...(late && answer.type === "user.tool_confirmation" ? [closing(call, "crash", unmade(call, answer))] : []),
+      ...(result ? [resultOf(call, { content: [{ type: "text", text: result.text }], is_error: result.isError })] : []),
       ...resolution(call, outcome),
+      ...stateAfter(call, answer, outcome),
       ...(mode && metadata
         ? [
             { thread: null, body: { type: "session.updated" as const, metadata } },
@@ -28,6 +31,21 @@ export function settleAnswer(
     ],
     change: metadata ? { metadata } : {},
   };
+}
+
+function stateAfter(call: OpenCall, answer: Answer, { outcome }: ApprovalOutcome): Placed[] {
+  if (!isApproval(call) || call.use.tandem.outcome_of !== undefined) return [];
+  const { id } = call.use;
+  switch (outcome) {
+    case "allowed":
+      // The answer to a question or a plan is its whole effect.
+      return [toolState(id, allowsRun({ call, answer }) ? "allowed" : "done")];
+    case "denied":
+    case "expired":
+      return [toolState(id, outcome)];
+    case "cancelled":
+      return [toolState(id, "interrupted")];
+  }
 }
 
 /** Saves the rule of an answer with a wider scope. Idempotent, for a retry after a crash. */

@@ -91,19 +91,32 @@ export function announcedCalls(events: readonly LoggedEvent[]): EventId[] {
 }
 
 /** A substitute result for a call without one. */
-export const closing = (call: OpenCall, why: Interruption, words: string): Placed => ({
+export const closing = (call: OpenCall, why: Interruption, words: string): Placed =>
+  resultOf(call, { content: [{ type: "text", text: words }], is_error: true, tandem: { interrupted: why } });
+
+type Result = Pick<EventOf<"agent.tool_result">, "content" | "is_error" | "tandem">;
+
+export const resultOf = (call: OpenCall, result: Result): Placed => ({
   thread: call.thread,
-  body: interruptedResult(call, why, words),
+  body: resultEvent(call, result),
 });
 
-function interruptedResult({ use }: OpenCall, interrupted: Interruption, text: string): SessionEventBody {
-  const result = { content: [{ type: "text" as const, text }], is_error: true, tandem: { interrupted } };
+function resultEvent({ use }: OpenCall, result: Result): SessionEventBody {
   switch (use.type) {
     case "agent.tool_use":
       return { type: "agent.tool_result", tool_use_id: use.id, ...result };
     case "agent.mcp_tool_use":
       return { type: "agent.mcp_tool_result", mcp_tool_use_id: use.id, ...result };
-    case "agent.custom_tool_use":
-      return { type: "user.custom_tool_result", custom_tool_use_id: use.id, ...result };
+    case "agent.custom_tool_use": {
+      const { content, is_error, tandem } = result;
+      const interrupted = tandem?.interrupted;
+      return {
+        type: "user.custom_tool_result",
+        custom_tool_use_id: use.id,
+        ...(content && { content }),
+        ...(is_error != null && { is_error }),
+        ...(interrupted && { tandem: { interrupted } }),
+      };
+    }
   }
 }

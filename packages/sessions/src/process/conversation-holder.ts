@@ -1,10 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism, homedir } from "node:os";
 import type { Conversation, ConversationOutput, ConversationSetup } from "@tandem/claude-code";
-import { LlmError, RequestError, type EventOf, type SessionEventBody, type ThreadId } from "@tandem/protocol";
+import {
+  LlmError,
+  RequestError,
+  type EventId,
+  type EventOf,
+  type SessionEventBody,
+  type ThreadId,
+} from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
 import { approvalNote } from "../approvals/approval-note.ts";
-import type { Grants } from "../approvals/grants.ts";
 import { judgeCall } from "@tandem/policy";
 import type { Rules } from "../rules/rules.ts";
 import { plansFolder } from "./plans-folder.ts";
@@ -29,7 +35,8 @@ interface HolderDependencies {
   lease: Lease;
   writer: SessionWriter;
   pending: PendingApprovals;
-  grants: Grants;
+  /** A call that a person allowed is about to run. Resolves when that is durable. */
+  onRun: (call: EventId) => Promise<void>;
   rules: Rules;
   definitions: ToolDefinitions;
   onOutput: (output: ConversationOutput) => void;
@@ -142,7 +149,7 @@ export class ConversationHolder {
       note: (call) =>
         approvalNote(call, { row: writer.row, expire: settings.approvals?.expire, book, clock: settings.clock }),
       pending: this.#dependencies.pending,
-      grants: this.#dependencies.grants,
+      onRun: this.#dependencies.onRun,
       durable: () => writer.durable(),
       onOutput: (output) => {
         if (output.type === "closed") this.#released = owned.disposeAsync();

@@ -1,7 +1,6 @@
 import type { Confirmation, ConversationHost, Decision } from "@tandem/claude-code";
-import type { ApprovalNote } from "@tandem/protocol";
+import type { ApprovalNote, EventId } from "@tandem/protocol";
 import { asksPerson, isPlan } from "../approvals/approval-note.ts";
-import type { Grants } from "../approvals/grants.ts";
 import { readAnswers, refusal } from "../approvals/questions.ts";
 import type { JudgedCall } from "@tandem/policy";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
@@ -12,8 +11,8 @@ export function createHost(session: {
   /** The details of a call for the person who is asked. */
   note: (call: JudgedCall) => ApprovalNote;
   pending: PendingApprovals;
-  /** Calls approved in advance; the first matching call uses one up. */
-  grants: Grants;
+  /** A call that a person allowed is about to run. Resolves when that is durable. */
+  onRun: (call: EventId) => Promise<void>;
   onOutput: ConversationHost["onOutput"];
   durable: () => Promise<void>;
 }): ConversationHost {
@@ -24,10 +23,7 @@ export function createHost(session: {
       const judged = session.judge(call);
       const decision: Decision =
         judged.permission === "allow" && asksPerson(call) ? { ...judged, permission: "ask" } : judged;
-      if (decision.permission !== "ask") return decision;
-      if (!session.grants.use(call)) return { ...decision, approval: session.note(call) };
-      const why = "A person allowed exactly this call after the process that asked had gone.";
-      return { ...decision, permission: "allow", verdict: { action: "allow", why, by: "grant" } };
+      return decision.permission === "ask" ? { ...decision, approval: session.note(call) } : decision;
     },
     async confirm({ eventId, signal, name, mcpServer, input }): Promise<Confirmation> {
       const answer = await session.pending.wait(eventId, signal);
@@ -43,6 +39,7 @@ export function createHost(session: {
         return { allow: false, message: answer.deny_message ?? "The user denied this call." };
       }
       if (isPlan({ name, mcpServer })) return { allow: true, mode: answer.tandem?.mode ?? "default" };
+      await session.onRun(eventId);
       const changed = answer.tandem?.input;
       if (!changed) return { allow: true };
       const told = `The user changed the input of this call before allowing it. It is made with ${JSON.stringify(changed)}`;

@@ -16,5 +16,7 @@ export async function closeInterruptedTurn(
   requests.inherit(interrupted);
   const words = `The process ${interrupted.isHandedOver ? "was stopped" : "died"} while this call was running. What it did is not known.`;
   const closings = interrupted.running.map((call) => closing(call, "crash", words));
-  await writer.place([...closings, ...interrupted.cancelled.flatMap(cancellation)]);
+  const unrun = interrupted.cancelled.map((call) => closing(call, "crash", "The process died before this call ran."));
+  await writer.place([...closings, ...unrun, ...interrupted.cancelled.flatMap(cancellation)]);
+  requests.askOutcomes(interrupted.unknown);
 }

@@ -1,7 +1,8 @@
-import type { LateResult } from "@tandem/claude-code";
 import { RequestError, type EventOf } from "@tandem/protocol";
+import type { ApprovalRequests, LateAnswers } from "../approvals/approval-requests.ts";
 import type { TurnHooks } from "../hooks/turn-hook.ts";
 import type { ConversationHolder } from "../process/conversation-holder.ts";
+import { LateCalls } from "./late-calls.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
 import type { QuotaWait } from "./quota-wait.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
@@ -13,7 +14,7 @@ type UserMessage = EventOf<"user.message">;
 /** A message, or what a new process needs to continue a turn. */
 export interface Prompt {
   message?: UserMessage;
-  results?: readonly LateResult[];
+  late?: LateAnswers;
   isAfterReset?: true;
 }
 
@@ -22,16 +23,21 @@ interface PromptDependencies {
   holder: ConversationHolder;
   hooks: TurnHooks;
   quotaWait: QuotaWait;
+  requests: ApprovalRequests;
 }
+
+const NOTHING_LATE: LateAnswers = { results: [], calls: [] };
 
 /** Sends Claude the prompt that begins or continues a turn, in the running process or a new one. */
 export class PromptSender {
   readonly #dependencies: TurnDependencies;
   readonly #parts: PromptDependencies;
+  readonly #lateCalls: LateCalls;
 
   constructor(dependencies: TurnDependencies, parts: PromptDependencies) {
     this.#dependencies = dependencies;
     this.#parts = parts;
+    this.#lateCalls = new LateCalls({ ...dependencies, ...parts });
   }
 
   /** The last message of the open turn if the stored transcript does not contain it. */
@@ -44,7 +50,7 @@ export class PromptSender {
   }
 
   /** Rejects if the turn was stopped meanwhile, or cannot begin. */
-  async send(id: number, { message: given, results = [], isAfterReset }: Prompt): Promise<void> {
+  async send(id: number, { message: given, late = NOTHING_LATE, isAfterReset }: Prompt): Promise<void> {
     const { store, writer, commands } = this.#dependencies;
     const { holder, hooks, quotaWait } = this.#parts;
     this.#check(id);
@@ -54,7 +60,7 @@ export class PromptSender {
     await hooks.before({ message: message?.id ?? null, startedAt }, (events) => writer.write(events));
     if (!message) {
       this.#check(id);
-      const conversation = await holder.open(isAfterReset ? undefined : { results });
+      const conversation = await (isAfterReset ? holder.open() : this.#lateCalls.run(late, () => this.#check(id)));
       if (isAfterReset) quotaWait.resume(conversation);
       this.#prompted(id);
       if (this.#isInterrupted(id)) await conversation.interrupt();
@@ -71,7 +77,10 @@ export class PromptSender {
     this.#check(id);
     // An ended process would never answer or report an end.
     if (conversation.ended) throw new RequestError("unavailable", "Claude Code ended before it could be asked.");
-    const known = [...results.flatMap(({ inWords }) => inWords), ...(isCommand ? [] : hooks.words())];
+    const known = [
+      ...this.#lateCalls.giveUp(late).flatMap(({ inWords }) => inWords),
+      ...(isCommand ? [] : hooks.words()),
+    ];
     conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known], isCommand });
     this.#prompted(id);
   }

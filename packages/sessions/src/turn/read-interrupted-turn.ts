@@ -1,17 +1,17 @@
 import type { EventId, EventOf, LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
-import { openGrants } from "../approvals/grants.ts";
 import { announcedCalls, openCalls, readOpenTurn, waitingCalls, type OpenCall } from "../log/open-turn.ts";
-import { isAnswer } from "../approvals/pending-calls.ts";
+import { grantedCalls, openGrants } from "../approvals/legacy-grants.ts";
+import { allowsRun, isAnswer } from "../approvals/pending-calls.ts";
 import type { InheritedRequests } from "../approvals/approval-requests.ts";
 
 /** The state of a turn whose writer died or gave it up, as its log shows it. */
 export interface InterruptedTurn extends InheritedRequests {
   /** The messages that the turn has taken. */
   messages: EventId[];
-  /** No call was made since the last late answer, so sending the answers again cannot repeat a call. */
+  /** A call may run, or answers came without a process and no model request since: the turn continues in any case. */
   isUntold: boolean;
-  /** Requests that died with their process. */
+  /** Requests of subagents, which died with their process. */
   cancelled: OpenCall[];
   /** Calls without a result; their effect is unknown. */
   running: OpenCall[];
@@ -29,17 +29,23 @@ export async function readInterruptedTurn(log: EventLog, row: SessionRow): Promi
   const wasRunning = row.status === "running" || row.status === "rescheduling";
   const asked = waitingCalls(events);
   if (!wasRunning && asked.length === 0) return undefined;
-  const waiting = wasRunning ? [] : asked;
-  const stays = new Set(waiting.map(({ use }) => use.id));
+  const waiting = asked.filter(({ thread }) => thread === null || !wasRunning);
+  const answered = [...answeredCalls(events), ...grantedCalls(unstarted(events), events)];
+  const grants = openGrants(events);
+  const started = startedCalls(events);
+  const unknown = started.filter(({ use }) => !isSettling(asked, answered, use.id));
+  const stays = new Set([...waiting, ...started, ...answered.map(({ call }) => call)].map(({ use }) => use.id));
   const counted = events.findLastIndex(({ event }) => event.type === "session.usage");
   return {
     messages: events.flatMap(({ event }) => (event.type === "user.message" ? [event.id] : [])),
     waiting,
     announced: announcedCalls(events),
-    answered: answeredCalls(events),
-    isUntold: isUntold(events),
-    grants: openGrants(events),
-    cancelled: wasRunning ? asked : [],
+    answered,
+    isUntold: isUntold(events) || grants.length > 0 || answered.some(allowsRun),
+    grants,
+    unknown,
+    started,
+    cancelled: asked.filter((call) => !waiting.includes(call)),
     running: [...openCalls(events).values()].filter(({ use }) => !stays.has(use.id)),
     isHandedOver: events.findLast(({ event }) => isStanding(event.type))?.event.type === "tandem.handover",
     windows: events.filter(({ event }) => event.type === "tandem.parked").length,
@@ -51,16 +57,40 @@ export async function readInterruptedTurn(log: EventLog, row: SessionRow): Promi
 
 const isStanding = (type: string): boolean => type === "tandem.handover" || type === "session.status_running";
 
+/** Whether a person is asked for the outcome of a call, or has answered that without effect yet. */
+const isSettling = (asked: readonly OpenCall[], answered: readonly { call: OpenCall }[], id: EventId): boolean =>
+  [...asked, ...answered.map(({ call }) => call)].some(({ use }) => use.tandem.outcome_of === id);
+
+/** Open calls whose last logged state is that they run or have run. */
+function startedCalls(events: readonly LoggedEvent[]): OpenCall[] {
+  const states = new Map(
+    events.flatMap(({ event }) => (event.type === "tandem.tool_state" ? [[event.event_id, event.state] as const] : [])),
+  );
+  const hasStarted = ({ use }: OpenCall): boolean => ["running", "unknown"].includes(states.get(use.id) ?? "");
+  return [...openCalls(events).values()].filter(hasStarted);
+}
+
+function unstarted(events: readonly LoggedEvent[]): OpenCall[] {
+  const started = new Set(startedCalls(events).map(({ use }) => use.id));
+  return [...openCalls(events).values()].filter(({ use }) => !started.has(use.id));
+}
+
+/** Answers that may not have reached the model. An allowed call that has started is not among them. */
 function answeredCalls(events: readonly LoggedEvent[]): InterruptedTurn["answered"] {
   const late = lateAnswers(events);
+  const open = openCalls(events);
+  const canStart = new Set(unstarted(events).map(({ use }) => use.id));
   const uses = new Map(events.map((logged) => [logged.event.id as string, logged]));
   return events.flatMap(({ event }) => {
     if (!isAnswer(event)) return [];
-    const id = event.type === "user.tool_confirmation" ? event.tool_use_id : event.custom_tool_use_id;
+    const id = (event.type === "user.tool_confirmation" ? event.tool_use_id : event.custom_tool_use_id) as EventId;
     const { thread, event: use } = uses.get(id) ?? {};
     if (thread === undefined || !use || !isUse(use)) return [];
+    const given = { call: { thread, use }, answer: event };
+    if (allowsRun(given)) return canStart.has(id) ? [given] : [];
+    if (use.tandem.outcome_of !== undefined) return open.has(use.tandem.outcome_of) ? [given] : [];
     const isTold = event.type === "user.tool_confirmation" ? !late.has(id) : thread !== null && !late.has(id);
-    return isTold ? [] : [{ call: { thread, use }, answer: event }];
+    return isTold ? [] : [given];
   });
 }
 
@@ -72,7 +102,7 @@ const lateAnswers = (events: readonly LoggedEvent[]): Set<string> =>
 
 function isUntold(events: readonly LoggedEvent[]): boolean {
   const last = events.findLastIndex(({ event }) => event.type === "tandem.approval_resolved" && event.late);
-  return last !== -1 && !events.slice(last).some(({ event }) => isUse(event));
+  return last !== -1 && !events.slice(last).some(({ event }) => event.type === "span.model_request_start");
 }
 
 const isUse = (event: SessionEvent): event is OpenCall["use"] =>

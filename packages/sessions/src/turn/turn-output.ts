@@ -2,6 +2,8 @@ import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
 import type { EventOf, SessionEventBody } from "@tandem/protocol";
 import type { SessionChange } from "@tandem/storage";
 import type { ApprovalRequests } from "../approvals/approval-requests.ts";
+import { isApproval } from "../approvals/outcome.ts";
+import { toolState } from "../approvals/tool-state.ts";
 import type { TurnHooks } from "../hooks/turn-hook.ts";
 import { needsAnswer, type OpenCall } from "../log/open-turn.ts";
 import type { ConversationHolder } from "../process/conversation-holder.ts";
@@ -143,6 +145,7 @@ export class TurnOutput {
   /** A subagent's call ends with its process, so its transcript need not be saved first. */
   #ask(call: OpenCall): void {
     const { holder, requests } = this.#parts;
+    if (isApproval(call)) void this.#dependencies.writer.place([toolState(call.use.id, "waiting")]);
     const saved = call.thread === null ? holder.current?.kept(call.use.tandem.tool_use_id) : undefined;
     void requests.pending.enter(call, saved).then(() => this.#dependencies.next(() => this.#listener.onChange()));
   }

@@ -1,4 +1,4 @@
-import type { LateResult, TurnEnd } from "@tandem/claude-code";
+import type { TurnEnd } from "@tandem/claude-code";
 import { RequestError, type EventId, type EventOf, type Interruption, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { ApprovalRequests } from "../approvals/approval-requests.ts";
@@ -51,12 +51,12 @@ export class TurnRunner {
     this.#holder = new ConversationHolder({
       ...dependencies,
       pending: this.#requests.pending,
-      grants: this.#requests.grants,
+      onRun: (id) => this.#onRun(id),
       onOutput: (output) => this.#output.take(output),
     });
     this.#steering = new Steering(store.files);
     const parts = { machine, holder: this.#holder, hooks: this.#hooks, quotaWait: this.#quotaWait };
-    this.#promptSender = new PromptSender(dependencies, parts);
+    this.#promptSender = new PromptSender(dependencies, { ...parts, requests: this.#requests });
     this.#output = new TurnOutput(
       dependencies,
       { ...parts, requests: this.#requests, tasks: this.#tasks, steering: this.#steering },
@@ -110,12 +110,12 @@ export class TurnRunner {
     if (this.#quotaWait.inherit(this.#row)) return this.#quotaWait.wait();
     if (interrupted.isHandedOver) {
       await writer.write([{ type: "session.status_running" }], { status: "running" });
-      return this.#resume(this.#requests.takeLate());
+      return this.#resume();
     }
     const cause = "The server or its Claude Code process died in the middle of the turn.";
     const closed = interrupted.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
-    if (settings.recovery === "resume" || interrupted.isUntold) await this.#resume(this.#requests.takeLate());
+    if (settings.recovery === "resume" || interrupted.isUntold) await this.#resume();
     else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
@@ -183,7 +183,7 @@ export class TurnRunner {
     const taken = await this.#requests.take(answer, isLate);
     if (taken?.isChanged) this.#holder.markStale();
     if (isWaiting(this.state)) this.#dependencies.onWaiting();
-    else if (taken && isLate) await this.#resume(this.#requests.takeLate());
+    else if (taken && isLate) await this.#resume();
     return taken !== undefined;
   }
 
@@ -201,10 +201,16 @@ export class TurnRunner {
   }
 
   /** Continues a turn in a new process: from its transcript, or with its message if the transcript does not have it. */
-  async #resume(results: readonly LateResult[]): Promise<void> {
+  async #resume(): Promise<void> {
     this.#machine.apply({ type: this.running ? "resume" : "begin", at: this.#now });
+    const late = this.#requests.takeLate();
     const message = await this.#promptSender.unsentMessage();
-    this.#sendPrompt({ ...(message && { message }), results });
+    this.#sendPrompt({ ...(message && { message }), late });
+  }
+
+  async #onRun(id: EventId): Promise<void> {
+    const call = this.#dependencies.writer.open.get(id);
+    if (call) await this.#requests.started(call);
   }
 
   #sendPrompt(prompt: Prompt): void {
@@ -224,8 +230,10 @@ export class TurnRunner {
   }
 
   async #onUnsent(id: number, error: unknown): Promise<void> {
-    if (!this.#machine.isOpen(id)) return;
+    // A call that waits for its answer or its outcome survives the process that was to run it.
+    if (!this.#machine.isOpen(id) || isWaiting(this.state)) return;
     const end = this.#machine.turn?.stop ? interruptedTurn() : turnFailure(error);
+    if (await this.#survive(end)) return;
     if (this.#quotaWait.takes(end, true)) return this.#enterQuotaWait(end);
     await this.close();
     await this.end(end, "stopped");
@@ -292,12 +300,35 @@ export class TurnRunner {
     await this.#quotaWait.learn(end);
     const stop = this.#machine.turn?.stop;
     if (!stop && this.#quotaWait.takes(end)) return this.#enterQuotaWait(end);
+    if (!stop && (await this.#survive(end))) return;
     // Stopping a turn stops its background tasks too.
     if (stop && this.#tasks.any) await this.close();
     if (stop || !this.#tasks.any) return this.end(end, stop?.isInterrupt ? "interrupt" : "stopped");
     this.#machine.apply({ type: "rest", end });
     await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total, microUsd: ledger.microUsd });
     await takeInput();
+  }
+
+  /**
+   * The process died while calls waited for an answer, or while a call ran that a person had allowed. The turn stays open:
+   * the answers continue it in a new process. Returns false if there is no such call.
+   */
+  async #survive(end: TurnEnd): Promise<boolean> {
+    const { writer } = this.#dependencies;
+    const kept = end.error?.tandem?.code === "process_died" ? this.#requests.survivors : [];
+    if (kept.length === 0) return false;
+    await this.close("lost");
+    const ids = new Set(kept.map(({ use }) => use.id));
+    const lost = [...writer.open.values()].filter(({ use }) => !ids.has(use.id));
+    const cause = end.error?.message ?? "The Claude Code process died.";
+    await writer.place([
+      ...cutOff(lost, "crash"),
+      { thread: null, body: { type: "tandem.recovered", cause, closed: lost.map(({ use }) => use.id) } },
+    ]);
+    this.#requests.askOutcomes(this.#requests.running);
+    this.#machine.apply({ type: "suspend" });
+    await this.#announce();
+    return true;
   }
 
   async #enterQuotaWait(end: TurnEnd): Promise<void> {
@@ -338,7 +369,7 @@ export class TurnRunner {
   async #end({ id, messages, startedAt }: Turn, end: TurnEnd, why: Interruption): Promise<void> {
     const { writer, ledger, hasMessage, takeInput, onEnd } = this.#dependencies;
     const unsaved = await unsavedOf(this.#holder.current);
-    await writer.place([...cutOff(writer.open.values(), why), ...this.#requests.unanswered()]);
+    await writer.place([...cutOff(writer.open.values(), why), ...this.#requests.endings()]);
     this.#tasks.unsettle();
     this.#requests.clear();
     // Messages that Claude Code received and its model did not are offered to the next process.

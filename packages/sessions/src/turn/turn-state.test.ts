@@ -1,7 +1,7 @@
 import type { EventId, ThreadId } from "@tandem/protocol";
 import { describe, expect, it } from "vitest";
 import { PendingApprovals } from "../approvals/pending-approvals.ts";
-import { announcement, unanswered, undelivered, type Answer } from "../approvals/pending-calls.ts";
+import { announcement, runningCalls, unanswered, undelivered, type Answer } from "../approvals/pending-calls.ts";
 import type { OpenCall } from "../log/open-turn.ts";
 import { TurnMachine } from "./turn-machine.ts";
 import {
@@ -21,7 +21,10 @@ import {
 const END = { stop: "end_turn", stopDetails: null, reported: {} } as const;
 
 const callOf = (id: string, thread: string | null = null): OpenCall =>
-  ({ thread: thread as ThreadId | null, use: { type: "agent.tool_use", id, name: "Bash" } }) as unknown as OpenCall;
+  ({
+    thread: thread as ThreadId | null,
+    use: { type: "agent.tool_use", id, name: "Bash", tandem: {} },
+  }) as unknown as OpenCall;
 
 const answerTo = (id: string): Answer =>
   ({ type: "user.tool_confirmation", tool_use_id: id, result: "allow" }) as unknown as Answer;
@@ -152,6 +155,8 @@ class Driver {
   readonly delivered: string[] = [];
   readonly answerableTwice: string[] = [];
   readonly random: (below: number) => number;
+  /** Calls whose process waits for the answer. */
+  readonly #fetching = new Set<string>();
   #hasProcess = false;
   #now = 0;
 
@@ -208,6 +213,7 @@ class Driver {
         () => this.#release(),
       ],
       ["crash", this.#hasProcess && this.#is("running", "background", "settling"), () => this.#end()],
+      ["death", this.#hasProcess && this.#is("running") && unanswered(this.#state.calls).length > 0, () => this.#die()],
       ["settle", this.#is("settling", "background"), () => this.#end()],
       ["lost", this.random(20) === 0, () => this.#abandon()],
     ];
@@ -218,7 +224,7 @@ class Driver {
   }
 
   #prompt(): void {
-    for (const { call } of this.pending.takeUndelivered()) this.#deliver(call.use.id);
+    for (const { call } of this.pending.takeUndelivered()) this.#start(call);
     this.#hasProcess = true;
     this.#apply({ type: "prompted" });
   }
@@ -229,7 +235,27 @@ class Driver {
     const thread = this.random(4) === 0 ? "thread" : null;
     void this.pending.enter(callOf(id, thread));
     if (this.random(2) === 0) return;
+    this.#fetching.add(id);
     void this.#fetch(id as EventId);
+  }
+
+  /** An allowed call stays until it has its result. */
+  #start(call: OpenCall): void {
+    this.accepted.delete(call.use.id);
+    this.#apply({ type: "call.started", call });
+  }
+
+  /** The process dies: a person is asked for the outcome of calls that ran, and the others keep waiting. */
+  #die(): void {
+    this.#hasProcess = false;
+    this.#fetching.clear();
+    for (const { use } of runningCalls(this.#state.calls)) {
+      this.#close(use.id);
+      const id = `c${this.asked.length}`;
+      this.asked.push(id);
+      void this.pending.enter(callOf(id));
+    }
+    this.#apply({ type: isWaiting(this.#state) ? "suspend" : "resume", at: this.#now });
   }
 
   /** The process waits for the answer. */
@@ -257,10 +283,7 @@ class Driver {
     const handOver = this.pending.answer(call, answerTo(id));
     if (unanswered(this.#state.calls).some(({ use }) => use.id === id)) this.answerableTwice.push(id);
     handOver();
-    if (!this.#state.calls.calls.has(id)) {
-      this.closed.push(id);
-      this.accepted.delete(id);
-    }
+    if (this.#hasProcess && this.#fetching.has(id)) this.#start(call);
     if (this.#is("waiting") && !isWaiting(this.#state)) this.#apply({ type: "resume", at: this.#now });
   }
 
@@ -276,6 +299,7 @@ class Driver {
 
   #quota(): void {
     this.#hasProcess = false;
+    this.#fetching.clear();
     this.#apply({ type: "waitForQuota", at: this.#now, until: this.#now + 1_000, isNew: true });
   }
 
@@ -287,6 +311,7 @@ class Driver {
 
   #release(): void {
     this.#hasProcess = false;
+    this.#fetching.clear();
     this.#apply({ type: "suspend" });
   }
 

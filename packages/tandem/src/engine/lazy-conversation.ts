@@ -26,6 +26,9 @@ export const lazyConversation =
     ready.catch(() => undefined);
     return {
       ready,
+      get ranCall() {
+        return opening.then((conversation) => conversation.ranCall);
+      },
       get pid() {
         return opened?.pid;
       },

@@ -83,6 +83,13 @@ export class Calls {
     return this.#threads.get(toolUseId ?? "") ?? null;
   }
 
+  /** Takes over a call of an earlier process. */
+  adopt(toolUseId: string, eventId: EventId, name: string): void {
+    this.#threads.set(toolUseId, null);
+    const tool = nameTool(name, this.#names);
+    this.#open.set(toolUseId, { ...tool, toolUseId, eventId, thread: null, input: {} });
+  }
+
   use(thread: ThreadId | null, block: { id: string; name: string; input: unknown }, eventId: EventId): void {
     if (this.#threads.has(block.id)) return;
     const tool = nameTool(block.name, this.#names);
@@ -134,6 +141,10 @@ export class Calls {
     const patch = block.is_error ? undefined : filePatch(output);
     this.#report(call, { content, is_error: block.is_error ?? false, ...(patch && { tandem: { patch } }) });
     return call;
+  }
+
+  forgetAll(): void {
+    this.#open.clear();
   }
 
   /** Closes open calls that will get no result. */

@@ -3,6 +3,7 @@ import type { SDKUserMessage, SDKUserMessageReplay } from "@anthropic-ai/claude-
 /** Messages that are redundant or do not concern a session, each with the reason. */
 export const IGNORED: Readonly<Record<string, string>> = {
   keep_alive: "a heartbeat",
+  attachment: "answers of our own hooks, reported when a process runs a call of an earlier one",
   "system/status": "requests and compactions are told by what comes of them",
   "system/thinking_tokens": "an estimate that the usage replaces",
   "system/task_progress": "a heartbeat; a subagent's own messages say more",

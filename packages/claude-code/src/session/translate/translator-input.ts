@@ -1,5 +1,6 @@
 import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { LlmError } from "@tandem/protocol";
+import type { AllowedCall } from "../conversation.ts";
 import type { McpState } from "./incidents.ts";
 import type { Reported } from "./reported-usage.ts";
 import type { KnownThread } from "./subagent-threads.ts";
@@ -14,14 +15,19 @@ export type TranslatorInput =
   | { type: "message"; message: SDKMessage }
   /** Before the first message of a resumed conversation. */
   | ({ type: "past" } & Past)
+  /** The process runs this call of an earlier one. */
+  | { type: "adopted"; call: AllowedCall }
   /** A new line in a subagent's transcript. */
   | { type: "transcript"; line: unknown }
   /** States of the MCP servers, with the reasons of failures. */
   | { type: "mcp_status"; servers: readonly McpState[] }
   /** We have requested an interrupt; from now on a "refused" result is not the user's refusal. */
   | { type: "interrupting" }
-  /** No more messages. A running or expected turn ends with the error. */
-  | { type: "ended"; error: LlmError | undefined; turnExpected: boolean };
+  /**
+   * No more messages. A running or expected turn ends with the error. `keepsCalls`: the host closes the open calls, because it
+   * knows which of them were only waiting.
+   */
+  | { type: "ended"; error: LlmError | undefined; turnExpected: boolean; keepsCalls?: boolean };
 
 /** Hook for recording the translator's input. */
 export interface Recording {

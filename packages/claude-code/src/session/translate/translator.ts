@@ -100,6 +100,9 @@ export class Translator {
         this.#threads.remember(input.threads);
         this.#totals = input.totals;
         break;
+      case "adopted":
+        this.#calls.adopt(input.call.toolUseId, input.call.eventId, input.call.name);
+        break;
       case "transcript":
         this.#spans.transcript(input.line);
         break;
@@ -110,6 +113,7 @@ export class Translator {
         this.#hints.interrupting = true;
         break;
       case "ended":
+        if (input.keepsCalls) this.#calls.forgetAll();
         this.#end(input.error, input.turnExpected);
     }
     return this.#emit.take();

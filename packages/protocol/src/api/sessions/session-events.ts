@@ -52,6 +52,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.recovered": true,
   "tandem.usage_mismatch": true,
   "tandem.approval_resolved": true,
+  "tandem.tool_state": true,
   "tandem.checkpoint": true,
   "tandem.rewound": true,
   "tandem.forked": true,

@@ -42,6 +42,7 @@ export function quickConversation(host: ConversationHost, ticks: () => number): 
     },
     stopTask: async () => undefined,
     kept: async () => undefined,
+    ranCall: Promise.resolve(),
     caughtUp: async () => undefined,
     flush: async () => undefined,
     async close() {

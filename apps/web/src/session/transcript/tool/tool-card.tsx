@@ -1,4 +1,4 @@
-import { QUESTION_TOOL, type PartOf } from "@tandem/protocol";
+import { callStateOf, QUESTION_TOOL, type PartOf, type ToolCallState } from "@tandem/protocol";
 import type { ReactNode } from "react";
 import { InlineApproval, isAsked, isQuestion } from "../inline-approval.tsx";
 import { useFold } from "../fold-state.tsx";
@@ -26,7 +26,7 @@ function Call({ part, isPlan }: { part: ToolPart; isPlan: boolean }) {
   return (
     <ToolFrame
       kind={words.kind}
-      verb={part.permission?.type === "denied" ? (NOT_DONE[words.verb] ?? words.verb) : words.verb}
+      verb={HAS_RUN.has(callStateOf(part)) ? words.verb : (NOT_DONE[words.verb] ?? words.verb)}
       subject={shortened(words.subject.split("\n", 1)[0]!, folder)}
       note={noteOf(part, placeIn(words.note, folder))}
       state={<ToolState part={part} />}
@@ -41,7 +41,10 @@ function Call({ part, isPlan }: { part: ToolPart; isPlan: boolean }) {
 
 const PLAN_FILE: ToolWords = { kind: "write", verb: "Wrote the plan down", subject: "" };
 
-/** Verbs for denied calls, which had no effect. */
+/** Only a call that has run, or runs, is told in the past tense. */
+const HAS_RUN: ReadonlySet<ToolCallState> = new Set(["running", "done", "failed"]);
+
+/** Verbs for calls that had no effect, or whose effect is unknown. */
 const NOT_DONE: Readonly<Record<string, string>> = {
   Ran: "Wanted to run",
   Edited: "Wanted to edit",
@@ -55,7 +58,7 @@ const placeIn = (note: string | undefined, folder: string | undefined): string |
   note === `in ${folder}` || note === "in ." ? undefined : note?.replace(`in ${folder}/`, "in ");
 
 function noteOf(part: ToolPart, note: string | undefined): ReactNode {
-  if (isFileChange(part)) {
+  if (isFileChange(part) && HAS_RUN.has(callStateOf(part))) {
     const lines = patchLines(part);
     return <PatchCount added={countLines(lines, "+")} removed={countLines(lines, "-")} />;
   }

@@ -1,4 +1,4 @@
-import type { PartOf } from "@tandem/protocol";
+import { callStateOf, type PartOf, type ToolCallState } from "@tandem/protocol";
 import { Ban, CircleDashed, LoaderCircle, OctagonX, X } from "lucide-react";
 import { duration } from "../../../text/format.ts";
 import { useNow } from "../../use-now.ts";
@@ -9,17 +9,26 @@ const INTERRUPTED = {
   stopped: "Stopped",
 } as const;
 
+/** States of a call that did not run. */
+const NOT_RUN: Partial<Record<ToolCallState, string>> = {
+  denied: "Denied",
+  expired: "Expired",
+  interrupted: "Did not run",
+};
+
 /** State and duration of a call. */
 export function ToolState({ part }: { part: PartOf<"tool"> }) {
   const { state, permission } = part;
+  const called = callStateOf(part);
   const now = useNow(state.type === "running");
   const place = "ml-auto flex shrink-0 items-center gap-1 pl-2 text-xs tabular-nums";
-  if (permission?.type === "denied")
+  if (NOT_RUN[called] !== undefined)
     return (
       <span className={`${place} text-bad`}>
-        <Ban aria-hidden className="size-3.5" /> Denied
+        <Ban aria-hidden className="size-3.5" /> {NOT_RUN[called]}
       </span>
     );
+  if (called === "allowed") return <span className={`${place} text-wait`}>Allowed, has not run yet</span>;
   switch (state.type) {
     case "pending":
       return permission?.type === "asked" ? (

@@ -1,0 +1,76 @@
+import type { HostServer, McpToolReply } from "@tandem/claude-code";
+import type { SessionEventBody, ToolResultContent } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import type { OpenCall } from "../log/open-turn.ts";
+import type { SessionWriter } from "../log/session-writer.ts";
+import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
+import type { ProcessSettings } from "./process-settings.ts";
+import { openProcessSetup } from "./process-setup.ts";
+import { loadTranscripts } from "./transcript-store.ts";
+
+interface CallDependencies {
+  store: Store;
+  settings: ProcessSettings;
+  writer: SessionWriter;
+  definitions: ToolDefinitions;
+}
+
+interface ToolResult {
+  content: ToolResultContent[];
+  isError: boolean;
+}
+
+/**
+ * Calls a tool of an MCP server for a process that has ended, with the input that the model gave or the one that a person
+ * changed it to. The log may show the model's input with secrets redacted, so it is read from the transcript.
+ */
+export async function callMcpTool(
+  { store, settings, writer, definitions }: CallDependencies,
+  { use }: OpenCall,
+  changedTo?: Record<string, unknown>,
+): Promise<ToolResult> {
+  const { row } = writer;
+  const name = use.type === "agent.mcp_tool_use" ? use.mcp_server_name : "";
+  const input = changedTo ?? (await storedInput(store, writer, use.tandem.tool_use_id)) ?? use.input;
+  const around = { definitions, isFirst: false, write: (events: SessionEventBody[]) => void writer.write(events) };
+  await using processSetup = await openProcessSetup(row, settings, around);
+  const hosted = (await settings.hostServers?.(row.id)) ?? [];
+  const server = processSetup.setup.connectedServers?.find((each) => each.name === name);
+  const own = hosted.find((each) => each.name === name);
+  try {
+    if (server) return fromReply(await server.call(use.name, input, AbortSignal.timeout(server.timeoutMs)));
+    if (own) return await callOwn(own, use.name, input);
+  } catch (error) {
+    return failed(error instanceof Error ? error.message : String(error));
+  }
+  return failed(`There is no MCP server ${name} any more. The call did not run.`);
+}
+
+async function callOwn({ tools, timeoutMs }: HostServer, name: string, input: unknown): Promise<ToolResult> {
+  const tool = tools.find((each) => each.name === name);
+  if (!tool) return failed(`There is no tool ${name}.`);
+  const { text, isError } = await tool.run(input, AbortSignal.timeout(timeoutMs));
+  return { content: [{ type: "text", text }], isError };
+}
+
+async function storedInput(
+  store: Store,
+  { row }: SessionWriter,
+  toolUseId: string,
+): Promise<Record<string, unknown> | undefined> {
+  const { callsIn } = await import("@tandem/claude-code");
+  const transcripts = await loadTranscripts(store.transcripts, row.id, row.claudeSession);
+  return (transcripts.get("") ?? []).flatMap(callsIn).find(({ id }) => id === toolUseId)?.input;
+}
+
+const failed = (text: string): ToolResult => ({ content: [{ type: "text", text }], isError: true });
+
+/** Blocks that have no equal in a result are kept as JSON. */
+const fromReply = ({ content, isError = false }: McpToolReply): ToolResult => ({
+  content: content.map((block): ToolResultContent => {
+    if (block.type === "text") return { type: "text", text: block.text };
+    if (block.type !== "image") return { type: "text", text: JSON.stringify(block) };
+    return { type: "image", source: { type: "base64", media_type: block.mimeType, data: block.data } };
+  }),
+  isError,
+});
