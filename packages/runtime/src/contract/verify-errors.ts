@@ -29,7 +29,8 @@ import type { BehaviourId } from "./runtime-behaviours.ts";
 import type { Stage, Verify } from "./runtime-stage.ts";
 
 const ask = { role: "default", prompt: "What is the capital of Switzerland?" } as const;
-const SHORT_DEADLINES = { limits: { firstByte: "400ms", idle: "400ms", attempts: 1 } };
+/** `firstByte` includes the time until Claude Code sends its request. The longer ones are for a busy machine. */
+const FIRST_BYTE = ["400ms", "2s", "10s"];
 
 async function failureOf(call: Promise<unknown>): Promise<LlmError> {
   const outcome = await call.catch((error: unknown) => error);
@@ -80,10 +81,14 @@ const passes =
 const stalls =
   (answer: Reply): Verify =>
   async (stage) => {
-    const { runtime } = await stage.playAlone([always(answer)], SHORT_DEADLINES);
-    const error = await failureOf(runtime.generateText(ask));
-    expect(error.code).toBe("timeout");
-    expect(error.message).toMatch(/\b(firstByte|idle)\b/);
+    for (const firstByte of FIRST_BYTE) {
+      const limits = { firstByte, idle: "400ms", attempts: 1 };
+      const { runtime } = await stage.playAlone([always(answer)], { limits });
+      const error = await failureOf(runtime.generateText(ask));
+      expect(error.code).toBe("timeout");
+      expect(error.message).toMatch(/\b(firstByte|idle)\b/);
+      if (stage.rehearsal.modelRequests.length > 0) break;
+    }
     await stage.rehearsal.waitForModelRequest((request) => request.closedEarly);
   };
 
