@@ -81,6 +81,8 @@ export const streamingConversation =
       ranCall: Promise.resolve(),
       caughtUp: async () => undefined,
       flush: async () => undefined,
+      pause: () => undefined,
+      unpause: () => undefined,
       close: async () => undefined,
     };
   };

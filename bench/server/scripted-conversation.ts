@@ -105,6 +105,8 @@ export function scriptedConversation(
     ranCall: Promise.resolve(),
     caughtUp: async () => undefined,
     flush: () => stored,
+    pause: () => undefined,
+    unpause: () => undefined,
     async close() {
       closing.abort();
       await stored;

@@ -6,7 +6,7 @@ import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
-import { killGroup, type ProcessLedger } from "./process-ledger.ts";
+import { haltDescendants, killGroup, send, type ProcessLedger } from "./process-ledger.ts";
 import { CREDENTIAL_DESCRIPTOR } from "./variables.ts";
 
 const STDERR_TAIL = 4_096;
@@ -24,6 +24,8 @@ export class Child {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #exited: Promise<void>;
   #stderr = "";
+  /** Targets of the signal that resumes it: its group and descendants. */
+  #paused: number[] = [];
 
   /** `secret` is passed through `CREDENTIAL_DESCRIPTOR`, which only Claude Code itself reads. */
   constructor(ledger: ProcessLedger, { command, args, cwd, env }: SpawnOptions, secret?: string) {
@@ -83,6 +85,16 @@ export class Child {
     const timer = setTimeout(() => killGroup(pid), graceMs);
     await this.#exited;
     clearTimeout(timer);
+  }
+
+  /** Suspends the process group and its descendants. */
+  pause(): void {
+    const { pid } = this.process;
+    if (!this.ended && pid !== undefined) this.#paused = [-pid, ...haltDescendants(pid)];
+  }
+
+  unpause(): void {
+    for (const target of this.#paused.splice(0)) send(target, "SIGCONT");
   }
 
   /** A held child keeps this process alive; an idle one must not. */

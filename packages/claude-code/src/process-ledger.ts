@@ -112,15 +112,15 @@ export class ProcessLedger {
  * group and cleans up only on a normal exit.
  */
 export function killGroup(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
-  const others = signal === "SIGKILL" ? haltedDescendants(pid) : [];
+  const others = signal === "SIGKILL" ? haltDescendants(pid) : [];
   for (const target of [-pid, ...others]) send(target, signal);
 }
 
 /**
- * Sends SIGSTOP to the process group and its descendants before SIGKILL, so that no process can fork new children in
- * between. Returns their pids.
+ * Sends SIGSTOP to the process group and its descendants, so that no process can fork new children. Returns the pids of
+ * the descendants.
  */
-function haltedDescendants(pid: number): number[] {
+export function haltDescendants(pid: number): number[] {
   send(-pid, "SIGSTOP");
   const halted = new Set<number>();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -134,7 +134,7 @@ function haltedDescendants(pid: number): number[] {
   return [...halted];
 }
 
-function send(target: number, signal: NodeJS.Signals): void {
+export function send(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch (error) {

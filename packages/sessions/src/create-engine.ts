@@ -1,7 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { AuditNote } from "@tandem/protocol";
-import { DEFAULT_TENANT, type Store } from "@tandem/storage";
+import { DEFAULT_TENANT, type Records, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./resources/agents.ts";
 import { Auditor } from "./audit/auditor.ts";
@@ -19,6 +19,7 @@ import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
 import { DeltaHub } from "./log/delta-hub.ts";
 import type { SpendingSettings } from "./budgets/budget-settings.ts";
 import { systemClock } from "./host/clock.ts";
+import { waitingStore } from "./host/waiting-store.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
 import { EnvironmentCatalogue } from "./resources/environments.ts";
@@ -41,7 +42,7 @@ import { SessionPlaces } from "./resources/session-places.ts";
 import { SessionService } from "./resources/session-service.ts";
 import { SessionOptions } from "./resources/session-options.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
-import type { CreateTurnHooks } from "./hooks/turn-hook.ts";
+import { waitingHook, type CreateTurnHooks } from "./hooks/turn-hook.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
 export async function createEngine(given: Store, options: EngineSettings): Promise<Engine> {
@@ -72,18 +73,23 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   });
   const killSwitch = new KillSwitch(store.records, settings.clock);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
-  const book = new QuotaRegistry(store.records, spending.limits, quotas && (() => quotas().dailyUsd));
+  const limitsIn = (records: Records) =>
+    new QuotaRegistry(records, spending.limits, quotas && (() => quotas().dailyUsd));
+  const book = limitsIn(store.records);
   const definitions = new ToolDefinitions(store.records, settings.clock);
   const checkpoints = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
-  const createTurnHooks: CreateTurnHooks = (control) => [
-    killSwitch.turnHook,
-    rules.turnHook,
-    new HostHooksTurnHook(control, store.events, settings),
-    new BudgetHook({ store, book, settings: spending, control, clock: settings.clock }),
-    ...(turnQuota ? [turnQuota.turnHook(control)] : []),
-    ...checkpoints.turnHooks(control),
-  ];
+  const createTurnHooks: CreateTurnHooks = (control) => {
+    const own = waitingStore(store, control.database);
+    return [
+      waitingHook(killSwitch.turnHook, control.database),
+      waitingHook(rules.turnHook, control.database),
+      new HostHooksTurnHook(control, own.events, settings),
+      new BudgetHook({ store: own, book: limitsIn(own.records), settings: spending, control, clock: settings.clock }),
+      ...(turnQuota ? [turnQuota.turnHook(control)] : []),
+      ...checkpoints.turnHooks(control),
+    ];
+  };
   const commands = new SessionCommands({
     events: store.events,
     files: store.files,

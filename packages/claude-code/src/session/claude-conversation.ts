@@ -221,6 +221,14 @@ export class ClaudeConversation implements Conversation {
     return this.#mirror.flush(this.#hasWorked);
   }
 
+  pause(): void {
+    this.#child?.pause();
+  }
+
+  unpause(): void {
+    this.#child?.unpause();
+  }
+
   close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
     if (turn === "lost") void this.#child?.kill(0);
     return (this.#closing ??= turn !== "ended" && this.#translator.underWay ? this.#leave(turn) : this.#close());

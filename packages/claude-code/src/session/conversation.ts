@@ -303,6 +303,9 @@ export interface Conversation {
   caughtUp(): Promise<void>;
   /** Resolves once the transcript is stored; rejects if a part could not be. */
   flush(): Promise<void>;
+  /** Suspends the process and its descendants until `unpause`. */
+  pause(): void;
+  unpause(): void;
   /**
    * Kills the process and its children; resolves when they are gone. Idempotent. A `left` turn stays open in the
    * transcript, so that a later process can continue it (`goOn`). A `lost` turn belongs to another worker: do not wait

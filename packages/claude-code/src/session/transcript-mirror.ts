@@ -1,5 +1,5 @@
 import type { SessionKey, SessionStore, SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError } from "@tandem/protocol";
+import { LlmError, RequestError } from "@tandem/protocol";
 import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
 import { closeMarkedCalls, finishTurn } from "./finish-turn.ts";
 import { restoreTranscript } from "./restore-transcript.ts";
@@ -102,7 +102,8 @@ export class TranscriptMirror implements SessionStore {
     try {
       while (this.#waiting.length > 0 || this.#writing) await this.#write();
     } catch (cause) {
-      throw new LlmError("process_died", `The transcript could not be stored: ${String(cause)}`, {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new RequestError("unavailable", `The transcript could not be stored: ${why}`, {
         fix: "Check the database and its disk; the conversation cannot be taken up elsewhere until it is stored.",
         cause,
       });

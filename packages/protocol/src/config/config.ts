@@ -226,6 +226,9 @@ const sessions = z.strictObject({
     .describe(
       "How long a server may be silent before another takes its sessions over. In a fleet, 10s unless it is set.",
     ),
+  databaseWait: deadline
+    .prefault("60s")
+    .describe("How long a turn waits for a database that does not answer or whose disk is full before it ends."),
   mcpTimeout: deadline.prefault("60s").describe("How long a call of an MCP server may take."),
   permissionMode: permissionMode
     .default("default")

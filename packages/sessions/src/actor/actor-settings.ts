@@ -5,6 +5,8 @@ export interface ActorSettings extends TurnSettings {
   idle: number;
   /** A writer that does not renew its leases for this long loses its sessions. In milliseconds. */
   leaseTtl: number;
+  /** How long a turn waits for an unavailable database, in milliseconds. */
+  databaseWait?: number;
   /** For the process of a single command: it handles only its own sessions and approvals. */
   ownOnly?: boolean;
 }

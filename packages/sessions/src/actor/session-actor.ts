@@ -7,9 +7,12 @@ import {
 } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow } from "@tandem/storage";
 import { isoNow, sleep } from "../host/clock.ts";
+import { DATABASE_WAIT_MS, DatabaseWait } from "../host/database-wait.ts";
+import { waitingStore } from "../host/waiting-store.ts";
 import { Timer } from "../host/timer.ts";
 import { haltText, type Halt } from "../budgets/kill-switch.ts";
 import type { ActorDependencies } from "./actor-dependencies.ts";
+import { DatabaseAway } from "./database-away.ts";
 import { isUnplaced } from "../fleet/worker-call.ts";
 import { isCancelled } from "./is-cancelled.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
@@ -44,7 +47,9 @@ export class SessionActor {
   readonly #timer: Timer;
   readonly #ended = Promise.withResolvers<void>();
   readonly #waits = new TurnWaits();
+  readonly #database: DatabaseWait;
   #gone = false;
+  #loss: string | undefined;
   #isStopping = false;
   #isFinishing = false;
   /** Whether it takes messages and has taken over the turn of a former writer. */
@@ -56,8 +61,12 @@ export class SessionActor {
     this.lease = lease;
     this.#writer = writer;
     this.#runs = dependencies.mayRun(writer.row);
+    const { clock, databaseWait = DATABASE_WAIT_MS } = dependencies.settings;
+    this.#database = new DatabaseWait(clock, databaseWait);
     this.#runner = new TurnRunner({
       ...dependencies,
+      store: waitingStore(dependencies.store, this.#database),
+      database: this.#database,
       lease,
       writer,
       ledger,
@@ -140,6 +149,11 @@ export class SessionActor {
   /** Whether it has released or lost the session. */
   get gone(): boolean {
     return this.#gone;
+  }
+
+  /** Why the session was given up here, if its next writer cannot know. */
+  get loss(): string | undefined {
+    return this.#loss;
   }
 
   /** Resolves when the session is released and its process has ended. */
@@ -289,9 +303,20 @@ export class SessionActor {
     });
   }
 
+  /** The lease may expire before the database is back: suspend the process, so that it does nothing meanwhile. */
+  pause(): void {
+    if (!this.#gone) this.#runner.pause();
+  }
+
+  /** The lease is still held. */
+  unpause(): void {
+    if (!this.#gone) this.#runner.unpause();
+  }
+
   /** The lease is lost or the session cannot be written: end the process, write nothing. */
   lost(error: unknown = new LeaseLost(this.lease.session)): void {
     if (this.#gone) return;
+    if (error instanceof DatabaseAway) this.#loss = error.message;
     this.#dependencies.settings.log.warn({ session: this.lease.session, error: String(error) }, "a session was lost");
     this.#abandon(error);
   }
@@ -299,6 +324,7 @@ export class SessionActor {
   #abandon(error: unknown): void {
     this.#gone = true;
     this.#timer.clear();
+    this.#database.stop();
     this.#writer.abandon(error);
     this.#unattended(this.#runner.abandon().finally(this.#ended.resolve));
   }

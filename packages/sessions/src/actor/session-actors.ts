@@ -4,6 +4,7 @@ import type { Halt } from "../budgets/kill-switch.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
 import { WorkerCall } from "../fleet/worker-call.ts";
 import { sleep } from "../host/clock.ts";
+import { DATABASE_WAIT_MS } from "../host/database-wait.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { fits } from "../fleet/place.ts";
 import type { SessionRuns } from "../fleet/session-runs.ts";
@@ -29,6 +30,8 @@ export class SessionActors implements SessionRuns {
   readonly #actors = new Map<SessionId, Promise<SessionActor | undefined>>();
   /** Actors that hold their lease. */
   readonly #taken = new Set<SessionActor>();
+  /** Why sessions were given up here, for the next writer if that is this process. */
+  readonly #losses = new Map<SessionId, string>();
   /** Work that is pending for released sessions. */
   readonly #afterwards = new Set<Promise<void>>();
   #stopLooking: (() => void) | undefined;
@@ -39,8 +42,9 @@ export class SessionActors implements SessionRuns {
   constructor(dependencies: ActorsDependencies) {
     this.#dependencies = dependencies;
     const { store, settings } = dependencies;
-    const { fleet, leaseTtl, log, clock } = settings;
-    this.#watch = new LeaseWatch(store.leases, { ttl: leaseTtl, givesUp: fleet !== undefined, log, clock });
+    const { fleet, leaseTtl, databaseWait = DATABASE_WAIT_MS, log, clock } = settings;
+    const hasRivals = fleet !== undefined;
+    this.#watch = new LeaseWatch(store.leases, { ttl: leaseTtl, waitMs: databaseWait, hasRivals, log, clock });
     this.#workerCall = fleet && new WorkerCall(store, fleet, clock, (session, work) => this.#speak(session, work));
   }
 
@@ -219,7 +223,12 @@ export class SessionActors implements SessionRuns {
     const previews = this.#dependencies.deltas.sink(session);
     const mayRun = (row: SessionRow): boolean => !onlyWrites && this.#mayRun(row);
     try {
-      const actor = await SessionActor.take({ ...this.#dependencies, previews, mayRun }, lease);
+      const lastLoss = this.#losses.get(session);
+      const actor = await SessionActor.take(
+        { ...this.#dependencies, previews, mayRun, ...(lastLoss !== undefined && { lastLoss }) },
+        lease,
+      );
+      this.#losses.delete(session);
       this.#taken.add(actor);
       this.#watch.add(actor, since);
       void this.#forgetWhenGone(session, actor);
@@ -237,6 +246,7 @@ export class SessionActors implements SessionRuns {
 
   async #forgetWhenGone(session: SessionId, actor: SessionActor): Promise<void> {
     await actor.ended;
+    if (actor.loss !== undefined) this.#losses.set(session, actor.loss);
     this.#taken.delete(actor);
     this.#actors.delete(session);
     this.#dependencies.deltas.forget(session);

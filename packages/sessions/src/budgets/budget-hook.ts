@@ -1,5 +1,5 @@
 import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
-import { BUDGET_UNITS, SESSION_METADATA, type Limits, type SessionEventBody } from "@tandem/protocol";
+import { BUDGET_UNITS, SESSION_METADATA, TandemError, type Limits, type SessionEventBody } from "@tandem/protocol";
 import { LeaseLost, type Claim, type SharedScope, type Store } from "@tandem/storage";
 import type { SpendingSettings } from "./budget-settings.ts";
 import { systemClock, type Clock } from "../host/clock.ts";
@@ -143,8 +143,10 @@ export class BudgetHook implements TurnHook {
       } catch (error) {
         // The lease was lost; the session is already being released.
         if (error instanceof LeaseLost) return;
-        const text = `What the turn takes could not be reserved: ${errorDetail(error).message}`;
-        this.#parts.control.stop({ type: "budget_reached" }, [{ type: "tandem.notice", level: "error", text }]);
+        const failure = budgetCheckFailed(error);
+        this.#parts.control.stop({ type: "retries_exhausted" }, [
+          { type: "session.error", error: errorDetail(failure) },
+        ]);
       }
     });
   }
@@ -215,6 +217,19 @@ export class BudgetHook implements TurnHook {
     else if (this.#hasSharedTime) this.#watch();
   }
 }
+
+/** No limit was reached: the spending of the turn could not be recorded or compared with its limits. */
+const budgetCheckFailed = (cause: unknown): TandemError => {
+  const { message, tandem } = errorDetail(cause);
+  return new TandemError(
+    "budget_check_failed",
+    `The turn was stopped because its budget could not be checked: ${message}`,
+    {
+      fix: tandem?.fix ?? "Look at the server's log, then send the message again.",
+      cause,
+    },
+  );
+};
 
 function shortIn(
   limits: Limits,

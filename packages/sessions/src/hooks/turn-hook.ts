@@ -1,6 +1,7 @@
 import type { ConversationOutput, ModelContent, TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { Lease, SessionRow } from "@tandem/storage";
+import type { DatabaseWait } from "../host/database-wait.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
 
@@ -47,11 +48,18 @@ export interface TurnControl {
   row(): SessionRow;
   lease: Lease;
   ledger: UsageLedger;
+  /** Waits for an unavailable database, while the session is held here. */
+  database: DatabaseWait;
   /** Interrupts the running turn, which then ends with this reason. Only the first call has an effect. */
   stop(reason: StopReason, events?: readonly SessionEventBody[]): void;
 }
 
 export type CreateTurnHooks = (turns: TurnControl) => readonly TurnHook[];
+
+/** A hook whose `before` may be repeated: it waits for an unavailable database instead of ending the turn. */
+export function waitingHook(hook: TurnHook, database: DatabaseWait): TurnHook {
+  return { ...hook, before: (turn) => database.run(async () => (await hook.before?.(turn)) ?? []) };
+}
 
 /** The hooks of a session's turns, in order. */
 export class TurnHooks {

@@ -11,6 +11,7 @@ import {
 } from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
 import { approvalNote } from "../approvals/approval-note.ts";
+import type { DatabaseWait } from "../host/database-wait.ts";
 import { judgeCall } from "@tandem/policy";
 import type { Rules } from "../rules/rules.ts";
 import { plansFolder } from "./plans-folder.ts";
@@ -39,6 +40,7 @@ interface HolderDependencies {
   onRun: (call: EventId) => Promise<void>;
   rules: Rules;
   definitions: ToolDefinitions;
+  database: DatabaseWait;
   onOutput: (output: ConversationOutput) => void;
 }
 
@@ -52,6 +54,8 @@ export class ConversationHolder {
   #isStale = false;
   /** Resolves when servers and files of the last process are released. */
   #released: Promise<void> = Promise.resolve();
+  /** Resolves when processes may run again. */
+  #paused: PromiseWithResolvers<void> | undefined;
   /** Model and effort as last logged. */
   #told = "";
 
@@ -84,7 +88,22 @@ export class ConversationHolder {
     this.#isStale = true;
   }
 
+  /** Suspends the process and its descendants, and starts none until `unpause`. */
+  pause(): void {
+    this.#paused ??= Promise.withResolvers();
+    this.#current?.pause();
+  }
+
+  unpause(): void {
+    if (!this.#paused) return;
+    this.#current?.unpause();
+    this.#paused.resolve();
+    this.#paused = undefined;
+  }
+
   async close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
+    this.#paused?.resolve();
+    this.#paused = undefined;
     this.#isStale = false;
     const conversation = this.#current;
     this.#current = undefined;
@@ -130,8 +149,10 @@ export class ConversationHolder {
     const processSetup = parts.use(await openProcessSetup(row, settings, around));
     const setup = await conversationSetup(row, conversation, settings, processSetup);
     const transcripts = await transcriptStore(store.transcripts, lease, conversation);
-    const book = await this.#dependencies.rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    const ruled = { id: row.id, agentId: row.agent.id, folder: row.folder };
+    const book = await this.#dependencies.database.run(() => this.#dependencies.rules.bookOf(ruled));
     using _ = await STARTS.enter();
+    await this.#paused?.promise;
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     if (processSetup.events.length > 0) await writer.write(processSetup.events);
     const judges = {

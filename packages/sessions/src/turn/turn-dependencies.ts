@@ -1,6 +1,7 @@
 import type { Lease, Store } from "@tandem/storage";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import type { OwnLimits } from "../fleet/own-limits.ts";
+import type { DatabaseWait } from "../host/database-wait.ts";
 import type { CreateTurnHooks } from "../hooks/turn-hook.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
@@ -10,7 +11,9 @@ import type { TurnSettings } from "./turn-settings.ts";
 
 /** Dependencies of the runner of a session's turns. */
 export interface TurnDependencies {
+  /** Its reads wait for an unavailable database. */
   store: Store;
+  database: DatabaseWait;
   settings: TurnSettings;
   lease: Lease;
   writer: SessionWriter;
@@ -20,6 +23,8 @@ export interface TurnDependencies {
   definitions: ToolDefinitions;
   commands: Pick<SessionCommands, "prepare">;
   limits: OwnLimits;
+  /** Why this process gave up the session before it took it again. */
+  lastLoss?: string;
   /** Enqueues a step. The methods of the runner are called within steps, so they never run concurrently. */
   next: (step: () => Promise<void>) => void;
   /** Takes input from the queue. Called within a step. */

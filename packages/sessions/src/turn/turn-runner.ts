@@ -40,12 +40,12 @@ export class TurnRunner {
 
   constructor(dependencies: TurnDependencies) {
     this.#dependencies = dependencies;
-    const { lease, ledger, writer, store, settings } = dependencies;
+    const { lease, ledger, writer, store, settings, database } = dependencies;
     const machine = this.#machine;
     this.#quotaWait = new QuotaWait(dependencies, machine, () => this.#sendPrompt({ isAfterReset: true }));
     this.#tasks = new BackgroundTasks(writer, settings.clock);
     this.#hooks = new TurnHooks(
-      dependencies.createTurnHooks({ row: () => this.#row, lease, ledger, stop: this.#stop }),
+      dependencies.createTurnHooks({ row: () => this.#row, lease, ledger, database, stop: this.#stop }),
     );
     this.#requests = new ApprovalRequests({ ...dependencies, state: machine });
     this.#holder = new ConversationHolder({
@@ -112,7 +112,8 @@ export class TurnRunner {
       await writer.write([{ type: "session.status_running" }], { status: "running" });
       return this.#resume();
     }
-    const cause = "The server or its Claude Code process died in the middle of the turn.";
+    const { lastLoss = "The server or its Claude Code process died in the middle of the turn." } = this.#dependencies;
+    const cause = lastLoss;
     const closed = interrupted.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
     if (settings.recovery === "resume" || interrupted.isUntold) await this.#resume();
@@ -137,6 +138,15 @@ export class TurnRunner {
       status: "rescheduling",
       activeMs: ledger.activeMs,
     });
+  }
+
+  /** Suspends the process: the database does not answer, and the lease may expire. */
+  pause(): void {
+    this.#holder.pause();
+  }
+
+  unpause(): void {
+    this.#holder.unpause();
   }
 
   /** The session's settings changed. They take effect with the next turn. */

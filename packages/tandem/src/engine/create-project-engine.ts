@@ -24,8 +24,8 @@ import { offeredModels } from "../models/offered-models.ts";
 import { worktreeSettings } from "./worktree-settings.ts";
 
 /**
- * A worker that cannot reach the database ends its turns after two thirds of this time. Other workers take over after all of
- * it.
+ * A worker that cannot reach the database pauses its turns after two thirds of this time. Other workers take over after all
+ * of it.
  */
 const FLEET_TAKEOVER_MS = 10_000;
 
@@ -130,6 +130,7 @@ export async function createProjectEngine(
       payer: async () => (given ? PAYERS.nobody : PAYERS[sessionPayerOf(project.config.llm)]),
     },
     leaseTtl: leaseTtlOf(project, isFleet),
+    databaseWait: project.config.sessions.databaseWait,
     holder: holderName(command),
     ownOnly,
     mcpTimeout: sessions.mcpTimeout,

@@ -44,6 +44,8 @@ export const lazyConversation =
       kept: async (id) => (await opening).kept(id),
       caughtUp: async () => (await opening).caughtUp(),
       flush: async () => (await opening).flush(),
+      pause: () => opened?.pause(),
+      unpause: () => opened?.unpause(),
       async close(turn) {
         isClosed = true;
         const conversation = await opening.catch(() => undefined);

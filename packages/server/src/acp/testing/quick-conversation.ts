@@ -45,6 +45,8 @@ export function quickConversation(host: ConversationHost, ticks: () => number): 
     ranCall: Promise.resolve(),
     caughtUp: async () => undefined,
     flush: async () => undefined,
+    pause: () => undefined,
+    unpause: () => undefined,
     async close() {
       if (ended) return;
       ended = true;

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { newId, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { createEmbeddedQueue } from "@tandem/queue";
+import { always, text, toolUse } from "@tandem/rehearsal";
+import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  ALLOW_ALL,
+  isIdle,
+  setEngineStage,
+  textsOf,
+  the,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
+import { judgeSession } from "../testing/judge-session.ts";
+
+const missing = whyNoPostgres();
+const TTL_MS = 1_500;
+
+describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing})` : ""}`, () => {
+  const parts = new AsyncDisposableStack();
+  const lines: string[] = [];
+  let stage: EngineStage;
+  let postgres: TestPostgres;
+  let worker: RunningEngine;
+
+  beforeAll(async () => {
+    postgres = parts.use(await startPostgres());
+    stage = parts.use(await setEngineStage());
+    const queue = parts.use(createEmbeddedQueue({ attempts: 2, pauseSeconds: 1 }));
+    const id = newId("worker");
+    worker = await stage.open({
+      location: await postgres.createDatabase(),
+      leaseTtl: TTL_MS,
+      databaseWait: 6_000,
+      fleet: {
+        queue,
+        role: "all",
+        tenant: "default",
+        worker: { id, machine: "here", labels: {}, tenants: null },
+        maxSessions: 10,
+      },
+      holder: id,
+      log: { warn: (_, message) => void lines.push(message) },
+    });
+    const { runs } = worker.engine;
+    const working = queue.work(
+      ["any", "machine:here"],
+      () => 10,
+      (run, signal) => runs.advance(run.key as SessionId, signal),
+      { tenants: null },
+    );
+    parts.defer(() => working.stop(0));
+  });
+  afterAll(() => parts.disposeAsync());
+
+  const path = (name: string): string => join(stage.folder, name);
+  const command = (name: string): string =>
+    `echo began >> ${name}; while [ ! -f go-${name} ]; do sleep 0.05; done; echo ended >> ${name}`;
+  const reasonOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
+
+  test("pauses a turn in the middle of a call, and the turn completes when Postgres is back", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: command("short") }), always(text("Done."))]);
+    const session = await worker.session({}, ALLOW_ALL);
+    await worker.say(session, "Run it.");
+    await expect.poll(() => existsSync(path("short"))).toBe(true);
+    await postgres.kill();
+    await expect.poll(() => lines.some((line) => line.includes("the session is paused"))).toBe(true);
+    // A suspended command makes no progress, because another worker could have the session by now.
+    const [pid] = await stage.processes();
+    expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/\) T /);
+    writeFileSync(path("go-short"), "");
+    await postgres.start();
+    const events = await worker.until(session, isIdle);
+    expect({ reason: reasonOf(events), texts: textsOf(events) }).toEqual({ reason: "end_turn", texts: ["Done."] });
+    expect(events.filter(({ event }) => event.type === "session.error")).toEqual([]);
+    expect(readFileSync(path("short"), "utf8")).toBe("began\nended\n");
+    expect(textsOf(await worker.turn(session, "And now?"))).toEqual(["Done."]);
+    expect(await judgeSession(worker, session)).toEqual([]);
+  });
+
+  test("ends a turn after the bound, names the cause, and the next message is answered", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: command("long") }), always(text("Answered."))]);
+    const session = await worker.session({}, ALLOW_ALL);
+    await worker.say(session, "Run it.");
+    await expect.poll(() => existsSync(path("long"))).toBe(true);
+    await postgres.kill();
+    await expect.poll(() => lines.includes("a session was lost")).toBe(true);
+    await expect.poll(() => stage.processes()).toHaveLength(1);
+    await postgres.start();
+    const events = await worker.until(session, isIdle);
+    const cause = expect.stringMatching(/^The database did not answer for \d+ seconds, so Tandem ended the turn\.$/);
+    expect(the(events, "tandem.recovered").cause).toEqual(cause);
+    expect(the(events, "session.error").error.message).toEqual(cause);
+    expect(reasonOf(events)).toBe("retries_exhausted");
+    expect(textsOf(await worker.turn(session, "And now?"))).toEqual(["Answered."]);
+    expect(readFileSync(path("long"), "utf8")).toBe("began\n");
+  });
+});

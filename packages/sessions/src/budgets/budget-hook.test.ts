@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RequestError, type SessionEventBody, type StopReason } from "@tandem/protocol";
+import { openStore } from "@tandem/storage";
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../host/clock.ts";
+import { DatabaseWait } from "../host/database-wait.ts";
+import { waitingStore } from "../host/waiting-store.ts";
+import { UsageLedger } from "../log/usage-ledger.ts";
+import { BudgetHook } from "./budget-hook.ts";
+import { QuotaRegistry } from "./quota-registry.ts";
+
+const ROW = {
+  id: "sesn_1",
+  agent: { id: "agent_1", model: { id: "claude-sonnet-5-5" } },
+  metadata: {},
+  waitingFor: [],
+  budget: null,
+};
+
+/** A hook in the middle of a turn, whose database fails `times` times from now on. */
+async function hookWhoseDatabaseFails(times: number, boundMs: number) {
+  const folder = await mkdtemp(join(tmpdir(), "tandem-budget-"));
+  const store = await openStore(join(folder, "tandem.db"));
+  const stopped = Promise.withResolvers<{ reason: StopReason; events: readonly SessionEventBody[] }>();
+  const settled = Promise.withResolvers<void>();
+  const database = new DatabaseWait(systemClock, boundMs);
+  let failures = -Infinity;
+  const failing = {
+    ...store,
+    spending: {
+      ...store.spending,
+      settle: async () => {
+        failures += 1;
+        if (failures > 0 && failures <= times) throw new RequestError("unavailable", "The disk is full.");
+        if (failures > 0) settled.resolve();
+        return [];
+      },
+    },
+  };
+  const ledger = new UsageLedger("sthr_1" as never, { note: undefined, activeMs: 0 });
+  const limits = { turn: {}, session: {}, agent: {}, project: {}, day: {} };
+  const own = waitingStore(failing, database);
+  const hook = new BudgetHook({
+    clock: systemClock,
+    store: own,
+    book: new QuotaRegistry(own.records, limits),
+    settings: { limits, project: folder, payer: async () => null },
+    control: {
+      row: () => ROW as never,
+      lease: { session: "sesn_1" as never, token: 1 },
+      ledger,
+      database,
+      stop: (reason, events = []) => stopped.resolve({ reason, events }),
+    },
+  });
+  onTestFinished(async () => {
+    await hook.left().catch(() => undefined);
+    await store[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true });
+  });
+  await hook.admit();
+  await hook.before();
+  failures = 0;
+  hook.observe({ type: "event", thread: "sthr_2", event: { type: "span.model_request_start" } } as never);
+  return { stopped: stopped.promise, settled: settled.promise };
+}
+
+test("a budget check waits for the database, and the turn goes on", async () => {
+  const { stopped, settled } = await hookWhoseDatabaseFails(2, 60_000);
+  expect(await Promise.race([stopped, settled.then(() => "settled")])).toBe("settled");
+});
+
+test("a budget check that fails stops the turn with its own error, not with budget_reached", async () => {
+  const { stopped } = await hookWhoseDatabaseFails(Infinity, 100);
+  const { reason, events } = await stopped;
+  expect(reason).toEqual({ type: "retries_exhausted" });
+  expect(events).toMatchObject([
+    {
+      type: "session.error",
+      error: {
+        message: "The turn was stopped because its budget could not be checked: The disk is full.",
+        tandem: { code: "budget_check_failed", fix: expect.any(String) },
+      },
+    },
+  ]);
+});
