@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newId, type LoggedEvent } from "@tandem/protocol";
@@ -204,8 +204,8 @@ test("a turn without a matching worker logs that, and logs when one joins", asyn
   expect(await holderOf(server, session)).toBe(back.holder);
 });
 
-test("a worker that cannot renew its lease ends its process before the lease expires", async () => {
-  const cut = await enterWorker({}, { leaseTtl: 3_000 });
+test("a worker that cannot renew its lease suspends its process before the lease expires, and ends it later", async () => {
+  const cut = await enterWorker({}, { leaseTtl: 3_000, databaseWait: 1_000 });
   stage.rehearsal.use([toolUse("Bash", { command: `tail -F ${stage.folder}/nothing.txt` }), always(text("Done."))]);
   const session = await cut.session({}, ALLOW_ALL);
   await server.say(session, "Wait.");
@@ -214,9 +214,10 @@ test("a worker that cannot renew its lease ends its process before the lease exp
   const away = () => Promise.reject(new Error("the database is away"));
   cut.store.leases.renew = away;
   const { expiresAt } = (await server.store.leases.holder(session.id as never))!;
-  await expect.poll(() => existsSync(`/proc/${pid}`), { interval: 20 }).toBe(false);
+  await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8"), { interval: 20 }).toMatch(/\) T /);
   expect(Date.now()).toBeLessThan(Date.parse(expiresAt));
   expect(await holderOf(server, session)).toBe(cut.holder);
+  await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   // It cannot take the session again without the database.
   await cut.member.drain();
   const staying = await enterWorker();
