@@ -45,6 +45,8 @@ export const turnScenarios: Record<string, Scenario> = {
     },
   },
 
+  "empty-answer": { script: [always(reply([], usage(100, 1)))] },
+
   retry: { script: [overloaded(), overloaded(), text("At last.")] },
 
   "broken-stream": { script: [failMidStream("It begins"), text("Whole.")] },

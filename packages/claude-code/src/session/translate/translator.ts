@@ -42,6 +42,9 @@ const fallback = z.object({
   trigger: z.string().optional(),
 });
 
+/** The turn would otherwise end as if it had been answered. */
+const NO_ANSWER = "The model ended the turn without an answer. Send the message again, or another one.";
+
 /** Claude Code's placeholder when no answer was requested. */
 const NOTHING_SAID = "No response requested.";
 
@@ -63,6 +66,8 @@ export class Translator {
   #init = "";
   #hints: Hints = noHints();
   #compacted = false;
+  /** Whether the primary thread has said or called anything in this turn. */
+  #hasAnswered = false;
   #underWay = false;
 
   constructor(settings: TranslatorSettings) {
@@ -275,6 +280,7 @@ export class Translator {
     const thread = this.#threads.ofMessage(message);
     if (thread === null) {
       this.#spans.whole(message.message);
+      this.#hasAnswered ||= message.message.content.some(isAnswer);
     } else {
       this.#spans.answer(thread, message.message);
       this.#threads.spoke(thread, message.message.content);
@@ -317,7 +323,12 @@ export class Translator {
     const totals = readTotals(result.modelUsage);
     const reported = usedSince(totals, this.#totals);
     this.#totals = totals;
-    this.#countCompaction(reported);
+    const counted = this.#spans.takeCounted();
+    const isEmpty = outcome.stop === "end_turn" && !this.#hasAnswered && outcome.output === undefined;
+    // Without a request, Claude Code handled a command itself.
+    if (isEmpty && Object.keys(counted).length > 0) this.#incidents.notice("warning", NO_ANSWER);
+    this.#hasAnswered = false;
+    this.#countCompaction(reported, counted);
     this.#hints = noHints();
     this.#underWay = false;
     const { code, fix } = outcome.error?.tandem ?? {};
@@ -327,8 +338,7 @@ export class Translator {
   }
 
   /** The compaction request is not streamed. Its usage is the turn's total minus the streamed requests. */
-  #countCompaction(reported: Reported): void {
-    const counted = this.#spans.takeCounted();
+  #countCompaction(reported: Reported, counted: Reported): void {
     if (!this.#compacted) return;
     this.#compacted = false;
     for (const [model, { usd, contextWindow: _, ...usage }] of Object.entries(usedSince(reported, counted))) {
@@ -347,6 +357,9 @@ export class Translator {
     this.#threads.endAll(all);
   }
 }
+
+const isAnswer = (block: SDKAssistantMessage["message"]["content"][number]): boolean =>
+  block.type === "text" ? block.text.trim() !== "" : block.type !== "thinking" && block.type !== "redacted_thinking";
 
 const noHints = (): Hints => ({
   assistantError: undefined,
