@@ -157,6 +157,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     environments,
     places,
     actors,
+    killSwitch,
     sessions,
     announce: (row) => sessions.announce(row),
     note,

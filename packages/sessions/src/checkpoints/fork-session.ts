@@ -11,7 +11,7 @@ import {
   type SessionEventBody,
   type SessionId,
 } from "@tandem/protocol";
-import type { SessionRow, Store } from "@tandem/storage";
+import type { EventLog, SessionRow, Store } from "@tandem/storage";
 import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import { messageUuid } from "../turn/lost-messages.ts";
@@ -34,13 +34,19 @@ interface ForkDependencies {
   clock: Clock;
 }
 
+interface ForkSource {
+  row: SessionRow;
+  /** The last event of its log before the row was read. */
+  head: number;
+}
+
 /**
  * Creates a session with the history of another. Its log starts with `tandem.forked`, followed by copies of the events still in
  * the agent's context, with the same ids. Its usage starts at zero.
  */
 export async function forkSession(
   parts: ForkDependencies,
-  row: SessionRow,
+  { row, head }: ForkSource,
   params: ForkParams,
   by?: string,
 ): Promise<SessionRow> {
@@ -48,11 +54,7 @@ export async function forkSession(
   const past = await readPast(store.events, row.id);
   const names = params.turn !== undefined || params.before_message_id !== undefined;
   const turn = names ? findTurn(past, { turn: params.turn, message: params.before_message_id }) : undefined;
-  if (!turn && row.status !== "idle" && row.status !== "terminated") {
-    throw new RequestError("conflict", "The session is at work: it cannot be forked where it stands.", {
-      fix: "Name a message before which to fork, or wait until it is idle.",
-    });
-  }
+  if (!turn && row.status !== "idle" && row.status !== "terminated") throw atWork();
   const id = newId("session");
   const notices: string[] = [];
   // A worktree's name must be unique.
@@ -82,6 +84,8 @@ export async function forkSession(
       archivedAt: null,
     };
     const events = await copyEvents(store, row, turn, [forked(row, turn, by), ...notices.map(warning)], at);
+    // A turn that began during the copy would be copied in part, as if it had ended.
+    if (!turn && (await hasBegun(store.events, row.id, head))) throw atWork();
     const known = new Set(
       events.flatMap(({ event }) => ("session_thread_id" in event ? [event.session_thread_id] : [])),
     );
@@ -95,6 +99,14 @@ export async function forkSession(
     throw error;
   }
 }
+
+const atWork = (): RequestError =>
+  new RequestError("conflict", "The session is at work: it cannot be forked where it stands.", {
+    fix: "Name a message before which to fork, or wait until it is idle.",
+  });
+
+const hasBegun = async (log: EventLog, session: SessionId, head: number): Promise<boolean> =>
+  (await log.read(session, { after: head, limit: 1, types: ["user.message", "session.status_running"] })).length > 0;
 
 async function copyEvents(
   store: Store,

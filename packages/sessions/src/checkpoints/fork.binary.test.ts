@@ -3,10 +3,17 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { project, type Session } from "@tandem/protocol";
-import { text, toolUse, type ScriptEntry } from "@tandem/rehearsal";
+import { slowly, text, toolUse, type ScriptEntry } from "@tandem/rehearsal";
 import { exportSession } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ALLOW_ALL, setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import {
+  ALLOW_ALL,
+  isIdle,
+  setEngineStage,
+  typesOf,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
 
@@ -127,6 +134,20 @@ describe("a fork", () => {
     expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("2\n");
     expect(git(repository, "--no-optional-locks", "status", "--porcelain")).toBe(was.status);
     expect(git(repository, "rev-parse", "HEAD")).toBe(was.head);
+
+    // A fork that races a message copies no part of its turn.
+    stage.rehearsal.use([slowly(text("Late."), { firstByteMs: 1_500 })]);
+    const head = await engine.engine.sessions.head(own.id);
+    const racing = engine.engine.history.fork(own.id, { worktree: true });
+    const sent = await engine.say(own, "RACING-words");
+    expect((await engine.engine.sessions.get(own.id)).status).toBe("running");
+    const raced = await racing.catch((error: unknown) => error);
+    if (raced instanceof Error) expect(raced).toMatchObject({ code: "conflict" });
+    else {
+      const { events: copied } = await engine.engine.sessions.events((raced as Session).id, { limit: 1_000 });
+      expect(copied.map(({ event }) => event.id)).not.toContain(sent);
+    }
+    await engine.until(own, isIdle, head);
 
     // All worktrees of a folder share one environment, whatever their start commit.
     git(folder, "add", ".");

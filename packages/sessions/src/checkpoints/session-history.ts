@@ -21,6 +21,8 @@ import { forkSession } from "./fork-session.ts";
 import type { DiffQuery, History } from "./history.ts";
 import { rewindSession, undoRewind } from "./rewind-session.ts";
 import { readPast } from "./session-past.ts";
+import type { KillSwitch } from "../budgets/kill-switch.ts";
+import { readCurrent } from "../resources/current-status.ts";
 import type { Clock } from "../host/clock.ts";
 
 interface HistoryDependencies {
@@ -29,6 +31,7 @@ interface HistoryDependencies {
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
   actors: SessionActors;
+  killSwitch: KillSwitch;
   sessions: Pick<Sessions, "get" | "send">;
   /** A session was created without `create`. */
   announce: (row: SessionRow) => void;
@@ -95,7 +98,9 @@ export class SessionHistory implements History {
   }
 
   async fork(id: string, params: ForkParams, by?: string): Promise<Session> {
-    const fork = await forkSession(this.#parts, await this.#row(id), params, by);
+    const head = await this.#parts.store.events.head((await this.#row(id)).id);
+    const row = await readCurrent(this.#parts, id);
+    const fork = await forkSession(this.#parts, { row, head }, params, by);
     const details = { from: id, before: params.before_message_id, turn: params.turn, folder: fork.folder };
     await this.#parts.note({ kind: "session.forked", actor: by ?? "unknown", session: fork.id, details });
     this.#parts.announce(fork);

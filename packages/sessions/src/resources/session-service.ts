@@ -15,6 +15,7 @@ import {
 import type { EventRange, Page, SessionRow, SessionStore, Store } from "@tandem/storage";
 import { listFolder, readInside, searchFolder } from "@tandem/workspace";
 import type { AgentCatalogue } from "./agents.ts";
+import { listCurrent, readCurrent } from "./current-status.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
@@ -105,7 +106,7 @@ export class SessionService implements Sessions {
     await this.#dependencies.audit.note(begun(row, by));
     this.#feed.changed(row.id);
     if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
-    return sessionView(row);
+    return sessionView(draft.inbox.length > 0 ? { ...row, status: "running" } : row);
   }
 
   async #checked(params: SessionCreateParams): Promise<SessionCreateParams> {
@@ -122,11 +123,11 @@ export class SessionService implements Sessions {
   }
 
   async get(id: string): Promise<Session> {
-    return sessionView(await this.#row(id));
+    return sessionView(await readCurrent(this.#dependencies, id));
   }
 
   async list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>> {
-    const page = await this.#dependencies.store.sessions.list(query);
+    const page = await listCurrent(this.#dependencies, () => this.#dependencies.store.sessions.list(query));
     return { ...page, data: page.data.map(sessionView) };
   }
 
@@ -232,7 +233,7 @@ export class SessionService implements Sessions {
   }
 
   async threads(id: string): Promise<Thread[]> {
-    const row = await this.#row(id);
+    const row = await readCurrent(this.#dependencies, id);
     return (await this.#dependencies.store.sessions.threads(row.id)).map((thread) => threadView(thread, row));
   }
 

@@ -1,0 +1,46 @@
+import { isId, RequestError, type SessionId } from "@tandem/protocol";
+import type { SessionRow, Store } from "@tandem/storage";
+import type { KillSwitch } from "../budgets/kill-switch.ts";
+
+interface StatusDependencies {
+  store: Pick<Store, "inbox" | "sessions">;
+  killSwitch: Pick<KillSwitch, "state">;
+}
+
+/**
+ * Reads a session with the status that clients see. A session that has accepted a message is `running` even if its writer has
+ * not taken the message yet; otherwise, a client that polls until `idle` would stop before the turn.
+ */
+export async function readCurrent(parts: StatusDependencies, id: string): Promise<SessionRow> {
+  // Read the queue before the row: a message taken in between shows in the row.
+  const hasMessage = isId("session", id) && (await hasQueuedMessage(parts.store, id));
+  const row = await parts.store.sessions.get(id);
+  if (!row) throw new RequestError("not_found", `There is no session ${id}.`);
+  return hasMessage ? begun(parts, row) : row;
+}
+
+/** Reads rows like `readCurrent`. */
+export async function listCurrent<P extends { data: SessionRow[] }>(
+  parts: StatusDependencies,
+  list: () => Promise<P>,
+): Promise<P> {
+  const waiting = new Set<string>(await parts.store.inbox.sessions());
+  const page = await list();
+  const data = await Promise.all(
+    page.data.map(async (row) => {
+      const mayBegin = waiting.has(row.id) && row.status === "idle";
+      return mayBegin && (await hasQueuedMessage(parts.store, row.id)) ? begun(parts, row) : row;
+    }),
+  );
+  return { ...page, data };
+}
+
+const hasQueuedMessage = async ({ inbox }: Pick<Store, "inbox">, id: SessionId): Promise<boolean> =>
+  (await inbox.list(id)).some(({ type }) => type === "user.message");
+
+/** A message behind an approval, a spent budget or the kill switch does not begin a turn by itself. */
+async function begun({ killSwitch }: StatusDependencies, row: SessionRow): Promise<SessionRow> {
+  const isHeld = row.waitingFor.length > 0 || row.cutShort === "budget_reached";
+  if (row.status !== "idle" || isHeld || (await killSwitch.state())) return row;
+  return { ...row, status: "running" };
+}
