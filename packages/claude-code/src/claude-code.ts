@@ -8,9 +8,9 @@ import { findExecutable } from "./executable.ts";
 import { toolId } from "./isolation.ts";
 import type { Effort } from "./isolation.ts";
 import { ProcessLedger } from "./process-ledger.ts";
-import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
+import { ProcessPool, type Lease, type PoolLimit, type PoolSettings } from "./process-pool.ts";
 import { MAX_RESULT_LENGTH, type ToolCall, type ToolDefinition } from "./tool-server.ts";
-import type { Turn } from "./turn-setup.ts";
+import type { Turn, TurnSetup } from "./turn-setup.ts";
 import type { TurnOutcome } from "./turn-reader.ts";
 import type { Deadlines } from "./running-turn.ts";
 import { childVariables, dropForeignVariables } from "./variables.ts";
@@ -25,6 +25,8 @@ export interface ClaudeCodeSettings {
   /** Thinking effort; the default is the model's own in Claude Code. */
   effort?: Effort;
   pool: PoolSettings;
+  /** A limit on processes that other pools share. */
+  limit?: PoolLimit;
   deadlines: Deadlines;
 }
 
@@ -100,12 +102,13 @@ export class ClaudeCode implements AsyncDisposable {
       credential,
       ...(settings.effort && { effort: settings.effort }),
     };
-    this.#pool = new ProcessPool(settings.pool, (fixture, setup) => {
+    const start = (fixture: ProcessFixture, setup: TurnSetup): ClaudeProcess => {
       // Recreate the folder if it was removed; a process does not start without its working folder.
       mkdirSync(fixture.folder, { recursive: true, mode: 0o700 });
       if (credential.type !== "login") dropForeignVariables(fixture.variables);
       return new ClaudeProcess(fixture, settings.deadlines, this.#ledger, setup);
-    });
+    };
+    this.#pool = new ProcessPool(settings.pool, start, settings.limit);
   }
 
   async text(call: ClaudeCall): Promise<string> {
@@ -182,9 +185,11 @@ export class ClaudeCode implements AsyncDisposable {
       failures = 0;
       await call.onStepFinish({ stepIndex: steps, stepBudget: call.stepBudget, toolCalls, toolFailures });
     };
+    let lease: (Lease & AsyncDisposable) | undefined;
     const callTool: ToolCall = async (name, input, signal) => {
       toolsHaveRun = true;
-      const reply = await runTool(byName.get(name), input, AbortSignal.any([signal, call.signal]));
+      const run = () => runTool(byName.get(name), input, AbortSignal.any([signal, call.signal]));
+      const reply = await (lease ? lease.runTool(run) : run());
       if (reply.isError) failures += 1;
       return reply;
     };
@@ -192,7 +197,6 @@ export class ClaudeCode implements AsyncDisposable {
       await finishStep(toolIds);
       return steps < call.stepBudget;
     };
-    let lease: (Lease & AsyncDisposable) | undefined;
     try {
       return await call.attempt(async () => {
         // Continue an existing conversation instead of restarting it, because its tools may have had effects. They can

@@ -21,6 +21,9 @@ export { checkVersion, type CheckedVersion } from "./check-version.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { Guardian } from "./guardian/guardian.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
+export { defaultProcessLimit } from "./process-limit.ts";
+export { ProcessSlots, type ProcessSlot } from "./process-slots.ts";
+export type { PoolLimit } from "./process-pool.ts";
 export { readCredential } from "./read-credential.ts";
 export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
 export {

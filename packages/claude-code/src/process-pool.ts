@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClaudeProcess, ProcessFixture } from "./claude-process.ts";
 import { aborted } from "./process-errors.ts";
+import type { ProcessSlot, ProcessSlots } from "./process-slots.ts";
 import type { TurnSetup } from "./turn-setup.ts";
 
 export interface PoolSettings {
@@ -12,9 +13,18 @@ export interface PoolSettings {
   idle: number;
 }
 
+/** A limit that several pools share. */
+export interface PoolLimit {
+  slots: ProcessSlots;
+  /** See `SlotRequest`. */
+  owner: string;
+}
+
 /** A process reserved for one call until released. */
 export interface Lease {
   readonly process: ClaudeProcess;
+  /** Runs a tool of the call. It may make calls that need a process themselves. */
+  runTool<T>(work: () => Promise<T>): Promise<T>;
   /** Returns the process. A healthy one is reset for the next call; others are killed. Never rejects, never waits. */
   release(): void;
 }
@@ -41,7 +51,8 @@ interface Waiting {
 /**
  * A pool of warm Claude Code processes, keyed by their fixed settings. A call takes an idle process, waits for one that
  * is being reset, takes one that is starting, or starts one. Idle processes are evicted for needed ones, so the total
- * stays within `size` or the number of running calls, whichever is larger.
+ * stays within `size` or the number of running calls, whichever is larger. With a limit, a call waits for its slot, and idle
+ * processes end for calls of other pools.
  */
 export class ProcessPool {
   readonly #settings: PoolSettings;
@@ -54,12 +65,19 @@ export class ProcessPool {
   /** Starting spares. A call takes one if there is nothing better: it is ahead of a fresh start. */
   #starting: { key: string; process: ClaudeProcess }[] = [];
   readonly #all = new Set<ClaudeProcess>();
+  readonly #limit: PoolLimit | undefined;
+  readonly #slots = new Map<ClaudeProcess, ProcessSlot>();
   readonly #endings = new Set<Promise<void>>();
   #closed = false;
 
-  constructor(settings: PoolSettings, start: (fixture: ProcessFixture, setup: TurnSetup) => ClaudeProcess) {
+  constructor(
+    settings: PoolSettings,
+    start: (fixture: ProcessFixture, setup: TurnSetup) => ClaudeProcess,
+    limit?: PoolLimit,
+  ) {
     this.#settings = settings;
     this.#start = start;
+    this.#limit = limit;
   }
 
   /** Rejects with `aborted` when the signal fires or the pool is closed. */
@@ -71,11 +89,12 @@ export class ProcessPool {
       if (found) this.#park(want.key, found);
       throw aborted();
     }
-    const process = found ?? this.#takeStarting(want.key) ?? this.#launch(want);
+    const process = found ?? this.#takeStarting(want.key) ?? (await this.#launchWithin(want, signal));
     if (this.#settings.mode === "single-use") void this.#prepareSpare(want);
     let released = false;
     return {
       process,
+      runTool: (work) => this.#slots.get(process)?.lend(work) ?? work(),
       release: () => {
         if (released) return;
         released = true;
@@ -92,11 +111,27 @@ export class ProcessPool {
     await Promise.all(this.#endings);
   }
 
-  #launch({ fixture, setup }: ProcessRequest): ClaudeProcess {
+  async #launchWithin(want: ProcessRequest, signal: AbortSignal): Promise<ClaudeProcess> {
+    if (!this.#limit) return this.#launch(want);
+    // Idle processes of this pool may hold the slots.
     this.#makeRoom(1);
-    const process = this.#start(fixture, setup);
-    this.#all.add(process);
-    return process;
+    const slot = await this.#limit.slots.take({ owner: this.#limit.owner, signal });
+    if (!signal.aborted && !this.#closed) return this.#launch(want, slot);
+    slot.free();
+    throw aborted();
+  }
+
+  #launch({ fixture, setup }: ProcessRequest, slot?: ProcessSlot): ClaudeProcess {
+    this.#makeRoom(1);
+    try {
+      const process = this.#start(fixture, setup);
+      this.#all.add(process);
+      if (slot) this.#slots.set(process, slot);
+      return process;
+    } catch (error) {
+      slot?.free();
+      throw error;
+    }
   }
 
   async #takeBack(want: ProcessRequest, process: ClaudeProcess): Promise<void> {
@@ -144,10 +179,12 @@ export class ProcessPool {
   /** Starts a process ahead of need, if the pool has room. */
   async #prepareSpare(want: ProcessRequest): Promise<void> {
     if (this.#closed || this.#all.size >= this.#settings.size) return;
+    const slot = this.#limit?.slots.tryTake(this.#limit.owner);
+    if (this.#limit && !slot) return;
     let spare: { key: string; process: ClaudeProcess } | undefined;
     let fit = false;
     try {
-      spare = { key: want.key, process: this.#launch(want) };
+      spare = { key: want.key, process: this.#launch(want, slot) };
       this.#starting.push(spare);
       await spare.process.ready();
       fit = true;
@@ -178,6 +215,12 @@ export class ProcessPool {
     process.park();
     this.#idle.push({ key, process, expiry });
     this.#makeRoom(0);
+    this.#slots.get(process)?.setIdle(async () => {
+      const place = this.#idle.findIndex((parked) => parked.process === process);
+      if (place === -1) return;
+      this.#evict(place);
+      await Promise.all(this.#endings);
+    });
   }
 
   #nextWaiting(key: string): Waiting["give"] | undefined {
@@ -190,6 +233,7 @@ export class ProcessPool {
     for (let place = this.#lastIdle(key); place !== -1; place = this.#lastIdle(key)) {
       const [{ process, expiry }] = this.#idle.splice(place, 1) as [Parked];
       clearTimeout(expiry);
+      this.#slots.get(process)?.setBusy();
       if (!process.dead && this.#ageOf(process) < this.#settings.maxAge) return process;
       this.#end(process);
     }
@@ -203,15 +247,23 @@ export class ProcessPool {
   /** Evicts the longest idle processes until `more` fit. */
   #makeRoom(more: number): void {
     while (this.#all.size + more > this.#settings.size && this.#idle.length > 0) {
-      const { process, expiry } = this.#idle.shift()!;
-      clearTimeout(expiry);
-      this.#end(process);
+      this.#evict(0);
     }
+  }
+
+  #evict(place: number): void {
+    const [{ process, expiry }] = this.#idle.splice(place, 1) as [Parked];
+    clearTimeout(expiry);
+    this.#end(process);
   }
 
   #end(process: ClaudeProcess): void {
     if (!this.#all.delete(process)) return;
-    const ending = process.kill().finally(() => this.#endings.delete(ending));
+    const ending = process.kill().finally(() => {
+      this.#endings.delete(ending);
+      this.#slots.get(process)?.free();
+      this.#slots.delete(process);
+    });
     this.#endings.add(ending);
   }
 

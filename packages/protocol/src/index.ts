@@ -167,6 +167,7 @@ export {
 } from "./models/model-details.ts";
 export { project, Projection } from "./fold/project.ts";
 export { callStateOf } from "./fold/project-tools.ts";
+export { processWaitText } from "./fold/project-notice.ts";
 export { endOfPreviews } from "./fold/project-previews.ts";
 export { RequestError, type RequestErrorCode } from "./errors/request-error.ts";
 export {

@@ -1,3 +1,4 @@
+import type { PoolLimit } from "@tandem/claude-code";
 import { BACKENDS, type LlmConfig, LlmError, nearest, type SecretReference } from "@tandem/protocol";
 import type { Provider } from "./backends/ai-sdk/provider.ts";
 import type { LlmBackend } from "./llm-backend.ts";
@@ -9,6 +10,8 @@ export interface BackendEnvironment {
   stateFolder: string;
   /** Source of a Claude Code process's allowed variables, usually `process.env`. */
   hostVariables: Readonly<Record<string, string | undefined>>;
+  /** A limit on Claude Code processes that other runtimes share. */
+  processLimit?: PoolLimit;
 }
 
 /**
@@ -17,7 +20,7 @@ export interface BackendEnvironment {
  */
 export async function createBackend(config: LlmConfig, environment: BackendEnvironment): Promise<LlmBackend> {
   const { provider } = config;
-  const { readSecret, stateFolder, hostVariables } = environment;
+  const { readSecret, stateFolder, hostVariables, processLimit: limit } = environment;
   switch (provider.backend) {
     case "none":
       return createNoneBackend();
@@ -43,7 +46,7 @@ export async function createBackend(config: LlmConfig, environment: BackendEnvir
       const { readCredential } = await import("@tandem/claude-code");
       const credential = await readCredential(config.claudeCode, environment);
       const { createClaudeCodeBackend } = await import("./backends/claude-code/create-claude-code-backend.ts");
-      return createClaudeCodeBackend(config, { credential, stateFolder, hostVariables });
+      return createClaudeCodeBackend(config, { credential, stateFolder, hostVariables, ...(limit && { limit }) });
     }
     default:
       return refuse(provider.backend);

@@ -32,6 +32,7 @@ export async function createBackend(host: Host, project: Project): Promise<LlmBa
     readSecret: secretReader(host, project),
     stateFolder: await ensureTandemHome(host.env),
     hostVariables: host.env,
+    ...(host.processes && { processLimit: { slots: host.processes.calls, owner: project.folder } }),
   });
 }
 

@@ -1,3 +1,4 @@
+import type { ProcessSlots } from "@tandem/claude-code";
 import type { Variables } from "./config/tandem-home.ts";
 
 /** The process that Tandem runs in. Tandem reads its surroundings from here only, never from `process`. */
@@ -13,6 +14,8 @@ export interface Host {
   claudePath?: string | undefined;
   /** A secret that the operator lends to a tenant, with the reference used in the tenant's config. See `openTenantProject`. */
   lent?: { reference: string; read: () => Promise<string> };
+  /** Limits on Claude Code processes, shared by all tenants of a server. Calls never wait for sessions, nor the reverse. */
+  processes?: { sessions: ProcessSlots; calls: ProcessSlots } | undefined;
   /** Shows a warning to the person who started the process, if there is one. */
   warn?: ((message: string) => void) | undefined;
 }

@@ -7,11 +7,13 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import { holderName, loadServer, openStore, sessionRoots, startServer } from "./compose.ts";
+import { processLimits } from "./engine/process-limits.ts";
 import { databaseName } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { ensureTandemHome } from "./config/tandem-home.ts";
 import {
   memberAddress,
+  namedMaxSessions,
   openMembership,
   type FleetOptions,
   type Joined,
@@ -97,6 +99,10 @@ export async function openTandem({
   const project = typeof given === "string" ? await openProjectOrDefaults(host) : given;
   const { stopWithin } = project.config.server;
   await refuseSecond(host);
+  // The `server` role of a fleet runs no turns.
+  if ((fleet.as ?? project.config.fleet.role) !== "server") {
+    host.processes = await processLimits(project, namedMaxSessions(project, fleet));
+  }
   // Disposed in the opposite order of the setup, also when opening fails halfway.
   await using parts = new AsyncDisposableStack();
 

@@ -1,4 +1,4 @@
-import type { Delta, EventOf, SessionEvent } from "@tandem/protocol";
+import { processWaitText, type Delta, type EventOf, type SessionEvent } from "@tandem/protocol";
 import { countdown } from "../progress.ts";
 import { printable, styleFor, type Style, widthOf } from "../terminal.ts";
 import { describeCall, isToolUse, toolName, type ToolUse } from "./describe-call.ts";
@@ -76,6 +76,8 @@ export class LiveView implements TurnView {
         );
         return this.#wait(`Waiting until ${new Date(event.resets_at).toLocaleTimeString()} …`);
       }
+      case "tandem.process_wait":
+        return this.#wait(`${processWaitText(event)} …`);
       case "tandem.notice":
         return this.#note(this.#style[event.level === "info" ? "dim" : "warn"]("!"), event.text);
       case "session.thread_created":

@@ -131,6 +131,7 @@ function RunningTasks({ log, session }: { log: LiveLog; session: string }) {
   const words = known === undefined ? "working" : stateOf(known);
   const since = useLivePart(log.messages, beginOfTurn);
   const lasted = since ? now - Date.parse(since) : 0;
+  const queued = useLivePart(log.messages, processWait);
   return (
     <p className="flex items-center gap-2 px-3 text-xs text-ink-faint">
       <span
@@ -145,8 +146,15 @@ function RunningTasks({ log, session }: { log: LiveLog; session: string }) {
       ) : (
         lasted >= 1_000 && <span className="tabular-nums">{duration(lasted)}</span>
       )}
+      {words === "parked" && queued !== undefined && <span className="text-ink-soft">{queued}</span>}
     </p>
   );
+}
+
+/** The position of a turn that waits for a free process. */
+function processWait(messages: readonly Message[]): string | undefined {
+  const last = messages.at(-1)?.parts.at(-1);
+  return last?.type === "notice" && last.about === "tandem.process_wait" ? last.text : undefined;
 }
 
 function beginOfTurn(messages: readonly Message[]): string | null | undefined {

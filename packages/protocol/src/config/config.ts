@@ -217,6 +217,14 @@ const sessions = z.strictObject({
     .meta({ [NEEDS_TRUST]: true })
     .describe("Folders that sessions may work in or under; the first is that of `env_local`."),
   idle: deadline.prefault("5m").describe("How long an idle session keeps its Claude Code process."),
+  maxProcesses: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe(
+      "Claude Code processes of a server's sessions at once; a further turn waits for one. Default: what memory and cores allow.",
+    ),
   recovery: z
     .enum(["stop", "resume"])
     .default("stop")

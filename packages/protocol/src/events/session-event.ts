@@ -287,6 +287,8 @@ export type SessionEventBody =
   | { type: "tandem.budget"; gauge: BudgetGauge; reason: string }
   /** The turn waits for a quota reset. It continues by itself only if `resumes` is true. */
   | { type: "tandem.parked"; resets_at: string; kind: string; resumes: boolean; window: number }
+  /** The turn waits for a free Claude Code process; `ahead` others are served first. `session.status_running` ends the wait. */
+  | { type: "tandem.process_wait"; ahead: number }
   | { type: "tandem.mode"; mode: PermissionMode; by: string }
   /** The model and effort of the next turns, and the requested settings that the model ignores. */
   | { type: "tandem.model"; model: string; effort: string | null; ignored: string[] }

@@ -29,6 +29,8 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
         level: "warning",
         text: `A quota is used up until ${event.resets_at}${event.resumes ? "; the turn goes on by itself then" : ""}`,
       };
+    case "tandem.process_wait":
+      return { level: "info", text: processWaitText(event) };
     case "tandem.unplaced":
       return { level: "warning", text: `No worker can take this now. It waits for ${event.needs}` };
     case "tandem.placed":
@@ -66,6 +68,9 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
       return undefined;
   }
 }
+
+export const processWaitText = ({ ahead }: Pick<EventOf<"tandem.process_wait">, "ahead">): string =>
+  `Waiting for a free process (${ahead} ahead)`;
 
 function rewoundText({ scope, files, undoes }: EventOf<"tandem.rewound">): string {
   const what = scope === "both" ? "files and conversation" : scope;

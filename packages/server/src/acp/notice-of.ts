@@ -1,4 +1,4 @@
-import type { SessionEvent } from "@tandem/protocol";
+import { processWaitText, type SessionEvent } from "@tandem/protocol";
 import type { Patch } from "./patch.ts";
 
 type Notice = Extract<Patch, { type: "notice" }>;
@@ -32,6 +32,8 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
         `The turn waits for a quota until ${event.resets_at}.`,
         event.resumes ? "It goes on by itself then." : "Send a message to go on then.",
       );
+    case "tandem.process_wait":
+      return notice("info", processWaitText(event));
     case "tandem.budget":
       return notice("error", "A budget has been reached.", event.reason);
     case "tandem.recovered":

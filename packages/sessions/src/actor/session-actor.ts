@@ -73,14 +73,21 @@ export class SessionActor {
       next: (step) => this.#unattended(this.#serial.run(step)),
       takeInput: () => this.#takeInput(),
       hasMessage: () => this.#hasMessage(),
-      onBegin: () => this.#timer.clear(),
+      onBegin: () => {
+        this.#timer.clear();
+        this.#runner.setBusy();
+      },
       onWaiting: () => {
         const { approvals } = dependencies.settings;
-        if (canReleaseProcess(this.#runner.state)) this.#leaveAfter(approvals?.keepProcess ?? WAITING_MS);
+        if (canReleaseProcess(this.#runner.state)) {
+          this.#leaveAfter(approvals?.keepProcess ?? WAITING_MS);
+          if (this.#runner.tasks.length === 0) this.#runner.setIdle(this.leave, true);
+        }
         this.#waits.tellIdle();
       },
       onEnd: () => {
         this.#leaveAfter(dependencies.settings.idle);
+        this.#runner.setIdle(this.leave, false);
         this.#waits.tellIdle();
       },
       onStep: () => this.#waits.tellStep(),

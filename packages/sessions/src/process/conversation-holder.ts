@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism, homedir } from "node:os";
-import type { Conversation, ConversationOutput, ConversationSetup } from "@tandem/claude-code";
+import type { Conversation, ConversationOutput, ConversationSetup, ProcessSlot } from "@tandem/claude-code";
 import {
   LlmError,
   RequestError,
@@ -56,6 +56,11 @@ export class ConversationHolder {
   #released: Promise<void> = Promise.resolve();
   /** Resolves when processes may run again. */
   #paused: PromiseWithResolvers<void> | undefined;
+  /** The slot of the process. */
+  #slot: ProcessSlot | undefined;
+  /** The slot of the process that is about to start. */
+  #reserved: ProcessSlot | undefined;
+  #slotRequest: AbortController | undefined;
   /** Model and effort as last logged. */
   #told = "";
 
@@ -79,8 +84,41 @@ export class ConversationHolder {
     return this.#opening;
   }
 
+  /**
+   * Waits until a process may run, unless the session has one. `user`: slots are shared evenly between users. Rejects with
+   * `aborted` after `cancelReserve` or `close`.
+   */
+  async reserve(user: string, onWait?: (ahead: number) => void): Promise<void> {
+    const { processes } = this.#dependencies.settings;
+    if (!processes || this.current || this.#reserved) return;
+    const request = (this.#slotRequest = new AbortController());
+    try {
+      const owner = `${processes.owner} ${user}`;
+      const slot = await processes.slots.take({ owner, signal: request.signal, ...(onWait && { onWait }) });
+      if (request.signal.aborted) slot.free();
+      else this.#reserved = slot;
+      request.signal.throwIfAborted();
+    } finally {
+      if (this.#slotRequest === request) this.#slotRequest = undefined;
+    }
+  }
+
+  cancelReserve(): void {
+    this.#slotRequest?.abort();
+  }
+
+  /** `end` ends the process if another session waits for one. */
+  setIdle(end: () => Promise<unknown>, isWaiting: boolean): void {
+    this.#slot?.setIdle(end, isWaiting);
+  }
+
+  setBusy(): void {
+    this.#slot?.setBusy();
+  }
+
+  /** Whether the process should end after this turn: its settings have changed, or another session waits for a process. */
   get isStale(): boolean {
-    return this.#isStale;
+    return this.#isStale || this.#slot?.isWanted === true;
   }
 
   /** The process is to be replaced before the next turn. */
@@ -108,6 +146,9 @@ export class ConversationHolder {
     const conversation = this.#current;
     this.#current = undefined;
     this.#closings += 1;
+    this.cancelReserve();
+    this.#reserved?.free();
+    this.#reserved = undefined;
     await conversation?.close(turn);
     await this.#released;
   }
@@ -144,6 +185,12 @@ export class ConversationHolder {
     const { row } = writer;
     const closings = this.#closings;
     await using parts = new AsyncDisposableStack();
+    // A process that could not resume its transcript has given its slot back.
+    await this.reserve("");
+    const slot = this.#reserved;
+    this.#reserved = undefined;
+    parts.defer(() => slot?.free());
+    this.#slot = slot;
     const write = (events: SessionEventBody[]): void => void writer.write(events);
     const around = { definitions, isFirst: row.claudeSession === undefined, write };
     const processSetup = parts.use(await openProcessSetup(row, settings, around));

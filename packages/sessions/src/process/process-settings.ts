@@ -3,6 +3,7 @@ import type {
   ConversationHost,
   ConversationSetup,
   Credential,
+  PoolLimit,
   TranscriptStore,
 } from "@tandem/claude-code";
 import type { ApprovalSettings } from "../approvals/approval-settings.ts";
@@ -31,6 +32,8 @@ export interface ProcessSettings
   credential: () => Promise<Credential>;
   deadlines: ConversationSetup["deadlines"];
   sandbox?: SandboxSettings;
+  /** A limit on processes, shared with other engines. */
+  processes?: PoolLimit;
   openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;
   /** Ends orphaned Claude Code processes of servers that died on this machine. */
   sweep: () => Promise<unknown>;

@@ -36,6 +36,8 @@ export class LateCalls {
     const own = calls.filter(({ call }) => call.use.type === "agent.tool_use");
     for (const [index, late] of own.entries()) {
       check();
+      // A call counts as started only when its process can start.
+      await holder.reserve("");
       await requests.started(late.call);
       const run = allowedCall(late, own.slice(index + 1));
       const conversation = await holder.open({ results: index === 0 ? known : [], run });

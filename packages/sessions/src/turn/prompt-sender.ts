@@ -4,6 +4,7 @@ import type { TurnHooks } from "../hooks/turn-hook.ts";
 import type { ConversationHolder } from "../process/conversation-holder.ts";
 import { LateCalls } from "./late-calls.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
+import { ProcessWait } from "./process-wait.ts";
 import type { QuotaWait } from "./quota-wait.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { TurnMachine } from "./turn-machine.ts";
@@ -33,11 +34,13 @@ export class PromptSender {
   readonly #dependencies: TurnDependencies;
   readonly #parts: PromptDependencies;
   readonly #lateCalls: LateCalls;
+  readonly #processWait: ProcessWait;
 
   constructor(dependencies: TurnDependencies, parts: PromptDependencies) {
     this.#dependencies = dependencies;
     this.#parts = parts;
     this.#lateCalls = new LateCalls({ ...dependencies, ...parts });
+    this.#processWait = new ProcessWait(dependencies, parts);
   }
 
   /** The last message of the open turn if the stored transcript does not contain it. */
@@ -56,6 +59,9 @@ export class PromptSender {
     this.#check(id);
     const message = given ?? (isAfterReset && (await this.unsentMessage()));
     if (message) await quotaWait.check(message);
+    this.#check(id);
+    // Before the hooks: they count the time of the turn.
+    await this.#processWait.reserve(message?.tandem?.by ?? "");
     const { startedAt } = this.#check(id);
     await hooks.before({ message: message?.id ?? null, startedAt }, (events) => writer.write(events));
     if (!message) {

@@ -181,6 +181,7 @@ export class TurnRunner {
     const named = event.tandem?.turn_event_id;
     if (!turn || (named !== undefined && !turn.messages.includes(named as EventId))) return;
     this.#machine.apply({ type: "interrupt" });
+    this.#holder.cancelReserve();
     if (this.state.type === "background") return this.#cut("interrupt");
     if (this.#holder.current) await this.#holder.current.interrupt();
     else if (isWaiting(this.state)) await this.end(interruptedTurn(), "interrupt");
@@ -277,6 +278,7 @@ export class TurnRunner {
     const { turn } = this.#machine;
     if (!turn || turn.stop?.limit) return;
     this.#machine.apply({ type: "limit", reason, events });
+    this.#holder.cancelReserve();
     if (this.state.type !== "background") return void this.#holder.current?.interrupt();
     // Claude has finished already and will report no further end.
     this.#dependencies.next(async () => {
@@ -421,6 +423,15 @@ export class TurnRunner {
     this.#tasks.end();
     this.#steering.clear();
     await this.#holder.close(turn);
+  }
+
+  /** `end` ends the process if another session waits for one. */
+  setIdle(end: () => Promise<unknown>, isWaiting: boolean): void {
+    this.#holder.setIdle(end, isWaiting);
+  }
+
+  setBusy(): void {
+    this.#holder.setBusy();
   }
 
   /** Closes the process. An open turn keeps waiting for its answers or its quota. */

@@ -80,6 +80,8 @@ export type TurnEvent =
   /** The process was released while calls wait for answers. */
   | { type: "suspend" }
   | { type: "waitForQuota"; at: number; until: number; isNew: boolean }
+  /** The turn waits for a free process. */
+  | { type: "pause"; at: number }
   /** A new process continues the turn. */
   | { type: "resume"; at: number }
   | { type: "interrupt" }
@@ -116,6 +118,7 @@ const ALLOWED: Record<Exclude<TurnEvent["type"], CallEvent["type"]>, readonly Ty
   rest: OPEN,
   suspend: OPEN,
   waitForQuota: OPEN,
+  pause: OPEN,
   resume: OPEN,
   interrupt: ACTIVE,
   limit: ACTIVE,
@@ -161,7 +164,19 @@ export function transition(state: TurnState, event: TurnEvent): TurnState {
 
 type InnerEvent = Extract<
   TurnEvent,
-  { type: "prompted" | "claudeEnded" | "rest" | "suspend" | "waitForQuota" | "resume" | "interrupt" | "limit" | "end" }
+  {
+    type:
+      | "prompted"
+      | "claudeEnded"
+      | "rest"
+      | "suspend"
+      | "waitForQuota"
+      | "pause"
+      | "resume"
+      | "interrupt"
+      | "limit"
+      | "end";
+  }
 >;
 
 function within(state: ActiveState, event: InnerEvent): TurnState {
@@ -183,6 +198,8 @@ function within(state: ActiveState, event: InnerEvent): TurnState {
       const quotaWaits = turn.quotaWaits + (event.isNew ? 1 : 0);
       return { ...released, type: "quotaWait", turn: { ...paused, quotaWaits }, until: event.until };
     }
+    case "pause":
+      return { ...state, turn: { ...turn, activeMs: activeTime(turn, event.at), activeSince: undefined } };
     case "resume":
       return { ...released, type: "starting", turn: { ...turn, activeSince: turn.activeSince ?? event.at } };
     case "interrupt":

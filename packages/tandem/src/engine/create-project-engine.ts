@@ -136,6 +136,7 @@ export async function createProjectEngine(
     mcpTimeout: sessions.mcpTimeout,
     ...(hostServers && { hostServers }),
     ...(sessionServers && { sessionServers }),
+    ...(host.processes && { processes: { slots: host.processes.sessions, owner: project.folder } }),
     ...engineControls(host.env, project, readSecret),
     hooks: pinHooks(project.config.hooks, project.folder),
     roots: [...sessionRoots(project), ...folders],

@@ -83,7 +83,8 @@ export async function openMembership(
   const labels = { ...fleet.labels, ...readLabels(options.label ?? []) };
   const tenants = options.tenant ?? fleet.tenants ?? null;
   const owner = ownerOfLogin(role, tenants, pays);
-  const maxSessions = options.maxSessions === undefined ? fleet.maxSessions : readCount(options.maxSessions);
+  const maxSessions =
+    namedMaxSessions(project, options) ?? Math.min(fleet.maxSessions, host.processes?.sessions.limit ?? Infinity);
   const id = newId("worker");
   const holder = `${holderName("tandem up")} ${id}`;
   const { location } = await databaseLocation(host, project);
@@ -138,6 +139,12 @@ export async function openMembership(
     },
     [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
   };
+}
+
+/** How many sessions a worker may hold, if the operator has said so. */
+export function namedMaxSessions({ config, settings }: Project, { maxSessions }: FleetOptions): number | undefined {
+  if (maxSessions !== undefined) return readCount(maxSessions);
+  return settings.some(({ path }) => path === "fleet.maxSessions") ? config.fleet.maxSessions : undefined;
 }
 
 /** Kills the turns of a halted process before its leases expire and others take over its sessions. */

@@ -59,6 +59,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.imported": true,
   "tandem.budget": true,
   "tandem.parked": true,
+  "tandem.process_wait": true,
   "tandem.unplaced": true,
   "tandem.placed": true,
   "tandem.handover": true,

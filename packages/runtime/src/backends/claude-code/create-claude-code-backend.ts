@@ -1,4 +1,4 @@
-import { ClaudeCode, type Credential } from "@tandem/claude-code";
+import { ClaudeCode, type Credential, type PoolLimit } from "@tandem/claude-code";
 import { type LlmConfig, LlmError } from "@tandem/protocol";
 import type { LlmBackend } from "../../llm-backend.ts";
 import { orAborted } from "../../or-aborted.ts";
@@ -10,6 +10,7 @@ export function createClaudeCodeBackend(
     credential: Credential;
     stateFolder: string;
     hostVariables: Readonly<Record<string, string | undefined>>;
+    limit?: PoolLimit;
   },
 ): LlmBackend {
   const { executable, effort } = config.claudeCode;

@@ -1,0 +1,17 @@
+import { loadClaudeCode } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Host } from "../host.ts";
+
+/**
+ * Limits on the Claude Code processes of a server. Single calls have their own share: a turn may wait for a call, and a shared
+ * limit could deadlock. `maxSessions`: how many sessions the operator lets a worker of a fleet hold.
+ */
+export async function processLimits(
+  { config: { sessions, llm } }: Project,
+  maxSessions: number | undefined,
+): Promise<NonNullable<Host["processes"]>> {
+  const { defaultProcessLimit, ProcessSlots } = await loadClaudeCode();
+  const calls = Math.max(llm.pool.size, llm.limits.concurrency);
+  const limit = sessions.maxProcesses ?? maxSessions ?? Math.max(1, defaultProcessLimit() - calls);
+  return { sessions: new ProcessSlots(limit), calls: new ProcessSlots(calls) };
+}
