@@ -80,9 +80,12 @@ export class BootHooks implements Disposable {
         ...(changedTo && { updatedInput: changedTo }),
       },
     });
-    // Quotes inside of JSON strings are escaped, so no input of a tool can contain this text.
+    // The answer is used up by the first call that matches, which is the allowed one: it runs before any model request. The
+    // input of a later call could contain this text.
     const named = `"tool_use_id":"${toolUseId.replaceAll(/[^\w-]/g, "")}"`;
-    const ifNamed = `case "$(cat)" in *${quote(named)}*) cat ${quote(allow)};; esac`;
+    const used = join(this.#folder, "used.json");
+    const take = `mv ${quote(allow)} ${quote(used)} 2>&- && cat ${quote(used)}`;
+    const ifNamed = `case "$(cat)" in *${quote(named)}*) ${take} || :;; esac`;
     this.hooks = { PreToolUse: [{ matcher: "*", hooks: [{ type: "command", command: ifNamed }] }] };
     if (laterCalls.length === 0) return;
     const block = this.#write("block.json", { decision: "block", reason: "Other calls run first." });
