@@ -120,6 +120,17 @@ describe("quotas", () => {
     expect(waits).toEqual([{ reason: "quota", until: at(61_000), attempt: 1 }]);
   });
 
+  it("lets calls of other models through while one model's quota is used up", async () => {
+    const { clock, advance, settle, begin } = setUp();
+    const first = begin({ model: "opus" }).call.attempt(failing(clock, quota(60_000)).operation);
+    await settle();
+    const { operation, times } = failing(clock);
+    expect(await begin({ model: "haiku" }).call.attempt(operation)).toBe("done");
+    expect(times).toEqual([0]);
+    await advance(61_000);
+    expect(await first).toBe("done");
+  });
+
   it("holds back queued calls when the quota is hit", async () => {
     const { clock, advance, begin } = setUp({ concurrency: 1 });
     const first = begin().call.attempt(failing(clock, quota(60_000)).operation);
@@ -254,11 +265,11 @@ describe("quotas shared with other processes", () => {
   });
 
   it("publishes what it learns, and works without the shared store", async () => {
-    const told: Date[] = [];
+    const told: [string, Date][] = [];
     const shared = {
       until: async () => Promise.reject(new Error("away")),
-      learned: async (resetsAt: Date) => {
-        told.push(resetsAt);
+      learned: async (model: string, resetsAt: Date) => {
+        told.push([model, resetsAt]);
         throw new Error("away");
       },
     };
@@ -266,6 +277,6 @@ describe("quotas shared with other processes", () => {
     const result = begin().call.attempt(failing(clock, quota(60_000)).operation);
     await advance(120_000);
     expect(await result).toBe("done");
-    expect(told).toEqual([at(60_000)]);
+    expect(told).toEqual([["sonnet", at(60_000)]]);
   });
 });

@@ -42,8 +42,8 @@ interface RunningAttempt {
 export interface SharedQuotas {
   /** Time until which a model's quota is used up; undefined if it can be used now. */
   until(model: string): Promise<Date | undefined>;
-  /** Publishes a reset time. */
-  learned(resetsAt: Date): Promise<void>;
+  /** Publishes the reset time of a model's quota. */
+  learned(model: string, resetsAt: Date): Promise<void>;
 }
 
 interface CallTerms {
@@ -56,15 +56,15 @@ interface CallTerms {
 }
 
 /**
- * The single owner of retries, quota waits and concurrency, shared by all calls of a runtime. A quota or overload that
- * one call hits applies to all.
+ * The single owner of retries, quota waits and concurrency, shared by all calls of a runtime. An overload that one call
+ * hits applies to all; a quota applies to calls of the same model.
  */
 export class Governor {
   readonly #attempts: number;
   readonly #slots: Slots;
   readonly #clock: GovernorClock;
   readonly #shared: SharedQuotas | undefined;
-  #pausedUntil = 0;
+  readonly #pausedUntil = new Map<string, number>();
 
   constructor(
     limits: { concurrency: number; attempts: number },
@@ -118,13 +118,13 @@ export class Governor {
       for (;;) {
         for (;;) {
           const elsewhere = this.#shared ? await this.#knownElsewhere(this.#shared, model) : 0;
-          const until = Math.max(this.#pausedUntil, elsewhere);
+          const until = Math.max(this.#pauseOf(model), elsewhere);
           if (until <= this.#clock.now()) break;
           if (!this.#isWithin(patienceLeft, until)) throw usedUp(new Date(until));
           await waitForQuota(until, attempt);
         }
         const slot = await takeSlot(attempt);
-        if (this.#pausedUntil <= this.#clock.now()) return slot;
+        if (this.#pauseOf(model) <= this.#clock.now()) return slot;
         this.#slots.giveBack();
       }
     };
@@ -184,9 +184,9 @@ export class Governor {
           if (!(error instanceof LlmError) || signal.aborted) throw error;
           const quotaUntil = this.#endOfQuota(error);
           if (quotaUntil !== undefined) {
-            void this.#shared?.learned(new Date(quotaUntil - RESET_MARGIN_MS)).catch(() => undefined);
+            void this.#shared?.learned(model, new Date(quotaUntil - RESET_MARGIN_MS)).catch(() => undefined);
             if (!this.#isWithin(patienceLeft, quotaUntil)) throw error;
-            this.#pausedUntil = Math.max(this.#pausedUntil, quotaUntil);
+            this.#pausedUntil.set(model, Math.max(this.#pauseOf(model), quotaUntil));
             await waitForQuota(quotaUntil, number + 1);
           } else {
             transientFailures += 1;
@@ -229,6 +229,10 @@ export class Governor {
   async #knownElsewhere(shared: SharedQuotas, model: string): Promise<number> {
     const until = await shared.until(model).catch(() => undefined);
     return until ? until.getTime() + RESET_MARGIN_MS : 0;
+  }
+
+  #pauseOf(model: string): number {
+    return this.#pausedUntil.get(model) ?? 0;
   }
 
   #isWithin(patienceLeft: number, until: number): boolean {

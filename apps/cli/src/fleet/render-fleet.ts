@@ -23,9 +23,9 @@ export function renderFleet(status: FleetStatus, style: Style, now = Date.now())
     ]),
   );
   if (limits.length > 0) {
-    const rows = limits.map(({ account, kind, resets_at: resets, learned_by: by }) => [
+    const rows = limits.map(({ account, kind, model, resets_at: resets, learned_by: by }) => [
       warn(printable(account)),
-      kind.replaceAll("_", " "),
+      limitName({ kind, model }),
       `until ${localTime(resets)} ${dim(`(${within(Date.parse(resets) - now)})`)}`,
       dim(`as ${printable(by)} learned`),
     ]);
@@ -47,6 +47,9 @@ export function renderDead(letters: readonly DeadLetter[], { bold, dim, bad }: S
   ]);
   return [...lines, "", dim("Send one again: tandem fleet requeue KEY")];
 }
+
+const limitName = ({ kind, model }: Pick<FleetStatus["limits"][number], "kind" | "model">): string =>
+  model === null ? kind.replaceAll("_", " ") : printable(model);
 
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`), ""];

@@ -50,6 +50,8 @@ export const fleetLimit = z
     /** The kind and a hash of the account; reveals no secret. */
     account: z.string(),
     kind: z.string(),
+    /** The only model that is blocked; null if `kind` says which are. */
+    model: z.string().nullable(),
     resets_at: z.string(),
     learned_at: z.string(),
     learned_by: z.string(),
@@ -68,7 +70,7 @@ export const fleetStatus = z
       /** Sessions whose lease holder died and that no worker has taken over yet. */
       abandoned: z.int(),
     }),
-    /** Exhausted quotas; sessions on the account wait for the reset. */
+    /** Exhausted quotas. Other accounts, and models that a quota does not name, are not blocked. */
     limits: z.array(fleetLimit),
     throughput: z.object({
       /** Turns that ended over the last five minutes. */

@@ -46,10 +46,10 @@ export function setUp(
   const time = manualClock(options.random);
   const limits = { concurrency: options.concurrency ?? 4, attempts: options.attempts ?? 3 };
   const governor = new Governor(limits, time.clock, options.shared);
-  const begin = (terms: { signal?: AbortSignal; patienceMs?: number } = {}) => {
+  const begin = (terms: { model?: string; signal?: AbortSignal; patienceMs?: number } = {}) => {
     const waits: Wait[] = [];
     const call = governor.begin({
-      model: "sonnet",
+      model: terms.model ?? "sonnet",
       signal: terms.signal ?? new AbortController().signal,
       patienceMs: terms.patienceMs ?? 300_000,
       onWait: (wait) => waits.push(wait),

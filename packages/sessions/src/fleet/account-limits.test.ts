@@ -19,8 +19,8 @@ async function scratchStore() {
 test("a limit applies to an account and model family until its reset; of several, the longest counts", async () => {
   await using store = await scratchStore();
   const limits = new AccountLimits(store.records);
-  await limits.learn("login:a", { kind: "five_hour", resetsAt: in_(60_000) }, "first");
-  await limits.learn("login:a", { kind: "seven_day_opus", resetsAt: in_(600_000) }, "second");
+  await limits.learn("login:a", { kind: "five_hour", model: "sonnet", resetsAt: in_(60_000) }, "first");
+  await limits.learn("login:a", { kind: "seven_day_opus", model: "sonnet", resetsAt: in_(600_000) }, "second");
   expect(await limits.find("login:a", "claude-sonnet-5-5")).toMatchObject({ kind: "five_hour", by: "first" });
   expect(await limits.find("login:a", "claude-opus-5-5")).toMatchObject({ kind: "seven_day_opus" });
   expect(await limits.find("login:ab", "claude-sonnet-5-5")).toBeUndefined();
@@ -29,10 +29,23 @@ test("a limit applies to an account and model family until its reset; of several
   expect(await limits.list()).toHaveLength(1);
 });
 
+test("a limit without a name blocks only the refused model, on its account", async () => {
+  await using store = await scratchStore();
+  const limits = new AccountLimits(store.records);
+  await limits.learn("api_key:a", { model: "claude-opus-5-5", resetsAt: in_(60_000) }, "first");
+  expect(await limits.find("api_key:a", "opus")).toMatchObject({ model: "claude-opus-5-5" });
+  expect(await limits.find("api_key:a", "claude-sonnet-5-5")).toBeUndefined();
+  expect(await limits.find("api_key:b", "claude-opus-5-5")).toBeUndefined();
+  await limits.learn("api_key:a", { model: "claude-sonnet-5-5", resetsAt: in_(30_000) }, "second");
+  expect(await limits.list()).toHaveLength(2);
+  await limits.forget((await limits.find("api_key:a", "opus"))!);
+  expect(await limits.list()).toMatchObject([{ model: "claude-sonnet-5-5", by: "second" }]);
+});
+
 test("one process at a time may probe a limit; a lifted limit is forgotten", async () => {
   await using store = await scratchStore();
   const [one, other] = [new AccountLimits(store.records), new AccountLimits(store.records)];
-  await one.learn("login:a", { kind: "seven_day", resetsAt: in_(86_400_000) }, "first");
+  await one.learn("login:a", { kind: "seven_day", model: "sonnet", resetsAt: in_(86_400_000) }, "first");
   const limit = (await one.find("login:a", "sonnet"))!;
   expect(await one.mayTry(limit, 300_000)).toBe(false);
   vi.setSystemTime(NOW + 300_000);

@@ -11,11 +11,22 @@ const KEPT_MS = 60 * 60 * 1_000;
 
 const stored = z.object({
   kind: z.string(),
+  /** The model that was refused, if the service does not say which models the limit is for. */
+  model: z.string().optional(),
   resetsAt: z.string(),
   by: z.string(),
   learnedAt: z.string(),
   triedAt: z.string().optional(),
 });
+
+/** The kind of a limit without a name, such as that of an API key. */
+export const UNNAMED = "quota";
+
+export interface LearnedLimit {
+  kind?: string | undefined;
+  model: string;
+  resetsAt: string;
+}
 
 /** An exhausted quota that one process hit, shared with all. */
 export interface AccountLimit extends Omit<z.infer<typeof stored>, "triedAt"> {
@@ -38,18 +49,20 @@ export class AccountLimits {
 
   /** The limit that blocks this model on this account now; of several, the one with the latest reset. */
   async find(account: string, model: string): Promise<AccountLimit | undefined> {
-    const limits = (await this.#read(`${account} `)).filter(({ kind }) => concerns(kind, model));
+    const limits = (await this.#read(`${account} `)).filter((limit) => concerns(limit, model));
     return limits.reduce<AccountLimit | undefined>((a, b) => (a && a.resetsAt >= b.resetsAt ? a : b), undefined);
   }
 
-  async learn(account: string, { kind, resetsAt }: { kind: string; resetsAt: string }, by: string): Promise<void> {
-    const value = { kind, resetsAt, by, learnedAt: isoNow(this.#clock) };
-    await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: `${account} ${kind}`, value }]);
+  /** `kind` is absent if the service has not named the limit. It then counts for the refused model only. */
+  async learn(account: string, { kind, model, resetsAt }: LearnedLimit, by: string): Promise<void> {
+    const named = kind === undefined ? { kind: UNNAMED, model } : { kind };
+    const value = { ...named, resetsAt, by, learnedAt: isoNow(this.#clock) };
+    await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: keyOf({ account, ...named }), value }]);
   }
 
   /** Whether a process may probe a limit now: one per interval over all processes. */
-  async mayTry({ account, kind }: AccountLimit, everyMs: number): Promise<boolean> {
-    const key = `${account} ${kind}`;
+  async mayTry(limit: AccountLimit, everyMs: number): Promise<boolean> {
+    const key = keyOf(limit);
     const found = await this.#records.get(FLEET_SPACE, KIND, key);
     if (!found) return true;
     const value = stored.parse(found.value);
@@ -66,8 +79,8 @@ export class AccountLimits {
   }
 
   /** Removes a lifted limit: quota was bought or an administrator raised it. */
-  async forget({ account, kind }: AccountLimit): Promise<void> {
-    await this.#records.write(FLEET_SPACE, [{ type: "delete", kind: KIND, key: `${account} ${kind}` }]);
+  async forget(limit: AccountLimit): Promise<void> {
+    await this.#records.write(FLEET_SPACE, [{ type: "delete", kind: KIND, key: keyOf(limit) }]);
   }
 
   /** All current limits. */
@@ -87,12 +100,17 @@ export class AccountLimits {
     }
     return limits
       .filter(({ resetsAt }) => Date.parse(resetsAt) > now)
-      .map(({ account, kind, resetsAt, by, learnedAt }) => ({ account, kind, resetsAt, by, learnedAt }));
+      .map(({ key: _, triedAt: __, ...limit }) => limit);
   }
 }
 
-/** `seven_day_opus` limits only models of that family; most limits apply to all. */
-function concerns(kind: string, model: string): boolean {
+const keyOf = ({ account, kind, model }: Pick<AccountLimit, "account" | "kind" | "model">): string =>
+  [account, kind, ...(model === undefined ? [] : [model])].join(" ");
+
+/** `seven_day_opus` limits only models of that family; most named limits apply to all. */
+function concerns({ kind, model: refused }: AccountLimit, model: string): boolean {
+  // One of them may be an alias, such as `sonnet`.
+  if (refused !== undefined) return refused.includes(model) || model.includes(refused);
   const family = /opus|sonnet|haiku|fable/.exec(kind)?.[0];
   return family === undefined || model.includes(family);
 }

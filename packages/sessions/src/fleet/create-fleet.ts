@@ -135,9 +135,10 @@ export function createFleet({
           served: isServed(place),
         })),
         leases: { held: held.length, abandoned: abandoned.length },
-        limits: known.map(({ account, kind, resetsAt, learnedAt, by }) => ({
+        limits: known.map(({ account, kind, model = null, resetsAt, learnedAt, by }) => ({
           account,
           kind,
+          model,
           resets_at: resetsAt,
           learned_at: learnedAt,
           learned_by: by,

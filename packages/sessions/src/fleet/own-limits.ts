@@ -1,6 +1,6 @@
 import type { Credential } from "@tandem/claude-code";
 import type { HostSettings } from "../host/host-settings.ts";
-import type { AccountLimit, AccountLimits } from "./account-limits.ts";
+import type { AccountLimit, AccountLimits, LearnedLimit } from "./account-limits.ts";
 
 /** Reading a key may run a program, so it is cached between turns. */
 const ACCOUNT_MS = 60_000;
@@ -55,12 +55,12 @@ export class OwnLimits {
   }
 
   /** Shares a limit with other processes. Never rejects: they would learn of it themselves. */
-  async learn(kind: string, resetsAt: string): Promise<void> {
-    if (Date.parse(resetsAt) - this.#settings.clock.now() < WORTH_TELLING_MS) return;
+  async learn(limit: LearnedLimit): Promise<void> {
+    if (Date.parse(limit.resetsAt) - this.#settings.clock.now() < WORTH_TELLING_MS) return;
     // After a new login, the account has another name.
     this.#account = undefined;
     try {
-      await this.#limits.learn(await this.#name(), { kind, resetsAt }, this.#settings.holder);
+      await this.#limits.learn(await this.#name(), limit, this.#settings.holder);
     } catch (error) {
       this.#settings.log.warn({ error: String(error) }, "a limit of the account could not be told to others");
     }

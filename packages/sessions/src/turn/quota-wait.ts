@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
 import { LlmError, SESSION_METADATA, type EventOf, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import type { AccountLimit } from "../fleet/account-limits.ts";
+import { UNNAMED, type AccountLimit } from "../fleet/account-limits.ts";
 import type { Clock } from "../host/clock.ts";
 import { Timer } from "../host/timer.ts";
 import { turnOptions } from "../process/turn-options.ts";
@@ -32,7 +32,9 @@ export class QuotaWait {
   readonly #clock: Clock;
   readonly #timer: Timer;
   readonly #onResumed: () => void;
-  #kind = "quota";
+  /** As the service named it. */
+  #kind: string | undefined;
+  #model: string | undefined;
   /** A known limit that this turn tries nevertheless. */
   #trying: AccountLimit | undefined;
 
@@ -51,7 +53,7 @@ export class QuotaWait {
     // The limit of an API key has no name and no reset time. Claude Code itself sends no request for this long.
     if (event.type === "tandem.retry" && event.status === 429) {
       const resetsAt = new Date(this.#clock.now() + event.delay_ms).toISOString();
-      void this.#dependencies.limits.learn("requests", resetsAt);
+      void this.#dependencies.limits.learn({ model: this.#modelInUse, resetsAt });
     }
   }
 
@@ -59,13 +61,15 @@ export class QuotaWait {
   async check(message: EventOf<"user.message">): Promise<void> {
     const { writer, settings, limits } = this.#dependencies;
     const { model } = turnOptions(writer.row, settings, message);
+    this.#model = model;
+    this.#kind = undefined;
     // A turn that would wait anyway gains nothing by trying.
     const known = await limits.of(model, { try: !this.#wantsToWait });
     this.#trying = known?.tried ? known.limit : undefined;
     if (!known || known.tried) return;
-    const { kind, resetsAt, by } = known.limit;
-    this.#kind = kind;
-    const words = `A quota of this account (${kind}) is used up until ${resetsAt}, as ${by} has learned.`;
+    const { kind, model: refused, resetsAt, by } = known.limit;
+    if (refused === undefined) this.#kind = kind;
+    const words = `A quota of this account (${refused ?? kind}) is used up until ${resetsAt}, as ${by} has learned.`;
     throw new LlmError("rate_limited", words, { resetsAt: new Date(resetsAt) });
   }
 
@@ -75,7 +79,14 @@ export class QuotaWait {
     this.#trying = undefined;
     if (trying && !error) await this.#dependencies.limits.lifted(trying);
     const resetsAt = error?.tandem?.resets_at;
-    if (resetsAt !== undefined) await this.#dependencies.limits.learn(this.#kind, resetsAt);
+    if (resetsAt !== undefined) {
+      await this.#dependencies.limits.learn({ kind: this.#kind, model: this.#modelInUse, resetsAt });
+    }
+  }
+
+  get #modelInUse(): string {
+    const { writer, settings } = this.#dependencies;
+    return this.#model ?? turnOptions(writer.row, settings).model;
   }
 
   /** Whether a turn with this end is to wait. `isUnsent`: no request was made, because of a limit that others reported. */
@@ -97,7 +108,7 @@ export class QuotaWait {
     const resetsAt = error?.tandem?.resets_at;
     if (!error || resetsAt === undefined || !this.#machine.turn) return;
     this.#wait(resetsAt, true);
-    const [kind, window] = [this.#kind, this.#machine.turn.quotaWaits];
+    const [kind, window] = [this.#kind ?? UNNAMED, this.#machine.turn.quotaWaits];
     const retried: TurnEnd = { ...end, error: { ...error, retry_status: { type: "retrying" } } };
     await writer.write(
       [

@@ -34,8 +34,8 @@ export async function sharedQuotas(host: Host, project: Project, records: Record
       const limit = await limits.find(await name(), model);
       return limit && new Date(limit.resetsAt);
     },
-    async learned(resetsAt) {
-      const limit = { kind: "quota", resetsAt: resetsAt.toISOString() };
+    async learned(model, resetsAt) {
+      const limit = { model, resetsAt: resetsAt.toISOString() };
       await limits.learn(await name(), limit, holderName("a job"));
     },
   };

@@ -102,11 +102,11 @@ function Limits({ limits }: { limits: readonly FleetLimit[] }) {
   return (
     <Panel title="Quotas used up" note="Whoever runs on the account waits for the reset before it asks again.">
       <Rows>
-        {limits.map(({ account, kind, resets_at: resets, learned_by: by }) => (
-          <Row key={`${account} ${kind}`}>
+        {limits.map(({ account, kind, model, resets_at: resets, learned_by: by }) => (
+          <Row key={`${account} ${kind} ${model ?? ""}`}>
             <div className="min-w-40 flex-1">
               <p>
-                <Mono>{account}</Mono> <span className="text-ink-soft">{kind.replaceAll("_", " ")}</span>
+                <Mono>{account}</Mono> <span className="text-ink-soft">{model ?? kind.replaceAll("_", " ")}</span>
               </p>
               <p className="text-sm break-words text-ink-faint">as {by} has learned</p>
             </div>
