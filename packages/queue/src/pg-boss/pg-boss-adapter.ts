@@ -95,7 +95,13 @@ export class PgBossAdapter {
 
   async #prepare(): Promise<void> {
     const [index] = await this.sql("select to_regclass($1) is not null as there", [KEY_INDEX]);
-    if (index?.there !== true) await this.sql(CREATE_KEY_INDEX);
+    if (index?.there !== true) {
+      await this.transaction(async (db) => {
+        // `if not exists` fails if several processes create the index at once.
+        await this.sql("select pg_advisory_xact_lock(hashtext($1))", [KEY_INDEX], db);
+        await this.sql(CREATE_KEY_INDEX, [], db);
+      });
+    }
     await this.boss.createQueue(DEAD_LETTERS, { retentionSeconds: 90 * DAY });
   }
 
