@@ -37,6 +37,7 @@ export class SessionActors implements SessionRuns {
   #stopLooking: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
   #looking: Promise<void> | undefined;
+  #halting: { at: string; count: Promise<number> } | undefined;
   #stopping = false;
 
   constructor(dependencies: ActorsDependencies) {
@@ -115,10 +116,19 @@ export class SessionActors implements SessionRuns {
     return actor?.gone ?? false;
   }
 
-  /** Ends every turn and process. Resolves with how many turns there were when all are gone. */
+  /**
+   * Ends every turn and process. Resolves with how many turns this halt has ended when all are gone: the periodic check may
+   * have applied it before the caller that engaged it.
+   */
   async halt(halt: Halt): Promise<number> {
-    const ended = await Promise.all([...this.#taken].map((actor) => actor.halt(halt).catch(() => false)));
-    return ended.filter(Boolean).length;
+    const before = this.#halting;
+    const ended = Promise.all([...this.#taken].map((actor) => actor.halt(halt).catch(() => false)));
+    const count = (async () => {
+      const known = await before?.count;
+      return (before?.at === halt.at ? (known ?? 0) : 0) + (await ended).filter(Boolean).length;
+    })();
+    this.#halting = { at: halt.at, count };
+    return count;
   }
 
   /** Wakes all sessions with input. A check that is under way may have read an older state, so another one follows. */
