@@ -62,8 +62,8 @@ export default defineConfig({
           include: real,
           pool: "forks",
           isolate: false,
-          // They often wait for other processes: two workers would leave two cores idle for part of the time.
-          maxWorkers: 3,
+          // They often wait for other processes and timers: with one worker per core, both cores are idle part of the time.
+          maxWorkers: 4,
           ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 30_000 }),
         },
       },
