@@ -206,6 +206,8 @@ export interface WaitingFor {
   event_id: string;
   type: "tool_confirmation" | "custom_tool_result";
   name: string;
+  /** A person has allowed the call, and it has not started. It stays in the inbox, and needs no answer. */
+  allowed?: true;
 }
 
 export interface ThreadRow {

@@ -34,6 +34,7 @@ export function describeApproval(approval: Approval, style: Style): string[] {
     ...(approval.expires_at ? [row("expires", approval.expires_at)] : []),
     ...(suggestion && approval.status === "pending" ? [row("rule", accent(printable(ruleText(suggestion))))] : []),
     ...outcome(approval, row),
+    ...(approval.resolved && approval.state ? [row("state", approval.state)] : []),
     "",
     ...body(approval, style),
   ];

@@ -1,6 +1,7 @@
 import { Undo2 } from "lucide-react";
 import { useRef } from "react";
 import { Problem } from "../ui/problem.tsx";
+import { AllowedBar } from "./answer/allowed-bar.tsx";
 import { AnswerBar } from "./answer/answer-bar.tsx";
 import { useAnswer, useApproval } from "./approvals-api.ts";
 import { CallBody } from "./call-body.tsx";
@@ -35,7 +36,8 @@ export function ApprovalCard({
   if (!approval) return error ? <Problem error={error} onRetry={() => void refetch()} className="my-2" /> : <Loading />;
 
   const bar = { approval, card, isBusy, onAnswer: answer, hasKeys: hasKeys ?? isNext };
-  const isOpen = approval.status === "pending";
+  const isAllowed = approval.state === "allowed";
+  const isOpen = approval.status === "pending" && !isAllowed;
   const undo = undoHint(approval);
   // The answer was sent but is not confirmed yet: hide the controls, show no outcome.
   const isAnswered = isOpen && answered !== undefined;
@@ -68,6 +70,7 @@ export function ApprovalCard({
           {isBusy && <p className="sr-only">Sending the answer</p>}
         </>
       )}
+      {isAllowed && answered === undefined && <AllowedBar approval={approval} isBusy={isBusy} onAnswer={answer} />}
       {!isOpen && approval.kind === "question" && (
         <ul className="space-y-1 text-sm text-ink-soft">
           {questionsOf(approval.input).map(({ question }) => (

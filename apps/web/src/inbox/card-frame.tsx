@@ -47,7 +47,7 @@ export function CardFrame({
       <div className="space-y-3 px-3 py-3">
         {!isInline && approval.session_id !== undefined && <Origin approval={approval} />}
         {children}
-        {resolved && <OutcomeLine resolved={resolved} kind={approval.kind} />}
+        {resolved && <OutcomeLine approval={approval} resolved={resolved} />}
       </div>
     </article>
   );

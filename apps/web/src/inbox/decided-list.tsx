@@ -112,7 +112,7 @@ function DecisionRow({ approval }: { approval: Approval }) {
             <CallBody approval={approval} />
           )}
           <VerdictLine verdict={approval.verdict} />
-          <OutcomeLine resolved={resolved} kind={approval.kind} />
+          <OutcomeLine approval={approval} resolved={resolved} />
         </div>
       )}
     </li>

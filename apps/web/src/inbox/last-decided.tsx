@@ -39,7 +39,7 @@ function LastDecision({ id, session }: DecidedApproval) {
   if (!approval?.resolved) return null;
   return (
     <li className="flex flex-wrap items-baseline gap-x-3 px-1">
-      <OutcomeLine resolved={approval.resolved} kind={approval.kind} />
+      <OutcomeLine approval={approval} resolved={approval.resolved} />
       <span className="min-w-0 truncate text-sm text-ink-faint">
         {nameOfKind(approval)} <span className="font-mono text-xs">{summarizeCall(approval)}</span>
       </span>

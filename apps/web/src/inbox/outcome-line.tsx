@@ -12,21 +12,36 @@ const LOOKS = {
   cancelled: { icon: Ban, words: "Cancelled: its turn ended first", look: "text-ink-soft" },
 } as const;
 
+/** States of an allowed call that differ from having run. */
+const STATES: Partial<Record<NonNullable<Approval["state"]>, string>> = {
+  allowed: "has not run yet",
+  running: "running",
+  failed: "failed",
+  interrupted: "did not run",
+  unknown: "may have run: its process died",
+};
+
 /** The name of browser sign-ins without a user name. */
 const PAGE = "page";
 
 const REACHES = { once: "", session: "for the session", always: "always" } as const;
 
 /** The outcome of an approval, and who decided it. */
-export function OutcomeLine({ resolved, kind }: { resolved: Resolved; kind: Approval["kind"] }) {
-  const { outcome, by, at, scope, message, edited, mode, late } = resolved;
+export function OutcomeLine({
+  approval: { kind, state },
+  resolved,
+}: {
+  approval: Pick<Approval, "kind" | "state">;
+  resolved: Resolved;
+}) {
+  const { outcome, by, at, scope, message, edited, mode } = resolved;
   const { icon: Icon, words, look } = LOOKS[outcome];
   const isAnswer = kind === "question" && outcome === "allowed";
   const more = [
     ...(scope && REACHES[scope] !== "" ? [REACHES[scope]] : []),
     ...(edited === true && !isAnswer ? ["with another input"] : []),
     ...(mode === undefined ? [] : [`goes on: ${MODE_LABELS[mode].toLowerCase()}`]),
-    ...(late === true ? ["to be made again by the agent"] : []),
+    ...(outcome === "allowed" && state && STATES[state] ? [STATES[state]] : []),
   ];
   return (
     <p className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5 text-sm">

@@ -19,6 +19,7 @@ import { nextSelected } from "./next-selected.ts";
 
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
 const QUERY = { status: "pending", limit: 100 } as const;
+const STARTING_MS = 2_000;
 
 /** All pending approvals, oldest first, with one selected. */
 export function WaitingList() {
@@ -91,9 +92,11 @@ function usePending(sessions: ReadonlyMap<string, FeedSession>) {
   const queries = useQueryClient();
   const waiting = [...sessions.values()].flatMap(({ waiting_for }) => waiting_for.map(({ event_id }) => event_id));
   const query = { ...QUERY, known: waiting.toSorted().join(" ") };
-  const { data, error, refetch } = useQuery({
+  const { data, error, refetch } = useQuery<Approval[]>({
     queryKey: [APPROVALS, query],
     placeholderData: keepPreviousData,
+    // The feed does not say when an allowed call starts.
+    refetchInterval: ({ state }) => (state.data?.some(isStarting) ? STARTING_MS : false),
     queryFn: async ({ signal }) => {
       const page = await api.call("approvals.list", { query: QUERY, signal });
       for (const approval of page.data) queries.setQueryData([APPROVALS, approval.id], approval);
@@ -103,11 +106,14 @@ function usePending(sessions: ReadonlyMap<string, FeedSession>) {
   // The feed reports resolved approvals sooner than the list.
   const known = query.known;
   const approvals = useMemo(
-    () => (data ?? []).filter(({ id }) => known.split(" ").includes(id)).toReversed(),
+    () => (data ?? []).filter((each) => isStarting(each) || known.split(" ").includes(each.id)).toReversed(),
     [data, known],
   );
   return { approvals, error: data ? null : error, refetch, isRead: data !== undefined };
 }
+
+/** Whether the call is allowed and its process is being started. */
+const isStarting = ({ status, state }: Approval): boolean => status === "resolved" && state === "allowed";
 
 function OpenCard({ approval }: { approval: Approval }) {
   const place = useRef<HTMLDivElement>(null);

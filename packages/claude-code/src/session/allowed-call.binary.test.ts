@@ -87,7 +87,7 @@ test("several allowed calls run one after another, with the input that a person 
   }
   expect(stage.rehearsal.modelRequests).toHaveLength(1);
   const changedTo = { command: "echo three >> effects.txt; echo changed" };
-  await using last = goOn(session, { ...calls[2]!, changedTo });
+  await using last = goOn(session, { ...calls[2]!, changedTo, notes: ["The user changed the input."] });
   expect(await last.ended()).toMatchObject({ stop: "end_turn" });
   expect(await effects()).toBe("one\ntwo\nthree");
   expect(stage.rehearsal.modelRequests).toHaveLength(2);

@@ -402,10 +402,7 @@ export class ClaudeConversation implements Conversation {
 }
 
 /** Sent to the model after the result of a call that ran late. */
-const afterCall = ({ changedTo }: AllowedCall): string =>
-  changedTo
-    ? `The user changed the input of the call before allowing it. It ran with ${JSON.stringify(changedTo)}. Continue.`
-    : "Continue.";
+const afterCall = ({ notes = [] }: AllowedCall): string => [...notes, "Continue."].join("\n");
 
 /** A required sandbox that is unavailable ends the process before its first message. */
 const factsOf = ({ sandbox, trusted }: ConversationSetup): TranslatorSettings["facts"] => ({

@@ -149,6 +149,8 @@ export interface AllowedCall {
   name: string;
   /** Replaces the stored input. */
   changedTo?: Record<string, unknown>;
+  /** Told to the model when the last of the calls has run. */
+  notes?: readonly string[];
   /** The transcript has this closed call instead: a copy of it is added under the new id. */
   copyOf?: string;
   /** Open calls that run after this one, each in a process of its own. If there are any, this process sends no model request. */
@@ -222,8 +224,10 @@ export interface ConversationHost {
    * stored, and then the tool does not run. Otherwise a tool could have effects that no log records.
    */
   durable?(): Promise<void>;
-  /** Called last, for every call that may run. */
+  /** Called for every call that may run. */
   beforeTool?(call: ToolCallRequest): Promise<HookAnswer>;
+  /** Awaited last, before a call that a person allowed runs. If it rejects, the call does not run. */
+  starting?(call: ToolCallRequest): Promise<void>;
   /** Called after a tool has run. Its context is added to the result for the model. */
   afterTool?(call: ToolCallRequest & { result: unknown }): Promise<{ context?: string }>;
   /** Called for each custom tool call, once the use event is emitted. */

@@ -224,11 +224,15 @@ export class Gate {
       return { allow: false, message: "This session does not allow the call with the input that it was changed to." };
     }
     const verdict = await this.#hooked(tool, call, request, confirmed);
-    if (!verdict.allow || IDEMPOTENT_TOOLS.has(fullName)) return verdict;
-    await Promise.race([this.#host.durable?.(), aborted(request.signal)]);
-    // Calls of subagents are not resumed after a crash; their caller is told that the effect is unknown.
-    if (call.thread === null) await this.untilStored(toolUseId, request.signal);
-    return request.signal.aborted ? { allow: false, message: "The turn ended before the call was made." } : verdict;
+    if (!verdict.allow) return verdict;
+    if (!IDEMPOTENT_TOOLS.has(fullName)) {
+      await Promise.race([this.#host.durable?.(), aborted(request.signal)]);
+      // Calls of subagents are not resumed after a crash; their caller is told that the effect is unknown.
+      if (call.thread === null) await this.untilStored(toolUseId, request.signal);
+      if (request.signal.aborted) return { allow: false, message: "The turn ended before the call was made." };
+    }
+    if (permission === "ask") await this.#host.starting?.(request);
+    return verdict;
   }
 
   /** The host's hooks come last. Their changed input must be allowed by policy, because no person is asked again. */

@@ -3,6 +3,7 @@ import { PERMISSION_MODES, rule, RULE_ACTIONS } from "../config/rule.ts";
 import { APPROVAL_SCOPES, approvalAnswer } from "../events/approval-answer.ts";
 import { filePatch } from "../events/file-patch.ts";
 import { pageOf, pageQuery } from "./page.ts";
+import { TOOL_CALL_STATES } from "../words.ts";
 
 export const APPROVAL_STATUSES = ["pending", "resolved"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
@@ -32,6 +33,8 @@ export const approval = z
     created_at: z.string(),
     expires_at: z.string().nullable(),
     status: z.enum(APPROVAL_STATUSES),
+    /** The last `tandem.tool_state` of the call. Answered calls of version 0.1 have none. */
+    state: z.enum(TOOL_CALL_STATES).optional(),
     resolved: z
       .object({
         outcome: z.enum(["allowed", "denied", "expired", "cancelled"]),

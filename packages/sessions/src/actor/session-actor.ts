@@ -6,6 +6,7 @@ import {
   type SessionEventBody,
 } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow } from "@tandem/storage";
+import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { isoNow, sleep } from "../host/clock.ts";
 import { DATABASE_WAIT_MS, DatabaseWait } from "../host/database-wait.ts";
 import { waitingStore } from "../host/waiting-store.ts";
@@ -236,7 +237,7 @@ export class SessionActor {
   /** Ends the turn and the process at once and logs why. A turn that waits for a person keeps waiting. True if a turn ended. */
   halt(halt: Halt): Promise<boolean> {
     return this.#step(async () => {
-      const isAsked = this.row.waitingFor.length > 0;
+      const isAsked = unansweredCalls(this.row).length > 0;
       const isRunning = this.running && !isAsked;
       if (isRunning) await this.#writer.write([{ type: "tandem.notice", level: "warning", text: haltText(halt) }]);
       if (isAsked) await this.#runner.release();

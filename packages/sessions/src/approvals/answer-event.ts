@@ -8,6 +8,7 @@ import {
 } from "@tandem/protocol";
 import { checkMode, type HostAccount, type RuleBook } from "@tandem/policy";
 import type { Answer } from "./pending-calls.ts";
+import { REDACTED } from "../log/redact-output.ts";
 import { readAnswers } from "./questions.ts";
 
 /** The context that an answer is checked against. */
@@ -79,6 +80,13 @@ function check({ kind, suggestion }: Approval, answer: ApprovalAnswer, ground: A
   if (rule !== undefined && scope === "once") throw invalid("rule: only with the scope session or always");
   if (input !== undefined && (!isAllowed || scope !== "once")) {
     throw invalid("input: only where the call is allowed, once");
+  }
+  if (kind === "tool" && input !== undefined && JSON.stringify(input).includes(REDACTED)) {
+    throw new RequestError(
+      "invalid_request",
+      `input: it contains ${REDACTED}, which stands for a credential that is not shown. The call would run with the placeholder.`,
+      { fix: "Allow the call unchanged, or replace the placeholder." },
+    );
   }
   if (mode !== undefined && kind !== "plan") throw invalid("mode: only the answer to a plan chooses one");
   if (mode !== undefined && (!isAllowed || mode === "plan")) {

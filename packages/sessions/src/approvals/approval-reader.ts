@@ -1,7 +1,16 @@
-import type { Approval, ApprovalOutcome, EventId, EventOf, LoggedEvent, SessionId } from "@tandem/protocol";
+import type {
+  Approval,
+  ApprovalOutcome,
+  EventId,
+  EventOf,
+  LoggedEvent,
+  SessionId,
+  ToolCallState,
+} from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import { z } from "zod";
 import type { OpenCall } from "../log/open-turn.ts";
+import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { isApproval } from "./outcome.ts";
 
 const SPACE = "approvals";
@@ -40,13 +49,14 @@ export class ApprovalReader {
     }
   }
 
-  /** All pending approvals, newest first. */
+  /** The inbox, newest first: pending approvals, and allowed calls that have not started. */
   async pending(session?: string): Promise<FoundApproval[]> {
     const found: FoundApproval[] = [];
     for await (const row of this.#waitingRows(session)) {
       for (const { event_id: id } of row.waitingFor) {
         const approval = await this.#read(row, id);
-        if (approval?.approval.status === "pending") found.push(approval);
+        const { status, state } = approval?.approval ?? {};
+        if (approval && (status === "pending" || state === "allowed")) found.push(approval);
       }
     }
     return found.sort((a, b) => (a.approval.id < b.approval.id ? 1 : -1));
@@ -109,26 +119,29 @@ export class ApprovalReader {
     const logged = await this.#store.events.find(row.id, id);
     const call = logged && asCall(logged);
     if (!call || !isApproval(call)) return undefined;
-    const outcome = await this.#outcome(row.id, logged.seq, call.use.id);
-    return { row, call, seq: logged.seq, approval: await this.#view(row, call, outcome) };
+    const progress = await this.#progress(row.id, logged.seq, call.use.id);
+    return { row, call, seq: logged.seq, approval: await this.#view(row, call, progress) };
   }
 
-  async #outcome(session: SessionId, seq: number, id: EventId): Promise<ApprovalOutcome | undefined> {
-    const types = ["tandem.approval_resolved"];
+  async #progress(session: SessionId, seq: number, id: EventId): Promise<Progress> {
+    const types = ["tandem.approval_resolved", "tandem.tool_state"];
+    const progress: Progress = {};
     for (let after = seq; ;) {
       const page = await this.#store.events.read(session, { after, types, limit: PAGE });
       for (const { event } of page) {
+        if (event.type === "tandem.tool_state" && event.event_id === id) progress.state = event.state;
         if (event.type !== "tandem.approval_resolved" || event.event_id !== id) continue;
         const { type: _, id: __, processed_at: ___, event_id: ____, ...outcome } = event;
-        return outcome;
+        progress.outcome = outcome;
       }
-      if (page.length < PAGE) return undefined;
+      if (page.length < PAGE || (progress.outcome && isFinal(progress.state))) return progress;
       after = page.at(-1)!.seq;
     }
   }
 
-  async #view(row: SessionRow, { use, thread }: OpenCall, outcome: ApprovalOutcome | undefined): Promise<Approval> {
+  async #view(row: SessionRow, { use, thread }: OpenCall, { outcome, state }: Progress): Promise<Approval> {
     const { verdict, approval } = use.tandem;
+    const isAsked = unansweredCalls(row).some(({ event_id: id }) => id === use.id);
     return {
       type: "approval",
       id: use.id,
@@ -147,7 +160,9 @@ export class ApprovalReader {
       ...(approval?.suggestion && { suggestion: approval.suggestion }),
       created_at: use.processed_at ?? row.updatedAt,
       expires_at: approval?.expires_at ?? null,
-      status: outcome ? "resolved" : "pending",
+      // A call that was allowed and could not start is asked about again.
+      status: outcome && !isAsked ? "resolved" : "pending",
+      ...((state ?? !outcome) && { state: state ?? "waiting" }),
       resolved: outcome ?? null,
     };
   }
@@ -157,6 +172,14 @@ export class ApprovalReader {
     return threads.find(({ id }) => id === thread)?.agent.name ?? "subagent";
   }
 }
+
+interface Progress {
+  outcome?: ApprovalOutcome;
+  state?: ToolCallState;
+}
+
+const isFinal = (state: ToolCallState | undefined): boolean =>
+  state !== undefined && !["waiting", "allowed", "running", "unknown"].includes(state);
 
 type Use = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 

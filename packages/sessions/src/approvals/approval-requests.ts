@@ -1,22 +1,25 @@
 import type { LateResult } from "@tandem/claude-code";
 import { newId, type EventId, type EventOf, type SessionEventBody } from "@tandem/protocol";
-import { lateResult, replacedResult, reportedResult } from "./late-result.ts";
+import { CallRefused } from "./call-refused.ts";
+import { deniedResult, lateResult, replacedResult, reportedResult } from "./late-result.ts";
 import { resultOf, type OpenCall, type Placed } from "../log/open-turn.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import { PendingApprovals, type CallState } from "./pending-approvals.ts";
 import {
+  allowedCalls,
   allowsRun,
   announcement,
   answeredCall,
   callStatus,
+  repeatedAnswer,
   runningCalls,
   unanswered,
   type Answer,
 } from "./pending-calls.ts";
 import { replacedId, replacement, type LegacyGrant } from "./legacy-grants.ts";
-import { cancellation } from "./outcome.ts";
+import { cancellation, isApproval } from "./outcome.ts";
 import { knownOutcome, outcomeQuestion, type KnownOutcome } from "./outcome-question.ts";
 import { saveRule, settleAnswer } from "./settle-answer.ts";
 import { toolState } from "./tool-state.ts";
@@ -43,7 +46,7 @@ export interface InheritedRequests {
   /** Answers that may not have reached the model: results of custom tools, and answers that came without a process. */
   answered: { call: OpenCall; answer: Answer }[];
   /** Calls that a person allowed and a process had started. They may have run. */
-  started: OpenCall[];
+  started: { call: OpenCall; answer: Answer }[];
   /** Those of them whose outcome no person was asked for yet. */
   unknown: OpenCall[];
   /** Calls that version 0.1 allowed the model to repeat, and that were not repeated. */
@@ -61,6 +64,8 @@ export class ApprovalRequests {
   readonly #state: CallState;
   readonly #writer: SessionWriter;
   readonly #rules: Rules;
+  /** Results that no process could be started for. */
+  readonly #untold: LateResult[] = [];
 
   constructor({ writer, rules, state }: { writer: SessionWriter; rules: Rules; state: CallState }) {
     this.#state = state;
@@ -78,7 +83,12 @@ export class ApprovalRequests {
       this.#state.apply({ type: "call.inherited", call, answer });
       if (allowsRun({ call, answer })) this.#writer.open.set(call.use.id, call);
     }
-    for (const call of inherited.started) this.#writer.open.set(call.use.id, call);
+    for (const { call, answer } of inherited.started) {
+      this.#state.apply({ type: "call.inherited", call, answer });
+      this.#state.apply({ type: "call.started", id: call.use.id });
+      if (!inherited.unknown.includes(call)) this.#state.apply({ type: "call.unknown", id: call.use.id });
+      this.#writer.open.set(call.use.id, call);
+    }
     for (const grant of inherited.grants) this.#allowGrant(grant);
     this.#state.apply({ type: "calls.announced", ids: inherited.announced });
   }
@@ -95,7 +105,8 @@ export class ApprovalRequests {
    * Logs an answer and hands it over. `late`: the process that asked is gone. Returns undefined if no call waits for it, else
    * whether the answer changed the session's settings.
    */
-  async take(answer: Answer, late: boolean): Promise<{ isChanged: boolean } | undefined> {
+  async take(given: Answer, late: boolean): Promise<{ isChanged: boolean } | undefined> {
+    const answer = repeatedAnswer(this.#state.calls, given);
     const asked = answeredCall(this.#state.calls, answer);
     if (asked) await this.#saveRule(asked, answer);
     // The call may have ended meanwhile.
@@ -115,7 +126,7 @@ export class ApprovalRequests {
 
   /** Takes the answers that no process fetched, for a new process: results for the model, and calls that may run now. */
   takeLate(): LateAnswers {
-    const late: LateAnswers = { results: [], calls: [] };
+    const late: LateAnswers = { results: this.#untold.splice(0), calls: [] };
     for (const { call, answer } of this.pending.takeUndelivered()) {
       const asked = call.use.tandem.outcome_of;
       const about = asked === undefined ? undefined : this.#writer.open.get(asked);
@@ -130,21 +141,59 @@ export class ApprovalRequests {
   }
 
   #takeOutcome(late: LateAnswers, call: OpenCall, outcome: KnownOutcome): void {
-    if (outcome === "again") {
-      late.calls.push({ call });
+    const known = this.#state.calls.calls.get(call.use.id);
+    if (outcome === "again" && known && "answer" in known) {
+      this.#state.apply({ type: "call.inherited", call, answer: known.answer });
+      late.calls.push(allowedCall(call, known.answer));
       return;
     }
-    const result = reportedResult(call, outcome);
+    this.#state.apply({ type: "call.closed", id: call.use.id });
+    const result = reportedResult(call, outcome === "worked" ? "worked" : "failed");
     late.results.push(result);
     const { content, isError } = result;
     const state = toolState(call.use.id, isError ? "failed" : "done");
     void this.#writer.place([resultOf(call, { content: [...content], is_error: isError }), state]);
   }
 
-  /** A process is about to run a call. Resolves when that is durable. */
-  async started(call: OpenCall): Promise<void> {
-    this.#state.apply({ type: "call.started", call });
-    await this.#writer.place([toolState(call.use.id, "running")]);
+  /** A process is about to run a call. Resolves when that is durable; rejects if the call was dismissed. */
+  async started(id: EventId): Promise<void> {
+    if (!this.isAllowed(id)) throw new CallRefused();
+    this.#state.apply({ type: "call.started", id });
+    const { waitingFor } = callStatus(this.#state.calls);
+    await this.#writer.place([toolState(id, "running")], waitingFor && { waitingFor });
+  }
+
+  /** Whether a call is allowed and has not started. */
+  isAllowed(id: EventId): boolean {
+    return allowedCalls(this.#state.calls).some(({ use }) => use.id === id);
+  }
+
+  /**
+   * No process could be started for the allowed calls: a person allows them again or dismisses them. `results` are told with
+   * the next process. Returns the events that say so; none if no allowed call is left.
+   */
+  hold(results: readonly LateResult[], reason: string): Placed[] {
+    const calls = allowedCalls(this.#state.calls).filter(({ thread }) => thread === null);
+    if (calls.length === 0) return [];
+    this.#untold.push(...results);
+    for (const { use } of calls) this.#state.apply({ type: "call.held", id: use.id });
+    return calls.map(({ use }) => toolState(use.id, "allowed", reason));
+  }
+
+  /** An allowed call will not run: a person dismissed it, or a rule denies it now. Returns the result for the model. */
+  async refuse(call: OpenCall, reason?: string): Promise<LateResult> {
+    const known = this.#state.calls.calls.get(call.use.id);
+    const answer = known && "answer" in known ? known.answer : undefined;
+    this.#state.apply({ type: "call.closed", id: call.use.id });
+    const result = reason === undefined && answer ? lateResult({ call, answer }) : deniedResult(call, reason);
+    const { content, isError } = result;
+    const isLogged = !this.#writer.open.has(call.use.id);
+    if (isLogged) return result;
+    const state = reason === undefined ? [] : [toolState(call.use.id, "denied", reason)];
+    const { waitingFor } = callStatus(this.#state.calls);
+    const event = resultOf(call, { content: [...content], is_error: isError });
+    await this.#writer.place([event, ...state], waitingFor && { waitingFor });
+    return result;
   }
 
   /** A call that has its result needs no answer. */
@@ -156,14 +205,30 @@ export class ApprovalRequests {
   /** Calls of the primary thread that survive the death of their process. */
   get survivors(): OpenCall[] {
     const { calls } = this.#state;
-    return [...unanswered(calls), ...runningCalls(calls)].filter(({ thread }) => thread === null);
+    const kept = [...unanswered(calls), ...allowedCalls(calls), ...runningCalls(calls)];
+    return kept.filter(({ thread }) => thread === null);
+  }
+
+  /** Whether a person was asked about a call, and it has not started. */
+  isUnstarted = (id: EventId): boolean => {
+    const known = this.#state.calls.calls.get(id);
+    return known !== undefined && isApproval(known.call) && known.status !== "running" && known.status !== "unknown";
+  };
+
+  /** The process of these calls died. Returns the events that say that those of a person did not run. */
+  interrupt(calls: readonly OpenCall[]): Placed[] {
+    return calls.flatMap((call) => {
+      const events = this.#ending(call);
+      this.#state.apply({ type: "call.closed", id: call.use.id });
+      return events;
+    });
   }
 
   /** The process died while these calls ran: asks a person for their outcome. */
   askOutcomes(calls: readonly OpenCall[]): void {
     for (const call of calls) {
       const { id } = call.use;
-      this.#state.apply({ type: "call.closed", id });
+      this.#state.apply({ type: "call.unknown", id });
       void this.#writer.place([toolState(id, "unknown", "The process died while the call was running.")]);
       const question = outcomeQuestion(call);
       void this.#writer.record(null, question.id, question.body, {});
@@ -179,12 +244,28 @@ export class ApprovalRequests {
 
   /** The events for calls that the end of a turn leaves open. */
   endings(): Placed[] {
-    const { calls } = this.#state;
-    const unknown = runningCalls(calls).map(({ use }) => toolState(use.id, "unknown", "The turn ended while it ran."));
-    return [...unanswered(calls).flatMap(cancellation), ...unknown];
+    return [...this.#state.calls.calls.values()].flatMap(({ call }) => this.#ending(call));
+  }
+
+  #ending(call: OpenCall): Placed[] {
+    const known = this.#state.calls.calls.get(call.use.id);
+    switch (known?.status) {
+      case "unsaved":
+      case "waiting":
+        return cancellation(call);
+      case "running":
+        return [toolState(call.use.id, "unknown", "The turn ended while it ran.")];
+      case "answering":
+      case "answered":
+      case "held":
+        return allowsRun(known) ? [toolState(call.use.id, "interrupted", "The turn ended before it ran.")] : [];
+      default:
+        return [];
+    }
   }
 
   clear(): void {
+    this.#untold.length = 0;
     this.pending.clear();
   }
 
@@ -192,8 +273,12 @@ export class ApprovalRequests {
     const { calls } = this.#state;
     const call = unanswered(calls).find(({ use }) => use.id === id);
     const isRunning = runningCalls(calls).some(({ use }) => use.id === id);
+    const isStopped = this.isAllowed(id);
     this.#state.apply({ type: "call.closed", id });
     if (call) void this.#writer.place(cancellation(call));
+    const { waitingFor } = callStatus(this.#state.calls);
+    // A hook of the host denied it after the person had allowed it.
+    if (isStopped) void this.#writer.place([toolState(id, "denied")], waitingFor && { waitingFor });
     if (isRunning) {
       const state = tandem?.interrupted ? "unknown" : isError ? "failed" : "done";
       void this.#writer.place([toolState(id, state)]);

@@ -91,7 +91,7 @@ export class ApprovalService implements Approvals {
     const covers = (rule: Rule): boolean => book.covers(rule, call);
     const event = answerEvent(approval, answer, by, { account: this.#account, mayKeepRules, covers });
     const before = await this.#given(found);
-    if (before) return this.#settled(found, event, before);
+    if (before && !canAnswerAgain(approval, answer)) return this.#settled(found, event, before);
     return this.#put(found, event);
   }
 
@@ -140,24 +140,26 @@ export class ApprovalService implements Approvals {
     }
   }
 
-  /** The first answer: from the log, else from the input queue; undefined if there is none. */
+  /** The answer that counts: the last one in the log, else the first in the input queue; undefined if there is none. */
   async #given({ row, seq, approval }: FoundApproval): Promise<Answer | "nobody" | undefined> {
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
     const waiting = await this.#store.inbox.list(row.id);
     const answers = (event: SessionEvent): event is Answer => isAnswer(event) && answeredCall(event) === approval.id;
+    let given: Answer | undefined;
     for (let after = seq; ;) {
       const page = await this.#store.events.read(row.id, { after, types: ANSWERS, limit: SOME });
-      const logged = page.find(({ event }) => answers(event))?.event;
-      if (logged && isAnswer(logged) && !(isOwn(logged) && approval.status === "resolved")) return logged;
+      const logged = page.findLast(({ event }) => answers(event))?.event;
+      if (logged && isAnswer(logged) && !(isOwn(logged) && approval.status === "resolved")) given = logged;
       if (page.length < SOME) break;
       after = page.at(-1)!.seq;
     }
+    if (given) return given;
     return approval.status === "resolved" ? "nobody" : waiting.find(answers);
   }
 
   /** The approval, if this answer is the one that counts. */
   async #settled({ approval }: FoundApproval, event: Answer, first: Answer | "nobody"): Promise<Approval> {
-    if (first !== "nobody" && isSame(event, first)) {
+    if (first !== "nobody" && (first.id === event.id || isSame(event, first))) {
       // A request cancelled before its answer was taken counts as unanswered.
       if (approval.resolved === null || !["cancelled", "expired"].includes(approval.resolved.outcome)) return approval;
     }
@@ -175,6 +177,10 @@ export class ApprovalService implements Approvals {
     throw new RequestError("conflict", `The approval ${approval.id} ${end}.`);
   }
 }
+
+/** An allowed call that has not started can be dismissed; if no process could be started for it, it can be allowed again. */
+const canAnswerAgain = ({ state, status }: Approval, { result }: ApprovalAnswer): boolean =>
+  state === "allowed" && (result === "deny" || status === "pending");
 
 interface Log {
   warn(details: Record<string, unknown>, message: string): void;

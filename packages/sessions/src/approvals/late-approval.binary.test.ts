@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allow, deny, isOver, pendingOf, untilAsked } from "../testing/until-asked.ts";
+import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/until-asked.ts";
 import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
@@ -16,8 +16,10 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const bash = (command: string) => toolUse("Bash", { command });
 const effectsOf = async (name: string): Promise<string[]> =>
   existsSync(join(stage.folder, name)) ? (await readFile(join(stage.folder, name), "utf8")).trim().split("\n") : [];
-const statesOf = (events: readonly LoggedEvent[]): string[] =>
-  events.flatMap(({ event }) => (event.type === "tandem.tool_state" ? [event.state] : []));
+const statesOf = (events: readonly LoggedEvent[], call?: string): string[] =>
+  events.flatMap(({ event }) =>
+    event.type === "tandem.tool_state" && (call ?? event.event_id) === event.event_id ? [event.state] : [],
+  );
 const neverRepeats = () => always(text("Done."));
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body) ?? "";
 const open = (): Promise<RunningEngine> => stage.open({ leaseTtl: 1_000 });
@@ -32,46 +34,7 @@ async function crash(engine: RunningEngine): Promise<void> {
   await killChildren();
 }
 
-test("an allowed call runs after a crash of the server, although the model does not repeat it", async () => {
-  const first = await open();
-  stage.rehearsal.use([bash("echo ran >> server.txt"), neverRepeats()]);
-  const session = await first.session();
-  const [asked] = await untilAsked(first, session);
-  await crash(first);
-  const second = await open();
-  await second.engine.approvals.answer(asked!.id, allow, "Ada");
-  const events = await second.until(session, isOver);
-  expect(await effectsOf("server.txt")).toEqual(["ran"]);
-  expect(statesOf(events)).toEqual(["waiting", "allowed", "running", "done"]);
-  expect(events.filter(({ event }) => event.type === "agent.tool_use")).toHaveLength(1);
-  expect(events.filter(({ event }) => event.type === "agent.tool_result")).toHaveLength(1);
-  expect(stage.rehearsal.modelRequests).toHaveLength(2);
-  await second.stop();
-});
-
-describe.each(["SIGKILL", "SIGTERM", "SIGSEGV"] as const)(
-  "Claude Code dies by %s while an approval waits",
-  (signal) => {
-    test("the approval stays open, and answering it continues the turn", async () => {
-      const engine = await open();
-      const file = `${signal}.txt`;
-      stage.rehearsal.use([bash(`echo ran >> ${file}`), neverRepeats()]);
-      const session = await engine.session();
-      const [asked] = await untilAsked(engine, session);
-      const head = await engine.engine.sessions.head(session.id);
-      for (const pid of await stage.processes()) process.kill(pid, signal);
-      await engine.until(session, ({ event }) => event.type === "tandem.recovered", head);
-      expect(await pendingOf(engine, session)).toMatchObject([{ id: asked!.id, status: "pending" }]);
-      await engine.engine.approvals.answer(asked!.id, allow, "Ada");
-      const events = await engine.until(session, isOver);
-      expect(await effectsOf(file)).toEqual(["ran"]);
-      expect(statesOf(events)).toEqual(["waiting", "allowed", "running", "done"]);
-      await engine.stop();
-    });
-  },
-);
-
-test("of several calls the allowed ones run in order, edited ones as edited, and denied ones never", async () => {
+test("an allowed call runs after a crash: in order, edited calls as edited, and denied ones never", async () => {
   const first = await open();
   stage.rehearsal.use([
     reply(["one", "two", "three"].map((word) => bash(`echo ${word} >> several.txt`))),
@@ -86,11 +49,78 @@ test("of several calls the allowed ones run in order, edited ones as edited, and
   await second.engine.approvals.answer(idOf("two"), { ...deny, message: "Not this one." }, "Ada");
   const input = { command: "echo edited >> several.txt" };
   await second.engine.approvals.answer(idOf("three"), { ...allow, input }, "Ada");
-  await second.until(session, isOver);
+  const events = await second.until(session, isOver);
   expect(await effectsOf("several.txt")).toEqual(["one", "edited"]);
+  expect(statesOf(events, idOf("one"))).toEqual(["waiting", "allowed", "running", "done"]);
+  expect(statesOf(events, idOf("two"))).toEqual(["waiting", "denied"]);
   expect(lastRequest()).toContain("Not this one.");
   expect(lastRequest()).toContain("The user changed the input of the call");
   expect(stage.rehearsal.modelRequests).toHaveLength(2);
+  await second.stop();
+});
+
+test("Claude Code dies by a signal while an approval waits: it stays open, and answering it continues the turn", async () => {
+  const engine = await open();
+  const signals = ["SIGKILL", "SIGTERM", "SIGSEGV"] as const;
+  stage.rehearsal.use([
+    always(({ lastUserText }) =>
+      signals.some((name) => name === lastUserText) ? bash(`echo ran >> ${lastUserText}.txt`) : text("Done."),
+    ),
+  ]);
+  for (const signal of signals) {
+    const session = await engine.session();
+    const [asked] = await untilAsked(engine, session, { words: signal });
+    const head = await engine.engine.sessions.head(session.id);
+    for (const pid of await stage.processes()) process.kill(pid, signal);
+    await engine.until(session, ({ event }) => event.type === "tandem.recovered", head);
+    expect(await pendingOf(engine, session)).toMatchObject([{ id: asked!.id, status: "pending", state: "waiting" }]);
+    await engine.engine.approvals.answer(asked!.id, allow, "Ada");
+    const events = await engine.until(session, isOver);
+    expect(await effectsOf(`${signal}.txt`)).toEqual(["ran"]);
+    expect(statesOf(events)).toEqual(["waiting", "allowed", "running", "done"]);
+  }
+  await engine.stop();
+});
+
+test("calls that could not start stay allowed in the inbox until they run, are dismissed, or a rule denies them", async () => {
+  const first = await open();
+  const words = ["run", "dismiss", "forbid"];
+  stage.rehearsal.use([reply(words.map((word) => bash(`echo ${word} >> held.txt`))), neverRepeats()]);
+  const session = await first.session();
+  const asked = await untilAsked(first, session, { count: 3 });
+  const [run, dismissed, forbidden] = words.map(
+    (word) => asked.find(({ input }) => JSON.stringify(input).includes(`echo ${word} `))!.id,
+  );
+  await crash(first);
+  let isBroken = true;
+  const second = await stage.open({
+    leaseTtl: 1_000,
+    credential: async () => {
+      if (isBroken) throw new Error("The keychain is locked.");
+      return { type: "api_key", key: "sk-ant-made-up-key", baseUrl: stage.rehearsal.url };
+    },
+  });
+  const { approvals, rules } = second.engine;
+  const head = await second.engine.sessions.head(session.id);
+  await approvals.answer(run!, { ...allow, input: { command: "echo edited >> held.txt" } }, "Ada");
+  await approvals.answer(dismissed!, allow, "Ada");
+  await approvals.answer(forbidden!, allow, "Ada");
+  await second.until(session, waitsFor(3), head);
+  expect(await pendingOf(second, session)).toMatchObject(
+    [run, dismissed, forbidden].map((id) => ({ id, status: "pending", state: "allowed", resolved: { by: "Ada" } })),
+  );
+  await approvals.answer(dismissed!, { ...deny, message: "Not needed." }, "Bob");
+  await rules.add({ tool: "Bash", pattern: "echo forbid *", action: "deny" }, { scope: "user", of: null, by: "Bob" });
+  isBroken = false;
+  await approvals.answer(forbidden!, allow, "Bob");
+  await approvals.answer(run!, allow, "Bob");
+  const events = await second.until(session, isOver);
+  expect(await effectsOf("held.txt")).toEqual(["edited"]);
+  const endOf = (id: string) => statesOf(events, id).at(-1);
+  expect([run!, dismissed!, forbidden!].map(endOf)).toEqual(["done", "denied", "denied"]);
+  expect(await pendingOf(second, session)).toEqual([]);
+  expect(lastRequest()).toContain("Not needed.");
+  expect(lastRequest()).toContain("does not allow the call any more");
   await second.stop();
 });
 
@@ -99,10 +129,11 @@ describe("a call whose process dies while it runs", () => {
 
   async function untilUnknown(name: string) {
     const engine = await open();
-    stage.rehearsal.use([bash(begun(name)), neverRepeats()]);
+    // A person changes the input: running it again uses the changed one too.
+    stage.rehearsal.use([bash("echo unchanged"), neverRepeats()]);
     const session = await engine.session();
     const [asked] = await untilAsked(engine, session);
-    await engine.engine.approvals.answer(asked!.id, allow, "Ada");
+    await engine.engine.approvals.answer(asked!.id, { ...allow, input: { command: begun(name) } }, "Ada");
     await expect.poll(() => effectsOf(name)).toEqual(["begun"]);
     const head = await engine.engine.sessions.head(session.id);
     await killChildren();

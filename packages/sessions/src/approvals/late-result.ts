@@ -11,6 +11,10 @@ import type { Answer } from "./pending-calls.ts";
 export const lateResult = ({ call, answer }: { call: OpenCall; answer: Answer }): LateResult =>
   resultFor(call, cameOfIt(call, answer));
 
+/** The result of an allowed call that a rule or a hook denies now. */
+export const deniedResult = (call: OpenCall, reason = "The user dismissed this call."): LateResult =>
+  resultFor(call, said(reason, true));
+
 /** The result of an allowed call that cannot run any more. */
 export const unrunResult = (call: OpenCall): LateResult => resultFor(call, said(DID_NOT_RUN, true));
 
@@ -50,7 +54,7 @@ function cameOfIt({ use }: OpenCall, answer: Answer): Outcome {
 const approvedPlan = ({ plan }: ApprovalNote): string => `The user has approved your plan. Go ahead.\n\n${plan ?? ""}`;
 
 /** For a call that was allowed and cannot run any more. */
-const DID_NOT_RUN = "The process ended before this call ran, and it cannot be run any more. It did not run.";
+export const DID_NOT_RUN = "The process ended before this call ran, and it cannot be run any more. It did not run.";
 
 /** The result that a late answer gives a call of its own; undefined for a call that runs now. */
 export function settledResult(call: OpenCall, answer: Answer): { text: string; isError: boolean } | undefined {

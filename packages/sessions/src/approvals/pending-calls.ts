@@ -10,11 +10,13 @@ export type Answer = EventOf<"user.tool_confirmation" | "user.custom_tool_result
  * - `waiting`: it can be answered.
  * - `answering`: the answer is being written to the log.
  * - `answered`: the answer is durable; the process that asked has not fetched it.
+ * - `held`: a person allowed it, and no process could be started for it. The person can allow it again or dismiss it.
  * - `running`: a person allowed it, and the log says that a process runs it.
+ * - `unknown`: its process died while it ran. A person is asked for the outcome.
  */
 export type PendingCall =
-  | { status: "unsaved" | "waiting" | "running"; call: OpenCall }
-  | { status: "answering" | "answered"; call: OpenCall; answer: Answer };
+  | { status: "unsaved" | "waiting"; call: OpenCall }
+  | { status: "answering" | "answered" | "held" | "running" | "unknown"; call: OpenCall; answer: Answer };
 
 export interface PendingCalls {
   readonly calls: ReadonlyMap<EventId, PendingCall>;
@@ -29,7 +31,9 @@ export type CallEvent =
   | { type: "call.answered"; id: EventId }
   /** The process that asked has its answer, or a new process is told. An allowed call stays until it has run. */
   | { type: "call.delivered"; id: EventId }
-  | { type: "call.started"; call: OpenCall }
+  | { type: "call.held"; id: EventId }
+  | { type: "call.started"; id: EventId }
+  | { type: "call.unknown"; id: EventId }
   /** The call has its result, or was cancelled. */
   | { type: "call.closed"; id: EventId }
   /** A former writer took this answer and may not have delivered it. */
@@ -55,13 +59,14 @@ export function applyCallEvent(pending: PendingCalls, event: CallEvent): Pending
       const known = pending.calls.get(event.id);
       return known && "answer" in known && allowsRun(known) ? pending : without(pending, event.id);
     }
-    case "call.started":
-      return set(pending, { status: "running", call: event.call });
     case "call.closed":
       return without(pending, event.id);
     case "call.saved":
     case "call.answering":
-    case "call.answered": {
+    case "call.answered":
+    case "call.held":
+    case "call.started":
+    case "call.unknown": {
       const known = pending.calls.get(event.id);
       const next = known && advance(known, event);
       return next ? set(pending, next) : pending;
@@ -69,17 +74,24 @@ export function applyCallEvent(pending: PendingCalls, event: CallEvent): Pending
   }
 }
 
-function advance(
-  known: PendingCall,
-  event: Extract<CallEvent, { type: "call.saved" | "call.answering" | "call.answered" }>,
-): PendingCall | undefined {
+type Step = Extract<CallEvent, { type: `call.${"saved" | "answering" | "answered" | "held" | "started" | "unknown"}` }>;
+
+function advance(known: PendingCall, event: Step): PendingCall | undefined {
   switch (event.type) {
     case "call.saved":
       return known.status === "unsaved" ? { ...known, status: "waiting" } : undefined;
     case "call.answering":
-      return isOpen(known) ? { status: "answering", call: known.call, answer: event.answer } : undefined;
+      return canAnswer(known, event.answer)
+        ? { status: "answering", call: known.call, answer: event.answer }
+        : undefined;
     case "call.answered":
       return known.status === "answering" ? { ...known, status: "answered" } : undefined;
+    case "call.held":
+      return isAllowed(known) ? { ...known, status: "held" } : undefined;
+    case "call.started":
+      return isAllowed(known) ? { ...known, status: "running" } : undefined;
+    case "call.unknown":
+      return known.status === "running" ? { ...known, status: "unknown" } : undefined;
   }
 }
 
@@ -101,13 +113,26 @@ function without(pending: PendingCalls, id: EventId): PendingCalls {
   return { ...pending, calls };
 }
 
-const isOpen = ({ status }: PendingCall): boolean => status === "unsaved" || status === "waiting";
+/** Whether a person or client has to do something about a call. */
+const isOpen = ({ status }: PendingCall): boolean => status === "unsaved" || status === "waiting" || status === "held";
 
-/** Calls without an answer, in the order in which they were asked. */
+/** Whether a call is allowed and has not started. */
+const isAllowed = (known: PendingCall): known is Extract<PendingCall, { answer: Answer }> =>
+  known.status === "answered" && allowsRun(known);
+
+/** An allowed call can still be dismissed until it starts. */
+const canAnswer = (known: PendingCall, answer: Answer): boolean =>
+  isOpen(known) || (isAllowed(known) && answer.type === "user.tool_confirmation" && answer.result === "deny");
+
+/** Calls that a person or client has to do something about, in the order in which they were asked. */
 export const unanswered = ({ calls }: PendingCalls): OpenCall[] =>
   [...calls.values()].filter(isOpen).map(({ call }) => call);
 
-/** Allowed calls without a result. */
+/** Calls that are allowed and have not started. */
+export const allowedCalls = ({ calls }: PendingCalls): OpenCall[] =>
+  [...calls.values()].filter(isAllowed).map(({ call }) => call);
+
+/** Calls that a process runs. */
 export const runningCalls = ({ calls }: PendingCalls): OpenCall[] =>
   [...calls.values()].flatMap(({ status, call }) => (status === "running" ? [call] : []));
 
@@ -115,13 +140,22 @@ export const runningCalls = ({ calls }: PendingCalls): OpenCall[] =>
 export const undelivered = ({ calls }: PendingCalls): { call: OpenCall; answer: Answer }[] =>
   [...calls.values()].flatMap((each) => (each.status === "answered" ? [{ call: each.call, answer: each.answer }] : []));
 
-/** The unanswered call that an answer of this kind belongs to. */
+/** The call that an answer of this kind belongs to, if it can be answered. */
 export function answeredCall({ calls }: PendingCalls, answer: Answer): OpenCall | undefined {
   const known = calls.get(answeredId(answer));
   const isCustom = answer.type === "user.custom_tool_result";
-  return known && isOpen(known) && (known.call.use.type === "agent.custom_tool_use") === isCustom
+  return known && canAnswer(known, answer) && (known.call.use.type === "agent.custom_tool_use") === isCustom
     ? known.call
     : undefined;
+}
+
+/** An answer that allows a held call again keeps the input that the first answer changed. */
+export function repeatedAnswer({ calls }: PendingCalls, answer: Answer): Answer {
+  const known = calls.get(answeredId(answer));
+  if (answer.type !== "user.tool_confirmation" || answer.result !== "allow" || known?.status !== "held") return answer;
+  const input = known.answer.type === "user.tool_confirmation" ? known.answer.tandem?.input : undefined;
+  if (input === undefined || answer.tandem?.input !== undefined) return answer;
+  return { ...answer, tandem: { by: "unknown", scope: "once", ...answer.tandem, input } };
 }
 
 const isUnsaved = ({ calls }: PendingCalls): boolean => [...calls.values()].some(({ status }) => status === "unsaved");
@@ -148,14 +182,23 @@ export function isAnnounced(pending: PendingCalls): boolean {
   return ids.length > 0 && ids.join() === pending.announced.join();
 }
 
+function waitingFor({ use }: OpenCall): WaitingFor {
+  const type = use.type === "agent.custom_tool_use" ? "custom_tool_result" : "tool_confirmation";
+  return { event_id: use.id, type, name: use.name };
+}
+
 /** The status of a session with these calls. */
 export function callStatus(pending: PendingCalls): SessionChange {
   if (isUnsaved(pending)) return { status: "running", waitingFor: [] };
-  const waitingFor = unanswered(pending).map(({ use }): WaitingFor => {
-    const type = use.type === "agent.custom_tool_use" ? "custom_tool_result" : "tool_confirmation";
-    return { event_id: use.id, type, name: use.name };
-  });
-  return { status: waitingFor.length === 0 ? "running" : "idle", waitingFor };
+  const asked = unanswered(pending).map(waitingFor);
+  // Answers in flight count: their event is written together with this change.
+  const allowed = [...pending.calls.values()].flatMap((each) =>
+    (each.status === "answering" || each.status === "answered") && allowsRun(each) ? [each.call] : [],
+  );
+  return {
+    status: asked.length === 0 ? "running" : "idle",
+    waitingFor: [...asked, ...allowed.map((call): WaitingFor => ({ ...waitingFor(call), allowed: true }))],
+  };
 }
 
 const answeredId = (answer: Answer): EventId =>

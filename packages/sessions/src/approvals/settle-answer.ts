@@ -1,6 +1,6 @@
 import { SESSION_METADATA, type ApprovalOutcome, type RuleScope } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
-import { settledResult } from "./late-result.ts";
+import { DID_NOT_RUN, settledResult } from "./late-result.ts";
 import { resultOf, type OpenCall, type Placed } from "../log/open-turn.ts";
 import type { Rules } from "../rules/rules.ts";
 import { allowsRun, type Answer } from "./pending-calls.ts";
@@ -21,7 +21,7 @@ export function settleAnswer(
     events: [
       ...(result ? [resultOf(call, { content: [{ type: "text", text: result.text }], is_error: result.isError })] : []),
       ...resolution(call, outcome),
-      ...stateAfter(call, answer, outcome),
+      ...stateAfter(call, answer, outcome, late),
       ...(mode && metadata
         ? [
             { thread: null, body: { type: "session.updated" as const, metadata } },
@@ -33,13 +33,15 @@ export function settleAnswer(
   };
 }
 
-function stateAfter(call: OpenCall, answer: Answer, { outcome }: ApprovalOutcome): Placed[] {
+function stateAfter(call: OpenCall, answer: Answer, { outcome }: ApprovalOutcome, late: boolean): Placed[] {
   if (!isApproval(call) || call.use.tandem.outcome_of !== undefined) return [];
   const { id } = call.use;
   switch (outcome) {
     case "allowed":
       // The answer to a question or a plan is its whole effect.
-      return [toolState(id, allowsRun({ call, answer }) ? "allowed" : "done")];
+      if (!allowsRun({ call, answer })) return [toolState(id, "done")];
+      // A subagent's call cannot run without its process.
+      return [late && call.thread !== null ? toolState(id, "interrupted", DID_NOT_RUN) : toolState(id, "allowed")];
     case "denied":
     case "expired":
       return [toolState(id, outcome)];

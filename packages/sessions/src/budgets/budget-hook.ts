@@ -1,6 +1,7 @@
 import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
 import { BUDGET_UNITS, SESSION_METADATA, TandemError, type Limits, type SessionEventBody } from "@tandem/protocol";
 import { LeaseLost, type Claim, type SharedScope, type Store } from "@tandem/storage";
+import { unansweredCalls } from "../log/unanswered-calls.ts";
 import type { SpendingSettings } from "./budget-settings.ts";
 import { systemClock, type Clock } from "../host/clock.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
@@ -210,7 +211,7 @@ export class BudgetHook implements TurnHook {
   /** Time waiting for a person does not count. */
   #tick(): void {
     const now = this.#parts.clock.now();
-    if (this.#row.waitingFor.length === 0) this.#parts.control.ledger.workedMs += now - this.#markedAt;
+    if (unansweredCalls(this.#row).length === 0) this.#parts.control.ledger.workedMs += now - this.#markedAt;
     this.#markedAt = now;
     const short = this.#ownShortfall({ ...NOTHING, seconds: TICK_MS });
     if (short?.unit === "seconds") void this.#stop(short);

@@ -17,6 +17,8 @@ import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
+import { cancellation } from "../approvals/outcome.ts";
+import { closing, openCalls, type OpenCall, type Placed } from "../log/open-turn.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
@@ -124,12 +126,20 @@ async function copyEvents(
     if (page.length < PAGE || (turn && page.at(-1)!.seq >= turn.seq)) break;
     after = page.at(-1)!.seq;
   }
-  // A turn followed directly by another has no end in the log.
+  const open = [...openCalls(copied).values()];
+  copied.push(...open.flatMap(closedInCopy).map(({ thread, body }) => ({ ...own(body, at), thread })));
+  // A turn followed directly by another has no end in the log, and one that waits for a person ends in the copy.
   const end = copied.findLast(({ event }) => event.type.startsWith("session.status_"))?.event.type;
-  if (end !== undefined && end !== "session.status_idle") {
+  if (open.length > 0 || (end !== undefined && end !== "session.status_idle")) {
     copied.push(own({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }, at));
   }
   return copied.map((logged, index) => ({ ...logged, seq: index + 1 }));
+}
+
+/** The call stays open in the source. It must not run a second time, or be answered, in the copy. */
+function closedInCopy(call: OpenCall): Placed[] {
+  const words = "The session was forked while this call was open. It did not run in this fork.";
+  return [closing(call, "stopped", words), ...cancellation(call)];
 }
 
 const forked = ({ id }: SessionRow, turn: PastTurn | undefined, by: string | undefined): SessionEventBody => ({

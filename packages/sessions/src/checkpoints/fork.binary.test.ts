@@ -10,10 +10,12 @@ import {
   ALLOW_ALL,
   isIdle,
   setEngineStage,
+  the,
   typesOf,
   type EngineStage,
   type RunningEngine,
 } from "../testing/engine-stage.ts";
+import { deny, isOver, pendingOf, untilAsked } from "../testing/until-asked.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
 
@@ -175,6 +177,19 @@ describe("a fork", () => {
     expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("1\n");
     await engine.engine.sessions.delete(own.id);
     expect(existsSync(join(await folderOf(author), "a.txt"))).toBe(true);
+  });
+
+  test("of a session that waits for an approval closes the call in the copy, and the source keeps waiting", async () => {
+    const source = await engine.session();
+    stage.rehearsal.use([toolUse("Bash", { command: "touch forked.txt" }), text("Done.")]);
+    const [asked] = await untilAsked(engine, source);
+    const copy = await engine.engine.history.fork(source.id, {}, "ada");
+    expect(await pendingOf(engine, copy)).toEqual([]);
+    const { events } = await engine.engine.sessions.events(copy.id, { limit: 1_000 });
+    expect(the(events.toReversed(), "tandem.tool_state")).toMatchObject({ event_id: asked!.id, state: "interrupted" });
+    expect(await pendingOf(engine, source)).toMatchObject([{ id: asked!.id, state: "waiting" }]);
+    await engine.engine.approvals.answer(asked!.id, deny, "ada");
+    await engine.until(source, isOver);
   });
 
   test("of the current end is refused while a turn runs", async () => {

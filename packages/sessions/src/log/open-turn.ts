@@ -40,7 +40,7 @@ const endsTurn = ({ event }: LoggedEvent): boolean =>
   event.type === "session.status_terminated";
 
 /** Calls without a result among these events. */
-export function openCalls(events: readonly LoggedEvent[]): Map<EventId, OpenCall> {
+export function openCalls(events: readonly Pick<LoggedEvent, "thread" | "event">[]): Map<EventId, OpenCall> {
   const open = new Map<EventId, OpenCall>();
   for (const { thread, event } of events) track(open, thread, event);
   return open;

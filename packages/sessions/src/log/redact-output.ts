@@ -2,7 +2,8 @@ import type { ConversationOutput, Credential } from "@tandem/claude-code";
 
 /** Tandem's tokens and Anthropic's keys, from any source. */
 const SHAPES = /\btandem_[\w-]{20,}|\bsk-ant-[\w-]{8,}/g;
-const REDACTED = "[redacted]";
+/** Stands for a credential in everything that is stored or served. */
+export const REDACTED = "[redacted]";
 
 /**
  * Redacts credentials in a conversation's output before it is stored or sent: a command may print a key that it found. The

@@ -1,5 +1,6 @@
 import type { Session, Thread, FeedSession } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
+import { unansweredCalls } from "./unanswered-calls.ts";
 
 export type { FeedSession } from "@tandem/protocol";
 
@@ -54,7 +55,7 @@ export function feedView(row: SessionRow): FeedSession {
     agent: { id: row.agent.id, name: row.agent.name },
     environment_id: row.environmentId,
     folder: row.folder,
-    waiting_for: row.waitingFor,
+    waiting_for: unansweredCalls(row),
     list_cost: row.usage.list_cost,
     cut_short: row.cutShort ?? null,
     parked: row.parked ? { resets_at: row.parked.resetsAt, kind: row.parked.kind } : null,

@@ -4,8 +4,10 @@ import type { Store } from "@tandem/storage";
 import type { OpenCall } from "../log/open-turn.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
+import type { Rules } from "../rules/rules.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import { openProcessSetup } from "./process-setup.ts";
+import { admitLateCall, sessionJudge } from "./session-judge.ts";
 import { loadTranscripts } from "./transcript-store.ts";
 
 interface CallDependencies {
@@ -13,6 +15,7 @@ interface CallDependencies {
   settings: ProcessSettings;
   writer: SessionWriter;
   definitions: ToolDefinitions;
+  rules: Rules;
 }
 
 interface ToolResult {
@@ -22,12 +25,13 @@ interface ToolResult {
 
 /**
  * Calls a tool of an MCP server for a process that has ended, with the input that the model gave or the one that a person
- * changed it to. The log may show the model's input with secrets redacted, so it is read from the transcript.
+ * changed it to. The log may show the model's input with secrets redacted, so it is read from the transcript. `onRun` is
+ * awaited right before the call.
  */
 export async function callMcpTool(
-  { store, settings, writer, definitions }: CallDependencies,
+  { store, settings, writer, definitions, rules }: CallDependencies,
   { use }: OpenCall,
-  changedTo?: Record<string, unknown>,
+  { changedTo, onRun }: { changedTo?: Record<string, unknown>; onRun: () => Promise<void> },
 ): Promise<ToolResult> {
   const { row } = writer;
   const name = use.type === "agent.mcp_tool_use" ? use.mcp_server_name : "";
@@ -37,9 +41,14 @@ export async function callMcpTool(
   const hosted = (await settings.hostServers?.(row.id)) ?? [];
   const server = processSetup.setup.connectedServers?.find((each) => each.name === name);
   const own = hosted.find((each) => each.name === name);
+  const book = await rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+  const judge = sessionJudge({ writer, settings, book, processSetup, hostServers: hosted, plans: "" });
+  const call = { eventId: use.id, toolUseId: use.tandem.tool_use_id, name: use.name, mcpServer: name, input };
+  const made = (await admitLateCall(call, judge, processSetup.hooks)) ?? input;
+  await onRun();
   try {
-    if (server) return fromReply(await server.call(use.name, input, AbortSignal.timeout(server.timeoutMs)));
-    if (own) return await callOwn(own, use.name, input);
+    if (server) return fromReply(await server.call(use.name, made, AbortSignal.timeout(server.timeoutMs)));
+    if (own) return await callOwn(own, use.name, made);
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
   }

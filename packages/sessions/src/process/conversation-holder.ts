@@ -1,24 +1,25 @@
 import { randomUUID } from "node:crypto";
-import { availableParallelism, homedir } from "node:os";
-import type { Conversation, ConversationOutput, ConversationSetup, ProcessSlot } from "@tandem/claude-code";
-import {
-  LlmError,
-  RequestError,
-  type EventId,
-  type EventOf,
-  type SessionEventBody,
-  type ThreadId,
-} from "@tandem/protocol";
+import { availableParallelism } from "node:os";
+import type {
+  AllowedCall,
+  Conversation,
+  ConversationOutput,
+  ConversationSetup,
+  Decision,
+  ProcessSlot,
+} from "@tandem/claude-code";
+import { LlmError, RequestError, type EventId, type EventOf, type SessionEventBody } from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
 import { approvalNote } from "../approvals/approval-note.ts";
 import type { DatabaseWait } from "../host/database-wait.ts";
-import { judgeCall } from "@tandem/policy";
+import type { JudgedCall } from "@tandem/policy";
 import type { Rules } from "../rules/rules.ts";
 import { plansFolder } from "./plans-folder.ts";
 import { createHost } from "./conversation-host.ts";
 import { conversationSetup } from "./conversation-setup.ts";
 import type { ProcessSettings } from "./process-settings.ts";
-import { openProcessSetup } from "./process-setup.ts";
+import { openProcessSetup, type ProcessSetup } from "./process-setup.ts";
+import { admitLateCall, sessionJudge } from "./session-judge.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { redactOutput } from "../log/redact-output.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
@@ -202,18 +203,10 @@ export class ConversationHolder {
     await this.#paused?.promise;
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     if (processSetup.events.length > 0) await writer.write(processSetup.events);
-    const judges = {
-      tools: row.agent.tools,
-      toolsOf: (thread: ThreadId) => writer.toolsOf(thread),
-      agentOf: (thread: ThreadId) => writer.agentOf(thread),
-      hostServers: setup.hostServers ?? [],
-      book,
-      mode: settings.permissionMode ?? "default",
-      plans: plansFolder(setup),
-      home: homedir(),
-    };
+    const hostServers = setup.hostServers ?? [];
+    const judge = sessionJudge({ writer, settings, book, processSetup, hostServers, plans: plansFolder(setup) });
     const host = createHost({
-      judge: (call) => processSetup.judge(call, judgeCall(call, { ...judges, session: writer.row })),
+      judge,
       note: (call) =>
         approvalNote(call, { row: writer.row, expire: settings.approvals?.expire, book, clock: settings.clock }),
       pending: this.#dependencies.pending,
@@ -227,6 +220,9 @@ export class ConversationHolder {
         this.#dependencies.onOutput(redactOutput(output, setup.credential));
       },
     });
+    const run = setup.goOn?.run && (await this.#startCall(setup.goOn.run, judge, processSetup));
+    if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
+    if (setup.goOn && run) setup.goOn = { ...setup.goOn, run };
     const opened = settings.openConversation(setup, { ...host, ...processSetup.hooks }, transcripts);
     // The process owns it from now on.
     const owned = parts.move();
@@ -238,6 +234,19 @@ export class ConversationHolder {
       throw error;
     }
     return opened;
+  }
+
+  /** Logs the start of a call that the process will run. Whatever failed before has left the call allowed. */
+  async #startCall(
+    run: AllowedCall,
+    judge: (call: JudgedCall) => Decision,
+    { hooks }: ProcessSetup,
+  ): Promise<AllowedCall> {
+    const { writer, onRun } = this.#dependencies;
+    const input = run.changedTo ?? writer.open.get(run.eventId)?.use.input ?? {};
+    const changedTo = await admitLateCall({ ...run, input }, judge, hooks);
+    await onRun(run.eventId);
+    return { ...run, ...(changedTo && { changedTo }) };
   }
 }
 

@@ -16,6 +16,8 @@ export function createHost(session: {
   onOutput: ConversationHost["onOutput"];
   durable: () => Promise<void>;
 }): ConversationHost {
+  /** Calls that a person allowed to run. Plans and questions are not among them: the answer is their whole effect. */
+  const allowed = new Set<EventId>();
   return {
     onOutput: session.onOutput,
     durable: session.durable,
@@ -39,11 +41,14 @@ export function createHost(session: {
         return { allow: false, message: answer.deny_message ?? "The user denied this call." };
       }
       if (isPlan({ name, mcpServer })) return { allow: true, mode: answer.tandem?.mode ?? "default" };
-      await session.onRun(eventId);
+      allowed.add(eventId);
       const changed = answer.tandem?.input;
       if (!changed) return { allow: true };
       const told = `The user changed the input of this call before allowing it. It is made with ${JSON.stringify(changed)}`;
       return { allow: true, input: changed, told };
+    },
+    async starting({ eventId }) {
+      if (allowed.delete(eventId)) await session.onRun(eventId);
     },
     async callCustomTool(request) {
       const answer = await session.pending.wait(request.eventId, request.signal);

@@ -1,5 +1,6 @@
 import type { SessionId } from "@tandem/protocol";
 import type { SessionStore } from "@tandem/storage";
+import { unansweredCalls } from "../log/unanswered-calls.ts";
 import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
 import type { Quotas } from "./quotas.ts";
 
@@ -63,7 +64,7 @@ export class TurnQuota {
     if (this.#running.has(id)) return true;
     const { data } = await this.#sessions.list({ limit: most + this.#running.size, statuses: ["running"] });
     const elsewhere = data.filter((row) => row.id !== id && !this.#running.has(row.id)).length;
-    const here = [...this.#running.values()].filter((control) => control.row().waitingFor.length === 0).length;
+    const here = [...this.#running.values()].filter((control) => unansweredCalls(control.row()).length === 0).length;
     return elsewhere + here < most;
   }
 

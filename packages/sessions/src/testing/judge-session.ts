@@ -1,5 +1,6 @@
 import type { LoggedEvent, SessionId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
+import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { openCalls } from "../log/open-turn.ts";
 
 /** Checks the invariants of an idle session and returns the violations. `sent` are acknowledged events. */
@@ -14,7 +15,7 @@ export async function judgeSession(
   const inbox = await store.inbox.list(session);
   if (!row) return ["it is gone"];
   const status = statusOf(events);
-  const waiting = row.waitingFor.map(({ event_id: event }) => event);
+  const waiting = unansweredCalls(row).map(({ event_id: event }) => event);
   return [
     ...events.flatMap(({ seq }, index) => (seq === index + 1 ? [] : [`a gap before ${seq}`])),
     ...sent.flatMap((event) => {

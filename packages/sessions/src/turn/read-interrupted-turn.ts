@@ -1,6 +1,7 @@
 import type { EventId, EventOf, LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
 import { announcedCalls, openCalls, readOpenTurn, waitingCalls, type OpenCall } from "../log/open-turn.ts";
+import { answeredCall } from "../approvals/answer-event.ts";
 import { grantedCalls, openGrants } from "../approvals/legacy-grants.ts";
 import { allowsRun, isAnswer } from "../approvals/pending-calls.ts";
 import type { InheritedRequests } from "../approvals/approval-requests.ts";
@@ -28,13 +29,14 @@ export async function readInterruptedTurn(log: EventLog, row: SessionRow): Promi
   const events = await readOpenTurn(log, row.id);
   const wasRunning = row.status === "running" || row.status === "rescheduling";
   const asked = waitingCalls(events);
-  if (!wasRunning && asked.length === 0) return undefined;
   const waiting = asked.filter(({ thread }) => thread === null || !wasRunning);
   const answered = [...answeredCalls(events), ...grantedCalls(unstarted(events), events)];
+  if (!wasRunning && asked.length === 0 && !answered.some(allowsRun)) return undefined;
   const grants = openGrants(events);
-  const started = startedCalls(events);
-  const unknown = started.filter(({ use }) => !isSettling(asked, answered, use.id));
-  const stays = new Set([...waiting, ...started, ...answered.map(({ call }) => call)].map(({ use }) => use.id));
+  const started = allowedAnswers(startedCalls(events), events);
+  const unknown = started.flatMap(({ call }) => (isSettling(asked, answered, call.use.id) ? [] : [call]));
+  const given = [...started, ...answered].map(({ call }) => call);
+  const stays = new Set([...waiting, ...given].map(({ use }) => use.id));
   const counted = events.findLastIndex(({ event }) => event.type === "session.usage");
   return {
     messages: events.flatMap(({ event }) => (event.type === "user.message" ? [event.id] : [])),
@@ -68,6 +70,18 @@ function startedCalls(events: readonly LoggedEvent[]): OpenCall[] {
   );
   const hasStarted = ({ use }: OpenCall): boolean => ["running", "unknown"].includes(states.get(use.id) ?? "");
   return [...openCalls(events).values()].filter(hasStarted);
+}
+
+/** Calls with the answers that allowed them. */
+function allowedAnswers(calls: readonly OpenCall[], events: readonly LoggedEvent[]): InterruptedTurn["answered"] {
+  const granted = grantedCalls(calls, events);
+  const answers = calls.flatMap((call) => {
+    const fits = ({ event }: LoggedEvent): boolean =>
+      isAnswer(event) && answeredCall(event) === call.use.id && allowsRun({ call, answer: event });
+    const answer = events.findLast(fits)?.event;
+    return answer && isAnswer(answer) ? [{ call, answer }] : [];
+  });
+  return [...answers, ...granted];
 }
 
 function unstarted(events: readonly LoggedEvent[]): OpenCall[] {

@@ -1,5 +1,5 @@
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
-import type { CutShort, Interruption, SessionEventBody, StopReason } from "@tandem/protocol";
+import type { CutShort, EventId, Interruption, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
 import { errorDetail } from "../log/error-detail.ts";
 import { closing, type OpenCall, type Placed } from "../log/open-turn.ts";
@@ -44,10 +44,12 @@ export function accountsOf(end: TurnEnd, ledger: UsageLedger, { budget }: Sessio
 }
 
 /** Results for the calls that the end of their turn leaves without one. */
-export function cutOff(calls: Iterable<OpenCall>, why: Interruption): Placed[] {
-  const words = "The turn ended before this call had a result. What it did is not known.";
-  return [...calls].map((call) => closing(call, why, words));
+export function cutOff(calls: Iterable<OpenCall>, why: Interruption, isUnstarted: (id: EventId) => boolean): Placed[] {
+  return [...calls].map((call) => closing(call, why, isUnstarted(call.use.id) ? UNRUN : UNKNOWN));
 }
+
+const UNRUN = "The turn ended before this call ran. It did not run.";
+const UNKNOWN = "The turn ended before this call had a result. What it did is not known.";
 
 /** An error event if the transcript could not be stored: the conversation cannot be resumed from this turn then. */
 export async function unsavedOf(conversation: Conversation | undefined): Promise<SessionEventBody[]> {

@@ -1,7 +1,7 @@
 import type { TurnEnd } from "@tandem/claude-code";
 import { RequestError, type EventId, type EventOf, type Interruption, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import { ApprovalRequests } from "../approvals/approval-requests.ts";
+import { ApprovalRequests, type LateAnswers } from "../approvals/approval-requests.ts";
 import { announcement, callStatus, type Answer } from "../approvals/pending-calls.ts";
 import { TurnHooks, type TurnControl } from "../hooks/turn-hook.ts";
 import type { Placed } from "../log/open-turn.ts";
@@ -51,7 +51,7 @@ export class TurnRunner {
     this.#holder = new ConversationHolder({
       ...dependencies,
       pending: this.#requests.pending,
-      onRun: (id) => this.#onRun(id),
+      onRun: (id) => this.#requests.started(id),
       onOutput: (output) => this.#output.take(output),
     });
     this.#steering = new Steering(store.files);
@@ -116,8 +116,10 @@ export class TurnRunner {
     const cause = lastLoss;
     const closed = interrupted.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
-    if (settings.recovery === "resume" || interrupted.isUntold) await this.#resume();
-    else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
+    if (settings.recovery === "resume" || interrupted.isUntold) {
+      await writer.place(this.#statusRunning(), { status: "running" });
+      await this.#resume();
+    } else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
   /** Resolves when the stored transcript has caught up with the log. */
@@ -219,11 +221,6 @@ export class TurnRunner {
     this.#sendPrompt({ ...(message && { message }), late });
   }
 
-  async #onRun(id: EventId): Promise<void> {
-    const call = this.#dependencies.writer.open.get(id);
-    if (call) await this.#requests.started(call);
-  }
-
   #sendPrompt(prompt: Prompt): void {
     const { turn } = this.#machine;
     if (turn) void this.#drive(turn.id, prompt);
@@ -236,15 +233,16 @@ export class TurnRunner {
       // Input that arrived meanwhile may steer the turn.
       next(takeInput);
     } catch (error) {
-      next(() => this.#onUnsent(id, error));
+      next(() => this.#onUnsent(id, error, prompt));
     }
   }
 
-  async #onUnsent(id: number, error: unknown): Promise<void> {
+  async #onUnsent(id: number, error: unknown, { late }: Prompt): Promise<void> {
     // A call that waits for its answer or its outcome survives the process that was to run it.
     if (!this.#machine.isOpen(id) || isWaiting(this.state)) return;
     const end = this.#machine.turn?.stop ? interruptedTurn() : turnFailure(error);
     if (await this.#survive(end)) return;
+    if (late && !this.#machine.turn?.stop && (await this.#hold(late, end))) return;
     if (this.#quotaWait.takes(end, true)) return this.#enterQuotaWait(end);
     await this.close();
     await this.end(end, "stopped");
@@ -334,10 +332,28 @@ export class TurnRunner {
     const lost = [...writer.open.values()].filter(({ use }) => !ids.has(use.id));
     const cause = end.error?.message ?? "The Claude Code process died.";
     await writer.place([
-      ...cutOff(lost, "crash"),
+      ...cutOff(lost, "crash", this.#requests.isUnstarted),
+      ...this.#requests.interrupt(lost),
       { thread: null, body: { type: "tandem.recovered", cause, closed: lost.map(({ use }) => use.id) } },
     ]);
     this.#requests.askOutcomes(this.#requests.running);
+    // Nothing waits for a person: only allowed calls are left, and they run now.
+    if (!isWaiting(this.state)) await this.#resume();
+    else {
+      this.#machine.apply({ type: "suspend" });
+      await this.#announce();
+    }
+    return true;
+  }
+
+  /** No process could be started for allowed calls. They stay allowed, and a person is asked to try again or dismiss them. */
+  async #hold({ results }: LateAnswers, end: TurnEnd): Promise<boolean> {
+    const { writer } = this.#dependencies;
+    const held = this.#requests.hold(results, end.error?.message ?? "The process could not be started.");
+    if (held.length === 0) return false;
+    await this.close("left");
+    const failed: Placed[] = end.error ? [{ thread: null, body: { type: "session.error", error: end.error } }] : [];
+    await writer.place([...failed, ...held]);
     this.#machine.apply({ type: "suspend" });
     await this.#announce();
     return true;
@@ -381,7 +397,8 @@ export class TurnRunner {
   async #end({ id, messages, startedAt }: Turn, end: TurnEnd, why: Interruption): Promise<void> {
     const { writer, ledger, hasMessage, takeInput, onEnd } = this.#dependencies;
     const unsaved = await unsavedOf(this.#holder.current);
-    await writer.place([...cutOff(writer.open.values(), why), ...this.#requests.endings()]);
+    const unrun = cutOff(writer.open.values(), why, this.#requests.isUnstarted);
+    await writer.place([...unrun, ...this.#requests.endings()]);
     this.#tasks.unsettle();
     this.#requests.clear();
     // Messages that Claude Code received and its model did not are offered to the next process.

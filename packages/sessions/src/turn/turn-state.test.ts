@@ -242,7 +242,7 @@ class Driver {
   /** An allowed call stays until it has its result. */
   #start(call: OpenCall): void {
     this.accepted.delete(call.use.id);
-    this.#apply({ type: "call.started", call });
+    this.#apply({ type: "call.started", id: call.use.id });
   }
 
   /** The process dies: a person is asked for the outcome of calls that ran, and the others keep waiting. */

@@ -32,6 +32,7 @@ const waitingFor = z.object({
   event_id: z.string(),
   type: z.enum(["tool_confirmation", "custom_tool_result"]),
   name: z.string(),
+  allowed: z.literal(true).optional(),
 });
 
 const sessionRow = z.object({

@@ -245,7 +245,7 @@ async function print(
       ? [(item.resolved.outcome === "allowed" ? good : bad)(item.resolved.outcome), dim(printable(item.resolved.by))]
       : []),
     bold(printable(nameOf(item))),
-    clip(summaryOf(item)),
+    `${clip(summaryOf(item))}${status === "pending" && item.state === "allowed" ? dim("  has not run yet") : ""}`,
     dim(clip(printable(item.session_title ?? item.session_id), 30)),
     dim(ago(item.resolved?.at ?? item.created_at)),
   ]);

@@ -1,0 +1,55 @@
+import { homedir } from "node:os";
+import type { AllowedCall, Decision, HostServer } from "@tandem/claude-code";
+import { judgeCall, type JudgedCall, type RuleBook } from "@tandem/policy";
+import type { ThreadId } from "@tandem/protocol";
+import { CallRefused } from "../approvals/call-refused.ts";
+import type { SessionWriter } from "../log/session-writer.ts";
+import type { ProcessSettings } from "./process-settings.ts";
+import type { ProcessSetup } from "./process-setup.ts";
+
+interface Judged {
+  writer: SessionWriter;
+  settings: ProcessSettings;
+  book: RuleBook;
+  processSetup: ProcessSetup;
+  hostServers: readonly HostServer[];
+  /** Claude Code's folder for plans. */
+  plans: string;
+}
+
+/** Judges the calls of a session by its policy, its rules and its MCP servers. */
+export function sessionJudge({ writer, settings, book, processSetup, hostServers, plans }: Judged) {
+  const judges = {
+    tools: writer.row.agent.tools,
+    toolsOf: (thread: ThreadId) => writer.toolsOf(thread),
+    agentOf: (thread: ThreadId) => writer.agentOf(thread),
+    hostServers,
+    book,
+    mode: settings.permissionMode ?? "default",
+    plans,
+    home: homedir(),
+  };
+  return (call: JudgedCall): Decision => processSetup.judge(call, judgeCall(call, { ...judges, session: writer.row }));
+}
+
+/**
+ * Judges a call that a person allowed some time ago. Rules may have changed since, and no person is asked again: a denial of
+ * today wins. Returns the input that a hook changes it to, if any.
+ */
+export async function admitLateCall(
+  call: Pick<AllowedCall, "eventId" | "toolUseId" | "name"> & Pick<JudgedCall, "mcpServer" | "input">,
+  judge: (call: JudgedCall) => Decision,
+  { beforeTool }: ProcessSetup["hooks"],
+): Promise<Record<string, unknown> | undefined> {
+  const judged = { ...call, thread: null };
+  const { permission, verdict } = judge(judged);
+  if (permission === "deny")
+    throw new CallRefused(`This session does not allow the call any more. ${verdict?.why ?? ""}`.trim());
+  const said = await beforeTool?.({ ...judged, signal: new AbortController().signal });
+  if (!said) return undefined;
+  if (!said.allow) throw new CallRefused(said.message);
+  if (said.input && judge({ ...judged, input: said.input }).permission !== "allow") {
+    throw new CallRefused("A hook changed the call into one that this session does not allow without asking.");
+  }
+  return said.input;
+}
