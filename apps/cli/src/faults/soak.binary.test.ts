@@ -3,13 +3,13 @@ import { sessionMachine } from "../testing/session-machine.ts";
 import { processesIn } from "../testing/process-stats.ts";
 import { briefModel, SHORT_IDLE, soak, type Sample } from "./soak-run.ts";
 
-const SESSIONS = inject("soak") ? 25 : 7;
+const SESSIONS = 25;
 /** After this many sessions all lazy imports are loaded. */
-const SETTLED = inject("soak") ? 10 : 3;
+const SETTLED = 10;
 /** Fewer than one handle per session after `SETTLED`. A connection may still be closing. */
 const FEW = 4;
 
-test.skipIf(process.platform !== "linux")(
+test.runIf(inject("soak") && process.platform === "linux")(
   `${SESSIONS} short sessions in a row leave no handle, thread or process behind (counted in /proc)`,
   async () => {
     await using machine = await sessionMachine(briefModel, SHORT_IDLE);

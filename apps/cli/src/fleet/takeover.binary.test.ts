@@ -56,7 +56,8 @@ async function idleAt(up: RunningUp, session: string, timeout: number): Promise<
   await expect.poll(() => eventsOf(up, session), { timeout, interval: 250 }).toContain("session.status_idle");
 }
 
-test("a killed worker leaves no process, and another worker continues within 20 s", async () => {
+// `npm test` kills and suspends workers in `packages/sessions/src/{actor,fleet}` and `scripts/chaos.binary.test.ts`.
+test.runIf(inject("soak"))("a killed worker leaves no process, and another worker continues within 20 s", async () => {
   machine.rehearsal.use([waits("killed"), always(text("Done."))]);
   const first = await machine.upProcess("--as", "worker");
   const server = await machine.up("--as", "server");
@@ -77,25 +78,28 @@ test("a killed worker leaves no process, and another worker continues within 20 
   expect(processesOf(second)).toHaveLength(1);
 });
 
-test("a halted worker's turn is killed before its lease expires, and it writes nothing more", async () => {
-  machine.rehearsal.use([waits("halted"), always(text("Done."))]);
-  const halted = await machine.upProcess("--as", "worker");
-  const server = await machine.up("--as", "server");
-  const { id, command } = await begin(halted, "halted");
-  await machine.up("--as", "worker");
-  const [claude = 0] = processesOf(halted);
-  halted.child.kill("SIGSTOP");
-  await expect.poll(() => isAlive(claude) || isAlive(command), { interval: 20 }).toBe(false);
-  // No other worker has the session yet.
-  expect(await eventsOf(server, id)).not.toContain("tandem.recovered");
-  await idleAt(server, id, 60_000);
-  const before = await eventsOf(server, id);
-  halted.child.kill("SIGCONT");
-  // The worker has rejoined the fleet, but has lost the session.
-  await expect.poll(() => fetch(`${halted.url}/readyz`).then(({ status }) => status)).toBe(204);
-  expect(processesOf(halted)).toEqual([]);
-  expect(await eventsOf(server, id)).toEqual(before);
-});
+test.runIf(inject("soak"))(
+  "a suspended worker's turn is killed before its lease expires, and it writes nothing more",
+  async () => {
+    machine.rehearsal.use([waits("halted"), always(text("Done."))]);
+    const halted = await machine.upProcess("--as", "worker");
+    const server = await machine.up("--as", "server");
+    const { id, command } = await begin(halted, "halted");
+    await machine.up("--as", "worker");
+    const [claude = 0] = processesOf(halted);
+    halted.child.kill("SIGSTOP");
+    await expect.poll(() => isAlive(claude) || isAlive(command), { interval: 20 }).toBe(false);
+    // No other worker has the session yet.
+    expect(await eventsOf(server, id)).not.toContain("tandem.recovered");
+    await idleAt(server, id, 60_000);
+    const before = await eventsOf(server, id);
+    halted.child.kill("SIGCONT");
+    // The worker has rejoined the fleet, but has lost the session.
+    await expect.poll(() => fetch(`${halted.url}/readyz`).then(({ status }) => status)).toBe(204);
+    expect(processesOf(halted)).toEqual([]);
+    expect(await eventsOf(server, id)).toEqual(before);
+  },
+);
 
 test("a stopping worker hands its turn over and leaves the fleet", async () => {
   let hasLeft = false;
