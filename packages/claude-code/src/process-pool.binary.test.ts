@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import type { ClaudeCode } from "./claude-code.ts";
 import { findExecutable } from "./executable.ts";
+import { ProcessSlots } from "./process-slots.ts";
 import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/claude-stage.ts";
 
 let stage: Stage;
@@ -217,4 +218,32 @@ test("an idle pool neither keeps its host alive nor outlives it", async () => {
     () => ledger.orphans(),
     (orphans) => orphans.length === 0,
   );
+});
+
+test("pools that share a limit end each other's idle processes, and a tool may make a call of its own", async () => {
+  await using own = await setStage([always(text("ok"))]);
+  const limit = { slots: new ProcessSlots(1), owner: "test" };
+  await using first = own.claude({ limit });
+  await using second = own.claude({ limit });
+  await first.text(call());
+  const [idle] = await runningProcesses(own);
+  expect(await second.text(call())).toBe("ok");
+  const running = await runningProcesses(own);
+  expect(running).toHaveLength(1);
+  expect(running).not.toContain(idle);
+  own.rehearsal.use([toolUse("mcp__tandem__ask", {}), text("inner"), text("outer")]);
+  const results: string[] = [];
+  const nested = {
+    name: "ask",
+    description: "Asks another model.",
+    schema: z.object({}),
+    execute: async () => {
+      const markdown = await first.text(call());
+      results.push(markdown);
+      return { markdown };
+    },
+  };
+  const loop = { ...call(), tools: [nested], stepBudget: 4, onStepFinish: async () => {} };
+  expect(await second.loop(loop)).toMatchObject({ text: "outer" });
+  expect(results).toEqual(["inner"]);
 });

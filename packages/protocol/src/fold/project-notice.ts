@@ -70,7 +70,7 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
 }
 
 export const processWaitText = ({ ahead }: Pick<EventOf<"tandem.process_wait">, "ahead">): string =>
-  `Waiting for a free process (${ahead} ahead)`;
+  `Waiting for a free process (${ahead === 0 ? "first in line" : `${ahead} ahead`})`;
 
 function rewoundText({ scope, files, undoes }: EventOf<"tandem.rewound">): string {
   const what = scope === "both" ? "files and conversation" : scope;

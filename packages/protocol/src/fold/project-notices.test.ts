@@ -77,6 +77,11 @@ describe("notices", () => {
       [{ type: "notice", level: "warning", text: "sonnet answers instead of opus: overloaded" }],
     ],
     [
+      "a turn that waits for a process",
+      [{ type: "tandem.process_wait", ahead: 3 }],
+      [{ type: "notice", level: "info", text: "Waiting for a free process (3 ahead)" }],
+    ],
+    [
       "a limit, and not its absence",
       [
         { type: "tandem.rate_limit", status: "allowed" },

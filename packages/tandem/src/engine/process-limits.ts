@@ -12,6 +12,7 @@ export async function processLimits(
 ): Promise<NonNullable<Host["processes"]>> {
   const { defaultProcessLimit, ProcessSlots } = await loadClaudeCode();
   const calls = Math.max(llm.pool.size, llm.limits.concurrency);
-  const limit = sessions.maxProcesses ?? maxSessions ?? Math.max(1, defaultProcessLimit() - calls);
+  const share = llm.provider.backend === "claude-code" ? calls : 0;
+  const limit = sessions.maxProcesses ?? maxSessions ?? Math.max(1, defaultProcessLimit() - share);
   return { sessions: new ProcessSlots(limit), calls: new ProcessSlots(calls) };
 }
