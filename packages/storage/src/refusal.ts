@@ -24,13 +24,15 @@ export const refuse = (code: RequestErrorCode, message: string, fix?: string): R
 
 export const noSuchSession = (session: string): Refusal => refuse("not_found", `There is no session ${session}.`);
 
-export const unavailable = (why: string, cause?: unknown): Refusal =>
+const TRY_AGAIN = "Try again in a moment. If it stays like this, look at the database and its disk.";
+
+export const unavailable = (why: string, cause?: unknown, fix = TRY_AGAIN): Refusal =>
   new Refusal(
     {
       type: "request",
       code: "unavailable",
       message: `The database cannot be used: ${why}.`,
-      fix: "Try again in a moment. If it stays like this, look at the database and its disk.",
+      fix,
     },
     cause,
   );
