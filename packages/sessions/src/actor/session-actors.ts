@@ -32,6 +32,8 @@ export class SessionActors implements SessionRuns {
   readonly #taken = new Set<SessionActor>();
   /** Why sessions were given up here, for the next writer if that is this process. */
   readonly #losses = new Map<SessionId, string>();
+  /** The holders of sessions with input that this process could not take. */
+  readonly #heldElsewhere = new Map<SessionId, string>();
   /** Work that is pending for released sessions. */
   readonly #afterwards = new Set<Promise<void>>();
   #stopLooking: (() => void) | undefined;
@@ -160,11 +162,23 @@ export class SessionActors implements SessionRuns {
   async #wake(session: SessionId): Promise<void> {
     if (this.#stopping) return;
     try {
-      if (!this.#workerCall) await this.#do(session, (actor) => actor.poke());
-      else if (!(await this.#poke(session))) await this.#workerCall.call(session);
+      if (!this.#workerCall) {
+        const done = await this.#do(session, (actor) => actor.poke());
+        if (done) this.#heldElsewhere.delete(session);
+        else await this.#logHolder(session);
+      } else if (!(await this.#poke(session))) await this.#workerCall.call(session);
     } catch (error) {
       this.#dependencies.settings.log.warn({ session, error: String(error) }, "a session could not be taken up");
     }
+  }
+
+  /** Once per holder: the check repeats every few seconds. */
+  async #logHolder(session: SessionId): Promise<void> {
+    const { store, settings } = this.#dependencies;
+    const holder = (await store.leases.holder(session))?.holder;
+    if (holder === undefined || this.#heldElsewhere.get(session) === holder) return;
+    this.#heldElsewhere.set(session, holder);
+    settings.log.warn({ session, holder }, "input waits: another process holds the session");
   }
 
   /** False if the session is not held here, or about to be released. */
