@@ -1,5 +1,5 @@
 import { TandemError } from "@tandem/protocol";
-import { alreadyThere, reasonOf, Refusal, refuse, unavailable } from "../refusal.ts";
+import { alreadyThere, fullDisk, reasonOf, Refusal, refuse, unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 
 /** SQLSTATE classes of transient errors of the server; a retry may succeed. */
@@ -16,6 +16,7 @@ const PASSING = [
 ];
 const CHECK_URL = "Check the user, the password and the database's name in storage.url or DATABASE_URL.";
 const UNIQUE_VIOLATION = "23505";
+const FULL = "53100";
 const NUL_IN_TEXT = "22021";
 
 // Requires a digit, which every SQLSTATE has; system codes such as EPIPE and EPERM would match otherwise.
@@ -66,6 +67,7 @@ function refusalFor(error: unknown): unknown {
       "Leave the character out.",
     );
   }
+  if (state === FULL) return fullDisk(error);
   if (isMisconfigured(error)) return unavailable(messageOf(error), error, CHECK_URL);
   if (state === undefined || PASSING.some((pattern) => pattern.test(state))) return unavailable(messageOf(error));
   return error;
