@@ -88,7 +88,14 @@ export const closeTimeOf = ({ config }: Project): number => config.server.stopWi
  * Starts a server in this process: store, engine, knowledge, tenants, fleet membership and HTTP. While Postgres does not
  * answer, it waits and tries again: the database of a fleet may restart at any time.
  */
-export async function openTandem({ project: given, port, log, fleet, demo, ...rest }: TandemOptions): Promise<Tandem> {
+export async function openTandem({
+  project: given,
+  port,
+  log,
+  fleet = {},
+  demo,
+  ...rest
+}: TandemOptions): Promise<Tandem> {
   const host: Host = {
     version: manifest.version,
     cwd: resolve(typeof given === "string" ? given : given.folder),
