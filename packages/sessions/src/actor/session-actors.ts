@@ -4,7 +4,7 @@ import type { Halt } from "../budgets/kill-switch.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
 import { WorkerCall } from "../fleet/worker-call.ts";
 import { sleep } from "../host/clock.ts";
-import { DATABASE_WAIT_MS } from "../host/database-wait.ts";
+import { DATABASE_WAIT_MS, isUnavailable } from "../host/database-wait.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { fits } from "../fleet/place.ts";
 import type { SessionRuns } from "../fleet/session-runs.ts";
@@ -41,6 +41,9 @@ export class SessionActors implements SessionRuns {
   #looking: Promise<void> | undefined;
   #halting: { at: string; count: Promise<number> } | undefined;
   #stopping = false;
+  /** Whether the database did not answer when it was last asked, and since when it has answered again. */
+  #isAway = false;
+  #backAt = -Infinity;
 
   constructor(dependencies: ActorsDependencies) {
     this.#dependencies = dependencies;
@@ -242,7 +245,8 @@ export class SessionActors implements SessionRuns {
     // Loaded with the first session: commands that only read need not wait for it.
     const { SessionActor } = await import("./session-actor.ts");
     const since = clock.monotonic();
-    const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl);
+    const onlyReleased = this.#workerCall !== undefined && this.#isAfterOutage;
+    const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl, { onlyReleased });
     if (!lease) return undefined;
     const previews = this.#dependencies.deltas.sink(session);
     const mayRun = (row: SessionRow): boolean => !onlyWrites && this.#mayRun(row);
@@ -286,6 +290,12 @@ export class SessionActors implements SessionRuns {
     if (this.#actors.get(session) === taking) this.#actors.delete(session);
   }
 
+  /** Other workers had no database either: for one lease duration, they may renew leases that have expired meanwhile. */
+  get #isAfterOutage(): boolean {
+    const { clock, leaseTtl } = this.#dependencies.settings;
+    return this.#isAway || clock.monotonic() - this.#backAt < leaseTtl;
+  }
+
   /** Finds sessions whose writer died, and input that woke no actor. */
   #lookAround(): Promise<void> {
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
@@ -298,6 +308,8 @@ export class SessionActors implements SessionRuns {
       const halt = await this.#dependencies.halted();
       if (halt) await this.halt(halt);
       const waiting = await this.#dependencies.store.inbox.sessions();
+      if (this.#isAway) this.#backAt = this.#dependencies.settings.clock.monotonic();
+      this.#isAway = false;
       if (this.#workerCall) {
         for (const session of waiting) this.#heard(session);
         return await this.#workerCall.sweep();
@@ -305,6 +317,7 @@ export class SessionActors implements SessionRuns {
       const found = [...(await this.#dependencies.store.leases.abandoned()), ...waiting];
       await Promise.all([...new Set(found)].map((session) => this.#wake(session)));
     } catch (error) {
+      this.#isAway ||= isUnavailable(error);
       this.#dependencies.settings.log.warn({ error: String(error) }, "the store could not be looked through");
     }
   }

@@ -21,12 +21,14 @@ export const takeLease = operation(
     holder: string;
     ttlMs: number;
     stale?: SeenLease | undefined;
+    onlyReleased?: boolean | undefined;
   }): Work<number | undefined> {
-    const { session, holder, ttlMs, stale = { token: -1, until: -1 } } = args;
+    const { session, holder, ttlMs, stale = { token: -1, until: -1 }, onlyReleased } = args;
+    const isFree = onlyReleased ? sql`lease_holder = ${holder}` : sql`lease_until < now_ms()`;
     const taken = yield* one(sql<{ token: number }>`
     update log set lease_token = lease_token + 1, lease_holder = ${holder}, lease_until = now_ms() + ${ttlMs}
     where session = ${session} and (
-      lease_holder is null or lease_until < now_ms() or (lease_token = ${stale.token} and lease_until = ${stale.until})
+      lease_holder is null or ${isFree} or (lease_token = ${stale.token} and lease_until = ${stale.until})
     )
     returning lease_token as token`);
     if (taken) return taken.token;

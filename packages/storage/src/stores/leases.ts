@@ -62,10 +62,10 @@ export function createLeases(database: Database): Leases {
   };
 
   return {
-    take: async (session, name, ttlMs) => {
+    take: async (session, name, ttlMs, { onlyReleased } = {}) => {
       const holder = isLocal ? withProcess(name) : name;
       // Not in the session's write queue: it can block behind a holder that was suspended in mid-write.
-      let token = await database.write(takeLease, { session, holder, ttlMs });
+      let token = await database.write(takeLease, { session, holder, ttlMs, onlyReleased });
       if (token === undefined && isLocal) {
         const stale = await findStale(session, ttlMs);
         if (stale) {
