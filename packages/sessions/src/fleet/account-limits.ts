@@ -100,7 +100,14 @@ export class AccountLimits {
     }
     return limits
       .filter(({ resetsAt }) => Date.parse(resetsAt) > now)
-      .map(({ key: _, triedAt: __, ...limit }) => limit);
+      .map(({ account, kind, model, resetsAt, by, learnedAt }) => ({
+        account,
+        kind,
+        ...(model !== undefined && { model }),
+        resetsAt,
+        by,
+        learnedAt,
+      }));
   }
 }
 

@@ -105,10 +105,11 @@ test.runIf(inject("soak"))("fifty sessions at once share the processes, and ever
   const begun = performance.now();
   const sessions = await Promise.all(Array.from({ length: 50 }, () => loaded.session({}, ALLOW_ALL)));
   let [most, bytes] = [0, 0];
-  const measuring = setInterval(async () => {
+  const measure = async (): Promise<void> => {
     const now = await measureProcesses([join(stage.root, "state", "processes")]);
     [most, bytes] = [Math.max(most, now.count), Math.max(bytes, now.bytes)];
-  }, 500);
+  };
+  const measuring = setInterval(() => void measure(), 500);
   const turns = await Promise.all(sessions.map((session) => loaded.turn(session, "Hello?")));
   clearInterval(measuring);
   console.info({ seconds: (performance.now() - begun) / 1_000, most, bytes });
