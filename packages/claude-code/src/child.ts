@@ -1,70 +1,54 @@
-import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
-import { readFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
-import type { Readable, Writable } from "node:stream";
+import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
-import { haltDescendants, killGroup, send, type ProcessLedger } from "./process-ledger.ts";
+import { OwnedProcess } from "./processes/owned-process.ts";
+import type { ProcessLedger } from "./processes/process-ledger.ts";
 import { CREDENTIAL_DESCRIPTOR } from "./variables.ts";
 
 const STDERR_TAIL = 4_096;
 /** Time for the remaining stderr of an exited process to arrive. */
 const STDERR_DRAIN_MS = 200;
 
-/** Running children, killed on a normal exit of this process. */
-const running = new Set<number>();
-process.on("exit", () => {
-  for (const pid of running) killGroup(pid);
-});
-
-/** One Claude Code child: leads its own process group, and is in the ledger while it runs. */
+/** One Claude Code child. It and all processes that it has started end together. */
 export class Child {
-  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly #exited: Promise<void>;
+  readonly process: OwnedProcess["process"];
+  readonly #owned: OwnedProcess;
   #stderr = "";
-  /** Targets of the signal that resumes it: its group and descendants. */
-  #paused: number[] = [];
 
   /** `secret` is passed through `CREDENTIAL_DESCRIPTOR`, which only Claude Code itself reads. */
-  constructor(ledger: ProcessLedger, { command, args, cwd, env }: SpawnOptions, secret?: string) {
-    const stdio: "pipe"[] = ["pipe", "pipe", "pipe"];
-    if (secret !== undefined) stdio[CREDENTIAL_DESCRIPTOR] = "pipe";
-    const child = spawn(command, args, { cwd, env, stdio, detached: true });
-    this.process = child;
-    handOver(child, secret);
-    const { pid } = child;
-    this.process.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      this.#stderr = (this.#stderr + chunk).slice(-STDERR_TAIL);
-    });
-    // A write to a dead child emits an error; the exit handler reports it, so this must not crash the host.
-    this.process.stdin.on("error", () => {});
-    this.#exited = new Promise((resolve) => {
-      const done = (): void => {
-        if (pid !== undefined) {
-          // Kill processes that the leader left behind in its group.
-          killGroup(pid);
-          running.delete(pid);
-          ledger.remove(pid);
-        }
-        resolve();
-      };
-      this.process.once("exit", done).once("error", done);
-    });
-    if (pid === undefined) return;
-    running.add(pid);
+  constructor(
+    ledger: ProcessLedger,
+    { command, args, cwd, env }: SpawnOptions,
+    { secret, yields = false }: { secret?: string | undefined; yields?: boolean } = {},
+  ) {
     try {
-      ledger.add(pid);
+      const pipes = secret === undefined ? [] : [CREDENTIAL_DESCRIPTOR];
+      const pidFolders = registryOf(env["CLAUDE_CONFIG_DIR"]);
+      this.#owned = new OwnedProcess(ledger, { command, args, cwd, env, pipes, yields, pidFolders });
     } catch (cause) {
-      // Without a ledger entry, the process would survive a crash of the host as an orphan.
-      killGroup(pid);
       throw new LlmError(
         "process_died",
         `Claude Code was not started, because the ledger cannot be written: ${String(cause)}`,
         { fix: "Make room on the disk, or set TANDEM_HOME to a folder that can be written.", cause, final: true },
       );
     }
+    this.process = this.#owned.process;
+    handOver(this.process, secret);
+    this.process.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      this.#stderr = (this.#stderr + chunk).slice(-STDERR_TAIL);
+    });
+    // A write to a dead child emits an error; the exit handler reports it, so this must not crash the host.
+    this.process.stdin.on("error", () => {});
+  }
+
+  /** The pid of Claude Code itself, also inside a namespace. */
+  get pid(): number | undefined {
+    return this.#owned.pid;
   }
 
   /** The end of its stderr on one line; complete once it has exited. */
@@ -74,27 +58,32 @@ export class Child {
   }
 
   get ended(): boolean {
-    return this.process.exitCode !== null || this.process.signalCode !== null || this.process.pid === undefined;
+    return this.#owned.hasExited;
   }
 
-  /** Sends SIGTERM, then SIGKILL after `graceMs`; resolves when the process is gone. */
+  /** The SDK's reason for its end. A namespace reports a signal as an exit code: name the signal. */
+  exitReason(reason: string): string {
+    const { endedBy } = this.#owned;
+    return endedBy === undefined ? reason : reason.replace(/exited with code \d+/, `terminated by signal ${endedBy}`);
+  }
+
+  /**
+   * Sends SIGTERM, then SIGKILL after `graceMs`; resolves when the process and everything that it has started are dead.
+   */
   async kill(graceMs: number): Promise<void> {
-    const { pid } = this.process;
-    if (this.ended || pid === undefined) return this.#exited;
-    killGroup(pid, graceMs > 0 ? "SIGTERM" : "SIGKILL");
-    const timer = setTimeout(() => killGroup(pid), graceMs);
-    await this.#exited;
+    this.#owned.signal(graceMs > 0 ? "SIGTERM" : "SIGKILL");
+    const timer = setTimeout(() => this.#owned.kill(), graceMs);
+    await this.#owned.gone;
     clearTimeout(timer);
   }
 
-  /** Suspends the process group and its descendants. */
+  /** Suspends the process and everything that it has started. */
   pause(): void {
-    const { pid } = this.process;
-    if (!this.ended && pid !== undefined) this.#paused = [-pid, ...haltDescendants(pid)];
+    this.#owned.pause();
   }
 
   unpause(): void {
-    for (const target of this.#paused.splice(0)) send(target, "SIGCONT");
+    this.#owned.unpause();
   }
 
   /** A held child keeps this process alive; an idle one must not. */
@@ -109,7 +98,7 @@ export class Child {
   /** Resident memory in MB, or undefined where it cannot be read cheaply. */
   get residentMb(): number | undefined {
     try {
-      const status = readFileSync(`/proc/${this.process.pid}/status`, "utf8");
+      const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
       return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
     } catch {
       return undefined;
@@ -119,6 +108,22 @@ export class Child {
   #handles(): { ref?: () => void; unref?: () => void }[] {
     const { stdin, stdout, stderr } = this.process as ChildProcess;
     return [this.process, stdin, stdout, stderr].map((handle) => handle as { ref?: () => void; unref?: () => void });
+  }
+}
+
+/**
+ * Claude Code registers itself as `sessions/PID.json`. In pid namespaces all would have the same pid and overwrite each
+ * other's file.
+ */
+function registryOf(configDir: string | undefined): string[] {
+  if (configDir === undefined) return [];
+  const folder = join(configDir, "sessions");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return [folder];
+  } catch {
+    // Claude Code cannot write there either.
+    return [];
   }
 }
 

@@ -7,7 +7,7 @@ import { payerOf, type Credential } from "./credential.ts";
 import { findExecutable } from "./executable.ts";
 import { toolId } from "./isolation.ts";
 import type { Effort } from "./isolation.ts";
-import { ProcessLedger } from "./process-ledger.ts";
+import { ProcessLedger } from "./processes/process-ledger.ts";
 import { ProcessPool, type Lease, type PoolLimit, type PoolSettings } from "./process-pool.ts";
 import { MAX_RESULT_LENGTH, type ToolCall, type ToolDefinition } from "./tool-server.ts";
 import type { Turn, TurnSetup } from "./turn-setup.ts";

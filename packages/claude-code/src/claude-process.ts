@@ -5,7 +5,7 @@ import { secretOf, type Credential } from "./credential.ts";
 import { checkInit, type Effort, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { aborted, asLlmError, busy, notForgotten, timedOut, unchecked } from "./process-errors.ts";
-import type { ProcessLedger } from "./process-ledger.ts";
+import type { ProcessLedger } from "./processes/process-ledger.ts";
 import { createToolServer, HOST_TIMEOUT_MS, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
 import type { Turn, TurnSetup } from "./turn-setup.ts";
 import { resultTotals, type TurnOutcome } from "./turn-reader.ts";
@@ -60,7 +60,7 @@ export class ClaudeProcess {
         mcpServers: this.#serversFor(first.tools),
         pathToClaudeCodeExecutable: fixture.executable,
         spawnClaudeCodeProcess: (options) => {
-          this.#child = new Child(ledger, options, secretOf(fixture.credential));
+          this.#child = new Child(ledger, options, { secret: secretOf(fixture.credential) });
           return this.#child.process;
         },
         hooks: {
@@ -288,7 +288,8 @@ export class ClaudeProcess {
 
   async #obituary(reason: string): Promise<LlmError> {
     const tail = await this.#child?.stderrTail();
-    return new LlmError("process_died", `The Claude Code process died: ${reason}${tail ? ` (stderr: ${tail})` : ""}`);
+    const why = this.#child?.exitReason(reason) ?? reason;
+    return new LlmError("process_died", `The Claude Code process died: ${why}${tail ? ` (stderr: ${tail})` : ""}`);
   }
 
   #die(error: LlmError): void {

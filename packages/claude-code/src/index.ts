@@ -19,8 +19,10 @@ export { findExecutable } from "./executable.ts";
 export { accountOf } from "./account-of.ts";
 export { checkVersion, type CheckedVersion } from "./check-version.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
-export { Guardian } from "./guardian/guardian.ts";
-export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
+export { Guardian } from "./processes/guardian.ts";
+export { OwnedProcess } from "./processes/owned-process.ts";
+export { processNamespace, type ProcessNamespace } from "./processes/process-namespace.ts";
+export { ProcessLedger, type SweepResult } from "./processes/process-ledger.ts";
 export { defaultProcessLimit } from "./process-limit.ts";
 export { ProcessSlots, type ProcessSlot } from "./process-slots.ts";
 export type { PoolLimit } from "./process-pool.ts";
@@ -54,7 +56,7 @@ export type {
   TurnEnd,
   TurnOptions,
 } from "./session/conversation.ts";
-export { measureProcesses } from "./measure-processes.ts";
+export { measureProcesses } from "./processes/measure-processes.ts";
 export { openConversation } from "./session/open-conversation.ts";
 export { cutTranscript } from "./session/cut-transcript.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";

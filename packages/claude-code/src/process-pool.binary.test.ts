@@ -212,7 +212,7 @@ test("an idle pool neither keeps its host alive nor outlives it", async () => {
   expect(code).toBe(0);
   expect(await runningProcesses(stage)).toHaveLength(2);
   // The ledger entries outlive the host; the processes do not.
-  const { ProcessLedger } = await import("./process-ledger.ts");
+  const { ProcessLedger } = await import("./processes/process-ledger.ts");
   const ledger = new ProcessLedger(`${stage.stateFolder}/processes`);
   await eventually(
     () => ledger.orphans(),

@@ -10,7 +10,6 @@ import { createFileStore } from "./stores/file-store.ts";
 import { createInbox } from "./stores/inbox.ts";
 import { createJobStore } from "./stores/job-store.ts";
 import { createLeases } from "./stores/leases.ts";
-import { ReadableLogs } from "./stores/readable-logs.ts";
 import { createRecords } from "./stores/records.ts";
 import { readSchema } from "./operations/schema/migrate.ts";
 import { getTenant } from "./operations/tenants.ts";
@@ -70,7 +69,6 @@ export async function openStore(location: string, onWait?: () => void): Promise<
 /** `beforeClose` is called once. */
 function createStore(database: Database, shared: Shared, beforeClose: () => unknown): Store {
   const broadcast = new Broadcast(database);
-  const logs = new ReadableLogs(database);
   const blobs = createBlobs(database);
   const jobs = createJobStore(database, broadcast);
   const search = createSearchIndex(database);
@@ -83,8 +81,8 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
   let closing: Promise<void> | undefined;
   return {
     ...shared,
-    events: createEventLog(database, broadcast, logs),
-    inbox: createInbox(database, broadcast, logs),
+    events: createEventLog(database, broadcast),
+    inbox: createInbox(database, broadcast),
     leases: createLeases(database),
     sessions: createSessionStore(database, broadcast),
     agents: createAgentStore(database),
@@ -98,10 +96,7 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
     search,
     spending: createSpending(database),
     deleteSpace: (space) => deleteSpace(database, { blobs, jobs, search }, space),
-    check: async () => {
-      await database.read(readSchema, undefined);
-      await database.checkSpace();
-    },
+    check: async () => void (await database.read(readSchema, undefined)),
     describe: async () => ({
       engine: database.engine,
       place: database.place,

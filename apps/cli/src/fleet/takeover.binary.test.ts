@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => machine?.[Symbol.asyncDispose]());
 const go = () => join(machine.folder, "go.txt");
 const waits = (name: string) =>
-  toolUse("Bash", { command: `echo $$ > ${machine.folder}/${name}.pid; tail -F ${go()} | grep -m1 go` });
+  toolUse("Bash", { command: `touch ${machine.folder}/${name}.begun; tail -F ${go()} | grep -m1 go` });
 beforeEach(() => machine.reset([]));
 
 const clientOf = ({ url, token }: RunningUp) => new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 });
@@ -31,9 +31,9 @@ async function begin(worker: RunningUp, name: string) {
   await client.beta.sessions.events.send(session.id, {
     events: [{ type: "user.message", content: [{ type: "text", text: "Do it." }] }],
   });
-  const pidFile = join(machine.folder, `${name}.pid`);
-  await expect.poll(() => existsSync(pidFile)).toBe(true);
-  return { id: session.id, command: Number(readFileSync(pidFile, "utf8")) };
+  await expect.poll(() => existsSync(join(machine.folder, `${name}.begun`))).toBe(true);
+  await expect.poll(waitingCommands).toHaveLength(1);
+  return { id: session.id, command: waitingCommands()[0]! };
 }
 
 const eventsOf = async (up: RunningUp, session: string) => {
@@ -41,6 +41,16 @@ const eventsOf = async (up: RunningUp, session: string) => {
   for await (const event of clientOf(up).beta.sessions.events.list(session, { limit: 100 })) types.push(event.type);
   return types;
 };
+const waitingCommands = (): number[] =>
+  readdirSync("/proc")
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8") === `tail\0-F\0${go()}\0`;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
 const isAlive = (pid: number): boolean => {
   try {
     return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
-import { ProcessLedger } from "../process-ledger.ts";
+import { ProcessLedger } from "../processes/process-ledger.ts";
 import { startMcpServer } from "../session/testing/mcp-server.ts";
 import { connectServer, type McpEndpoint } from "./connect-server.ts";
 

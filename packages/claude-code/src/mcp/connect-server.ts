@@ -8,7 +8,7 @@ import {
   type Tool,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { ProcessLedger } from "../process-ledger.ts";
+import type { ProcessLedger } from "../processes/process-ledger.ts";
 import { inheritedVariables } from "../variables.ts";
 import { StdioTransport, type StdioEndpoint } from "./stdio-transport.ts";
 

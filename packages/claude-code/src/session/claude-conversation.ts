@@ -35,6 +35,9 @@ const canCancel = (query: object): query is WithCancel => "cancelAsyncMessage" i
 /** Claude Code writes its transcript about 100 ms after its output. */
 const CAUGHT_UP_MS = 2_000;
 
+/** Claude Code confirms an interrupt within milliseconds. A suspended process never does. */
+const INTERRUPT_MS = 4_000;
+
 export class ClaudeConversation implements Conversation {
   readonly ready: Promise<void>;
   readonly #setup: ConversationSetup;
@@ -134,7 +137,7 @@ export class ClaudeConversation implements Conversation {
   }
 
   get pid(): number | undefined {
-    return this.#child?.process.pid;
+    return this.#child?.pid;
   }
 
   get ended(): boolean {
@@ -190,14 +193,12 @@ export class ClaudeConversation implements Conversation {
     const ended = this.#turnEnd.promise;
     this.#translate({ type: "interrupting" });
     try {
+      await this.ready;
       // Before it has received the turn's first message, Claude Code would have nothing to interrupt.
       const sent = Promise.all([...this.#waiting.values()].map(({ promise }) => promise));
       const interrupted = sent.then(() => this.#query.interrupt());
-      await this.#within(
-        this.#setup.deadlines.init,
-        "end its turn",
-        interrupted.then(() => ended),
-      );
+      await this.#within(INTERRUPT_MS, "react to an interrupt", interrupted);
+      await this.#within(this.#setup.deadlines.init, "end its turn", ended);
     } catch (error) {
       this.#fail(asLlmError(error));
       await this.#gone;
@@ -254,11 +255,12 @@ export class ClaudeConversation implements Conversation {
     const error = this.#closing ? undefined : (this.#failure ?? this.#mirror.failure ?? (await this.#obituary(reason)));
     this.#failure ??= error;
     this.#watchdog.rest();
+    // Before the open calls are closed: a command that still runs could have an effect after its reported end.
+    await this.#child?.kill(this.#setup.deadlines.exit);
     if (!this.#left) {
       this.#translate({ type: "ended", error, turnExpected: this.#turnExpected, keepsCalls: error !== undefined });
     }
     this.#gate.endAll();
-    await this.#child?.kill(this.#setup.deadlines.exit);
     await this.#mirror.flush(false).catch(() => {});
     this.#bootHooks?.[Symbol.dispose]();
     this.#ranCall.reject(error ?? new LlmError("process_died", "The process was closed before the call had a result."));
@@ -356,12 +358,13 @@ export class ClaudeConversation implements Conversation {
     if (this.#translator.underWay && !this.#failure) {
       this.#translate({ type: "interrupting" });
       // If closed in mid-answer, Claude Code would continue it or send another request.
-      await this.#within(exit, "end its turn", this.#query.interrupt()).catch(() => {});
+      const ms = Math.min(exit, INTERRUPT_MS);
+      await this.#within(ms, "end its turn", this.#query.interrupt()).catch(() => this.#child?.kill(0));
     }
     this.#input.end();
     this.#query.close();
     // Claude Code exits by itself and records its usage; kill it only if it does not.
-    const late = setTimeout(() => void this.#child?.kill(exit), exit);
+    const late = setTimeout(() => void this.#child?.kill(0), exit);
     await this.#gone;
     clearTimeout(late);
   }
@@ -381,7 +384,8 @@ export class ClaudeConversation implements Conversation {
 
   async #obituary(reason: string): Promise<LlmError> {
     const tail = await this.#child?.stderrTail();
-    return new LlmError("process_died", `The Claude Code process died: ${reason}${tail ? ` (stderr: ${tail})` : ""}`);
+    const why = this.#child?.exitReason(reason) ?? reason;
+    return new LlmError("process_died", `The Claude Code process died: ${why}${tail ? ` (stderr: ${tail})` : ""}`);
   }
 
   async #within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { join } from "node:path";
@@ -8,20 +9,23 @@ import { eventually, runningProcesses, setStage, type Stage } from "../testing/c
 import type { ConversationHost, ToolCallRequest } from "./conversation.ts";
 import { MemoryTranscripts, openSession, type OpenSession, type Overrides } from "./testing/open-session.ts";
 
-/** Runs until it is killed, and writes its process group to a file once it has started. */
-const ENDLESS = "echo $$ > begun; tail -f /dev/null";
-const readGroup = () => readFile(join(stage.home, "project", "begun"), "utf8").catch(() => "");
-const hasBegun = () => eventually(readGroup, (file) => file.endsWith("\n"));
-/** Ends the command of a process that was killed, which leaves it running. */
-const endCommand = async (): Promise<void> => {
-  const group = Number(await readGroup());
-  if (!group) return;
-  try {
-    process.kill(-group, "SIGKILL");
-  } catch (error) {
-    expect(error).toMatchObject({ code: "ESRCH" });
-  }
-};
+/** A command that does not end, with a child that leaves its process group. */
+const ENDLESS = "setsid tail -f /dev/null & touch begun; tail -f /dev/null";
+const hasBegun = () =>
+  eventually(
+    async () => existsSync(join(stage.home, "project", "begun")),
+    (begun) => begun,
+  );
+/** What runs of such commands. */
+const endless = (): string[] =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      const isHere = readlinkSync(`/proc/${pid}/cwd`) === join(stage.home, "project");
+      return isHere && readFileSync(`/proc/${pid}/comm`, "utf8") === "tail\n";
+    } catch {
+      return false;
+    }
+  });
 
 const ASK = { name: "ask", description: "Asks.", type: "custom" as const, input_schema: { type: "object" as const } };
 
@@ -143,6 +147,20 @@ describe("an interrupt", () => {
     expect(session.events("agent.tool_result")).toMatchObject([
       { is_error: true, tandem: { interrupted: "interrupt" } },
     ]);
+  });
+
+  test("of a suspended process takes less than 5 s", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
+    session.say("Go.");
+    await hasBegun();
+    process.kill(session.conversation.pid!, "SIGSTOP");
+    const asked = performance.now();
+    await session.conversation.interrupt();
+    expect(performance.now() - asked).toBeLessThan(5_000);
+    expect(await session.ended()).toMatchObject({ stop: "interrupted" });
+    expect(session.events("agent.tool_result")).toMatchObject([{ tandem: { interrupted: "interrupt" } }]);
+    expect(endless()).toEqual([]);
+    resume();
   });
 
   test("during an approval aborts the pending request", async () => {
@@ -360,9 +378,8 @@ describe("resume", () => {
       async () => JSON.stringify(transcripts.lines.get("")!.slice(-10)),
       (lines) => lines.includes(toolUseId) && lines.includes("tail -f"),
     );
-    process.kill(-session.conversation.pid!, "SIGKILL");
+    process.kill(session.conversation.pid!, "SIGKILL");
     expect((await session.closed()).error).toMatchObject({ code: "process_died" });
-    await endCommand();
     const content: ToolResultContent[] = [{ type: "text", text: "forty-two" }];
     resume({ goOn: { results: [{ toolUseId, content, isError: false, inWords: [] }] } });
     expect(await session.ended()).toMatchObject({ stop: "end_turn" });
@@ -374,14 +391,15 @@ describe("resume", () => {
   });
 });
 
-test("a killed process closes its calls, ends the turn, then reports the reason", async () => {
+test("a killed process ends the turn when its commands are dead, then reports the reason", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
   session.say("Go.");
   await hasBegun();
+  await expect.poll(endless).toHaveLength(2);
   process.kill(session.conversation.pid!, "SIGKILL");
   expect(await session.ended()).toMatchObject({ stop: "error", error: { tandem: { code: "process_died" } } });
+  expect(endless(), "the turn ends after its commands are dead").toEqual([]);
   const { error } = await session.closed();
   expect(error).toBeInstanceOf(LlmError);
-  expect(session.events("agent.tool_result")).toMatchObject([{ tandem: { interrupted: "crash" } }]);
-  await endCommand();
+  expect(error?.message).toContain("SIGKILL");
 });

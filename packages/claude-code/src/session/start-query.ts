@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Options,
@@ -11,7 +11,7 @@ import {
 import { Child } from "../child.ts";
 import { secretOf } from "../credential.ts";
 import { TOOL_SERVER } from "../isolation.ts";
-import { ProcessLedger } from "../process-ledger.ts";
+import { ProcessLedger } from "../processes/process-ledger.ts";
 import { createToolServer } from "../tool-server.ts";
 import { dropForeignVariables } from "../variables.ts";
 import type { ConversationSetup } from "./conversation.ts";
@@ -19,7 +19,6 @@ import type { Gate } from "./gate.ts";
 import { connectedServers, hostServers } from "./host-servers.ts";
 import { remoteServers, serverNames, sessionOptions } from "./process-options.ts";
 import type { ToolNames } from "./translate/calls.ts";
-import { setPriority } from "node:os";
 
 /** People may take days to answer. Timers overflow at 24.8 days and would fire at once. */
 const APPROVAL_TIMEOUT_MS = 21 * 24 * 60 * 60 * 1_000;
@@ -84,25 +83,11 @@ export function startQuery(
       sessionStoreFlush: "eager",
       loadTimeoutMs: setup.deadlines.init,
       spawnClaudeCodeProcess: (options) => {
-        const child = new Child(ledger, options, secretOf(setup.credential));
-        if (setup.yields && child.process.pid !== undefined) lowerPriority(child.process.pid);
+        const child = new Child(ledger, options, { secret: secretOf(setup.credential), yields: setup.yields === true });
         parts.onSpawn(child);
         return child.process;
       },
       ...parts.extra,
     },
   });
-}
-
-const NICENESS = 10;
-
-/** Lowers the CPU priority of a child. */
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, NICENESS);
-    // Without cgroups, Linux schedules a session leader by its autogroup's nice value only.
-    if (process.platform === "linux") writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS));
-  } catch {
-    // The child has exited, or the kernel has no autogroups: it keeps normal priority.
-  }
 }

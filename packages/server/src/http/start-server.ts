@@ -86,7 +86,7 @@ export function createServer(
   const check = new StoreCheck(store);
   let isStopping = false;
   const readiness = {
-    trouble: async () => (isStopping ? ("stopping" as const) : check.trouble()),
+    isReady: async () => !isStopping && (await check.passes()),
     get isStopping() {
       return isStopping;
     },

@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { killGroup, processEnd } from "../host/process-end.ts";
+import { processEnd } from "../host/process-end.ts";
 
 /** The output limit. The end is kept, because errors are there. */
 const MAX_OUTPUT = 64 * 1_024;
@@ -14,8 +13,8 @@ export interface ShellRun {
 }
 
 /**
- * Runs a shell command in a folder: in its own process group, which is in the ledger so that it cannot outlive a crash; with
- * the reduced environment of Claude Code's commands; and with a timeout.
+ * Runs a shell command in a folder, with the reduced environment of Claude Code's commands and a timeout. It and everything
+ * that it has started end together, also if this process crashes.
  */
 export async function runShell(
   command: string,
@@ -31,16 +30,16 @@ export async function runShell(
   },
 ): Promise<ShellRun> {
   // Imported lazily: commands that only read sessions start faster without it.
-  const { inheritedVariables, ProcessLedger } = await import("@tandem/claude-code");
+  const { inheritedVariables, OwnedProcess, ProcessLedger } = await import("@tandem/claude-code");
   const ledger = new ProcessLedger(join(place.stateFolder, "processes"));
-  const child = spawn("/bin/sh", ["-c", command, "sh", ...(place.words ?? [])], {
+  const owned = new OwnedProcess(ledger, {
+    command: "/bin/sh",
+    args: ["-c", command, "sh", ...(place.words ?? [])],
     cwd: place.folder,
     env: { ...inheritedVariables(place.hostVariables), ...place.variables },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
   });
-  const { pid } = child;
-  if (pid !== undefined) ledger.add(pid);
+  const child = owned.process;
+  child.stdin.on("error", () => {}).end();
   let output = "";
   let truncated = false;
   const take = (chunk: string): void => {
@@ -54,19 +53,18 @@ export async function runShell(
   let why: string | undefined;
   const end = (reason: string): void => {
     why ??= reason;
-    killGroup(pid);
+    owned.kill();
   };
   const timer = setTimeout(() => end(`it took longer than ${place.timeoutMs / 1_000} s`), place.timeoutMs);
   const onAbort = (): void => end("nobody waits for it any more");
   place.signal?.addEventListener("abort", onAbort, { once: true });
   if (place.signal?.aborted) onAbort();
   try {
-    const exitCode = await processEnd(child);
+    const exitCode = await processEnd(owned);
     if (why !== undefined) throw new RequestError("unavailable", `The command was ended: ${why}.`);
     return { exitCode, output, truncated };
   } finally {
     clearTimeout(timer);
     place.signal?.removeEventListener("abort", onAbort);
-    if (pid !== undefined) ledger.remove(pid);
   }
 }

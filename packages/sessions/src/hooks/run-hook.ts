@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
-import { killGroup, processEnd } from "../host/process-end.ts";
+import { processEnd } from "../host/process-end.ts";
 import { checkPinned, type PinnedHook } from "./pin-hooks.ts";
 
 /** The output limit; a hook with more output is broken. */
@@ -28,18 +27,17 @@ export async function runHook(hook: PinnedHook, question: object, run: HookRun):
   }
 }
 
-/** No shell: a program and its arguments. It leads its own process group, which is in the ledger and ends with it. */
+/** No shell: a program and its arguments. Everything that it has started ends with it. */
 async function runCommand({ command = [] }: HookConfig, question: string, run: HookRun): Promise<string> {
   // Imported lazily: commands that only read sessions start faster without it.
-  const { inheritedVariables, ProcessLedger } = await import("@tandem/claude-code");
+  const { inheritedVariables, OwnedProcess, ProcessLedger } = await import("@tandem/claude-code");
   const [program = "", ...args] = command;
   const env = inheritedVariables(run.hostVariables);
-  const child = spawn(program, args, { cwd: run.folder, env, stdio: "pipe", detached: true });
-  const { pid } = child;
   const ledger = new ProcessLedger(join(run.stateFolder, "processes"));
-  const kill = (): void => killGroup(pid);
+  const owned = new OwnedProcess(ledger, { command: program, args, cwd: run.folder, env });
+  const child = owned.process;
+  const kill = (): void => owned.kill();
   try {
-    if (pid !== undefined) ledger.add(pid);
     run.signal.addEventListener("abort", kill, { once: true });
     if (run.signal.aborted) kill();
     // A hook that does not read its input is judged by its output.
@@ -51,14 +49,12 @@ async function runCommand({ command = [] }: HookConfig, question: string, run: H
       if (said.length > MAX_ANSWER_LENGTH) kill();
     });
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => (complaint = (complaint + chunk).slice(-500)));
-    const code = await processEnd(child);
+    const code = await processEnd(owned);
     if (said.length > MAX_ANSWER_LENGTH) throw new Error("its answer is too long");
     if (code !== 0) throw new Error(`it ended with ${code ?? "a signal"}${complaint ? `: ${complaint.trim()}` : ""}`);
     return said;
   } finally {
-    kill();
     run.signal.removeEventListener("abort", kill);
-    if (pid !== undefined) ledger.remove(pid);
   }
 }
 

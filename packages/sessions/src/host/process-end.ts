@@ -1,35 +1,16 @@
-import type { ChildProcess } from "node:child_process";
+import type { OwnedProcess } from "@tandem/claude-code";
 
 /** Output can still arrive after a process has exited. */
 const LAST_WORDS_MS = 500;
 
-/**
- * Resolves with the exit code of a process group's leader; the rest of the group is ended with it. Does not wait for all
- * holders of its pipes: a process that left the group (`setsid`) could hold them forever.
- */
-export function processEnd(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code) => {
-      killGroup(child.pid);
-      const end = (): void => {
-        clearTimeout(late);
-        child.stdin?.destroy();
-        child.stdout?.destroy();
-        child.stderr?.destroy();
-        resolve(code);
-      };
-      const late = setTimeout(end, LAST_WORDS_MS);
-      child.once("close", end);
-    });
-  });
-}
-
-export function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // The whole group has ended.
-  }
+/** Resolves with a program's exit code when it and all its descendants are dead. Rejects if it could not start. */
+export async function processEnd({ process: child, gone }: OwnedProcess): Promise<number | null> {
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  const failed = new Promise<never>((_, reject) => child.once("error", reject));
+  await Promise.race([gone, failed]);
+  let late: NodeJS.Timeout | undefined;
+  await Promise.race([closed, new Promise((resolve) => (late = setTimeout(resolve, LAST_WORDS_MS)))]);
+  clearTimeout(late);
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+  return child.exitCode;
 }

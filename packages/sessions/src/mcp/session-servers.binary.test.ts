@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -44,6 +44,16 @@ const eyes: NamedServer = async (name) =>
         },
       }
     : undefined;
+
+/** Also in a namespace of their own, in which their pid is another. */
+const runningServers = (): string[] =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(words);
+    } catch {
+      return false;
+    }
+  });
 
 const AGENT: Partial<AgentCreateParams> = {
   mcp_servers: [{ type: "url", name: "eyes", url: "tandem:eyes" }],
@@ -156,12 +166,11 @@ describe("a server that changes its tool definitions", () => {
 
   test("ends with the session's process and is removed from the ledger", async () => {
     stage.rehearsal.use([look, text("seen")]);
-    const seen = resultOf(await running.turn(last, "Look."));
-    const pid = seen["pid"] as number;
-    expect(existsSync(`/proc/${pid}`) || process.platform !== "linux").toBe(true);
-    expect(await stage.processes()).toContain(pid);
+    await running.turn(last, "Look.");
+    expect(runningServers().length > 0 || process.platform !== "linux").toBe(true);
+    expect((await stage.processes()).length).toBeGreaterThan(1);
     await running.engine.stop(0);
-    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+    expect(runningServers()).toEqual([]);
     expect(await stage.processes()).toEqual([]);
   });
 });

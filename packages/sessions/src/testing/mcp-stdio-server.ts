@@ -31,7 +31,7 @@ const answers: Record<string, (params: Params) => object> = {
       writeFileSync(file, String(input?.to));
       say({ method: "notifications/tools/list_changed" });
     }
-    const seen = { pid: process.pid, input, variables: Object.keys(process.env), token: process.env["EYES_TOKEN"] };
+    const seen = { input, variables: Object.keys(process.env), token: process.env["EYES_TOKEN"] };
     return { content: [{ type: "text", text: JSON.stringify(seen) }] };
   },
 };

@@ -11,13 +11,12 @@ import {
   readAfter,
 } from "../operations/events.ts";
 import type { EventLog } from "../store.ts";
-import type { ReadableLogs } from "./readable-logs.ts";
 import { asLogged, encodeEvent, toLoggedEvent } from "./rows/event-row.ts";
 import { encodeChange, encodeThread } from "./rows/session-row.ts";
 import { plainLease } from "./leases.ts";
 import { toSpan } from "./rows/time.ts";
 
-export function createEventLog(database: Database, broadcast: Broadcast, logs: ReadableLogs): EventLog {
+export function createEventLog(database: Database, broadcast: Broadcast): EventLog {
   const append: EventLog["append"] = async (lease, entries, with_ = {}) => {
     const rows = entries.map(({ thread, event }) => encodeEvent(thread, event));
     const args = {
@@ -42,7 +41,6 @@ export function createEventLog(database: Database, broadcast: Broadcast, logs: R
 
   return {
     append: async (lease, entries, with_) => {
-      await logs.ensure(lease.session);
       try {
         return await append(lease, entries, with_);
       } catch (error) {
@@ -54,13 +52,8 @@ export function createEventLog(database: Database, broadcast: Broadcast, logs: R
       }
     },
     read: async (session, range) => {
-      try {
-        const rows = await readLogRows(database, { ...range, session, since: toSpan(range.since) });
-        return rows.map(toLoggedEvent);
-      } catch (error) {
-        logs.doubt(session);
-        throw error;
-      }
+      const rows = await readLogRows(database, { ...range, session, since: toSpan(range.since) });
+      return rows.map(toLoggedEvent);
     },
     find: async (session, id) => {
       const [row] = await database.read(findEvents, { session, ids: [id] });

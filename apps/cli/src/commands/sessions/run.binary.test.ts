@@ -1,6 +1,7 @@
 import { always, object, reply, slowly, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isRunning } from "../../testing/is-running.ts";
 import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts";
 
 /** A model that repeats its input and its tool results. */
@@ -53,6 +54,19 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     expect(types.at(-1)).toBe("session.status_idle");
     expect((await machine.run(["run", "--resume", "last", "hello"])).stdout).toMatch(/hello \(after/);
     expect(await readdir(`${machine.variables.TANDEM_HOME}/processes`)).toHaveLength(isOnServer ? 1 : 0);
+  });
+
+  test.skipIf(isOnServer || process.platform !== "linux")("kill -9 ends Claude Code with it, at once", async () => {
+    const running = machine.start(["run", "very slow"]);
+    running.stdin?.end();
+    await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.endsWith("very slow"));
+    const [entry = ""] = await readdir(`${machine.variables.TANDEM_HOME}/processes`);
+    const claude = Number.parseInt(entry, 10);
+    expect(isRunning(claude)).toBe(true);
+    running.kill("SIGKILL");
+    await expect.poll(() => isRunning(claude), { timeout: 5_000 }).toBe(false);
+    // Removes the entry that the killed command has left.
+    await machine.run(["doctor"]);
   });
 
   test("answers, resumes a session, asks for approval, and reports the cost", async () => {

@@ -118,14 +118,16 @@ export class Translator {
         this.#hints.interrupting = true;
         break;
       case "ended":
-        if (input.keepsCalls) this.#calls.forgetAll();
+        if (input.keepsCalls && !this.#hints.interrupting) this.#calls.forgetAll();
         this.#end(input.error, input.turnExpected);
     }
     return this.#emit.take();
   }
 
   #end(error: LlmError | undefined, turnExpected: boolean): void {
-    this.#close(error ? "crash" : "stopped", true);
+    // A process that does not react to an interrupt is killed.
+    const cause = this.#hints.interrupting ? "interrupt" : "crash";
+    this.#close(error ? cause : "stopped", true);
     if (!this.#underWay && !turnExpected) return;
     this.#underWay = false;
     const outcome: Omit<TurnEnd, "reported"> =

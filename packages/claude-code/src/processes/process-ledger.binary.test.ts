@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { always, stallBeforeFirstByte, stallMidStream, text, type Reply } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { ProcessLedger } from "./process-ledger.ts";
-import { call, eventually, runningProcesses, setStage } from "./testing/claude-stage.ts";
+import { call, eventually, runningProcesses, setStage } from "../testing/claude-stage.ts";
 
 const isRunning = (pid: number): boolean => {
   try {
@@ -18,7 +18,7 @@ const isRunning = (pid: number): boolean => {
 };
 
 const host = (args: unknown, env: Record<string, string>) =>
-  spawn(process.execPath, [new URL("testing/call-host.ts", import.meta.url).pathname, JSON.stringify(args)], {
+  spawn(process.execPath, [new URL("../testing/call-host.ts", import.meta.url).pathname, JSON.stringify(args)], {
     env,
     stdio: "ignore",
   });
@@ -29,7 +29,7 @@ describe("after kill -9 of the host", () => {
     ["in mid-answer", [always(stallMidStream("Once upon"))] as unknown as Reply[]],
     ["as answers arrive", [always(text("done"))] as unknown as Reply[]],
   ];
-  test.each(moments)("%s, the next start kills all orphans", async (_, script) => {
+  test.each(moments)("%s, Claude Code ends at once, and the next start cleans up", async (_, script) => {
     await using stage = await setStage(script);
     const pool = { mode: "reuse", size: 2, maxCalls: 50, maxAge: 600_000, maxMemoryMb: 300, idle: 600_000 };
     const deadlines = { spawn: 20_000, init: 20_000, firstByte: 600_000, idle: 600_000, exit: 2_000 };
@@ -51,14 +51,14 @@ describe("after kill -9 of the host", () => {
     const exited = once(child, "exit");
     child.kill("SIGKILL");
     await exited;
-
-    stage.rehearsal.use([always(text("next"))]);
-    expect(await stage.claude({ pool: { mode: "off" } }).text(call())).toBe("next");
     await eventually(
       () => left.filter(isRunning),
       (pids) => pids.length === 0,
       5_000,
     );
+
+    stage.rehearsal.use([always(text("next"))]);
+    expect(await stage.claude({ pool: { mode: "off" } }).text(call())).toBe("next");
     await eventually(
       () => runningProcesses(stage),
       (pids) => pids.length === 0,

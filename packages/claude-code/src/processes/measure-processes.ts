@@ -3,6 +3,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { programPid } from "./process-namespace.ts";
 
 const PS_MS = 5_000;
 const entry = z.object({ pid: z.int().min(2), hostPid: z.int() });
@@ -28,7 +29,7 @@ async function ownPids(folder: string): Promise<number[]> {
 }
 
 async function residentOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  const status = await readFile(`/proc/${programPid(pid) ?? pid}/status`, "utf8").catch(() => "");
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
 }
 

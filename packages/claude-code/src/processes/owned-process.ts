@@ -1,0 +1,213 @@
+import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { constants } from "node:os";
+import type { Readable, Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ProcessLedger } from "./process-ledger.ts";
+import { findProgram, inNamespace, processNamespace, programPid } from "./process-namespace.ts";
+import {
+  haltTree,
+  isSame,
+  killTree,
+  MARKER_VARIABLE,
+  markedProcesses,
+  newMarker,
+  sendSignal,
+  startTime,
+} from "./process-tree.ts";
+
+/** A process in an uninterruptible system call cannot be killed; do not wait for it forever. */
+const GONE_MS = 5_000;
+const LOOK_MS = 5;
+const STATUS_MS = 200;
+const NICENESS = 10;
+
+/** Owned processes that run, killed on a normal exit of this process. */
+const running = new Set<OwnedProcess>();
+process.on("exit", () => {
+  for (const owned of running) owned.kill();
+});
+
+export interface OwnedCommand {
+  command: string;
+  args: readonly string[];
+  cwd?: string | undefined;
+  /** The complete environment. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Further descriptors to open as pipes. */
+  pipes?: readonly number[];
+  /** Runs with lower CPU priority. */
+  yields?: boolean;
+  /** See `Command` of the namespace. */
+  pidFolders?: readonly string[];
+}
+
+/**
+ * A program that ends with this process, together with all its descendants: in a pid namespace where the machine has them,
+ * else found by an environment variable and its process group. It leads its own group and is in the ledger while it runs.
+ */
+export class OwnedProcess {
+  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+  /** Resolves when the program and all its descendants are dead. Never rejects. */
+  readonly gone: Promise<void>;
+  readonly #marker: string | undefined;
+  #init: { pid: number; startedAt: string } | undefined;
+  #pid: number | undefined;
+  /** Targets of the signal that resumes it: its group and descendants. */
+  #paused: number[] = [];
+
+  /** Throws if the ledger cannot be written: the process would survive a crash of this one. */
+  constructor(ledger: ProcessLedger, { command, args, cwd, env, pipes = [], yields, pidFolders = [] }: OwnedCommand) {
+    const namespace = processNamespace();
+    const statusDescriptor = Math.max(2, ...pipes) + 1;
+    // Without the program, the spawn fails with its usual error instead of one of bubblewrap.
+    const isFound = findProgram(command, env["PATH"] ?? "", cwd) !== undefined;
+    const isWrapped = namespace.on && isFound;
+    const wrapped = isWrapped
+      ? inNamespace(namespace, { command, args, pidFolders, statusDescriptor })
+      : { command, args };
+    if (!isWrapped) this.#marker = newMarker();
+    if (!isWrapped && isFound) ledger.guard();
+    const stdio: "pipe"[] = ["pipe", "pipe", "pipe"];
+    for (const descriptor of [...pipes, ...(isWrapped ? [statusDescriptor] : [])]) stdio[descriptor] = "pipe";
+    // Before it starts: a priority set later would miss the processes that it has started by then.
+    const line = yields && isFound ? nice(wrapped) : wrapped;
+    this.process = spawn(line.command, [...line.args], {
+      cwd,
+      env: { ...env, ...(this.#marker && { [MARKER_VARIABLE]: this.#marker }) },
+      stdio,
+      detached: true,
+    });
+    const { pid } = this.process;
+    if (yields && pid !== undefined) lowerGroupPriority(pid);
+    // A namespaced program is signalled itself: bubblewrap would kill everything at once on any signal.
+    this.process.kill = (signal) => this.signal(typeof signal === "string" ? signal : "SIGTERM");
+    const status = isWrapped ? this.#readStatus(statusDescriptor) : Promise.resolve();
+    this.gone = new Promise((resolve) => {
+      const end = async (): Promise<void> => {
+        if (pid !== undefined) {
+          await settledWithin(STATUS_MS, status);
+          await this.#endRest();
+          running.delete(this);
+          ledger.remove(pid);
+        }
+        resolve();
+      };
+      this.process.once("exit", () => void end()).once("error", () => void end());
+    });
+    if (pid === undefined) return;
+    running.add(this);
+    try {
+      ledger.add(pid, this.#marker);
+    } catch (error) {
+      this.kill();
+      throw error;
+    }
+  }
+
+  /** The program's own pid; undefined before it runs. */
+  get pid(): number | undefined {
+    const { pid } = this.process;
+    if (this.#marker !== undefined || pid === undefined) return pid;
+    if (this.#pid === undefined) {
+      const found = programPid(pid);
+      if (found !== pid) this.#pid = found;
+    }
+    return this.#pid;
+  }
+
+  get hasExited(): boolean {
+    return this.process.exitCode !== null || this.process.signalCode !== null || this.process.pid === undefined;
+  }
+
+  /** The signal that ended the program. */
+  get endedBy(): string | undefined {
+    const { exitCode, signalCode } = this.process;
+    if (signalCode !== null || this.#marker !== undefined || exitCode === null || exitCode <= 128) {
+      return signalCode ?? undefined;
+    }
+    return Object.entries(constants.signals).find(([, number]) => number === exitCode - 128)?.[0];
+  }
+
+  /** Sends a signal to the program, and without a namespace to its group. */
+  signal(signal: NodeJS.Signals): boolean {
+    if (this.hasExited) return false;
+    const { pid } = this;
+    if (signal === "SIGKILL" || pid === undefined) this.kill();
+    else sendSignal(this.#marker === undefined ? pid : -pid, signal);
+    return true;
+  }
+
+  /** Suspends the program and its descendants. */
+  pause(): void {
+    const { pid } = this.process;
+    if (!this.hasExited && pid !== undefined) this.#paused = [-pid, ...haltTree(pid, this.#marker)];
+  }
+
+  unpause(): void {
+    for (const target of this.#paused.splice(0)) sendSignal(target, "SIGCONT");
+  }
+
+  /** Kills the program and all its descendants. `gone` resolves when they are dead. */
+  kill(): void {
+    const { pid } = this.process;
+    if (pid === undefined) return;
+    if (this.#marker !== undefined) return killTree(pid, this.#marker);
+    // The kernel kills the whole namespace with its init.
+    if (this.#init && isSame(this.#init.pid, this.#init.startedAt)) sendSignal(this.#init.pid, "SIGKILL");
+    if (!this.hasExited) sendSignal(-pid, "SIGKILL");
+  }
+
+  async #readStatus(descriptor: number): Promise<void> {
+    const channel = (this.process as ChildProcess).stdio[descriptor];
+    if (!(channel instanceof Socket)) return;
+    channel.unref();
+    let said = "";
+    channel.setEncoding("utf8").on("data", (chunk: string) => {
+      if (this.#init) return;
+      // One object, written in parts.
+      said += chunk;
+      const pid = Number(/"child-pid": (\d+)\D/.exec(said)?.[1]);
+      const startedAt = startTime(pid);
+      if (startedAt !== undefined) this.#init = { pid, startedAt };
+    });
+    await finished(channel).catch(() => {});
+  }
+
+  /** The program has exited; its descendants may still run. */
+  async #endRest(): Promise<void> {
+    const left = (): boolean =>
+      this.#marker === undefined
+        ? this.#init !== undefined && isSame(this.#init.pid, this.#init.startedAt)
+        : markedProcesses(this.#marker).length > 0;
+    this.kill();
+    const deadline = performance.now() + GONE_MS;
+    while (left() && performance.now() < deadline) {
+      await sleep(LOOK_MS);
+      if (this.#marker !== undefined) killTree(undefined, this.#marker);
+    }
+  }
+}
+
+/** Waits for a promise at most this long. Leaves no timer, which would delay the exit of this process. */
+export async function settledWithin(ms: number, work: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([work, sleep(ms, undefined, { signal: timer.signal })]);
+  timer.abort();
+}
+
+const nice = ({ command, args }: { command: string; args: readonly string[] }) => ({
+  command: "nice",
+  args: ["-n", String(NICENESS), command, ...args],
+});
+
+/** Without cgroups, Linux schedules a session leader by its autogroup's nice value only. */
+function lowerGroupPriority(pid: number): void {
+  try {
+    if (process.platform === "linux") writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS));
+  } catch {
+    // The child has exited, or the kernel has no autogroups: the nice value of the process counts.
+  }
+}
