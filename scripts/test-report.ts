@@ -59,4 +59,13 @@ export function slowestFiles(json: string | undefined, count: number): { name: s
     .slice(0, count);
 }
 
+/** The files whose tests ran at this time. */
+export function filesAt(json: string | undefined, time: number): string[] {
+  if (json === undefined) return [];
+  return report
+    .parse(JSON.parse(json))
+    .testResults.filter(({ startTime, endTime }) => startTime <= time && time <= endTime)
+    .map(({ name }) => shortName(name));
+}
+
 const shortName = (path: string): string => path.replace(/^.*?\/(packages|apps|scripts)\//, "$1/");

@@ -3,10 +3,11 @@
 import { spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { buildPackage } from "./build-package.ts";
+import { findLeftoverProcesses } from "./leftover-processes.ts";
 import { scratchVariables } from "./scratch-variables.ts";
-import { countOutcomes, slowestFiles, testOutcomes, type Counts } from "./test-report.ts";
+import { countOutcomes, filesAt, slowestFiles, testOutcomes, type Counts } from "./test-report.ts";
 
 const root = join(import.meta.dirname, "..");
 const quick = process.argv.includes("--quick");
@@ -60,6 +61,13 @@ total.skipped += counted.skipped;
 // An error outside any test is a failure too.
 total.failed += counted.failed || (tests.ok ? 0 : 1);
 
+for (const { pid, command, folder, startedAt } of await findLeftoverProcesses(scratch)) {
+  total.failed += 1;
+  console.log(`✗ a process was left behind: ${command} (pid ${pid}, in ${folder})`);
+  console.log(`  started during ${filesAt(json, startedAt).join(", ") || "no test"}`);
+  process.kill(pid, "SIGKILL");
+}
+
 rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 const slowest = slowestFiles(json, SLOWEST);
 if (slowest.length > 0) console.log(`The slowest ${slowest.length} of the test files:`);
@@ -77,6 +85,8 @@ function run(
     stdio: ["ignore", stdio, stdio],
     env: {
       ...scratchVariables(scratch),
+      // Tests pass PATH on to every process, so that it marks those that are left behind.
+      PATH: `${process.env["PATH"] ?? ""}${delimiter}${join(scratch, "programs")}`,
       ...(soak && { TANDEM_SOAK: "1" }),
       ...(!quick && { TANDEM_TEST_COMMAND: join(built, "bin", "tandem.mjs") }),
     },
