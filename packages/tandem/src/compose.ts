@@ -67,6 +67,13 @@ export async function sweepProcesses(env: Variables): Promise<{ killed: number[]
   return new ProcessLedger(folder).sweep();
 }
 
+/** Whether Claude Code runs in a pid namespace on this machine. */
+export async function readProcessNamespace(): Promise<{ on: boolean; reason?: string }> {
+  const { processNamespace } = await import("@tandem/claude-code");
+  const namespace = processNamespace();
+  return namespace.on ? { on: true } : namespace;
+}
+
 /** Finds orphaned Claude Code processes without ending them. */
 export async function findOrphans(env: Variables): Promise<number[]> {
   const folder = ledgerWithEntries(env);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { access, constants, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { sweepProcesses } from "../compose.ts";
+import { readProcessNamespace, sweepProcesses } from "../compose.ts";
 import { tandemHome } from "../config/tandem-home.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 
@@ -62,7 +62,10 @@ const processes: Check = {
     if (left.length > 0)
       return failure(`Left by a crash and not to be ended: ${left.join(", ")}.`, `kill -9 ${left.join(" ")}`);
     if (killed.length > 0) return warning(`Ended ${killed.length} that a crash had left behind.`);
-    return ok("None were left behind.");
+    const { on, reason = "" } = await readProcessNamespace();
+    if (on) return ok("None were left behind. Claude Code runs in a pid namespace and takes its processes with it.");
+    const limit = `None were left behind. Without a pid namespace (${reason}), a process can escape its session.`;
+    return process.platform === "linux" ? warning(limit, "Install bubblewrap.") : ok(limit);
   },
 };
 

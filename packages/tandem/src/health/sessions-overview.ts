@@ -1,7 +1,7 @@
 import { TandemError, type Payer, type Trust } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
-import { findOrphans, openStore } from "../compose.ts";
+import { findOrphans, openStore, readProcessNamespace } from "../compose.ts";
 import { databaseLocation, type DatabaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { folderTrust } from "../config/trusted-folders.ts";
@@ -35,6 +35,8 @@ export interface SessionsOverview {
   trust: Trust;
   /** Whether the shell commands of sessions run in a sandbox. */
   sandbox: { on: boolean; reason?: string };
+  /** Whether Claude Code runs in a pid namespace, which ends all its processes with it. */
+  namespace: { on: boolean; reason?: string };
 }
 
 /** Read-only: creates, ends and spends nothing. `callAuth` is the known state of the backend's credential. */
@@ -44,15 +46,16 @@ export async function readSessionsOverview(
   { deadlineMs, callAuth }: { deadlineMs: number; callAuth: () => Promise<AuthCheck> },
 ): Promise<SessionsOverview> {
   const isSame = project.config.llm.provider.backend === "claude-code";
-  const [auth, storage, server, orphans, trust, sandbox] = await Promise.all([
+  const [auth, storage, server, orphans, trust, sandbox, namespace] = await Promise.all([
     isSame ? callAuth() : checkSessionAuth(host, project, deadlineMs),
     readStorageState(host, project),
     findServer(host.env),
     findOrphans(host.env),
     readFolderTrust(host, project),
     probeSandbox(host, project),
+    readProcessNamespace(),
   ]);
-  return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox };
+  return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox, namespace };
 }
 
 /** The trust of the current folder, in which sessions would work. */

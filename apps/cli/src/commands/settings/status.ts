@@ -50,7 +50,7 @@ export async function status(invocation: Invocation): Promise<number> {
   const credential = credentialOf(llm);
   const hasFile = existsSync(project.file);
   if (invocation.json) {
-    const { payer: sessionPayer, auth: sessionAuth, storage, server, orphans, trust, sandbox } = sessions;
+    const { payer: sessionPayer, auth: sessionAuth, storage, server, orphans, trust, sandbox, namespace } = sessions;
     const report = {
       file: hasFile ? project.file : null,
       backend,
@@ -60,7 +60,7 @@ export async function status(invocation: Invocation): Promise<number> {
       models,
       ignored,
       claude_code: claudeCode,
-      sessions: { payer: sessionPayer, auth: withoutModels(sessionAuth), trust, sandbox },
+      sessions: { payer: sessionPayer, auth: withoutModels(sessionAuth), trust, sandbox, namespace },
       storage,
       server: server ?? null,
       orphans,
@@ -125,7 +125,7 @@ export function modelRows(models: readonly RoleModel[], { dim }: Style): string[
 }
 
 function sessionRows(overview: SessionsOverview, style: Style): string[][] {
-  const { payer, auth, storage, server, orphans, trust, sandbox } = overview;
+  const { payer, auth, storage, server, orphans, trust, sandbox, namespace } = overview;
   const { dim, warn, good } = style;
   const up = server && `pid ${server.pid}, started ${ago(server.started_at)}`;
   const fix = (text: string): string[][] => (text ? [["", `${dim("→")} ${printable(text)}`]] : []);
@@ -140,11 +140,12 @@ function sessionRows(overview: SessionsOverview, style: Style): string[][] {
     [dim("folder"), describeTrust(trust, style)],
     ...fix(trust.state === "untrusted" || trust.state === "changed" ? "tandem trust --folder" : ""),
     [dim("sandbox"), sandbox.on ? good("on") : dim(`off  ${sandbox.reason ?? ""}`)],
+    [dim("processes"), namespace.on ? "in a pid namespace" : dim(`without a pid namespace  ${namespace.reason ?? ""}`)],
     [dim("storage"), describeStorage(storage, style)],
     ...fix(storage.state === "failed" ? storage.fix : ""),
     [dim("server"), server ? `${good(server.url)}  ${dim(up ?? "")}` : dim("not up  tandem up")],
     ...(orphans.length > 0
-      ? [[dim("processes"), `${warn(`${orphans.length} left by a crash`)}  ${dim("tandem doctor ends them")}`]]
+      ? [["", `${warn(`${orphans.length} left by a crash`)}  ${dim("tandem doctor ends them")}`]]
       : []),
   ];
 }
