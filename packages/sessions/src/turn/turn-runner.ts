@@ -313,7 +313,9 @@ export class TurnRunner {
     if (!stop && (await this.#survive(end))) return;
     // Stopping a turn stops its background tasks too.
     if (stop && this.#tasks.any) await this.close();
-    if (stop || !this.#tasks.any) return this.end(end, stop?.isInterrupt ? "interrupt" : "stopped");
+    // Calls that are still open when a turn fails have lost their process.
+    const why = end.stop === "error" ? "crash" : "stopped";
+    if (stop || !this.#tasks.any) return this.end(end, stop?.isInterrupt ? "interrupt" : why);
     this.#machine.apply({ type: "rest", end });
     await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total, microUsd: ledger.microUsd });
     await takeInput();
