@@ -13,7 +13,7 @@ import { ApprovalReader } from "./approval-reader.ts";
 
 const KILLS = inject("soak") ? 200 : 6;
 const SESSIONS = inject("soak") ? 4 : 2;
-/** About the time in which a call is asked for, answered and run. */
+/** Longer than it takes to take an answer and to start the call. */
 const PACE_MS = 2_000;
 
 interface Call {
@@ -32,6 +32,8 @@ class Drill {
   readonly #reader: ApprovalReader;
   engine: CommandedEngine;
   isOver = false;
+  /** Counts requests, answers and ends of calls. */
+  steps = 0;
   /** Sentences of refused commands, other than those of a killed engine. */
   readonly refusals: string[] = [];
 
@@ -87,7 +89,8 @@ class Drill {
       for (const { approval } of await this.#reader.pending(session.id)) {
         if (answered.has(approval.id)) continue;
         answered.add(approval.id);
-        await sleep(Math.random() * PACE_MS);
+        this.steps += 1;
+        await sleep((Math.random() * PACE_MS) / 2);
         if (approval.kind === "question") call.isReported = true;
         const outcome = Math.random() < 0.5 ? "It worked" : "It failed";
         await this.#command({
@@ -100,12 +103,14 @@ class Drill {
                 ? allow
                 : deny,
         });
+        this.steps += 1;
       }
       await sleep(100);
     }
     const events = await this.#events(session, after);
     const use = events.find(({ event }) => event.type === "agent.tool_use")?.event.id;
     call.states = statesOf(events, use);
+    this.steps += 1;
   }
 }
 
@@ -130,10 +135,13 @@ test(`calls that ask survive ${KILLS} kills of server and child: none runs twice
   const driving = Promise.all(sessions.map((session, index) => drill.drive(session, `s${index}`)));
   const kills = { server: 0, child: 0 };
   while (kills.server + kills.child < KILLS) {
+    // A kill before anything has happened since the last one would only prevent progress.
+    const { steps } = drill;
+    await expect.poll(() => drill.steps).toBeGreaterThan(steps);
     await sleep(Math.random() * PACE_MS);
     const children = await stage.processes();
     const child = children[Math.floor(Math.random() * children.length)];
-    if (child !== undefined && Math.random() < 0.5) {
+    if (child !== undefined && Math.random() < 0.6) {
       try {
         process.kill(child, "SIGKILL");
         kills.child += 1;
@@ -161,7 +169,7 @@ test(`calls that ask survive ${KILLS} kills of server and child: none runs twice
     judged,
     ({ state, isReported }) => `${state ?? "not asked"}${isReported ? " (reported)" : ""}`,
   );
-  const counts = Object.entries(tally).map(([state, of = []]) => `${state}: ${of.length}`);
+  const counts = Object.entries(tally).map(([state, of]) => `${state}: ${of.length}`);
   console.log(
     `${KILLS} kills (${kills.server} server, ${kills.child} child), ${judged.length} calls: ${counts.join(", ")}`,
   );
