@@ -58,7 +58,14 @@ const userToolConfirmation = z
     result: z.enum(["allow", "deny"]),
     deny_message: z.string().nullish(),
     /** Set by the engine and by `POST /v1/approvals/:id`, which validates it; clients do not send it. */
-    tandem: approvalAnswer.omit({ result: true, message: true }).extend(answerer).optional(),
+    tandem: approvalAnswer
+      .omit({ result: true, message: true })
+      .extend({
+        ...answerer,
+        /** Dismisses an allowed call that has not started, or runs one that could not start. */
+        again: z.literal(true).optional(),
+      })
+      .optional(),
   })
   .meta({ id: "UserToolConfirmation" });
 

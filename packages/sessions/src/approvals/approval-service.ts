@@ -91,7 +91,8 @@ export class ApprovalService implements Approvals {
     const covers = (rule: Rule): boolean => book.covers(rule, call);
     const event = answerEvent(approval, answer, by, { account: this.#account, mayKeepRules, covers });
     const before = await this.#given(found);
-    if (before && !canAnswerAgain(approval, answer)) return this.#settled(found, event, before);
+    if (before && canAnswerAgain(approval, answer)) return this.#putAgain(found, event);
+    if (before) return this.#settled(found, event, before);
     return this.#put(found, event);
   }
 
@@ -126,6 +127,19 @@ export class ApprovalService implements Approvals {
     return won ? this.#settled(now, event, won) : now.approval;
   }
 
+  /** Dismisses an allowed call that has not started, or runs one that could not start. */
+  async #putAgain({ row: { id }, approval }: FoundApproval, event: Answer): Promise<Approval> {
+    const after = await this.#store.events.head(id);
+    await this.#store.inbox.put(id, [markAgain(event)]);
+    this.#wake(id);
+    await this.#taken(id, after, event.id);
+    const dropped = await this.#store.events.read(id, { after, types: ["tandem.dropped"], limit: SOME });
+    if (dropped.some((logged) => logged.event.type === "tandem.dropped" && logged.event.event_id === event.id)) {
+      throw new RequestError("conflict", `The call ${approval.id} has started or was dismissed meanwhile.`);
+    }
+    return (await this.#find(approval.id)).approval;
+  }
+
   /** Resolves when an answer has left the input queue, or at the deadline. */
   async #taken(session: SessionId, after: number, id: string): Promise<void> {
     const late = new AbortController();
@@ -140,26 +154,24 @@ export class ApprovalService implements Approvals {
     }
   }
 
-  /** The answer that counts: the last one in the log, else the first in the input queue; undefined if there is none. */
+  /** The first answer: from the log, else from the input queue; undefined if there is none. */
   async #given({ row, seq, approval }: FoundApproval): Promise<Answer | "nobody" | undefined> {
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
     const waiting = await this.#store.inbox.list(row.id);
     const answers = (event: SessionEvent): event is Answer => isAnswer(event) && answeredCall(event) === approval.id;
-    let given: Answer | undefined;
     for (let after = seq; ;) {
       const page = await this.#store.events.read(row.id, { after, types: ANSWERS, limit: SOME });
-      const logged = page.findLast(({ event }) => answers(event))?.event;
-      if (logged && isAnswer(logged) && !(isOwn(logged) && approval.status === "resolved")) given = logged;
+      const logged = page.find(({ event }) => answers(event))?.event;
+      if (logged && isAnswer(logged) && !(isOwn(logged) && approval.status === "resolved")) return logged;
       if (page.length < SOME) break;
       after = page.at(-1)!.seq;
     }
-    if (given) return given;
     return approval.status === "resolved" ? "nobody" : waiting.find(answers);
   }
 
   /** The approval, if this answer is the one that counts. */
   async #settled({ approval }: FoundApproval, event: Answer, first: Answer | "nobody"): Promise<Approval> {
-    if (first !== "nobody" && (first.id === event.id || isSame(event, first))) {
+    if (first !== "nobody" && isSame(event, first)) {
       // A request cancelled before its answer was taken counts as unanswered.
       if (approval.resolved === null || !["cancelled", "expired"].includes(approval.resolved.outcome)) return approval;
     }
@@ -181,6 +193,12 @@ export class ApprovalService implements Approvals {
 /** An allowed call that has not started can be dismissed; if no process could be started for it, it can be allowed again. */
 const canAnswerAgain = ({ state, status }: Approval, { result }: ApprovalAnswer): boolean =>
   state === "allowed" && (result === "deny" || status === "pending");
+
+/** A denial that races with an approval must not dismiss it, so a dismissal is marked. */
+const markAgain = (event: Answer): Answer =>
+  event.type === "user.tool_confirmation" && event.tandem
+    ? { ...event, tandem: { ...event.tandem, again: true } }
+    : event;
 
 interface Log {
   warn(details: Record<string, unknown>, message: string): void;

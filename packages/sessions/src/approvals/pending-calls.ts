@@ -122,7 +122,10 @@ const isAllowed = (known: PendingCall): known is Extract<PendingCall, { answer: 
 
 /** An allowed call can still be dismissed until it starts. */
 const canAnswer = (known: PendingCall, answer: Answer): boolean =>
-  isOpen(known) || (isAllowed(known) && answer.type === "user.tool_confirmation" && answer.result === "deny");
+  isOpen(known) || (isAllowed(known) && isDismissal(answer));
+
+const isDismissal = (answer: Answer): boolean =>
+  answer.type === "user.tool_confirmation" && answer.result === "deny" && answer.tandem?.again === true;
 
 /** Calls that a person or client has to do something about, in the order in which they were asked. */
 export const unanswered = ({ calls }: PendingCalls): OpenCall[] =>
