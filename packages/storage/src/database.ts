@@ -15,6 +15,8 @@ export interface Database extends AsyncDisposable {
   /** Reports changes made by other connections; undefined stops it. Starts with a `resync`. */
   watch(listener: ((notice: ChangeNotice) => void) | undefined): void;
   bytes(): Promise<number>;
+  /** Rejects if there is no space for writes. */
+  checkSpace(): Promise<void>;
   /** Opens a tenant's tables, creating or migrating them if needed. Only valid on the shared database. */
   tenant(id: string): Promise<Database>;
   /** Deletes the tenant, its tokens and its tables. */

@@ -13,6 +13,7 @@ export {
   type JobStore,
 } from "./job-store.ts";
 export { LeaseLost } from "./lease-lost.ts";
+export { isPostgresAway } from "./postgres/translate-postgres-error.ts";
 export { openStore } from "./open-store.ts";
 export { thisHost } from "./stores/worker-store.ts";
 export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";

@@ -10,6 +10,7 @@ import { createFileStore } from "./stores/file-store.ts";
 import { createInbox } from "./stores/inbox.ts";
 import { createJobStore } from "./stores/job-store.ts";
 import { createLeases } from "./stores/leases.ts";
+import { ReadableLogs } from "./stores/readable-logs.ts";
 import { createRecords } from "./stores/records.ts";
 import { readSchema } from "./operations/schema/migrate.ts";
 import { getTenant } from "./operations/tenants.ts";
@@ -69,6 +70,7 @@ export async function openStore(location: string, onWait?: () => void): Promise<
 /** `beforeClose` is called once. */
 function createStore(database: Database, shared: Shared, beforeClose: () => unknown): Store {
   const broadcast = new Broadcast(database);
+  const logs = new ReadableLogs(database);
   const blobs = createBlobs(database);
   const jobs = createJobStore(database, broadcast);
   const search = createSearchIndex(database);
@@ -81,8 +83,8 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
   let closing: Promise<void> | undefined;
   return {
     ...shared,
-    events: createEventLog(database, broadcast),
-    inbox: createInbox(database, broadcast),
+    events: createEventLog(database, broadcast, logs),
+    inbox: createInbox(database, broadcast, logs),
     leases: createLeases(database),
     sessions: createSessionStore(database, broadcast),
     agents: createAgentStore(database),
@@ -96,7 +98,10 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
     search,
     spending: createSpending(database),
     deleteSpace: (space) => deleteSpace(database, { blobs, jobs, search }, space),
-    check: async () => void (await database.read(readSchema, undefined)),
+    check: async () => {
+      await database.read(readSchema, undefined);
+      await database.checkSpace();
+    },
     describe: async () => ({
       engine: database.engine,
       place: database.place,

@@ -3,7 +3,7 @@ import type { RequestErrorCode } from "@tandem/protocol";
 /** A failure as plain data, because errors lose their class between threads. */
 export type Reason =
   | { type: "lease_lost"; session: string }
-  | { type: "request"; code: RequestErrorCode; message: string; fix?: string }
+  | { type: "request"; code: RequestErrorCode; message: string; fix?: string; detail?: string }
   | { type: "tandem"; code: string; message: string; fix?: string };
 
 /**
@@ -24,13 +24,30 @@ export const refuse = (code: RequestErrorCode, message: string, fix?: string): R
 
 export const noSuchSession = (session: string): Refusal => refuse("not_found", `There is no session ${session}.`);
 
-export const unavailable = (why: string, cause?: unknown): Refusal =>
+const TRY_AGAIN = "Try again in a moment. If it stays like this, look at the database and its disk.";
+
+export const unavailable = (why: string, cause?: unknown, fix = TRY_AGAIN): Refusal =>
   new Refusal(
     {
       type: "request",
       code: "unavailable",
       message: `The database cannot be used: ${why}.`,
-      fix: "Try again in a moment. If it stays like this, look at the database and its disk.",
+      fix,
+    },
+    cause,
+  );
+
+/** `detail` of the error of a full disk. */
+export const DISK_FULL = "disk_full";
+
+export const fullDisk = (cause?: unknown): Refusal =>
+  new Refusal(
+    {
+      type: "request",
+      code: "unavailable",
+      message: "The database cannot be used: the disk is full.",
+      fix: "Free some space on the database's disk. Nothing needs a restart.",
+      detail: DISK_FULL,
     },
     cause,
   );

@@ -157,7 +157,13 @@ export interface Leases {
    * Takes the lease if it is free or expired. Undefined if it is held; see `holder`. An unknown session is
    * `RequestError("not_found")`.
    */
-  take(session: SessionId, holder: string, ttlMs: number): Promise<Lease | undefined>;
+  take(
+    session: SessionId,
+    holder: string,
+    ttlMs: number,
+    /** Leave an expired lease to its holder, unless that is the caller: after an outage, holders renew late. */
+    options?: { onlyReleased?: boolean },
+  ): Promise<Lease | undefined>;
   /** Extends leases; returns the ones lost in the meantime. */
   renew(leases: readonly Lease[], ttlMs: number): Promise<Lease[]>;
   release(lease: Lease): Promise<void>;

@@ -7,7 +7,7 @@ export function toTandemError(reason: Reason, cause?: unknown): TandemError {
     case "lease_lost":
       return new LeaseLost(reason.session);
     case "request":
-      return new RequestError(reason.code, reason.message, { fix: reason.fix, cause });
+      return new RequestError(reason.code, reason.message, { fix: reason.fix, detail: reason.detail, cause });
     case "tandem":
       return new TandemError(reason.code, reason.message, { fix: reason.fix, cause });
   }

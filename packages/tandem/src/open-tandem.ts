@@ -1,14 +1,15 @@
 import type { Credential } from "@tandem/claude-code";
 import { TandemError, type Payer } from "@tandem/protocol";
-import type { ServedContext } from "@tandem/server";
+import type { Logger, ServedContext } from "@tandem/server";
 import type { Engine } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Scope } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import manifest from "../package.json" with { type: "json" };
 import { holderName, loadServer, openStore, sessionRoots, startServer } from "./compose.ts";
 import { processLimits } from "./engine/process-limits.ts";
-import { databaseName } from "./config/database-location.ts";
+import { databaseLocation, databaseName } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { ensureTandemHome } from "./config/tandem-home.ts";
 import {
@@ -35,6 +36,10 @@ import { createTenantService } from "./tenants/create-tenant-service.ts";
 /** Time for the rest of a shutdown once the turns have ended. */
 const REST_MS = 5_000;
 const CLOSE_MS = 2_000;
+/** How long to wait for Postgres between two attempts to start. */
+const RETRY_MS = 1_000;
+/** While waiting for Postgres, every tenth attempt is logged. */
+const LOGGED_TRIES = 10;
 const RUN: readonly Scope[] = ["run"];
 
 export interface TandemOptions extends Partial<Omit<Host, "env" | "project">> {
@@ -79,7 +84,10 @@ export interface Tandem extends AsyncDisposable {
 /** How long closing a server of this project takes at most. */
 export const closeTimeOf = ({ config }: Project): number => config.server.stopWithin + CLOSE_MS + REST_MS;
 
-/** Starts a server in this process: store, engine, knowledge, tenants, fleet membership and HTTP. */
+/**
+ * Starts a server in this process: store, engine, knowledge, tenants, fleet membership and HTTP. While Postgres does not
+ * answer, it waits and tries again: the database of a fleet may restart at any time.
+ */
 export async function openTandem({
   project: given,
   port,
@@ -97,24 +105,53 @@ export async function openTandem({
     ...rest,
   };
   const project = typeof given === "string" ? await openProjectOrDefaults(host) : given;
-  const { stopWithin } = project.config.server;
   await refuseSecond(host);
   // The `server` role of a fleet runs no turns.
   if ((fleet.as ?? project.config.fleet.role) !== "server") {
     host.processes = await processLimits(project, namedMaxSessions(project, fleet));
   }
-  // Disposed in the opposite order of the setup, also when opening fails halfway.
-  await using parts = new AsyncDisposableStack();
-
-  const home = await ensureTandemHome(host.env);
+  await ensureTandemHome(host.env);
   const server = await loadServer();
+  await using parts = new AsyncDisposableStack();
   const file = parts.use(new LogFile(logFolder(host.env)));
   const write = (line: string): void => {
     file.write(line);
     log?.(line);
   };
   const logger = server.createLogger({ destination: { write } });
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const tandem = await openServer(host, project, { port, fleet, demo, file, logger });
+      const logs = parts.move();
+      const close = async (): Promise<void> => {
+        await tandem.close();
+        await logs.disposeAsync();
+      };
+      return { ...tandem, close, [Symbol.asyncDispose]: close };
+    } catch (error) {
+      if (host.signal.aborted || !(await isPostgresAway(host, project, error))) throw error;
+      if (tries % LOGGED_TRIES === 0) logger.warn({ err: error }, "Postgres does not answer; waiting for it");
+      await delay(RETRY_MS, undefined, { signal: host.signal });
+    }
+  }
+}
 
+async function openServer(
+  host: Host,
+  project: Project,
+  {
+    port,
+    fleet = {},
+    demo,
+    file,
+    logger,
+  }: Pick<TandemOptions, "port" | "fleet" | "demo"> & { file: LogFile; logger: Logger },
+): Promise<Tandem> {
+  const { stopWithin } = project.config.server;
+  const server = await loadServer();
+  const home = await ensureTandemHome(host.env);
+  // Disposed in the opposite order of the setup, also when opening fails halfway.
+  await using parts = new AsyncDisposableStack();
   const store = parts.use(await openStore(host, project));
   const health = createServerHealth(host, project, { demo: demo !== undefined });
   const lent = demo && { credential: demo };
@@ -221,6 +258,13 @@ export async function openTandem({
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** A SQLite file that cannot be opened needs a person; Postgres may be restarting. */
+async function isPostgresAway(host: Host, project: Project, error: unknown): Promise<boolean> {
+  const storage = await import("@tandem/storage");
+  if (!storage.isPostgresAway(error)) return false;
+  return /^postgres/i.test((await databaseLocation(host, project)).location);
 }
 
 async function refuseSecond({ env }: Pick<Host, "env">): Promise<void> {

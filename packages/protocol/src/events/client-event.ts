@@ -30,6 +30,8 @@ export const userMessage = z
         commands: z.boolean().optional(),
         /** The trace of the request (W3C Trace Context); the turn that the message starts continues it. */
         traceparent: z.string().max(100).optional(),
+        /** In lists of events: why a queued message waits although no turn runs. The engine drops a value that a client sends. */
+        waits_for: z.string().optional(),
         ...sender,
       })
       .optional(),

@@ -82,7 +82,7 @@ export class PgBossAdapter {
       const adapter = new PgBossAdapter(url, options, createSchema);
       try {
         await retryWhileUnavailable(() => adapter.boss.start(), UNAVAILABLE_MS);
-        await adapter.#prepare();
+        await retryWhileUnavailable(() => adapter.#prepare(), UNAVAILABLE_MS);
         return adapter;
       } catch (error) {
         await adapter.boss.stop({ graceful: false }).catch(() => {});

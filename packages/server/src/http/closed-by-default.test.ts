@@ -195,10 +195,11 @@ describe("health", () => {
   test("is not ready during a database outage, and recovers afterwards", async () => {
     let isAway = true;
     const check = async (): Promise<void> => {
-      if (isAway) throw new Error("gone");
+      if (isAway) throw new Error("gone: db.internal");
     };
     await using flaky = await startTestServer({ engine: new MemoryEngine().engine, check });
-    expect((await rawRequest(flaky, { path: "/readyz" })).status).toBe(503);
+    const { status, text } = await rawRequest(flaky, { path: "/readyz" });
+    expect({ status, text }).toEqual({ status: 503, text: '{"reason":"database_unavailable"}' });
     expect((await rawRequest(flaky, { path: "/healthz" })).status).toBe(204);
     isAway = false;
     await expect.poll(async () => (await rawRequest(flaky, { path: "/readyz" })).status).toBe(204);

@@ -28,6 +28,7 @@ import {
   SIGN_IN_PATH,
   SIGN_OUT_PATH,
 } from "./page/sign-in.ts";
+import type { StoreTrouble } from "./store-check.ts";
 import { WireError } from "./wire-error.ts";
 
 interface Surroundings {
@@ -37,8 +38,8 @@ interface Surroundings {
 
 /** The server's state, as the app sees it. */
 export interface Readiness {
-  /** Whether the server can serve requests. */
-  isReady(): Promise<boolean>;
+  /** Why the server cannot serve requests; undefined if it can. */
+  trouble(): Promise<"stopping" | StoreTrouble | undefined>;
   /** Whether the server refuses new work. */
   readonly isStopping: boolean;
 }
@@ -93,7 +94,10 @@ export function createApp(parts: {
   });
 
   app.get("/healthz", () => new Response(null, { status: 204 }));
-  app.get("/readyz", async () => new Response(null, { status: (await readiness.isReady()) ? 204 : 503 }));
+  app.get("/readyz", async () => {
+    const reason = await readiness.trouble();
+    return reason === undefined ? new Response(null, { status: 204 }) : Response.json({ reason }, { status: 503 });
+  });
 
   app.post(SIGN_IN_PATH, async (c) => {
     const { cookie, token } = await signIn.exchange(await readCode(c.env.incoming));

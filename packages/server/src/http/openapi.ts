@@ -36,7 +36,9 @@ export function describeApi(routes: readonly Route[]): Json {
     paths: {
       ...paths,
       "/healthz": health("Whether the process is alive"),
-      "/readyz": health("Whether it can serve: not while it is stopping, or its database cannot be reached"),
+      "/readyz": health(
+        "Whether it can serve: not while it is stopping, its database cannot be reached, or the disk is full",
+      ),
     },
     components: {
       schemas: components.schemas,

@@ -86,7 +86,7 @@ export function createServer(
   const check = new StoreCheck(store);
   let isStopping = false;
   const readiness = {
-    isReady: async () => !isStopping && (await check.passes()),
+    trouble: async () => (isStopping ? ("stopping" as const) : check.trouble()),
     get isStopping() {
       return isStopping;
     },

@@ -22,6 +22,6 @@ export interface ActorDependencies {
   mayRun: (row: SessionRow) => boolean;
   /** Quotas of the account that pays for the turns. */
   limits: OwnLimits;
-  /** Why this process gave up the session before it took it again. */
+  /** Why the last writer gave up the session, if this process knows. */
   lastLoss?: string;
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId, type LoggedEvent, type SessionId } from "@tandem/protocol";
-import { createEmbeddedQueue } from "@tandem/queue";
+import { createEmbeddedQueue, type Run } from "@tandem/queue";
 import { always, text, toolUse } from "@tandem/rehearsal";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ import {
 import { judgeSession } from "../testing/judge-session.ts";
 
 const missing = whyNoPostgres();
-const TTL_MS = 1_500;
+const TTL_MS = 1_000;
 
 describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing})` : ""}`, () => {
   const parts = new AsyncDisposableStack();
@@ -30,29 +30,26 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
     postgres = parts.use(await startPostgres());
     stage = parts.use(await setEngineStage());
     const queue = parts.use(createEmbeddedQueue({ attempts: 2, pauseSeconds: 1 }));
-    const id = newId("worker");
-    worker = await stage.open({
-      location: await postgres.createDatabase(),
-      leaseTtl: TTL_MS,
-      databaseWait: 6_000,
-      fleet: {
+    const location = await postgres.createDatabase();
+    const enter = async (): Promise<RunningEngine> => {
+      const id = newId("worker");
+      const fleet = {
         queue,
-        role: "all",
+        role: "all" as const,
         tenant: "default",
         worker: { id, machine: "here", labels: {}, tenants: null },
         maxSessions: 10,
-      },
-      holder: id,
-      log: { warn: (_, message) => void lines.push(message) },
-    });
-    const { runs } = worker.engine;
-    const working = queue.work(
-      ["any", "machine:here"],
-      () => 10,
-      (run, signal) => runs.advance(run.key as SessionId, signal),
-      { tenants: null },
-    );
-    parts.defer(() => working.stop(0));
+      };
+      const log = { warn: (_: unknown, message: string) => void lines.push(message) };
+      const joined = await stage.open({ location, leaseTtl: TTL_MS, databaseWait: 5_000, fleet, holder: id, log });
+      const { runs } = joined.engine;
+      const handle = (run: Run, signal: AbortSignal) => runs.advance(run.key as SessionId, signal);
+      const working = queue.work(["any", "machine:here"], () => 10, handle, { tenants: null });
+      parts.defer(() => working.stop(0));
+      return joined;
+    };
+    // The other worker could take a session whose lease expires during the outage.
+    [worker] = await Promise.all([enter(), enter()]);
   });
   afterAll(() => parts.disposeAsync());
 
@@ -70,7 +67,7 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
     await expect.poll(() => lines.some((line) => line.includes("the session is paused"))).toBe(true);
     // A suspended command makes no progress, because another worker could have the session by now.
     const [pid] = await stage.processes();
-    expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/\) T /);
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/\) T /);
     writeFileSync(path("go-short"), "");
     await postgres.start();
     const events = await worker.until(session, isIdle);
@@ -91,7 +88,7 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
     await expect.poll(() => stage.processes()).toHaveLength(1);
     await postgres.start();
     const events = await worker.until(session, isIdle);
-    const cause = expect.stringMatching(/^The database did not answer for \d+ seconds, so Tandem ended the turn\.$/);
+    const cause = expect.stringMatching(/^The database did not answer for /);
     expect(the(events, "tandem.recovered").cause).toEqual(cause);
     expect(the(events, "session.error").error.message).toEqual(cause);
     expect(reasonOf(events)).toBe("retries_exhausted");

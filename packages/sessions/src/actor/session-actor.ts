@@ -17,14 +17,15 @@ import { DatabaseAway } from "./database-away.ts";
 import { isUnplaced } from "../fleet/worker-call.ts";
 import { isCancelled } from "./is-cancelled.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
-import { SessionWriter } from "../log/session-writer.ts";
+import type { SessionWriter } from "../log/session-writer.ts";
+import { openWriter } from "./open-writer.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import { interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
 import { canReleaseProcess, isBusy, isWaiting } from "../turn/turn-state.ts";
 import { TurnWaits } from "./turn-waits.ts";
 import { needsNewProcess } from "../process/turn-options.ts";
-import { UsageLedger } from "../log/usage-ledger.ts";
+import type { UsageLedger } from "../log/usage-ledger.ts";
 import { isAnswer } from "../approvals/pending-calls.ts";
 
 /** Default for how long a waiting approval keeps its process. A later answer starts a new one. */
@@ -49,8 +50,9 @@ export class SessionActor {
   readonly #ended = Promise.withResolvers<void>();
   readonly #waits = new TurnWaits();
   readonly #database: DatabaseWait;
+  /** Why the session was given up here, if its next writer cannot know. */
+  loss: string | undefined;
   #gone = false;
-  #loss: string | undefined;
   #isStopping = false;
   #isFinishing = false;
   /** Whether it takes messages and has taken over the turn of a former writer. */
@@ -98,24 +100,12 @@ export class SessionActor {
   /** Takes over a session under a lease. An open turn of its last writer is closed or continued. */
   static async take(dependencies: ActorDependencies, lease: Lease): Promise<SessionActor> {
     const { store, settings } = dependencies;
-    const row = await store.sessions.get(lease.session);
-    if (!row) throw new RequestError("not_found", `There is no session ${lease.session}.`);
-    const [last] = await store.events.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
-    const note = last?.event.type === "session.usage" ? last.event.tandem : undefined;
-    const ledger = new UsageLedger(row.primaryThread, { note, activeMs: row.activeMs });
     let actor: SessionActor | undefined;
-    const writer = new SessionWriter({
-      ...dependencies,
-      lease,
-      row,
-      ledger,
-      threads: await store.sessions.threads(row.id),
-      onLost: (error) => actor?.lost(error),
-    });
+    const { writer, ledger } = await openWriter(dependencies, lease, (error) => actor?.lost(error));
     actor = new SessionActor(dependencies, lease, writer, ledger);
     actor.#leaveAfter(settings.idle);
     try {
-      if (actor.#runs && settings.fleet && (await isUnplaced(store, row.id))) {
+      if (actor.#runs && settings.fleet && (await isUnplaced(store, lease.session))) {
         await writer.write([{ type: "tandem.placed", worker: settings.holder }]);
       }
       if (actor.#runs) await actor.#runner.inherit();
@@ -157,11 +147,6 @@ export class SessionActor {
   /** Whether it has released or lost the session. */
   get gone(): boolean {
     return this.#gone;
-  }
-
-  /** Why the session was given up here, if its next writer cannot know. */
-  get loss(): string | undefined {
-    return this.#loss;
   }
 
   /** Resolves when the session is released and its process has ended. */
@@ -324,7 +309,7 @@ export class SessionActor {
   /** The lease is lost or the session cannot be written: end the process, write nothing. */
   lost(error: unknown = new LeaseLost(this.lease.session)): void {
     if (this.#gone) return;
-    if (error instanceof DatabaseAway) this.#loss = error.message;
+    if (error instanceof DatabaseAway) this.loss = error.message;
     this.#dependencies.settings.log.warn({ session: this.lease.session, error: String(error) }, "a session was lost");
     this.#abandon(error);
   }

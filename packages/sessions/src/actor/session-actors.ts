@@ -4,7 +4,7 @@ import type { Halt } from "../budgets/kill-switch.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
 import { WorkerCall } from "../fleet/worker-call.ts";
 import { sleep } from "../host/clock.ts";
-import { DATABASE_WAIT_MS } from "../host/database-wait.ts";
+import { DATABASE_WAIT_MS, isUnavailable } from "../host/database-wait.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { fits } from "../fleet/place.ts";
 import type { SessionRuns } from "../fleet/session-runs.ts";
@@ -32,6 +32,8 @@ export class SessionActors implements SessionRuns {
   readonly #taken = new Set<SessionActor>();
   /** Why sessions were given up here, for the next writer if that is this process. */
   readonly #losses = new Map<SessionId, string>();
+  /** The holders of sessions with input that this process could not take. */
+  readonly #heldElsewhere = new Map<SessionId, string>();
   /** Work that is pending for released sessions. */
   readonly #afterwards = new Set<Promise<void>>();
   #stopLooking: (() => void) | undefined;
@@ -39,6 +41,9 @@ export class SessionActors implements SessionRuns {
   #looking: Promise<void> | undefined;
   #halting: { at: string; count: Promise<number> } | undefined;
   #stopping = false;
+  /** Whether the database did not answer when it was last asked, and since when it has answered again. */
+  #isAway = false;
+  #backAt = -Infinity;
 
   constructor(dependencies: ActorsDependencies) {
     this.#dependencies = dependencies;
@@ -160,11 +165,23 @@ export class SessionActors implements SessionRuns {
   async #wake(session: SessionId): Promise<void> {
     if (this.#stopping) return;
     try {
-      if (!this.#workerCall) await this.#do(session, (actor) => actor.poke());
-      else if (!(await this.#poke(session))) await this.#workerCall.call(session);
+      if (!this.#workerCall) {
+        const done = await this.#do(session, (actor) => actor.poke());
+        if (done) this.#heldElsewhere.delete(session);
+        else await this.#logHolder(session);
+      } else if (!(await this.#poke(session))) await this.#workerCall.call(session);
     } catch (error) {
       this.#dependencies.settings.log.warn({ session, error: String(error) }, "a session could not be taken up");
     }
+  }
+
+  /** Once per holder: the check repeats every few seconds. */
+  async #logHolder(session: SessionId): Promise<void> {
+    const { store, settings } = this.#dependencies;
+    const holder = (await store.leases.holder(session))?.holder;
+    if (holder === undefined || this.#heldElsewhere.get(session) === holder) return;
+    this.#heldElsewhere.set(session, holder);
+    settings.log.warn({ session, holder }, "input waits: another process holds the session");
   }
 
   /** False if the session is not held here, or about to be released. */
@@ -228,12 +245,13 @@ export class SessionActors implements SessionRuns {
     // Loaded with the first session: commands that only read need not wait for it.
     const { SessionActor } = await import("./session-actor.ts");
     const since = clock.monotonic();
-    const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl);
+    const onlyReleased = this.#workerCall !== undefined && this.#isAfterOutage;
+    const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl, { onlyReleased });
     if (!lease) return undefined;
     const previews = this.#dependencies.deltas.sink(session);
     const mayRun = (row: SessionRow): boolean => !onlyWrites && this.#mayRun(row);
     try {
-      const lastLoss = this.#losses.get(session);
+      const lastLoss = this.#losses.get(session) ?? this.#outage;
       const actor = await SessionActor.take(
         { ...this.#dependencies, previews, mayRun, ...(lastLoss !== undefined && { lastLoss }) },
         lease,
@@ -272,6 +290,19 @@ export class SessionActors implements SessionRuns {
     if (this.#actors.get(session) === taking) this.#actors.delete(session);
   }
 
+  /** Why the last worker may have given up a session, if the database was away a short time ago. */
+  get #outage(): string | undefined {
+    const { clock, databaseWait = DATABASE_WAIT_MS } = this.#dependencies.settings;
+    if (!this.#workerCall || clock.monotonic() - this.#backAt > databaseWait) return undefined;
+    return "The database did not answer for a while, and the worker that ran the turn did not return in time.";
+  }
+
+  /** Other workers had no database either: for one lease duration, they may renew leases that have expired meanwhile. */
+  get #isAfterOutage(): boolean {
+    const { clock, leaseTtl } = this.#dependencies.settings;
+    return this.#isAway || clock.monotonic() - this.#backAt < leaseTtl;
+  }
+
   /** Finds sessions whose writer died, and input that woke no actor. */
   #lookAround(): Promise<void> {
     this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
@@ -284,6 +315,8 @@ export class SessionActors implements SessionRuns {
       const halt = await this.#dependencies.halted();
       if (halt) await this.halt(halt);
       const waiting = await this.#dependencies.store.inbox.sessions();
+      if (this.#isAway) this.#backAt = this.#dependencies.settings.clock.monotonic();
+      this.#isAway = false;
       if (this.#workerCall) {
         for (const session of waiting) this.#heard(session);
         return await this.#workerCall.sweep();
@@ -291,6 +324,7 @@ export class SessionActors implements SessionRuns {
       const found = [...(await this.#dependencies.store.leases.abandoned()), ...waiting];
       await Promise.all([...new Set(found)].map((session) => this.#wake(session)));
     } catch (error) {
+      this.#isAway ||= isUnavailable(error);
       this.#dependencies.settings.log.warn({ error: String(error) }, "the store could not be looked through");
     }
   }

@@ -6,25 +6,41 @@ import type { DatabaseWait } from "./database-wait.ts";
  * Appends to the log have their own retry in the outbox. Leases are not waited for: `LeaseWatch` renews them.
  */
 export function waitingStore(store: Store, database: DatabaseWait): Store {
-  const waits =
-    <A extends readonly unknown[], T>(method: (...args: A) => Promise<T>) =>
-    (...args: A): Promise<T> =>
-      database.run(() => method(...args));
+  const wait = <T>(work: () => Promise<T>): Promise<T> => database.run(work);
   const { events, inbox, sessions, files, transcripts, records, spending } = store;
   return {
     ...store,
-    events: { ...events, read: waits(events.read), find: waits(events.find), head: waits(events.head) },
-    inbox: { ...inbox, list: waits(inbox.list) },
-    sessions: { ...sessions, get: waits(sessions.get), threads: waits(sessions.threads), list: waits(sessions.list) },
-    files: { ...files, get: waits(files.get), content: waits(files.content) },
-    transcripts: {
-      append: waits(transcripts.append),
-      replace: waits(transcripts.replace),
-      load: waits(transcripts.load),
-      subpaths: waits(transcripts.subpaths),
+    events: {
+      ...events,
+      read: (...args) => wait(() => events.read(...args)),
+      find: (...args) => wait(() => events.find(...args)),
+      head: (session) => wait(() => events.head(session)),
     },
-    records: { ...records, get: waits(records.get), getMany: waits(records.getMany), list: waits(records.list) },
-    // Settling writes totals, not differences.
-    spending: { ...spending, settle: waits(spending.settle), read: waits(spending.read) },
+    inbox: { ...inbox, list: (session) => wait(() => inbox.list(session)) },
+    sessions: {
+      ...sessions,
+      get: (id) => wait(() => sessions.get(id)),
+      threads: (session) => wait(() => sessions.threads(session)),
+      list: (query) => wait(() => sessions.list(query)),
+    },
+    files: { ...files, get: (id) => wait(() => files.get(id)), content: (id) => wait(() => files.content(id)) },
+    transcripts: {
+      append: (...args) => wait(() => transcripts.append(...args)),
+      replace: (...args) => wait(() => transcripts.replace(...args)),
+      load: (...args) => wait(() => transcripts.load(...args)),
+      subpaths: (session) => wait(() => transcripts.subpaths(session)),
+    },
+    records: {
+      ...records,
+      get: (...args) => wait(() => records.get(...args)),
+      getMany: (...args) => wait(() => records.getMany(...args)),
+      list: (...args) => wait(() => records.list(...args)),
+    },
+    spending: {
+      ...spending,
+      // Settling writes totals, not differences.
+      settle: (...args) => wait(() => spending.settle(...args)),
+      read: (query) => wait(() => spending.read(query)),
+    },
   };
 }

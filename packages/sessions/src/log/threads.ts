@@ -39,6 +39,8 @@ export class Threads {
       });
       return;
     }
+    // The usage of a subagent's last request comes from its transcript, which can arrive after the thread became idle.
+    if (event.type === "span.model_request_end" && thread !== null && this.#rows.has(thread)) this.#changed.add(thread);
     const status = STATUSES[event.type];
     if (!status || !("session_thread_id" in event)) return;
     const row = this.#rows.get(event.session_thread_id as ThreadId);

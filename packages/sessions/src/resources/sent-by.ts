@@ -9,5 +9,6 @@ export function sentBy(event: ClientEvent, by: string | undefined): SessionEvent
   const { tandem, ...rest } = event;
   const { by: _, ...said } = tandem ?? {};
   const note = { ...said, ...(by !== undefined && { by }) };
+  if ("waits_for" in note) delete note.waits_for;
   return { ...rest, ...(Object.keys(note).length > 0 && { tandem: note }), ...place };
 }

@@ -206,14 +206,28 @@ export class SessionService implements Sessions {
   }
 
   async events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }> {
-    const { id: session } = await this.#row(id);
+    const row = await this.#row(id);
+    const { id: session } = row;
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
     const waiting = await this.#dependencies.store.inbox.list(session);
     const events = await this.#dependencies.store.events.read(session, range);
     const taken = new Set(events.map(({ event }) => event.id));
     const atEnd = range.order !== "desc" ? events.length < range.limit : range.before === undefined;
     const shown = waiting.filter(({ id: event, type }) => !taken.has(event) && (range.types?.includes(type) ?? true));
-    return { events, waiting: atEnd && (range.thread ?? null) === null && !range.since ? shown : [] };
+    const isWanted = atEnd && (range.thread ?? null) === null && !range.since;
+    return { events, waiting: isWanted && shown.length > 0 ? await this.#withReason(row, shown) : [] };
+  }
+
+  /** A message that waits behind a running turn needs no explanation; one in an idle session does. */
+  async #withReason(row: SessionRow, waiting: readonly SessionEvent[]): Promise<SessionEvent[]> {
+    const { actors, store } = this.#dependencies;
+    if (row.status !== "idle" || (await actors.present(row.id))) return [...waiting];
+    const held = await store.leases.holder(row.id);
+    if (!held) return [...waiting];
+    const reason = `The session is held by ${held.holder}.`;
+    return waiting.map((event) =>
+      event.type === "user.message" ? { ...event, tandem: { ...event.tandem, waits_for: reason } } : event,
+    );
   }
 
   async head(id: string): Promise<number> {

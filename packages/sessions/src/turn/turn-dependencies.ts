@@ -23,7 +23,7 @@ export interface TurnDependencies {
   definitions: ToolDefinitions;
   commands: Pick<SessionCommands, "prepare">;
   limits: OwnLimits;
-  /** Why this process gave up the session before it took it again. */
+  /** Why the last writer gave up the session, if this process knows. */
   lastLoss?: string;
   /** Enqueues a step. The methods of the runner are called within steps, so they never run concurrently. */
   next: (step: () => Promise<void>) => void;

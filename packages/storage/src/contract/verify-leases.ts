@@ -45,6 +45,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     await stage.store.sessions.create(row, []);
     const lease = (await stage.store.leases.take(row.id, "slow", 1))!;
     await until(async () => ((await stage.store.leases.holder(row.id)) ? undefined : true));
+    expect(await stage.other.leases.take(row.id, "other", MINUTE, { onlyReleased: true })).toBeUndefined();
     await stage.appendEach(lease, ["still mine"]);
     expect(await stage.store.leases.renew([lease], MINUTE)).toEqual([]);
     expect(await stage.other.leases.take(row.id, "other", MINUTE)).toBeUndefined();

@@ -94,6 +94,21 @@ export function* insertEvents(log: number, first: number, rows: readonly EventRo
   }
 }
 
+const ofSession = (session: string): Sql => sql`log = (select number from log where session = ${session})`;
+
+/** For SQLite, whose pages have no checksums. Reads every body; `json_valid` fails on overwritten ones. */
+export const findInvalidBody = operation("events.invalid", function* (session: string): Work<
+  { seq: number } | undefined
+> {
+  return yield* one(sql<{ seq: number }>`
+    select seq from event where ${ofSession(session)} and not json_valid(body) limit 1`);
+});
+
+/** Reads every body in the database, and fails if one cannot be. */
+export const readBodies = operation("events.bodies", function* (session: string): Work<void> {
+  yield sql`select sum(length(body)) from event where ${ofSession(session)}`;
+});
+
 export type ReadArgs = Omit<EventRange, "since"> & { session: string; since?: Span };
 
 export interface EventPage {

@@ -4,16 +4,32 @@ import { all, join, list, one, sql, type Work } from "../sql-statement.ts";
 import type { LogLease } from "./fence.ts";
 import { isUnfinished } from "./sessions.ts";
 
-// Expiry is judged by the database's clock, which all processes share.
+// Expiry is judged by the database's clock, which all processes share. The clock of a SQLite file is that of the machine,
+// which may be set back: then `stale` names a lease that no living process holds, although it has not expired.
+
+/** A lease in the state in which the caller saw it. */
+export interface SeenLease {
+  token: number;
+  until: number;
+}
 
 /** Returns the token; undefined if another process holds the lease. */
 export const takeLease = operation(
   "leases.take",
-  function* (args: { session: string; holder: string; ttlMs: number }): Work<number | undefined> {
-    const { session, holder, ttlMs } = args;
+  function* (args: {
+    session: string;
+    holder: string;
+    ttlMs: number;
+    stale?: SeenLease | undefined;
+    onlyReleased?: boolean | undefined;
+  }): Work<number | undefined> {
+    const { session, holder, ttlMs, stale = { token: -1, until: -1 }, onlyReleased } = args;
+    const isFree = onlyReleased ? sql`lease_holder = ${holder}` : sql`lease_until < now_ms()`;
     const taken = yield* one(sql<{ token: number }>`
     update log set lease_token = lease_token + 1, lease_holder = ${holder}, lease_until = now_ms() + ${ttlMs}
-    where session = ${session} and (lease_holder is null or lease_until < now_ms())
+    where session = ${session} and (
+      lease_holder is null or ${isFree} or (lease_token = ${stale.token} and lease_until = ${stale.until})
+    )
     returning lease_token as token`);
     if (taken) return taken.token;
     if (!(yield* one(sql`select 1 from log where session = ${session}`))) throw noSuchSession(session);
@@ -64,14 +80,13 @@ export const releaseLease = operation("leases.release", function* ({ session, to
   yield sql`update log set lease_holder = null, lease_until = null where session = ${session} and lease_token = ${token}`;
 });
 
-interface Holder {
+interface Holder extends SeenLease {
   holder: string;
-  until: number;
 }
 
 export const readHolder = operation("leases.holder", function* (session: string): Work<Holder | undefined> {
   return yield* one(sql<Holder>`
-    select lease_holder as holder, lease_until as until from log
+    select lease_holder as holder, lease_token as token, lease_until as until from log
     where session = ${session} and lease_holder is not null and lease_until >= now_ms()`);
 });
 
@@ -80,6 +95,16 @@ export const findAbandoned = operation("leases.abandoned", function* (): Work<{ 
     select session.id from session join log on log.session = session.id
     where ${isUnfinished} and ${isUnheld}
     order by session.created_at, session.id`);
+});
+
+/** Unfinished sessions, also of living holders: too many to read in a fleet. `holder` is null without a valid lease. */
+export const findUnfinished = operation("leases.unfinished", function* (): Work<
+  { id: string; holder: string | null }[]
+> {
+  return yield* all(sql<{ id: string; holder: string | null }>`
+    select session.id, case when ${isUnheld} then null else lease_holder end as holder
+    from session join log on log.session = session.id
+    where ${isUnfinished} order by session.created_at, session.id`);
 });
 
 export interface UnclaimedSession {
@@ -116,6 +141,6 @@ export const findUnclaimed = operation("leases.wanted", function* (): Work<Uncla
 
 export const listHeld = operation("leases.held", function* (): Work<(Holder & { session: string })[]> {
   return yield* all(sql<Holder & { session: string }>`
-    select session, lease_holder as holder, lease_until as until from log
+    select session, lease_holder as holder, lease_token as token, lease_until as until from log
     where lease_holder is not null and lease_until >= now_ms() order by lease_holder`);
 });

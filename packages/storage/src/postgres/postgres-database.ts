@@ -44,6 +44,17 @@ export class PostgresDatabase implements Database {
 
   async write<A, T>(operation: Operation<A, T>, args: A, session?: string): Promise<T> {
     if (this.#closing) throw closed();
+    try {
+      const value = await this.#write(operation, args, session);
+      this.#server.noteWrite();
+      return value;
+    } catch (error) {
+      this.#server.noteWrite(error);
+      throw error;
+    }
+  }
+
+  async #write<A, T>(operation: Operation<A, T>, args: A, session: string | undefined): Promise<T> {
     // A write without a session has no contended rows, so it needs no queue.
     if (session === undefined) {
       const alone = operation.single?.(args);
@@ -82,6 +93,11 @@ export class PostgresDatabase implements Database {
         where nspname = ${this.#schema} and relkind in ('r', 'p')`),
     );
     return (rows as { bytes: number }[])[0]!.bytes;
+  }
+
+  /** The server's disk cannot be seen from here: the last write tells. */
+  async checkSpace(): Promise<void> {
+    if (this.#server.fullDisk) throw this.#server.fullDisk;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@ import type { ChangeNotice } from "../database.ts";
 import { BatchQueue, type Outcome } from "../batch-queue.ts";
 import { POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { noSuchTenant } from "../operations/tenants.ts";
+import { DISK_FULL } from "../refusal.ts";
 import { performAsync, type Sql, type Work } from "../sql-statement.ts";
 import { NotificationListener } from "./notification-listener.ts";
 import { isConnectionLost, isTableMissing, translate } from "./translate-postgres-error.ts";
@@ -56,6 +57,7 @@ export class PostgresServer implements AsyncDisposable {
   );
   readonly #listeners = new Map<string, (notice: ChangeNotice) => void>();
   #notifications: NotificationListener | undefined;
+  #fullDisk: TandemError | undefined;
 
   constructor(url: string) {
     this.config = {
@@ -74,6 +76,17 @@ export class PostgresServer implements AsyncDisposable {
       types: { getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never },
     };
     this.#pool = openPool({ ...this.config, max: connectionsOf(url) });
+  }
+
+  /** The error of the last write, if the server's disk was full. Workers write every few seconds. */
+  get fullDisk(): TandemError | undefined {
+    return this.#fullDisk;
+  }
+
+  /** Reports the outcome of a write. */
+  noteWrite(error?: unknown): void {
+    if (error === undefined) this.#fullDisk = undefined;
+    else if (error instanceof RequestError && error.detail === DISK_FULL) this.#fullDisk = error;
   }
 
   /** Runs on the tables of one schema. Statements are unqualified; the search path selects the schema. */

@@ -1,5 +1,5 @@
 import { TandemError } from "@tandem/protocol";
-import { alreadyThere, reasonOf, Refusal, refuse, unavailable } from "../refusal.ts";
+import { alreadyThere, fullDisk, reasonOf, Refusal, refuse, unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 
 /** SQLSTATE classes of transient errors of the server; a retry may succeed. */
@@ -14,7 +14,9 @@ const PASSING = [
   /^58/, // input and output
   /^25P0[23]$/, // a transaction that was cut off
 ];
+const CHECK_URL = "Check the user, the password and the database's name in storage.url or DATABASE_URL.";
 const UNIQUE_VIOLATION = "23505";
+const FULL = "53100";
 const NUL_IN_TEXT = "22021";
 
 // Requires a digit, which every SQLSTATE has; system codes such as EPIPE and EPERM would match otherwise.
@@ -31,6 +33,18 @@ export function isConnectionLost(error: unknown): boolean {
   const isOurs = error instanceof Refusal || error instanceof TandemError;
   const state = sqlState(error);
   return !isOurs && (state === undefined || /^(08|57P0|25P03)/.test(state));
+}
+
+/** The server answered and refused the login, or has no such database. */
+const isMisconfigured = (error: unknown): boolean => /^(28|3D)/.test(sqlState(error) ?? "");
+
+/**
+ * Whether Postgres may answer later, for a process that starts while it restarts. A refused login or an unknown database
+ * needs a person.
+ */
+export function isPostgresAway(error: unknown): boolean {
+  if (!(error instanceof TandemError) || !["unavailable", "queue_unavailable"].includes(error.code)) return false;
+  return error.cause !== undefined && !isMisconfigured(error.cause);
 }
 
 /** Undefined table. */
@@ -53,6 +67,8 @@ function refusalFor(error: unknown): unknown {
       "Leave the character out.",
     );
   }
+  if (state === FULL) return fullDisk(error);
+  if (isMisconfigured(error)) return unavailable(messageOf(error), error, CHECK_URL);
   if (state === undefined || PASSING.some((pattern) => pattern.test(state))) return unavailable(messageOf(error));
   return error;
 }

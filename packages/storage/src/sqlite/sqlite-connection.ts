@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { alreadyThere, Refusal, unavailable } from "../refusal.ts";
+import { alreadyThere, fullDisk, Refusal, unavailable } from "../refusal.ts";
 import type { Sql } from "../sql-statement.ts";
 
 /** Wait for another process's transaction; all transactions are short. */
@@ -121,7 +121,7 @@ function translate(error: unknown): unknown {
     case RESULT.locked:
       return unavailable("another process is busy writing", error);
     case RESULT.full:
-      return unavailable("the disk is full", error);
+      return fullDisk(error);
     case RESULT.readonly:
     case RESULT.io:
     case RESULT.cannotOpen:

@@ -7,14 +7,16 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newId } from "@tandem/protocol";
-import { afterAll, describe, expect, inject, test } from "vitest";
-import { message, sessionRow } from "../contract/samples.ts";
+import { afterAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { message, sent, sessionRow } from "../contract/samples.ts";
 import { numbers, until } from "../contract/storage-stage.ts";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store.ts";
@@ -121,10 +123,122 @@ describe("the SQLite file", () => {
       fix: expect.stringContaining("another file"),
     });
     await expect(openStore(join(file, "tandem.db"))).rejects.toMatchObject({ code: "unavailable" });
+    writeFileSync(join(scratch, "empty.db"), "");
+    utimesSync(join(scratch, "empty.db"), 1, 1);
+    await expect(openStore(join(scratch, "empty.db"))).rejects.toMatchObject({
+      code: "not_a_database",
+      message: expect.stringContaining("empty file"),
+      fix: expect.stringContaining("delete the file"),
+    });
     mkdirSync(join(scratch, "folder"));
     await expect(openStore(join(scratch, "folder"))).rejects.toMatchObject({ code: "unavailable" });
   });
 });
+
+const [MOUNT, UMOUNT] = ["mount", "umount"];
+const mountSmallDisk = (folder: string): void =>
+  void execFileSync(MOUNT!, ["-t", "tmpfs", "-o", "size=8m", "none", folder], { stdio: "ignore" });
+const canMount = (() => {
+  const folder = mkdtempSync(join(scratch, "mount-"));
+  try {
+    mountSmallDisk(folder);
+    execFileSync(UMOUNT!, [folder], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+test.runIf(canMount)("a full disk is named, nothing is half stored, and writes work again with space", async () => {
+  const disk = mkdtempSync(join(scratch, "disk-"));
+  mountSmallDisk(disk);
+  onTestFinished(() => void execFileSync(UMOUNT!, ["-l", disk]));
+  await using store = await openStore(join(disk, "tandem.db"));
+  const lease = await newSession(store);
+  const append = (text: string) => store.events.append(lease, [{ thread: null, event: message(text) }]);
+  await append("before");
+  await store.check();
+  const filler = join(disk, "filler");
+  expect(() => writeFileSync(filler, Buffer.alloc(16_000_000))).toThrow("ENOSPC");
+  const full = { code: "unavailable", message: "The database cannot be used: the disk is full.", detail: "disk_full" };
+  await expect(append("x".repeat(500_000))).rejects.toMatchObject(full);
+  await expect(store.check()).rejects.toMatchObject(full);
+  expect(await store.events.head(lease.session)).toBe(1);
+  rmSync(filler);
+  await store.check();
+  expect((await append("after")).map(({ seq }) => seq)).toEqual([2]);
+});
+
+test("nothing is added to a log that cannot be read back; other sessions work", async () => {
+  const file = join(scratch, "damaged-log.db");
+  const healthy = await openStore(file);
+  const [damaged, other] = [await newSession(healthy), await newSession(healthy)];
+  for (const lease of [damaged, other]) {
+    await healthy.events.append(lease, [{ thread: null, event: message("before") }]);
+  }
+  await healthy[Symbol.asyncDispose]();
+  using database = new DatabaseSync(file);
+  database
+    .prepare("update event set body = ? where log = (select number from log where session = ?)")
+    .run("\0\0\0", damaged.session);
+  await using store = await openStore(file);
+  const refused = { code: "conflict", detail: "log_unreadable", fix: expect.stringContaining("copy") };
+  await expect(store.inbox.put(damaged.session, [sent("hello")])).rejects.toMatchObject(refused);
+  await expect(store.events.append(damaged, [{ thread: null, event: message("after") }])).rejects.toMatchObject(
+    refused,
+  );
+  expect(await store.inbox.list(damaged.session)).toEqual([]);
+  await store.inbox.put(other.session, [sent("hello")]);
+  await store.events.append(other, [{ thread: null, event: message("after") }]);
+});
+
+describe("a lease in a SQLite file", () => {
+  const DAY = 86_400_000;
+  const MINUTE = 60_000;
+
+  test("of a killed process is free at once, whatever the clock says", async () => {
+    const file = join(scratch, "dead-holder.db");
+    await using store = await openStore(file);
+    const { session } = await newSession(store);
+    const row = sessionRow({ status: "running" });
+    await store.sessions.create(row, []);
+    // As left behind by a process whose clock was a day ahead.
+    const ended = spawnSync(process.execPath, ["--version"]).pid;
+    using database = new DatabaseSync(file);
+    const take = (id: string) =>
+      database
+        .prepare("update log set lease_token = 7, lease_until = ?, lease_holder = ? where session = ?")
+        .run(Date.now() + DAY, `killed\t${JSON.stringify({ ...processOf(database, session), pid: ended })}`, id);
+    take(row.id);
+    expect(await store.leases.holder(row.id)).toBeUndefined();
+    expect(await store.leases.abandoned()).toEqual([row.id]);
+    expect((await store.leases.take(row.id, "next", MINUTE))?.token).toBe(8);
+  });
+
+  test("that no process renews is free after three times its duration, and one that is renewed is not", async () => {
+    const file = join(scratch, "clock-set-back.db");
+    await using store = await openStore(file);
+    const [stale, renewed] = [await newSession(store), await newSession(store)];
+    using database = new DatabaseSync(file);
+    const holds = (session: string, until: number) =>
+      database
+        .prepare("update log set lease_until = ?, lease_holder = 'elsewhere' where session = ?")
+        .run(until, session);
+    holds(stale.session, Date.now() + DAY);
+    let until_ = Date.now() + DAY;
+    const lease = await until(async () => {
+      holds(renewed.session, (until_ += 1));
+      expect(await store.leases.take(renewed.session, "next", 100)).toBeUndefined();
+      return store.leases.take(stale.session, "next", 100);
+    });
+    expect(lease.token).toBeGreaterThan(stale.token);
+  });
+});
+
+const processOf = (database: DatabaseSync, session: string): object => {
+  const row = database.prepare("select lease_holder from log where session = ?").get(session);
+  return JSON.parse(String(row?.["lease_holder"]).split("\t")[1]!) as object;
+};
 
 const KILLS = inject("soak") ? 10 : 3;
 test(`kill -9 of a writer loses no acknowledged event, ${KILLS} times`, async () => {

@@ -1,17 +1,24 @@
-import { mkdir, open, rm, stat } from "node:fs/promises";
+import { mkdir, open, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { TandemError } from "@tandem/protocol";
 import type { ChangeNotice, Database } from "../database.ts";
 import { BatchQueue, type Outcome } from "../batch-queue.ts";
 import type { Operation } from "../operation.ts";
 import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { deleteTenant, getTenant, markTenant, noSuchTenant, retireTenant } from "../operations/tenants.ts";
-import { unavailable } from "../refusal.ts";
+import { fullDisk, unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import type { Call, Result, ThreadData } from "./thread-messages.ts";
 import { SqliteWorker } from "./sqlite-worker.ts";
 
 /** Most commands finish before a second thread has started, so the reader starts late. */
 const READER_AFTER_MS = 500;
+
+/** With less free space, a commit of a usual size fails. */
+const LEAST_FREE_BYTES = 256 * 1_024;
+/** How long another process may take to create the file. */
+const CREATION_MS = 5_000;
 
 /**
  * A SQLite file with a writer thread and a reader thread: neither blocks the event loop, and reads never wait for a
@@ -39,9 +46,9 @@ export class SqliteDatabase implements Database {
   static async open(file: string, onWait?: () => void, isShared = true): Promise<SqliteDatabase> {
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      // SQLite copies this mode to its side files.
-      await (await open(file, "a", 0o600)).close();
+      if (!(await create(file))) await refuseEmpty(file);
     } catch (error) {
+      if (error instanceof TandemError) throw error;
       throw toTandemError(unavailable(error instanceof Error ? error.message : `${file} cannot be made`).reason, error);
     }
     const database = new SqliteDatabase(file, isShared);
@@ -114,6 +121,11 @@ export class SqliteDatabase implements Database {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
+  async checkSpace(): Promise<void> {
+    const { bavail, bsize } = await statfs(dirname(this.place));
+    if (bavail * bsize < LEAST_FREE_BYTES) throw toTandemError(fullDisk().reason);
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -161,6 +173,32 @@ export class SqliteDatabase implements Database {
     this.#workers[role] = opened;
     opened.then((worker) => role === "writer" && this.#listener && worker.watch(true), forget);
     return opened;
+  }
+}
+
+/** False if the file exists. SQLite copies its mode to the side files. */
+async function create(file: string): Promise<boolean> {
+  try {
+    await (await open(file, "wx", 0o600)).close();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/**
+ * SQLite takes an empty file for a new database: one that was truncated would look as if all sessions were gone. Another
+ * process may be creating it right now.
+ */
+async function refuseEmpty(file: string): Promise<void> {
+  for (const deadline = performance.now() + CREATION_MS; ; await delay(20)) {
+    const { size, mtimeMs } = await stat(file);
+    if (size > 0) return;
+    if (performance.now() < deadline && Date.now() - mtimeMs < CREATION_MS) continue;
+    throw new TandemError("not_a_database", `The database ${file} is an empty file: its content is lost.`, {
+      fix: "Put a copy back in its place, or delete the file to begin with an empty database.",
+    });
   }
 }
 

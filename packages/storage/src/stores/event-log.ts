@@ -11,12 +11,13 @@ import {
   readAfter,
 } from "../operations/events.ts";
 import type { EventLog } from "../store.ts";
+import type { ReadableLogs } from "./readable-logs.ts";
 import { asLogged, encodeEvent, toLoggedEvent } from "./rows/event-row.ts";
 import { encodeChange, encodeThread } from "./rows/session-row.ts";
 import { plainLease } from "./leases.ts";
 import { toSpan } from "./rows/time.ts";
 
-export function createEventLog(database: Database, broadcast: Broadcast): EventLog {
+export function createEventLog(database: Database, broadcast: Broadcast, logs: ReadableLogs): EventLog {
   const append: EventLog["append"] = async (lease, entries, with_ = {}) => {
     const rows = entries.map(({ thread, event }) => encodeEvent(thread, event));
     const args = {
@@ -41,6 +42,7 @@ export function createEventLog(database: Database, broadcast: Broadcast): EventL
 
   return {
     append: async (lease, entries, with_) => {
+      await logs.ensure(lease.session);
       try {
         return await append(lease, entries, with_);
       } catch (error) {
@@ -52,8 +54,13 @@ export function createEventLog(database: Database, broadcast: Broadcast): EventL
       }
     },
     read: async (session, range) => {
-      const rows = await readLogRows(database, { ...range, session, since: toSpan(range.since) });
-      return rows.map(toLoggedEvent);
+      try {
+        const rows = await readLogRows(database, { ...range, session, since: toSpan(range.since) });
+        return rows.map(toLoggedEvent);
+      } catch (error) {
+        logs.doubt(session);
+        throw error;
+      }
     },
     find: async (session, id) => {
       const [row] = await database.read(findEvents, { session, ids: [id] });

@@ -3,15 +3,17 @@ import type { Database } from "../database.ts";
 import type { Broadcast } from "../live/broadcast.ts";
 import { listInbox, putIntoInbox, waitingSessions, type InboxEntry } from "../operations/inbox.ts";
 import type { Inbox } from "../store.ts";
+import type { ReadableLogs } from "./readable-logs.ts";
 
 export const toEntry = (event: SessionEvent): InboxEntry => ({ id: event.id, body: JSON.stringify(event) });
 
 const toEvent = ({ body }: InboxEntry): SessionEvent => JSON.parse(body) as SessionEvent;
 
-export function createInbox(database: Database, broadcast: Broadcast): Inbox {
+export function createInbox(database: Database, broadcast: Broadcast, logs: ReadableLogs): Inbox {
   return {
     put: async (session, events) => {
       if (events.length === 0) return;
+      await logs.ensure(session);
       const args = { session, entries: events.map(toEntry) };
       broadcast.put(session, await database.write(putIntoInbox, args, session));
     },

@@ -4,14 +4,17 @@ import type { LogLease } from "../operations/fence.ts";
 import {
   findAbandoned,
   findUnclaimed,
+  findUnfinished,
   listHeld,
   readHolder,
   releaseLease,
   renewLeases,
+  type SeenLease,
   takeLease,
 } from "../operations/leases.ts";
 import type { Leases } from "../store.ts";
 import type { Lease } from "../lease.ts";
+import { holderName, isHolderDead, withProcess } from "../local-process.ts";
 import { toIso } from "./rows/time.ts";
 
 /** Callers may pass a larger object; only these two fields go to the worker thread. */
@@ -34,12 +37,45 @@ export async function renewAll(
   return kept;
 }
 
+/**
+ * A living holder renews its lease several times per TTL. One that stays the same for this many TTLs, by the monotonic
+ * clock, has no holder: the wall clock was set back after a crash.
+ */
+const STALE_TTLS = 3;
+
 export function createLeases(database: Database): Leases {
+  // Only processes of this machine use a SQLite file, so their leases are also judged by whether the holder lives.
+  const isLocal = database.engine === "sqlite";
+  const isDead = (stored: string): boolean => isLocal && isHolderDead(stored);
+  const seen = new Map<SessionId, SeenLease & { since: number }>();
+
+  /** The lease that keeps the caller from the session, if no living process renews it. */
+  const findStale = async (session: SessionId, ttlMs: number): Promise<SeenLease | undefined> => {
+    const held = await database.read(readHolder, session);
+    if (!held || isDead(held.holder)) return held && { token: held.token, until: held.until };
+    const before = seen.get(session);
+    const isSame = before?.token === held.token && before.until === held.until;
+    const now = performance.now();
+    if (isSame) return now - before.since > STALE_TTLS * ttlMs ? before : undefined;
+    seen.set(session, { token: held.token, until: held.until, since: now });
+    return undefined;
+  };
+
   return {
-    take: async (session, holder, ttlMs) => {
+    take: async (session, name, ttlMs, { onlyReleased } = {}) => {
+      const holder = isLocal ? withProcess(name) : name;
       // Not in the session's write queue: it can block behind a holder that was suspended in mid-write.
-      const token = await database.write(takeLease, { session, holder, ttlMs });
-      return token === undefined ? undefined : { session, token };
+      let token = await database.write(takeLease, { session, holder, ttlMs, onlyReleased });
+      if (token === undefined && isLocal) {
+        const stale = await findStale(session, ttlMs);
+        if (stale) {
+          const { token: was, until } = stale;
+          token = await database.write(takeLease, { session, holder, ttlMs, stale: { token: was, until } });
+        }
+      }
+      if (token === undefined) return undefined;
+      seen.delete(session);
+      return { session, token };
     },
     renew: async (leases, ttlMs) => {
       const kept = await renewAll(database, leases.map(plainLease), ttlMs);
@@ -48,9 +84,15 @@ export function createLeases(database: Database): Leases {
     release: (lease) => database.write(releaseLease, plainLease(lease), lease.session),
     holder: async (session) => {
       const found = await database.read(readHolder, session);
-      return found && { holder: found.holder, expiresAt: toIso(found.until) };
+      if (!found || isDead(found.holder)) return undefined;
+      return { holder: holderName(found.holder), expiresAt: toIso(found.until) };
     },
-    abandoned: async () => (await database.read(findAbandoned, undefined)).map(({ id }) => id as SessionId),
+    abandoned: async () => {
+      const found = isLocal
+        ? (await database.read(findUnfinished, undefined)).filter(({ holder }) => holder === null || isDead(holder))
+        : await database.read(findAbandoned, undefined);
+      return found.map(({ id }) => id as SessionId);
+    },
     waitingForWorker: async () =>
       (await database.read(findUnclaimed, undefined)).map(({ id, place, since }) => ({
         session: id as SessionId,
@@ -58,10 +100,12 @@ export function createLeases(database: Database): Leases {
         since: toIso(since),
       })),
     held: async () =>
-      (await database.read(listHeld, undefined)).map(({ session, holder, until }) => ({
-        session: session as SessionId,
-        holder,
-        expiresAt: toIso(until),
-      })),
+      (await database.read(listHeld, undefined))
+        .filter(({ holder }) => !isDead(holder))
+        .map(({ session, holder, until }) => ({
+          session: session as SessionId,
+          holder: holderName(holder),
+          expiresAt: toIso(until),
+        })),
   };
 }

@@ -1,5 +1,5 @@
 import { TandemError } from "@tandem/protocol";
-import { mkdir } from "node:fs/promises";
+import { access, constants, mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -23,6 +23,15 @@ export async function ensureTandemHome(env: Variables): Promise<string> {
       "write_failed",
       `The folder ${home} cannot be made: ${(cause as NodeJS.ErrnoException).code}.`,
       { fix: "Make it yourself, or set TANDEM_HOME to a folder of yours.", cause },
+    );
+  }
+  try {
+    await access(home, constants.W_OK);
+  } catch (cause) {
+    throw new TandemError(
+      "write_failed",
+      `The folder ${home} cannot be written: ${(cause as NodeJS.ErrnoException).code}.`,
+      { fix: "Make it writable, or set TANDEM_HOME to a folder of yours.", cause },
     );
   }
   return home;

@@ -44,7 +44,10 @@ const home: Check = {
       () => true,
       () => false,
     );
-    if (!writable) return failure(`${folder} is not writable.`, `chmod u+rwx ${folder}`);
+    if (!writable) {
+      const fix = `Make it writable (chmod u+rwx ${folder}), or set TANDEM_HOME to another folder.`;
+      return failure(`${folder} is not writable.`, fix);
+    }
     if (process.platform === "win32") return ok(folder);
     if ((info.mode & 0o077) !== 0) return warning(`${folder} is open to other users.`, `chmod 700 ${folder}`);
     const list = await stat(join(folder, "trusted.json")).catch(() => undefined);

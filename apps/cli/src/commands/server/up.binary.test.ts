@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { always, slowly, text } from "@tandem/rehearsal";
 import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../testing/is-running.ts";
@@ -75,15 +75,35 @@ describe("tandem up", () => {
     expect(await machine.run(["up", "--port", "0"])).toMatchObject({ code: 2, stderr: expect.stringContaining("TLS") });
   });
 
-  test("reports an unreachable database and does not start", async () => {
+  test("waits for a database that does not answer, says so, and does not start meanwhile", async () => {
     await using machine = await sessionMachine(hello, "");
     const env = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:9/tandem" };
-    const { code, stdout, stderr } = await machine.run(["up", "--port", "0"], { env });
-    expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
+    const waiting = machine.start(["up", "--port", "0"], { env });
+    let [stdout, stderr] = ["", ""];
+    waiting.stdout!.on("data", (chunk) => (stdout += String(chunk)));
+    waiting.stderr!.on("data", (chunk) => (stderr += String(chunk)));
+    await expect.poll(() => stderr).toContain("Postgres does not answer; waiting for it");
+    waiting.kill("SIGTERM");
+    await once(waiting, "close");
+    expect(stdout).toBe("");
     expect(stderr).not.toContain("hunter2");
     const doctor = await machine.run(["doctor", "--json"], { env });
     const { checks } = JSON.parse(doctor.stdout) as { checks: { name: string; result: string }[] };
     expect(checks.find(({ name }) => name === "storage")).toMatchObject({ result: "failure" });
+  });
+});
+
+const UNSHARE = "unshare";
+const READ_ONLY_HOME = [UNSHARE, "-m", "sh", "-c", 'mount -t tmpfs -o ro none "$TANDEM_HOME" && exec "$@"', "sh"];
+const canMount = spawnSync(UNSHARE, ["-m", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" }).status === 0;
+
+test.runIf(canMount)("a home that cannot be written is named, with a fix (needs the right to mount)", async () => {
+  await using machine = await scratchMachine("");
+  const home = machine.variables.TANDEM_HOME;
+  await mkdir(home, { recursive: true });
+  expect(await machine.runProcess(["up", "--port", "0"], { wrapper: READ_ONLY_HOME })).toMatchObject({
+    code: 1,
+    stderr: `error: The folder ${home} cannot be written: EROFS.\n→ Make it writable, or set TANDEM_HOME to a folder of yours.\n`,
   });
 });
 
