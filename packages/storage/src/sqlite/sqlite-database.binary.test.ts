@@ -137,12 +137,12 @@ describe("the SQLite file", () => {
 
 const [MOUNT, UMOUNT] = ["mount", "umount"];
 const mountSmallDisk = (folder: string): void =>
-  void execFileSync(MOUNT!, ["-t", "tmpfs", "-o", "size=8m", "none", folder], { stdio: "ignore" });
+  void execFileSync(MOUNT, ["-t", "tmpfs", "-o", "size=8m", "none", folder], { stdio: "ignore" });
 const canMount = (() => {
   const folder = mkdtempSync(join(scratch, "mount-"));
   try {
     mountSmallDisk(folder);
-    execFileSync(UMOUNT!, [folder], { stdio: "ignore" });
+    execFileSync(UMOUNT, [folder], { stdio: "ignore" });
     return true;
   } catch {
     return false;
@@ -152,7 +152,7 @@ const canMount = (() => {
 test.runIf(canMount)("a full disk is named, nothing is half stored, and writes work again with space", async () => {
   const disk = mkdtempSync(join(scratch, "disk-"));
   mountSmallDisk(disk);
-  onTestFinished(() => void execFileSync(UMOUNT!, ["-l", disk]));
+  onTestFinished(() => void execFileSync(UMOUNT, ["-l", disk]));
   await using store = await openStore(join(disk, "tandem.db"));
   const lease = await newSession(store);
   const append = (text: string) => store.events.append(lease, [{ thread: null, event: message(text) }]);
