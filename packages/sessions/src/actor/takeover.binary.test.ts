@@ -55,8 +55,6 @@ test("an answer reaches the model after its server was killed while the call wai
   const left = await stage.processes();
   server.kill("SIGKILL");
   await once(server, "exit");
-  // Claude Code continues without its server: it gives the call up, asks the model once more, and exits.
-  await expect.poll(() => stage.rehearsal.modelRequests.length).toBe(2);
   await expect.poll(() => left.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   stage.rehearsal.use([text("It rains.")]);
   const head = await engine.engine.sessions.head(session.id);
