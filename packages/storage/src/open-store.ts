@@ -76,6 +76,7 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
   const search = createSearchIndex(database);
   const close = async (): Promise<void> => {
     await beforeClose();
+    await logs.idle();
     broadcast.close();
     await search[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();

@@ -11,26 +11,40 @@ const MOST_REMEMBERED = 10_000;
  */
 export class ReadableLogs {
   readonly #database: Database;
-  readonly #known = new Set<string>();
+  /** Settled checks stay, so that each log is checked once. */
+  readonly #checks = new Map<string, Promise<void>>();
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  async ensure(session: string): Promise<void> {
-    if (this.#known.has(session)) return;
+  /** Concurrent writes share one check and continue in the order of their calls. */
+  ensure(session: string): Promise<void> {
+    const known = this.#checks.get(session);
+    if (known) return known;
+    if (this.#checks.size >= MOST_REMEMBERED) this.#checks.clear();
+    const check = this.#check(session);
+    this.#checks.set(session, check);
+    check.catch(() => this.doubt(session));
+    return check;
+  }
+
+  /** A read failed: the next write checks the log again. */
+  doubt(session: string): void {
+    this.#checks.delete(session);
+  }
+
+  /** Resolves when no check is under way, so that the writes behind them have begun. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#checks.values());
+  }
+
+  async #check(session: string): Promise<void> {
     try {
       if (!(await this.#canRead(session))) throw unreadable(session, "an event is damaged");
     } catch (error) {
       throw isDamage(error) ? unreadable(session, error.message, error) : error;
     }
-    if (this.#known.size >= MOST_REMEMBERED) this.#known.clear();
-    this.#known.add(session);
-  }
-
-  /** A read failed: the next write checks the log again. */
-  doubt(session: string): void {
-    this.#known.delete(session);
   }
 
   async #canRead(session: string): Promise<boolean> {
