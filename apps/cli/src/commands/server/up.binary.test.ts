@@ -50,12 +50,12 @@ describe("tandem up", () => {
     });
     await machine.rehearsal.waitForModelRequest(() => true);
     await dead.stop("SIGKILL");
-    const status = await machine.run(["status", "--json"]);
-    expect(JSON.parse(status.stdout)).toMatchObject({ server: null, orphans: [expect.any(Number)] });
+    const status = JSON.parse((await machine.run(["status", "--json"])).stdout) as { orphans: number[] };
+    expect(status).toMatchObject({ server: null });
 
     await using server = await machine.up();
-    const [orphan] = (JSON.parse(status.stdout) as { orphans: number[] }).orphans;
-    expect(isRunning(orphan!)).toBe(false);
+    // Only without a pid namespace can Claude Code outlive its server, until the next one starts.
+    expect(status.orphans.filter(isRunning)).toEqual([]);
     const again = new Anthropic({ baseURL: server.url, apiKey: server.token, maxRetries: 0 });
     await expect
       .poll(async () => (await again.beta.sessions.retrieve(session.id)).status, { interval: 250 })
