@@ -90,7 +90,8 @@ function stateIn(called: ToolCallState, tool: ToolPart, entry: LoggedEvent): Too
   switch (called) {
     case "waiting":
     case "allowed":
-      return isOver(tool) ? tool.state : { type: "pending" };
+      // A client runs custom tools; their calls are never pending.
+      return isOver(tool) || tool.kind === "custom" ? tool.state : { type: "pending" };
     case "running":
       return { type: "running", started_at: at };
     case "unknown":

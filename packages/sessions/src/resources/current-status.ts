@@ -3,7 +3,7 @@ import type { SessionRow, Store } from "@tandem/storage";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 
 interface StatusDependencies {
-  store: Pick<Store, "inbox" | "sessions">;
+  store: Pick<Store, "events" | "inbox" | "sessions">;
   killSwitch: Pick<KillSwitch, "state">;
 }
 
@@ -38,9 +38,15 @@ export async function listCurrent<P extends { data: SessionRow[] }>(
 const hasQueuedMessage = async ({ inbox }: Pick<Store, "inbox">, id: SessionId): Promise<boolean> =>
   (await inbox.list(id)).some(({ type }) => type === "user.message");
 
-/** A message behind an approval, a spent budget or the kill switch does not begin a turn by itself. */
-async function begun({ killSwitch }: StatusDependencies, row: SessionRow): Promise<SessionRow> {
+/** A message behind an approval, a spent budget, the kill switch or a failed worker does not begin a turn by itself. */
+async function begun({ killSwitch, store }: StatusDependencies, row: SessionRow): Promise<SessionRow> {
   const isHeld = row.waitingFor.length > 0 || row.cutShort === "budget_reached";
   if (row.status !== "idle" || isHeld || (await killSwitch.state())) return row;
-  return { ...row, status: "running" };
+  return (await hasFailed(store.events, row.id)) ? row : { ...row, status: "running" };
+}
+
+/** A turn ends with its status. A log that ends with an error has a message that no worker could take. */
+async function hasFailed(log: Store["events"], id: SessionId): Promise<boolean> {
+  const [last] = await log.read(id, { after: (await log.head(id)) - 1, limit: 1 });
+  return last?.event.type === "session.error";
 }

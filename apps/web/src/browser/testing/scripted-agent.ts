@@ -101,8 +101,7 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
   "Run something": [runs("echo first-run"), says("It ran.")],
   "Try the forbidden": [runs("echo forbidden-run"), says("Then not.")],
   "Run the edited": [runs("echo unedited"), says("The edited one ran.")],
-  // After a crash the agent learns that the call is allowed and makes it again.
-  "Run it in spite of all": [runs("echo after-all"), runs("echo after-all"), says("It ran after all.")],
+  "Run it in spite of all": [runs("echo after-all"), says("It ran after all.")],
   "Run it twice": [runs("echo again-1"), runs("echo again-1"), says("Twice it ran.")],
   "Run the same later": [runs("echo again-3"), says("Once more it ran.")],
   "Change the notes": [
