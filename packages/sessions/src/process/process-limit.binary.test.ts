@@ -29,6 +29,13 @@ const isWaiting = ({ event }: LoggedEvent): boolean => event.type === "tandem.pr
 const isAsked = ({ event }: LoggedEvent): boolean =>
   event.type === "session.status_idle" && event.stop_reason.type === "requires_action";
 
+/** Every reply waits until `release`. */
+function heldReplies(words: string): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  stage.rehearsal.use([always(() => promise.then(() => text(words)))]);
+  return resolve;
+}
+
 async function runs(words: string): Promise<Session> {
   const session = await engine.session({}, ALLOW_ALL);
   await engine.say(session, words);
@@ -38,7 +45,7 @@ async function runs(words: string): Promise<Session> {
 
 describe("a limit of two processes", () => {
   test("a third turn waits, says so, runs when a process is free, and can be interrupted while it waits", async () => {
-    stage.rehearsal.use([always(slowly(text("Done."), { firstByteMs: 2_000 }))]);
+    const release = heldReplies("Done.");
     const running = [await runs("One."), await runs("Two.")];
     const [third, fourth] = [await engine.session({}, ALLOW_ALL), await engine.session({}, ALLOW_ALL)];
     await engine.say(third, "Three.");
@@ -50,6 +57,7 @@ describe("a limit of two processes", () => {
     expect(await stage.processes()).toHaveLength(LIMIT);
     await engine.engine.sessions.send(fourth.id, [{ type: "user.interrupt" }]);
     expect(textsOf(await engine.until(fourth, isIdle))).toEqual([]);
+    release();
     const events = await engine.until(third, isIdle);
     expect(textsOf(events)).toEqual(["Done."]);
     expect(typesOf(events).filter((type) => type.startsWith("session.status_"))).toEqual([
@@ -70,12 +78,13 @@ describe("a limit of two processes", () => {
     const idle = await engine.session({}, ALLOW_ALL);
     await engine.turn(idle, "Be idle.");
     // The process of the idle session ends, not that of the open approval.
-    stage.rehearsal.use([always(slowly(text("Next."), { firstByteMs: 2_000 }))]);
+    const release = heldReplies("Next.");
     const first = await runs("First.");
     expect(await stage.processes()).toHaveLength(LIMIT);
     // Then that of the approval.
     const second = await runs("Second.");
     expect(await stage.processes()).toHaveLength(LIMIT);
+    release();
     await engine.until(first, isIdle);
     await engine.until(second, isIdle);
     const [call] = asked.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event.id] : []));
@@ -87,11 +96,14 @@ describe("a limit of two processes", () => {
   });
 
   test("a session with many messages gives its process to a waiting one between two turns", async () => {
-    stage.rehearsal.use([always(slowly(text("Yes."), { firstByteMs: 500 }))]);
+    const release = heldReplies("Yes.");
     const greedy = await Promise.all([runs("1"), runs("1")]);
     for (const session of greedy) await engine.say(session, "2");
     const patient = await engine.session({}, ALLOW_ALL);
-    await engine.turn(patient, "And me?");
+    await engine.say(patient, "And me?");
+    await engine.until(patient, isWaiting);
+    release();
+    await engine.until(patient, isIdle);
     const logs = await Promise.all(greedy.map((session) => engine.until(session, isIdle)));
     for (const events of logs) expect(textsOf(events)).toEqual(["Yes.", "Yes."]);
     expect(logs.flat().some(isWaiting)).toBe(true);
