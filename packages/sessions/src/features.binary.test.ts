@@ -223,6 +223,18 @@ describe("environments", () => {
       engine.session({ resources: [{ type: "file", file_id: file.id, mount_path: mount }] });
     await expect(create("../outside.txt")).rejects.toMatchObject({ code: "forbidden" });
     await expect(create("/etc/outside.txt")).rejects.toMatchObject({ code: "forbidden" });
+    for (const deciding of [".claude/settings.json", "a/../.mcp.json", "TANDEM.yaml", ".g\u200cit/hooks/pre-commit"]) {
+      await expect(create(deciding)).rejects.toMatchObject({ code: "forbidden" });
+    }
+    // The file's own name is the path if there is none.
+    const named = await engine.engine.files.upload({
+      filename: ".mcp.json",
+      mimeType: "application/json",
+      content: new Uint8Array([1]),
+    });
+    const unnamed = engine.session({ resources: [{ type: "file", file_id: named.id }] });
+    await expect(unnamed).rejects.toMatchObject({ code: "forbidden" });
+    expect(await readdir(stage.folder)).not.toContain(".mcp.json");
     await writeFile(join(stage.folder, "taken.txt"), "mine");
     await expect(create("taken.txt")).rejects.toMatchObject({ code: "conflict" });
     expect(await readFile(join(stage.folder, "taken.txt"), "utf8")).toBe("mine");

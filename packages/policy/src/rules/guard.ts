@@ -1,12 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, matchesGlob, sep } from "node:path";
+import { DECIDING_NAMES, foldName, isDecidingName } from "./deciding-names.ts";
 import type { Caution } from "./judge-parts.ts";
 import { realPath, type SessionPaths } from "./path-pattern.ts";
 import { isInside, isSecret } from "./secrets.ts";
-
-/** Files and folders that control which programs run, or what Tandem allows this session. */
-const DECIDING: readonly string[] =
-  ".git .claude .husky .tandem .opencode tandem.yaml .mcp.json .envrc opencode.json opencode.jsonc".split(" ");
 
 /**
  * Guarded paths ask in every mode unless a rule allows them. Writing `.git/config` controls what `git status` runs; writing
@@ -30,10 +27,9 @@ export function guardOf(
 }
 
 function guardOfWriting(real: string, { folder, hookFiles = [] }: SessionPaths): Caution | undefined {
-  if (hookFiles.some((file) => fold(file) === fold(real))) return { why: "a hook of the host's runs it" };
+  if (hookFiles.some((file) => foldPath(file) === foldPath(real))) return { why: "a hook of the host's runs it" };
   for (let at = withinFolder(real, folder); at !== dirname(at); at = dirname(at)) {
-    // Each folder may be on another file system, so names are always compared without case.
-    if (DECIDING.includes(fold(basename(at)))) {
+    if (isDecidingName(basename(at))) {
       return { why: `what is in ${basename(at)} decides what other programs run` };
     }
   }
@@ -45,7 +41,7 @@ export function guardOfGlob(glob: string, { folder }: SessionPaths): Caution | u
   const parts = glob.split(sep);
   for (const [index, part] of parts.entries()) {
     const above = parts.slice(0, index).join(sep);
-    const name = DECIDING.find(
+    const name = DECIDING_NAMES.find(
       (each) => isGlobFor(part, each) && (/[*?[]/.test(above) || existsSync(join(above, each))),
     );
     if (name !== undefined && glob.startsWith(folder)) {
@@ -57,9 +53,9 @@ export function guardOfGlob(glob: string, { folder }: SessionPaths): Caution | u
 
 const isGlobFor = (part: string, name: string): boolean =>
   // In shells, `*` does not match a leading dot.
-  /[*?[]/.test(part) && (part.startsWith(".") || !name.startsWith(".")) && matchesGlob(name, fold(part));
+  /[*?[]/.test(part) && (part.startsWith(".") || !name.startsWith(".")) && matchesGlob(name, foldName(part));
 
 const withinFolder = (real: string, folder: string): string =>
   real.startsWith(folder + sep) ? real.slice(folder.length) : real;
 
-const fold = (name: string): string => name.normalize("NFC").toLowerCase();
+const foldPath = (path: string): string => path.split(sep).map(foldName).join(sep);

@@ -8,6 +8,7 @@ import {
   type FileId,
   type SessionId,
 } from "@tandem/protocol";
+import { findDecidingName } from "@tandem/policy";
 import type { FileStore, SessionRow } from "@tandem/storage";
 import {
   createScratchFolder,
@@ -116,16 +117,36 @@ export class SessionPlaces {
     if ((await this.#maker.unsaved(row.id)) === undefined) await this.#maker.drop(row.id);
   }
 
-  /** Copies uploaded files into the session's folder. Existing files are not overwritten. */
+  /**
+   * Copies uploaded files into the session's folder. Existing files are not overwritten. Refuses paths that control which
+   * programs run before anything is written: an agent would have to ask for them.
+   */
   async placeFiles(folder: string, wanted: SessionDraft["files"], files: FileStore): Promise<SessionRow["resources"]> {
+    const targets = await Promise.all(
+      wanted.map(async ({ file_id: id, mount_path: mount }) => {
+        const metadata = await files.get(id);
+        if (!metadata) throw new RequestError("not_found", `There is no file ${id}.`);
+        return { id, target: refuseDeciding(mount ?? basename(metadata.filename)) };
+      }),
+    );
     const placed: SessionRow["resources"] = [];
-    for (const { file_id: id, mount_path: mount } of wanted) {
-      const [metadata, content] = await Promise.all([files.get(id), files.content(id as FileId)]);
-      if (!metadata || !content) throw new RequestError("not_found", `There is no file ${id}.`);
-      const path = await writeInside(folder, mount ?? basename(metadata.filename), content);
+    for (const { id, target } of targets) {
+      const content = await files.content(id as FileId);
+      if (!content) throw new RequestError("not_found", `There is no file ${id}.`);
+      const path = await writeInside(folder, target, content);
       const at = isoNow(this.#clock);
       placed.push({ type: "file", id: newId("file"), file_id: id, mount_path: path, created_at: at, updated_at: at });
     }
     return placed;
   }
+}
+
+function refuseDeciding(path: string): string {
+  const name = findDecidingName(path);
+  if (name === undefined) return path;
+  throw new RequestError(
+    "forbidden",
+    `mount_path: ${JSON.stringify(path)} is refused, because ${JSON.stringify(name)} decides which programs run.`,
+    { fix: "Choose another path; put such a file into the folder yourself." },
+  );
 }
