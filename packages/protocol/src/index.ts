@@ -18,7 +18,8 @@ export {
   type EmbeddingsConfig,
 } from "./config/context-config.ts";
 export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./config/control-config.ts";
-export { NEEDS_TRUST, SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
+export { SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
+export { HARMLESS, HARMLESS_VALUES, NEEDS_TRUST } from "./config/trust-mark.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./config/duration.ts";
 export { inParallel } from "./in-parallel.ts";
 export { LlmError, type LlmErrorCode } from "./errors/llm-error.ts";

@@ -31,10 +31,11 @@ A secret never stands in the file, only the place where it is kept. Its value is
 
 ## Trust
 
-The \`tandem.yaml\` of a folder that you have cloned was written by somebody else. What in it could run a program, read a
-file, or send your credentials and prompts elsewhere takes effect only after \`tandem trust\`, and only with the values that
-you have trusted: when one of them changes, you are asked again. These are the settings marked *needs trust* below, and
-every secret; one that has its default needs none.
+The \`tandem.yaml\` of a folder that you have cloned was written by somebody else. A setting that decides who pays, which
+changes a person reviews, which programs run, or where data goes takes effect only after \`tandem trust\`, and only with the
+values that you have trusted: when one of them changes, you are asked again. These are the settings marked *needs trust*
+below; one that has its default needs none. In the JSON Schema, every other setting says why it is harmless
+(\`x-harmless\`).
 
 It holds in both directions: rules, hooks, budgets, the sandbox, approvals, checkpoints and worktrees protect you, so that
 one which you have trusted and which is gone, or has its default again, asks as well, and nothing runs until you have
@@ -67,8 +68,14 @@ const parentOf = (path: string) => path.slice(0, path.lastIndexOf("."));
 function row(key: ConfigKey): string {
   const name = key.path.slice(key.path.lastIndexOf(".") + 1);
   const value = key.default === undefined ? "" : `\`${formatValue(key.default)}\``;
-  const notes = [key.description, allowed(key), key.needsTrust ? "*Needs trust.*" : ""].filter(Boolean).join(" ");
+  const notes = [key.description, allowed(key), trust(key)].filter(Boolean).join(" ");
   return `| \`${name}\` | ${value} | ${notes} |`;
+}
+
+function trust({ needsTrust, harmlessValues }: ConfigKey): string {
+  if (!needsTrust) return "";
+  const exceptions = harmlessValues.map((value) => `\`${value}\``).join(", ");
+  return exceptions ? `*Needs trust*, except ${exceptions}.` : "*Needs trust.*";
 }
 
 function allowed(key: ConfigKey): string {

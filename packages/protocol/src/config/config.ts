@@ -13,7 +13,8 @@ import {
   worktreesSection,
 } from "./control-config.ts";
 import { deadline, duration } from "./duration.ts";
-import { NEEDS_TRUST, secretReference, SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
+import { secretReference, SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
+import { harmless, needsTrust } from "./trust-mark.ts";
 
 export const BACKENDS = ["none", "anthropic", "vertex", "gateway", "claude-code"] as const;
 export type Backend = (typeof BACKENDS)[number];
@@ -30,7 +31,7 @@ const baseUrl = z
   .url({ protocol: /^https?$/, error: "expected a URL that begins with https:// or http://" })
   // `status` and errors show the URL, so a password in it would leak.
   .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "a user name or password does not belong in a URL here")
-  .meta({ [NEEDS_TRUST]: true });
+  .meta(needsTrust());
 
 // An alias, or an id in the service's own spelling (claude-sonnet-5, anthropic/claude-sonnet-5, claude-sonnet-5@20260101). A
 // list of valid ids here would become stale.
@@ -42,13 +43,19 @@ const cacheTtl = z.enum(["5m", "1h"]);
 const googleProject = z
   .string()
   .regex(/^[a-z0-9][a-z0-9.:-]*$/, "expected a Google Cloud project id such as my-project-1")
-  .meta({ [NEEDS_TRUST]: true });
+  .meta(needsTrust());
 const googleLocation = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]*$/, "expected global or a region such as us-east5 or europe-west1");
+  .regex(/^[a-z0-9][a-z0-9-]*$/, "expected global or a region such as us-east5 or europe-west1")
+  .meta(needsTrust());
 
 const provider = z.strictObject({
-  backend: z.enum(BACKENDS).default("none").describe("What performs LLM calls."),
+  backend: z
+    .enum(BACKENDS)
+    .default("none")
+    // The login is the account that pays for sessions anyway. Every other backend bills a key.
+    .meta(needsTrust("claude-code"))
+    .describe("What performs LLM calls."),
   anthropic: z
     .strictObject({
       apiKey: secretReference.default("env:ANTHROPIC_API_KEY").describe("Where the API key is kept."),
@@ -80,6 +87,7 @@ const claudeCode = z.strictObject({
   auth: z
     .enum(CLAUDE_CODE_AUTHS)
     .default("login")
+    .meta(needsTrust())
     .describe("Which single credential Claude Code gets, and so who pays."),
   apiKey: secretReference
     .default("env:ANTHROPIC_API_KEY")
@@ -93,11 +101,12 @@ const claudeCode = z.strictObject({
   executable: z
     .string()
     .min(1)
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .optional()
     .describe("A Claude Code binary other than the one that ships with Tandem."),
   effort: z
     .enum(["low", "medium", "high"])
+    .meta(harmless("The same account pays; budgets limit it."))
     .optional()
     .describe("How much the model thinks before it answers; without it, what is the model's default in Claude Code."),
 });
@@ -145,10 +154,19 @@ const pool = z.strictObject({
 const llm = z.strictObject({
   provider: provider.prefault({}).describe("Which service answers, and how it is reached."),
   claudeCode: claudeCode.prefault({}).describe("The `claude-code` backend."),
-  models: models.prefault({}).describe("Which model serves which role."),
-  promptCaching: promptCaching.prefault({}).describe("The service's prompt cache."),
-  limits: limits.prefault({}).describe("Concurrency, retries and deadlines."),
-  pool: pool.prefault({}).describe("Warm Claude Code processes."),
+  models: models
+    .prefault({})
+    .meta(harmless("The same account pays; budgets limit it."))
+    .describe("Which model serves which role."),
+  promptCaching: promptCaching
+    .prefault({})
+    .meta(harmless("The same service gets the same prompts."))
+    .describe("The service's prompt cache."),
+  limits: limits
+    .prefault({})
+    .meta(harmless("Retries and waits of calls that the user makes."))
+    .describe("Concurrency, retries and deadlines."),
+  pool: pool.prefault({}).meta(harmless("Bounded resources of this machine.")).describe("Warm Claude Code processes."),
 });
 
 const DATABASE_EXPECTED = "expected postgres://… without a password, or env:NAME, file:path or command:program …";
@@ -158,7 +176,7 @@ const storage = z.strictObject({
     .string({ error: DATABASE_EXPECTED })
     .refine((text) => SECRET_FORM.test(text) || /^postgres(ql)?:\/\/(?![^/]*:[^/]*@)/.test(text), DATABASE_EXPECTED)
     .optional()
-    .meta({ format: SECRET_FORMAT, [NEEDS_TRUST]: true })
+    .meta({ format: SECRET_FORMAT, ...needsTrust() })
     .describe("A Postgres URL without a password, or where one is kept; without it, a SQLite file in `TANDEM_HOME`."),
 });
 
@@ -167,23 +185,29 @@ const server = z.strictObject({
     .string()
     .min(1)
     .default("127.0.0.1")
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("The address to listen on. Another than loopback needs `tls` or `trustedProxy`."),
-  port: z.int().min(0).max(65_535).default(4760).describe("The port to listen on; 0 takes a free one."),
+  port: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(4760)
+    .meta(harmless("`server.host` decides who reaches it."))
+    .describe("The port to listen on; 0 takes a free one."),
   allowedHosts: z
     .array(z.string().min(1))
     .default([])
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("Names under which the server may be addressed, beside those of loopback."),
   allowedOrigins: z
     .array(z.string().min(1))
     .default([])
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("Origins of web pages, beside the server's own, that may call it."),
   trustedProxy: z
     .boolean()
     .default(false)
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("Whether a proxy in front of the server does TLS."),
   tls: z
     .strictObject({
@@ -195,17 +219,32 @@ const server = z.strictObject({
       "expected both files or none",
     )
     .prefault({})
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("TLS of the server's own."),
-  maxBodyMb: z.int().min(1).max(1_024).default(32).describe("Megabytes of a request's body at most."),
-  maxUploadMb: z.int().min(1).max(10_240).default(100).describe("Megabytes of an uploaded file at most."),
-  stopWithin: deadline.prefault("20s").describe("How long running turns may take to end when the server stops."),
+  maxBodyMb: z
+    .int()
+    .min(1)
+    .max(1_024)
+    .default(32)
+    .meta(harmless("Requests need a token."))
+    .describe("Megabytes of a request's body at most."),
+  maxUploadMb: z
+    .int()
+    .min(1)
+    .max(10_240)
+    .default(100)
+    .meta(harmless("Uploads need a token."))
+    .describe("Megabytes of an uploaded file at most."),
+  stopWithin: deadline
+    .prefault("20s")
+    .meta(harmless("A bounded wait."))
+    .describe("How long running turns may take to end when the server stops."),
   metricsPort: z
     .int()
     .min(1)
     .max(65_535)
     .optional()
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("A port on loopback where `/metrics` can be read without a token; none unless it is named."),
 });
 
@@ -214,13 +253,17 @@ const sessions = z.strictObject({
     .array(z.string().min(1))
     .min(1, "expected at least one folder")
     .default(["."])
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("Folders that sessions may work in or under; the first is that of `env_local`."),
-  idle: deadline.prefault("5m").describe("How long an idle session keeps its Claude Code process."),
+  idle: deadline
+    .prefault("5m")
+    .meta(harmless("Memory of this machine."))
+    .describe("How long an idle session keeps its Claude Code process."),
   maxProcesses: z
     .int()
     .min(1)
     .max(10_000)
+    .meta(harmless("Memory of this machine."))
     .optional()
     .describe(
       "Claude Code processes of a server's sessions at once; a further turn waits for one. Default: what memory and cores allow.",
@@ -228,29 +271,43 @@ const sessions = z.strictObject({
   recovery: z
     .enum(["stop", "resume"])
     .default("stop")
+    .meta(needsTrust())
     .describe("What becomes of a turn that a crash has cut: it ends with an error, or goes on by itself."),
   takeover: deadline
     .prefault("6s")
+    .meta(harmless("Leases keep one writer per session."))
     .describe(
       "How long a server may be silent before another takes its sessions over. In a fleet, 10s unless it is set.",
     ),
   databaseWait: deadline
     .prefault("60s")
+    .meta(harmless("A bounded wait."))
     .describe("How long a turn waits for a database that does not answer or whose disk is full before it ends."),
-  mcpTimeout: deadline.prefault("60s").describe("How long a call of an MCP server may take."),
+  mcpTimeout: deadline
+    .prefault("60s")
+    .meta(harmless("A bounded wait."))
+    .describe("How long a call of an MCP server may take."),
   permissionMode: permissionMode
     .default("default")
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("How much sessions may do where no rule says anything, unless they say so themselves."),
   onQuota: z
     .enum(["stop", "wait"])
     .default("stop")
+    .meta(needsTrust())
     .describe("What becomes of a turn that meets a quota with a reset time: it ends, or goes on by itself then."),
-  quotaWindows: z.int().min(1).max(100).default(3).describe("How often one turn may wait for a quota."),
+  quotaWindows: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(3)
+    .meta(needsTrust())
+    .describe("How often one turn may wait for a quota."),
   compactAt: z
     .number()
     .min(0.2)
     .max(0.95)
+    .meta(harmless("Claude Code compacts sessions anyway."))
     .optional()
     .describe(
       "The share of the context window at which an idle session is compacted; without it, Claude Code decides.",
@@ -258,33 +315,52 @@ const sessions = z.strictObject({
   settings: z
     .enum(["none", "trusted"])
     .default("trusted")
+    .meta(needsTrust())
     .describe("Whether settings, skills, hooks and MCP servers of a trusted folder load (`tandem trust --folder`)."),
   trustedFolders: z
     .array(z.string().min(1))
     .default([])
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("Folders that are trusted whatever is in them, without `tandem trust --folder`."),
-  context: z.boolean().default(true).describe("Whether sessions can search the project's context, once it has one."),
+  context: z
+    .boolean()
+    .default(true)
+    .meta(harmless("The other value takes tools away."))
+    .describe("Whether sessions can search the project's context, once it has one."),
 });
 
 const fleet = z.strictObject({
   role: z
     .enum(["all", "server", "worker"])
     .default("all")
+    .meta(needsTrust())
     .describe(
       "What `tandem up` does: a server answers and streams, a worker runs turns and jobs. `--as` goes before it.",
     ),
   machine: z
     .string()
     .min(1)
+    .meta(needsTrust())
     .optional()
     .describe("The name of this machine: its workers have the same folders. Default: TANDEM_MACHINE, else the host's."),
   labels: z
     .record(z.string(), z.string())
     .default({})
+    .meta(needsTrust())
     .describe("What environments can ask for with `tandem.needs`, such as `gpu: yes`."),
-  maxSessions: z.int().min(1).max(10_000).default(20).describe("Sessions that a worker holds at once at most."),
-  tenants: z.array(z.string().min(1)).min(1).optional().describe("The tenants that a worker takes; default: all."),
+  maxSessions: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(20)
+    .meta(harmless("Memory of this machine."))
+    .describe("Sessions that a worker holds at once at most."),
+  tenants: z
+    .array(z.string().min(1))
+    .min(1)
+    .meta(needsTrust())
+    .optional()
+    .describe("The tenants that a worker takes; default: all."),
   advertise: baseUrl
     .optional()
     .describe("Where other processes of the fleet reach this one. Default: an address that only this machine reaches."),

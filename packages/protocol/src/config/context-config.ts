@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { deadline } from "./duration.ts";
-import { NEEDS_TRUST, secretReference, SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
+import { secretReference, SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
+import { harmless, needsTrust } from "./trust-mark.ts";
 
 const NAME_EXPECTED = "expected a name of small letters, digits, - and _, such as shop";
 const name = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, NAME_EXPECTED);
@@ -40,7 +41,7 @@ const connection = z
     return isFile ? path !== undefined && url === undefined : url !== undefined && path === undefined;
   }, "expected `path` for sqlite and duckdb, `url` for postgres and mysql");
 
-export const connections = z.record(name, connection).meta({ [NEEDS_TRUST]: true });
+export const connections = z.record(name, connection).meta(needsTrust());
 export type ConnectionConfig = z.output<typeof connection>;
 
 const embeddings = z
@@ -59,7 +60,7 @@ const embeddings = z
     apiKey: secretReference.optional().describe("Where the endpoint's key is kept, if it wants one."),
     path: z.string().min(1).optional().describe("A folder with `model.onnx` and `tokenizer.json`."),
   })
-  .meta({ [NEEDS_TRUST]: true });
+  .meta(needsTrust());
 export type EmbeddingsConfig = z.output<typeof embeddings>;
 
 export const contextSection = z.strictObject({
@@ -67,11 +68,12 @@ export const contextSection = z.strictObject({
     .string()
     .min(1)
     .default("context")
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("Where the context is kept; relative to this file."),
   git: z
     .enum(["own", "project"])
     .default("own")
+    .meta(needsTrust())
     .describe(
       "Whether that folder is a repository of its own, or part of the project's (its branches are left alone).",
     ),
@@ -90,16 +92,40 @@ export const contextSection = z.strictObject({
       memory: z.enum(["always", "never"]).default("never").describe("Memories."),
     })
     .prefault({})
+    .meta(needsTrust())
     .describe("Which proposals are accepted by rule; the rest waits for a person."),
 });
 
+const SCAN = "`connections` decides what is read.";
+const INGEST = "`ingest.sources` decides what is read; the schema bounds the number of requests.";
+
 export const scanSection = z.strictObject({
-  sampleRows: z.int().min(10).max(1_000_000).default(10_000).describe("Rows of a table that are looked at."),
-  concurrency: z.int().min(1).max(32).default(4).describe("Queries at once."),
-  queryDeadline: deadline.prefault("30s").describe("Deadline for one query."),
-  descriptions: z.boolean().default(true).describe("Whether a model describes tables and columns."),
-  tablesPerCall: z.int().min(1).max(50).default(8).describe("Tables that one call of the model describes."),
-  modelJoins: z.boolean().default(true).describe("Whether a model is asked for joins that were not found otherwise."),
+  sampleRows: z
+    .int()
+    .min(10)
+    .max(1_000_000)
+    .default(10_000)
+    .meta(harmless(SCAN))
+    .describe("Rows of a table that are looked at."),
+  concurrency: z.int().min(1).max(32).default(4).meta(harmless(SCAN)).describe("Queries at once."),
+  queryDeadline: deadline.prefault("30s").meta(harmless(SCAN)).describe("Deadline for one query."),
+  descriptions: z
+    .boolean()
+    .default(true)
+    .meta(harmless("The other value calls no model."))
+    .describe("Whether a model describes tables and columns."),
+  tablesPerCall: z
+    .int()
+    .min(1)
+    .max(50)
+    .default(8)
+    .meta(harmless(SCAN))
+    .describe("Tables that one call of the model describes."),
+  modelJoins: z
+    .boolean()
+    .default(true)
+    .meta(harmless("The other value calls no model."))
+    .describe("Whether a model is asked for joins that were not found otherwise."),
   embeddings: embeddings.prefault({}).describe("Vectors for the search over tables and columns."),
 });
 
@@ -123,13 +149,14 @@ export const ingestSection = z.strictObject({
       }),
     )
     .default({})
-    .meta({ [NEEDS_TRUST]: true })
+    .meta(needsTrust())
     .describe("What `tandem ingest` reads, by name."),
   maxFileMb: z
     .int()
     .min(1)
     .max(1_024)
     .default(20)
+    .meta(harmless(INGEST))
     .describe("Megabytes of a file at most; larger ones are skipped and listed."),
   workUnits: z
     .strictObject({
@@ -137,6 +164,7 @@ export const ingestSection = z.strictObject({
       concurrency: z.int().min(1).max(16).default(2).describe("Work units at once."),
     })
     .prefault({})
+    .meta(harmless(INGEST))
     .describe("Agents that read sources closely."),
   curation: z
     .strictObject({
@@ -147,10 +175,12 @@ export const ingestSection = z.strictObject({
       updates: z.int().min(0).default(20).describe("Pages that one run may change."),
     })
     .prefault({})
+    .meta(harmless(INGEST))
     .describe("The agent that decides what enters the wiki."),
   reconcile: z
     .strictObject({ stepBudget: z.int().min(1).max(500).default(60).describe("Model requests at most.") })
     .prefault({})
+    .meta(harmless(INGEST))
     .describe("The agent that settles contradictions."),
   embeddings: embeddings.prefault({}).describe("Vectors for the search over pages and memories."),
 });
@@ -159,14 +189,19 @@ export const memorySection = z.strictObject({
   capture: z
     .enum(["off", "propose", "on"])
     .default("off")
+    .meta(needsTrust())
     .describe(
       "Whether sessions are read for what is worth remembering; `on` accepts what rests on a person's own words.",
     ),
-  after: deadline.prefault("30m").describe("How long a session is idle before it is read."),
+  after: deadline
+    .prefault("30m")
+    .meta(harmless("`memory.capture` decides whether."))
+    .describe("How long a session is idle before it is read."),
   expiryDays: z
     .int()
     .min(0)
     .max(3_650)
     .default(365)
+    .meta(harmless("It concerns memories that were accepted."))
     .describe("Days after which a captured memory is no longer served unless it says otherwise; 0: it stays."),
 });

@@ -2,12 +2,13 @@ import { z } from "zod";
 import { deadline, duration } from "./duration.ts";
 import { limits } from "./limits.ts";
 import { PERMISSION_MODES, rule } from "./rule.ts";
-import { NEEDS_TRUST, secretReference } from "./secret-reference.ts";
+import { secretReference } from "./secret-reference.ts";
+import { harmless, needsTrust } from "./trust-mark.ts";
 
 // Permissions, limits and notifications. Protective settings need trust as much as dangerous ones: an untrusted file must not
 // be able to remove them.
 
-export const rulesSection = z.array(rule).meta({ [NEEDS_TRUST]: true });
+export const rulesSection = z.array(rule).meta(needsTrust());
 
 export const approvalsSection = z
   .strictObject({
@@ -18,7 +19,7 @@ export const approvalsSection = z
       .prefault("10m")
       .describe("How long a session that waits keeps its process; the answer finds another then."),
   })
-  .meta({ [NEEDS_TRUST]: true });
+  .meta(needsTrust());
 
 // Without the API's schema name: here each limit is a separate setting with its own trust.
 const { usd, tokens, seconds, turns, requests } = limits.shape;
@@ -38,7 +39,7 @@ export const budgetsSection = z
     project: budget.prefault({}).describe("What all sessions of the project may take together."),
     day: budget.prefault({}).describe("What all sessions may take in one day."),
   })
-  .meta({ [NEEDS_TRUST]: true });
+  .meta(needsTrust());
 
 export const NOTIFY_EVENTS = ["approval", "completed", "failed"] as const;
 
@@ -49,12 +50,12 @@ const webhook = z.strictObject({
 });
 
 export const notifySection = z.strictObject({
-  webhooks: z
-    .array(webhook)
-    .default([])
-    .meta({ [NEEDS_TRUST]: true })
-    .describe("Who is told over HTTP."),
-  desktop: z.boolean().default(false).describe("Whether this machine's desktop shows a notification."),
+  webhooks: z.array(webhook).default([]).meta(needsTrust()).describe("Who is told over HTTP."),
+  desktop: z
+    .boolean()
+    .default(false)
+    .meta(harmless("Shown on this machine only."))
+    .describe("Whether this machine's desktop shows a notification."),
 });
 
 export const HOOK_EVENTS = ["sessionStart", "prompt", "beforeTool", "afterTool"] as const;
@@ -78,7 +79,7 @@ const hook = z
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), "expected `command` or `url`");
 export type HookConfig = z.output<typeof hook>;
 
-export const hooksSection = z.array(hook).meta({ [NEEDS_TRUST]: true });
+export const hooksSection = z.array(hook).meta(needsTrust());
 
 const mcpServer = z
   .strictObject({
@@ -95,9 +96,7 @@ const mcpServer = z
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), "expected `command` or `url`");
 export type McpServerConfig = z.output<typeof mcpServer>;
 
-export const mcpServersSection = z
-  .record(z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/), mcpServer)
-  .meta({ [NEEDS_TRUST]: true });
+export const mcpServersSection = z.record(z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/), mcpServer).meta(needsTrust());
 
 export const checkpointsSection = z
   .strictObject({
@@ -107,7 +106,7 @@ export const checkpointsSection = z
     maxTotalMb: z.int().min(10).default(2_048).describe("Of all that is kept; the oldest goes first."),
     keep: duration.prefault("14d").describe("How long."),
   })
-  .meta({ [NEEDS_TRUST]: true });
+  .meta(needsTrust());
 
 export const worktreesSection = z
   .strictObject({
@@ -129,7 +128,7 @@ export const worktreesSection = z
       .default(false)
       .describe("Whether an archived session's worktree goes, if all work in it is somewhere else too."),
   })
-  .meta({ [NEEDS_TRUST]: true });
+  .meta(needsTrust());
 
 export const sandboxSection = z
   .strictObject({
@@ -139,6 +138,6 @@ export const sandboxSection = z
       .describe("Whether shell commands run in a sandbox of the operating system; `require` refuses to run without."),
     domains: z.array(z.string().min(1)).default([]).describe("Where commands in it may connect to."),
   })
-  .meta({ [NEEDS_TRUST]: true });
+  .meta(needsTrust());
 
 export const permissionMode = z.enum(PERMISSION_MODES);

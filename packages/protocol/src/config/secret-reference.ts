@@ -1,10 +1,5 @@
 import { z } from "zod";
 
-/**
- * Marks settings in the JSON Schema that only a trusted folder may set, because they control which programs run and where data
- * goes.
- */
-export const NEEDS_TRUST = "x-needs-trust";
 /** The JSON Schema format of a secret reference. The value may be a pasted secret, so it is never shown. */
 export const SECRET_FORMAT = "secret-reference";
 

@@ -1,4 +1,4 @@
-import { configSchema, DURATION_FORMAT, NEEDS_TRUST, SECRET_FORMAT } from "@tandem/protocol";
+import { configSchema, DURATION_FORMAT, HARMLESS, HARMLESS_VALUES, NEEDS_TRUST, SECRET_FORMAT } from "@tandem/protocol";
 import { z } from "zod";
 import type { ConfigValue } from "./config-value.ts";
 
@@ -18,6 +18,10 @@ export interface ConfigKey {
   above: number | undefined;
   isWhole: boolean;
   needsTrust: boolean;
+  /** Values that need no trust, besides the default. */
+  harmlessValues: readonly string[];
+  /** Why an untrusted folder may set it. Undefined if it needs trust. */
+  harmless: string | undefined;
 }
 
 /** The subset of JSON Schema that our schema uses. */
@@ -34,6 +38,8 @@ const node = z.object({
   exclusiveMinimum: z.number().optional(),
   maximum: z.number().optional(),
   [NEEDS_TRUST]: z.boolean().default(false),
+  [HARMLESS_VALUES]: z.array(z.string()).default([]),
+  [HARMLESS]: z.string().optional(),
   get properties() {
     return z.record(z.string(), node).optional();
   },
@@ -100,8 +106,12 @@ function below(parent: Node, prefix: string): ConfigKey[] {
   const named = typeof parent.additionalProperties === "object" ? { [NAMED]: parent.additionalProperties } : {};
   return Object.entries({ ...parent.properties, ...named }).flatMap(([name, child]) => {
     const path = prefix ? `${prefix}.${name}` : name;
-    // Settings inherit the trust requirement of their section.
-    const inherited = { ...child, [NEEDS_TRUST]: child[NEEDS_TRUST] || parent[NEEDS_TRUST] };
+    // A setting inherits the mark of its section. Trust prevails: no setting can exempt itself.
+    const inherited = {
+      ...child,
+      [NEEDS_TRUST]: child[NEEDS_TRUST] || parent[NEEDS_TRUST] || child.format === SECRET_FORMAT,
+      [HARMLESS]: child[HARMLESS] ?? parent[HARMLESS],
+    };
     return [describe(inherited, path)].concat(below(inherited, path));
   });
 }
@@ -119,6 +129,8 @@ function describe(node: Node, path: string): ConfigKey {
     above: node.exclusiveMinimum,
     isWhole: node.type === "integer",
     needsTrust: node[NEEDS_TRUST],
+    harmlessValues: node[HARMLESS_VALUES],
+    harmless: node[NEEDS_TRUST] ? undefined : node[HARMLESS],
   };
 }
 

@@ -1,6 +1,7 @@
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "../testing/test-folder.ts";
+import { configKeys } from "./config-keys.ts";
 import { parseConfig } from "./parse-config.ts";
 import { requireTrust, revokeTrust, riskySettings, trustFolder, untrustedSettings } from "./trust.ts";
 
@@ -8,6 +9,17 @@ const settingsOf = (source: string) => parseConfig(source, "tandem.yaml").settin
 const paths = (source: string) => riskySettings(settingsOf(source)).map(({ path }) => path);
 
 describe("what needs trust", () => {
+  test("every setting of the schema needs trust or says why it is harmless", () => {
+    const settings = configKeys().filter(({ type }) => type !== "section");
+    expect(settings.length).toBeGreaterThan(100);
+    const unmarked = settings.filter(({ needsTrust, harmless }) => needsTrust === (harmless !== undefined));
+    expect(unmarked.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("a setting without a mark needs trust", () => {
+    expect(riskySettings([{ path: "llm.unheardOf", value: "x", line: 1 }])).toHaveLength(1);
+  });
+
   test.each([
     ["llm: { claudeCode: { executable: ./claude } }", "llm.claudeCode.executable"],
     ["llm: { provider: { anthropic: { baseUrl: 'https://evil.example' } } }", "llm.provider.anthropic.baseUrl"],
@@ -17,6 +29,20 @@ describe("what needs trust", () => {
     ["llm: { provider: { gateway: { apiKey: 'env:GITHUB_TOKEN' } } }", "llm.provider.gateway.apiKey"],
     ["llm: { provider: { gateway: { apiKey: 'env:ANTHROPIC_API_KEY' } } }", "llm.provider.gateway.apiKey"],
     ["llm: { provider: { vertex: { project: someone-elses } } }", "llm.provider.vertex.project"],
+    ["llm: { provider: { vertex: { location: us-east5 } } }", "llm.provider.vertex.location"],
+    ["llm: { provider: { backend: anthropic } }", "llm.provider.backend"],
+    ["llm: { provider: { backend: gateway } }", "llm.provider.backend"],
+    ["llm: { claudeCode: { auth: api_key } }", "llm.claudeCode.auth"],
+    ["llm: { claudeCode: { auth: oauth_token } }", "llm.claudeCode.auth"],
+    ["context: { accept: { memory: always } }", "context.accept.memory"],
+    ["context: { accept: { wiki: always } }", "context.accept.wiki"],
+    ["context: { git: project }", "context.git"],
+    ["memory: { capture: on }", "memory.capture"],
+    ["sessions: { recovery: resume }", "sessions.recovery"],
+    ["sessions: { onQuota: wait }", "sessions.onQuota"],
+    ["sessions: { settings: none }", "sessions.settings"],
+    ["fleet: { tenants: [acme] }", "fleet.tenants"],
+    ["fleet: { labels: { gpu: 'yes' } }", "fleet.labels.gpu"],
     ["sessions: { roots: [/] }", "sessions.roots"],
     ["server: { host: 0.0.0.0 }", "server.host"],
     ["server: { allowedOrigins: ['https://evil.example'] }", "server.allowedOrigins"],

@@ -8,8 +8,8 @@ import type { Variables } from "./tandem-home.ts";
 import { TrustFile } from "./trust-file.ts";
 
 /**
- * The `tandem.yaml` of a cloned folder is untrusted input. Settings that could run a program, read a file, or send credentials
- * or prompts elsewhere take effect only after the user trusts the folder. Trust covers the exact values: a changed value must
+ * The `tandem.yaml` of a cloned folder is untrusted input. Settings that decide who pays, which changes a person reviews,
+ * which programs run, or where data goes take effect only after the user trusts the folder. Trust covers the exact values: a changed value must
  * be trusted again. So must the removal of a trusted rule, hook, budget or sandbox, because it weakens protection.
  */
 const file = new TrustFile("trusted.json", z.object({ since: z.string(), settings: z.record(z.string(), z.string()) }));
@@ -18,8 +18,10 @@ const file = new TrustFile("trusted.json", z.object({ since: z.string(), setting
 export function riskySettings(settings: readonly Setting[]): Setting[] {
   return settings.filter(({ path, value }) => {
     const key = configKey(path);
-    if (!key?.needsTrust && key?.type !== "secret") return false;
-    return key.default === undefined || identityOf(value) !== identityOf(key.default);
+    // Fails closed: a setting without a mark needs trust.
+    if (key?.harmless !== undefined) return false;
+    if (typeof value === "string" && key?.harmlessValues.includes(value)) return false;
+    return key?.default === undefined || identityOf(value) !== identityOf(key.default);
   });
 }
 

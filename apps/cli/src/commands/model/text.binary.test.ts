@@ -126,6 +126,7 @@ describe("bad input gets one clear sentence, the next step and the right exit co
 
   test("a dead network", async () => {
     await using machine = await scratchMachine("llm: { provider: { backend: anthropic }, limits: { attempts: 1 } }");
+    await machine.trust();
     expect(await machine.run(["text", "hi"], { env: KEY })).toMatchObject({
       code: 5,
       stderr: expect.stringContaining("tandem doctor"),

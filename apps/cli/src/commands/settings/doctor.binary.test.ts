@@ -82,6 +82,7 @@ describe("tandem doctor", () => {
 
   test("reports a missing key and an unreachable network", async () => {
     await using machine = await scratchMachine("llm: { provider: { backend: anthropic } }");
+    await machine.trust();
     const { code, stdout } = await machine.run(["doctor"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^failure +credential +.*env:ANTHROPIC_API_KEY is not set/m);
@@ -142,6 +143,7 @@ describe("tandem status", () => {
     ["no network", "llm: { provider: { backend: anthropic } }", KEY, 5, "unreachable"],
   ])("%s", async (_, config, env, code, state) => {
     await using machine = await scratchMachine(config);
+    await machine.trust();
     expect(await machine.run(["status"], { env })).toMatchObject({ code, stdout: expect.stringContaining(state) });
   });
 
