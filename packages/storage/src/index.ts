@@ -20,6 +20,7 @@ export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";
 export type { Account, AccountState, Claim, SharedScope, Shortage, Spending } from "./spending.ts";
 export { DEFAULT_TENANT, type TenantLimits, type TenantRow, type TenantStore } from "./tenant-store.ts";
+export { ThreadPool } from "./thread-pool.ts";
 export { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "./worker-store.ts";
 export {
   SCOPES,

@@ -20,6 +20,8 @@ export interface Questions {
   addVectors: { ask: { matrix: string; length: number; documents: Float64Array; vectors: Float32Array }; answer: null };
   keepVectors: { ask: { matrix: string; documents: Float64Array }; answer: null };
   dropMatrix: { ask: { matrix: string }; answer: null };
+  /** Frees all matrices: the thread may serve another store next. */
+  dropAll: { ask: null; answer: null };
   nearest: {
     ask: { matrix: string; vector: Float32Array; count: number; among: Float64Array | undefined };
     answer: { documents: number[] };

@@ -30,6 +30,10 @@ const answers: { [N in QuestionName]: (ask: Questions[N]["ask"]) => Questions[N]
     matrices.delete(matrix);
     return null;
   },
+  dropAll: () => {
+    matrices.clear();
+    return null;
+  },
   nearest: ({ matrix, vector, count, among }) => {
     return { documents: matrices.get(matrix)?.nearest(vector, count, among) ?? [] };
   },

@@ -1,12 +1,14 @@
-import { type Transferable, Worker } from "node:worker_threads";
+import type { Transferable, Worker } from "node:worker_threads";
 import { TandemError } from "@tandem/protocol";
-import { threadVariables } from "../thread-variables.ts";
+import { ThreadPool } from "../thread-pool.ts";
 import type { QuestionName, Questions, Reply, Request } from "./search-messages.ts";
 
 interface Pending {
   resolve: (answer: unknown) => void;
   reject: (error: unknown) => void;
 }
+
+const threads = new ThreadPool(new URL("./search-thread.ts", import.meta.url));
 
 /** Main-thread client of the search thread, which starts on first use. */
 export class SearchWorker implements AsyncDisposable {
@@ -15,6 +17,23 @@ export class SearchWorker implements AsyncDisposable {
   #worker: Worker | undefined;
   #count = 0;
   #closed = false;
+  readonly #onReply = (reply: Reply): void => {
+    const pending = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
+    if (this.#pending.size === 0) this.#worker?.unref();
+    if (reply.ok) pending?.resolve(reply.answer);
+    else pending?.reject(failed(reply.message));
+  };
+  /** The error of a thread, or its exit code. */
+  readonly #onEnd = (cause?: unknown): void => {
+    if (this.#worker === undefined) return;
+    this.#worker.off("message", this.#onReply).off("error", this.#onEnd).off("exit", this.#onEnd);
+    this.#worker = undefined;
+    const why = cause instanceof Error ? cause.message : "its thread has ended";
+    for (const { reject } of this.#pending.values()) reject(failed(why));
+    this.#pending.clear();
+    this.#onLost();
+  };
 
   /** `onLost` is called when the thread exits and its matrices are lost. */
   constructor(onLost: () => void) {
@@ -39,30 +58,24 @@ export class SearchWorker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    const worker = this.#worker;
+    const isIdle = this.#pending.size === 0;
+    const cleared = worker && isIdle ? this.ask("dropAll", null) : undefined;
     this.#closed = true;
-    await this.#worker?.terminate();
+    if (!isIdle) await worker?.terminate();
+    await cleared?.catch(() => undefined);
+    // The thread may have ended meanwhile.
+    if (!worker || this.#worker !== worker) return;
+    this.#worker = undefined;
+    worker.off("message", this.#onReply).off("error", this.#onEnd).off("exit", this.#onEnd);
+    threads.giveBack(worker);
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./search-thread.ts", import.meta.url), { env: threadVariables() });
+    const worker = threads.take();
     worker.unref();
-    worker.on("message", (reply: Reply) => {
-      const pending = this.#pending.get(reply.id);
-      this.#pending.delete(reply.id);
-      if (this.#pending.size === 0) worker.unref();
-      if (reply.ok) pending?.resolve(reply.answer);
-      else pending?.reject(failed(reply.message));
-    });
-    const end = (error?: Error): void => {
-      if (this.#worker !== worker) return;
-      this.#worker = undefined;
-      for (const { reject } of this.#pending.values()) reject(failed(error?.message ?? "its thread has ended"));
-      this.#pending.clear();
-      this.#onLost();
-    };
-    worker.on("error", (error) => end(error instanceof Error ? error : undefined));
-    worker.on("exit", () => end());
-    return worker;
+    return worker.on("message", this.#onReply).on("error", this.#onEnd).on("exit", this.#onEnd);
   }
 }
 

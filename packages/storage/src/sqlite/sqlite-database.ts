@@ -136,7 +136,7 @@ export class SqliteDatabase implements Database {
     // Readers first: the last connection to close checkpoints the WAL.
     for (const role of ["searcher", "reader", "writer"] as const) {
       const worker = await this.#workers[role]?.catch(() => undefined);
-      await worker?.ask({ type: "close" }).catch(() => undefined);
+      await worker?.close().catch(() => undefined);
     }
   }
 

@@ -1,5 +1,5 @@
-// Entry point of a thread with one connection. A process has only one writer.
-import { parentPort, workerData } from "node:worker_threads";
+// Entry point of a thread with one connection at a time. A process has only one writer per file.
+import { parentPort } from "node:worker_threads";
 import { workOf } from "../operation.ts";
 import "../operations/all.ts";
 import { migrate } from "../operations/schema/migrate.ts";
@@ -14,29 +14,24 @@ const WATCH_MS = 100;
 /** About 4 MB: short enough to fit between two commits. */
 const PAGES_FREED_AT_ONCE = 1_000;
 
-const { file, role, isShared } = workerData as ThreadData;
 const port = parentPort!;
 const say = (reply: Reply): void => port.postMessage(reply);
 
 let watch: NodeJS.Timeout | undefined;
 let freeing: NodeJS.Immediate | undefined;
 
+let data: ThreadData | undefined;
 let opened: SqliteConnection | undefined;
-const connect = (): SqliteConnection => (opened ??= new SqliteConnection(file, { readOnly: role !== "writer" }));
+const connect = (): SqliteConnection =>
+  (opened ??= new SqliteConnection(data!.file, { readOnly: data!.role !== "writer" }));
 
-try {
-  // The reader connects lazily: the writer may still be migrating.
-  if (role === "writer") {
-    transaction(() => perform(migrate({ ...SQLITE, isShared }), (statement) => connect().execute(statement)));
-  }
-  port.on("message", answer);
-  say({ type: "opened", result: { ok: true, value: undefined } });
-} catch (error) {
-  say({ type: "opened", result: { ok: false, reason: reasonOf(error) } });
-}
+port.on("message", answer);
 
 function answer(request: Request): void {
   switch (request.type) {
+    case "open":
+      data = request.data;
+      return say({ type: "done", id: request.id, results: [attempt(open)] });
     case "read":
       return say({ type: "done", id: request.id, results: [attempt(() => read(request.call))] });
     case "write":
@@ -44,11 +39,24 @@ function answer(request: Request): void {
     case "watch":
       return watchOthers(request.on);
     case "close":
-      clearInterval(watch);
-      clearImmediate(freeing);
-      say({ type: "done", id: request.id, results: [attempt(() => opened?.[Symbol.dispose]())] });
-      return port.close();
+      return say({ type: "done", id: request.id, results: [attempt(close)] });
   }
+}
+
+function open(): void {
+  // The reader connects lazily: the writer may still be migrating.
+  if (data?.role !== "writer") return;
+  const { isShared } = data;
+  transaction(() => perform(migrate({ ...SQLITE, isShared }), (statement) => connect().execute(statement)));
+}
+
+/** Resets all state: the thread's next connection may be to another file. */
+function close(): void {
+  clearInterval(watch);
+  clearImmediate(freeing);
+  const closing = opened;
+  [watch, freeing, data, opened] = [undefined, undefined, undefined, undefined];
+  closing?.[Symbol.dispose]();
 }
 
 function read(call: Call): unknown {

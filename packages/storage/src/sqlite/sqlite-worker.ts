@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { Worker } from "node:worker_threads";
-import { reasonOf, unavailable } from "../refusal.ts";
-import { threadVariables } from "../thread-variables.ts";
+import type { Worker } from "node:worker_threads";
+import { unavailable } from "../refusal.ts";
+import { ThreadPool } from "../thread-pool.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import type { Reply, Request, Result, ThreadData } from "./thread-messages.ts";
 
@@ -17,43 +16,39 @@ interface Handlers {
 
 type Question<R = Request> = R extends { id: number } ? Omit<R, "id"> : never;
 
+const threads = new ThreadPool(new URL("./sqlite-thread.ts", import.meta.url));
+
 /** Main-thread client of a SQLite thread. If the thread dies, pending calls fail. */
 export class SqliteWorker {
-  readonly #worker: Worker;
+  readonly #worker: Worker = threads.take();
   readonly #pending = new Map<number, Pending>();
-  readonly #onEnd: () => void;
+  readonly #handlers: Handlers;
+  readonly #onEnd = (cause?: unknown): void => this.#end(cause);
+  readonly #onReply = (reply: Reply): void => {
+    if (reply.type === "changed") this.#handlers.changed();
+    else this.#settle(reply.id)?.resolve(reply.results);
+  };
   #count = 0;
+  /** Another store may use the thread now. */
+  #isClosed = false;
 
-  private constructor(data: ThreadData, handlers: Handlers) {
-    this.#worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), {
-      workerData: data,
-      env: threadVariables(),
-    });
-    this.#onEnd = handlers.ended;
-    this.#worker.on("message", (reply: Reply) => {
-      if (reply.type === "changed") handlers.changed();
-      if (reply.type === "done") this.#settle(reply.id)?.resolve(reply.results);
-    });
-    this.#worker.on("error", () => this.#end());
-    this.#worker.on("exit", () => this.#end());
+  private constructor(handlers: Handlers) {
+    this.#handlers = handlers;
+    this.#worker.on("message", this.#onReply).on("error", this.#onEnd).on("exit", this.#onEnd);
   }
 
   /** Rejects if the database cannot be opened. */
   static async open(data: ThreadData, handlers: Handlers): Promise<SqliteWorker> {
-    const made = new SqliteWorker(data, handlers);
-    const [reply] = (await once(made.#worker, "message").catch((error: unknown) => {
-      throw toTandemError(reasonOf(error), error);
-    })) as [Extract<Reply, { type: "opened" }>];
-    if (!reply.result.ok) {
-      await made.#worker.terminate();
-      throw toTandemError(reply.result.reason);
-    }
-    // The thread keeps the process alive only while a request is pending.
-    made.#worker.unref();
-    return made;
+    const made = new SqliteWorker(handlers);
+    const [result] = await made.ask({ type: "open", data });
+    if (result?.ok) return made;
+    await made.#worker.terminate();
+    throw toTandemError(result!.reason);
   }
 
+  /** The thread keeps the process alive only while a request is pending. */
   ask(question: Question): Promise<Result[]> {
+    if (this.#isClosed) return Promise.reject(toTandemError(unavailable("it has been closed").reason));
     return new Promise((resolve, reject) => {
       this.#count += 1;
       if (this.#pending.size === 0) this.#worker.ref();
@@ -63,7 +58,16 @@ export class SqliteWorker {
   }
 
   watch(on: boolean): void {
-    this.#worker.postMessage({ type: "watch", on } satisfies Request, []);
+    if (!this.#isClosed) this.#worker.postMessage({ type: "watch", on } satisfies Request, []);
+  }
+
+  /** Closes the connection. */
+  async close(): Promise<void> {
+    const closing = this.ask({ type: "close" });
+    this.#isClosed = true;
+    await closing;
+    this.#worker.off("message", this.#onReply).off("error", this.#onEnd).off("exit", this.#onEnd);
+    threads.giveBack(this.#worker);
   }
 
   #settle(id: number): Pending | undefined {
@@ -73,10 +77,10 @@ export class SqliteWorker {
     return pending;
   }
 
-  #end(): void {
-    const error = toTandemError(unavailable("its thread has ended").reason);
+  #end(cause?: unknown): void {
+    const error = toTandemError(unavailable("its thread has ended").reason, cause);
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
-    this.#onEnd();
+    this.#handlers.ended();
   }
 }

@@ -15,6 +15,8 @@ export interface ThreadData {
 }
 
 export type Request =
+  /** Answered when the connection is open and migrated. */
+  | { id: number; type: "open"; data: ThreadData }
   /** Each call runs in its own savepoint of one transaction. */
   | { id: number; type: "write"; calls: Call[] }
   | { id: number; type: "read"; call: Call }
@@ -24,8 +26,6 @@ export type Request =
 export type Result = { ok: true; value: unknown } | { ok: false; reason: Reason };
 
 export type Reply =
-  /** Sent once: the connection is open and migrated, or opening failed. */
-  | { type: "opened"; result: Result }
   | { type: "done"; id: number; results: Result[] }
   /** Another process has committed. */
   | { type: "changed" };

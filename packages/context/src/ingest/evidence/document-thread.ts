@@ -1,14 +1,19 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { TandemError } from "@tandem/protocol";
+import { ThreadPool } from "@tandem/storage";
 import type { Conversion, Converted } from "./convert-document.ts";
 
 // A malicious or broken document can hang a parser or exhaust memory. Only that document must fail, not the server.
 const DEADLINE_MS = 60_000;
 const MEMORY_MB = 768;
 
+const threads = new ThreadPool(new URL("./document-worker.ts", import.meta.url), {
+  maxOldGenerationSizeMb: MEMORY_MB,
+});
+
 type Reply = { converted: Converted } | { refusal: { code: string; message: string; fix: string } };
 
-/** Converts documents to passages in its own thread, started on demand and replaced after a failure. */
+/** Converts documents to passages in a thread of its own, taken on demand and replaced after a failure. */
 export class DocumentThread implements AsyncDisposable {
   readonly #deadlineMs: number;
   #worker: Worker | undefined;
@@ -26,11 +31,14 @@ export class DocumentThread implements AsyncDisposable {
   }
 
   async #ask(conversion: Conversion): Promise<Converted> {
-    const worker = (this.#worker ??= startWorker());
+    const worker = (this.#worker ??= threads.take());
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const { path } = conversion;
-    const fail = (code: string, message: string) =>
+    let isWell = true;
+    const fail = (code: string, message: string) => {
+      isWell = false;
       resolve({ refusal: { code, message, fix: "Simplify or split it, or leave it out with `exclude`." } });
+    };
     const onExit = () => fail("broken", `${path} takes more memory to read than there is for it.`);
     const onError = (error: Error) =>
       "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
@@ -42,17 +50,15 @@ export class DocumentThread implements AsyncDisposable {
     );
     worker.once("message", resolve).once("error", onError).once("exit", onExit);
     worker.postMessage(conversion, []);
-    let isWell = false;
     try {
       const reply = await promise;
-      isWell = "converted" in reply || reply.refusal.code !== "timeout";
       if ("converted" in reply) return reply.converted;
       throw new TandemError(reply.refusal.code, reply.refusal.message, { fix: reply.refusal.fix });
     } finally {
       clearTimeout(deadline);
       worker.off("message", resolve).off("exit", onExit);
       // It may emit another error while terminating.
-      if (isWell && worker.threadId !== -1) worker.off("error", onError);
+      if (isWell) worker.off("error", onError);
       else {
         this.#worker = undefined;
         await worker.terminate();
@@ -62,12 +68,7 @@ export class DocumentThread implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#last;
-    await this.#worker?.terminate();
+    if (this.#worker) threads.giveBack(this.#worker);
     this.#worker = undefined;
   }
 }
-
-const startWorker = (): Worker =>
-  new Worker(new URL("./document-worker.ts", import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
-  });
