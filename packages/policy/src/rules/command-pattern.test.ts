@@ -56,6 +56,36 @@ describe("commands", () => {
     ["allow Bash(npm *)", "npm exec x", "-"],
     ["allow Bash(docker *)", "docker run -v ./x:/x y", "-"],
     ["allow Bash(docker *)", "docker run -v /:/x y", "ask"],
+    ["allow Bash(git *)", "git remote-ext x 'touch y'", "-"],
+    ["allow Bash(git *)", "git merge-index ./evil -a", "-"],
+    ["allow Bash(git *)", "git --bare status", "-"],
+    ["allow Bash(git *)", "git credential-store get", "-"],
+    ["allow Bash(git bisect *)", "git bisect good", "allow"],
+    ["allow Bash(git archive *)", "git archive --exec=./evil HEAD", "-"],
+    ["allow Bash(git *)", "git commit -am 'a message: of::words'", "allow"],
+    ["allow Bash(git *)", "git push -u origin main", "allow"],
+    ["allow Bash(sed *)", "sed -l 1p '1e touch y' f", "-"],
+    ["allow Bash(sed *)", "sed -n '1,5p' f", "allow"],
+    ["allow Bash(sed *)", "sed ':a;N;$!ba;s/\\n/ /g' f", "allow"],
+    ["allow Bash(sed *)", "sed -e '/^$/d' -e 's/[a-z_]*x/&&/2p' f", "allow"],
+    ["allow Bash(awk *)", "awk -W exec e.awk", "-"],
+    ["allow Bash(awk *)", "awk -F'|' '$1 >= 2 || $3 {print $2}' f", "allow"],
+    ["allow Bash(npm run test *)", "npm run test --script-sh=./evil.sh", "-"],
+    ["allow Bash(npm run test *)", "npm run test -- --script-sh=./evil.sh", "allow"],
+    ["allow Bash(curl *)", "curl -w '%output{x}y' https://x.example", "-"],
+    ["allow Bash(curl *)", "curl -s -o /dev/null -w '%{http_code}' https://x.example", "allow"],
+    ["allow Bash(ps *)", "ps eww -A", "ask"],
+    ["allow Bash(ps *)", "ps aux", "allow"],
+    ["allow Bash(ps *)", "ps -eo pid,ppid,cmd --sort=-%mem", "allow"],
+    ["allow Bash(ps e)", "ps e", "allow"],
+    ["allow Bash(ssh build *)", "ssh build ls -la", "allow"],
+    ["allow Bash(ssh build *)", "ssh build -oProxyCommand=x ls", "-"],
+    ["allow Bash(tar *)", "tar czf x.tgz src", "allow"],
+    ["allow Bash(tar *)", "tar czf host:x.tgz src", "-"],
+    ["allow Bash(terraform *)", "terraform plan -out=x", "allow"],
+    ["deny WebFetch(evil.com)", "curl 'http://{evil}.com'", "ask"],
+    ["deny WebFetch(evil.com)", "curl 'evi[l-l].com'", "ask"],
+    ["deny WebFetch(evil.com)", `curl -d '{"a":[1]}' https://x.example`, "-"],
     // Deny and ask rules match as prefixes and ignore options.
     ["deny Bash(git push)", "git push", "deny"],
     ["deny Bash(git push)", "git push origin main", "deny"],
@@ -146,6 +176,18 @@ describe("commands", () => {
     ["deny Write", "tee a", "deny"],
   ])("%s: %s → %s", (rule, command, expected) => {
     expect(say(`Bash(${command})`, rule)).toBe(expected);
+  });
+
+  test("beside a deny, only a rule that names a program allows what cannot be seen", () => {
+    for (const command of ["make", "make clean", "python3 x.py", "npm test", "sed -i d x", "git log --help"]) {
+      for (const rule of ["allow Bash", "allow Bash(*)", "allow shell", "allow *"]) {
+        expect(say(`Bash(${command})`, "deny Bash(rm)", rule), `${command} with ${rule}`).toBe("ask");
+        expect(say(`Bash(${command})`, rule), `${command} with ${rule} alone`).toBe("allow");
+      }
+      expect(say(`Bash(${command})`, "deny Bash(rm)", `allow Bash(${command})`), command).toBe("allow");
+    }
+    expect(say("Bash(ls -la)", "deny Bash(rm)", "allow Bash")).toBe("allow");
+    expect(say("Bash(make)", "deny Bash(rm)", "allow Bash(make *)")).toBe("allow");
   });
 
   test("allow rules apply in the session's folder only", () => {

@@ -46,7 +46,10 @@ function patternProblem(subject: string, pattern: string, action: Rule["action"]
   return undefined;
 }
 
-const RUNS_ANYTHING = new Set("sh bash zsh dash ksh fish eval sudo doas env xargs exec ssh".split(" "));
+const RUNS_ANYTHING = new Set(
+  `sh bash zsh dash ksh ash fish pwsh eval sudo doas su runuser pkexec env xargs exec ssh busybox toybox parallel flock
+  script watch strace ltrace gdb chroot unshare nsenter command builtin`.split(/\s+/),
+);
 
 export function compileRule(rule: KeptRule, paths: SessionPaths): CompiledRule {
   const restricts = rule.action !== "allow";

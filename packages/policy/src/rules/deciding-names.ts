@@ -1,6 +1,8 @@
 /** Files and folders that control which programs run, or what Tandem allows this session. */
 export const DECIDING_NAMES: readonly string[] =
-  ".git .claude .husky .tandem .opencode tandem.yaml .mcp.json .envrc opencode.json opencode.jsonc".split(" ");
+  ".git .gitconfig .claude .husky .tandem .opencode tandem.yaml .mcp.json .envrc opencode.json opencode.jsonc".split(
+    " ",
+  );
 
 /** The first part of a path that is such a name, in any spelling that a file system takes for it. */
 export const findDecidingName = (path: string): string | undefined => path.split(/[/\\]/).find(isDecidingName);

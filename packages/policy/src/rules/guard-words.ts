@@ -61,6 +61,9 @@ function guardOfSecrets(
   const { words, assigns } = command;
   const goes = program === "cd" || program === "pushd";
   if (isLooking(unit) && !goes) return undefined;
+  // Its options may show the variables of other processes.
+  const [unlisted] = program === "ps" ? hatches : [];
+  if (unlisted !== undefined) return SECRET(words[unlisted]!.text ?? words[unlisted]!.source);
   const search = searchOf(program, words);
   const below = search !== undefined || unit.reach !== "reads" || hatches.length > 0;
   if (search === "here" && from.some((folder) => isSecret(folder, paths, true))) return SECRET("what is below it");

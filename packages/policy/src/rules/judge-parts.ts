@@ -30,6 +30,8 @@ export interface Caution {
   why: string;
   /** Only a rule that spells this out lifts the caution; a rule for the whole tool or with `*` here does not. */
   spelled?: string;
+  /** Only a rule that names the program lifts the caution; `allow Bash` does not. */
+  named?: true;
 }
 
 /**
@@ -60,7 +62,8 @@ function verdictOn(what: string, considered: readonly Considered[], caution: Cau
 }
 
 function lifts({ tool, pattern }: KeptRule, caution: Caution | undefined): boolean {
-  if (caution?.spelled === undefined) return true;
+  if (caution?.spelled === undefined)
+    return caution?.named !== true || (pattern !== undefined && pattern.trim() !== "*");
   if (pattern === undefined) return false;
   if (subjectOf(tool) === "path") return !/[*?]|\/$/.test(pattern);
   const command = readCommandPattern(pattern);

@@ -80,7 +80,8 @@ function considerCommand(compiled: CompiledRule, unit: ShellUnit, line: string):
   const fit = matchesRestriction(pattern.command, unit);
   if (fit === "yes") return [{ rule, fit, why: "it begins with these words" }];
   if (fit === "no" && unit.hatches.length === 0) return [{ rule, fit, why: "its words are others" }];
-  return [mentioned(rule, mentionsProgram(pattern.command, line), "what it runs cannot be known")];
+  const named = mentionsProgram(pattern.command, line);
+  return [fit === "no" ? unseen(rule, named) : mentioned(rule, named, UNSEEN)];
 }
 
 /** Matches deny and ask rules against paths and domains that the words of a command name. */
@@ -108,7 +109,7 @@ function considerWords(
   if (fits.has("yes")) return [{ rule, fit: "yes", why: "one of its words names that path" }];
   if (unit.hatches.length > 0 && unit.program !== "find") {
     const named = pattern.path.name !== undefined && line.includes(pattern.path.name);
-    return [mentioned(rule, named, "what it runs cannot be known")];
+    return [fits.has("maybe") ? mentioned(rule, named, UNSEEN) : unseen(rule, named)];
   }
   const fit: Fit = fits.has("maybe") ? "maybe" : "no";
   return [{ rule, fit, why: fit === "maybe" ? "one of its words may lead there" : "no word of it names that path" }];
@@ -120,6 +121,8 @@ const goesUnknown = ({ program, command }: ShellUnit): boolean =>
   command.words.some(({ text, glob }, index) => {
     if (index === 0) return false;
     if (text === undefined || (glob && !/^https?:\/\/[\w.-]+(?:[/:?]|$)/.test(text))) return true;
+    // curl expands `{a,b}` and `[a-c]` itself.
+    if (program === "curl" && /^(?:[a-z]+:\/\/)?[\w.@:-]*[{[][^"\s]*$/i.test(text)) return true;
     if (program === "wget") return /^-[a-zA-Z]*i|^--in/.test(text);
     return program === "curl" && /^-[a-zA-Z]*[Kx]|^--(?:conf|connect-to|prox|prep|sock|res)/.test(text);
   });
@@ -261,6 +264,14 @@ const mentioned = (rule: CompiledRule["rule"], named: boolean, doubt: string): C
   why: named ? `${doubt}, and it names what the rule is about` : doubt,
 });
 
+const UNSEEN = "what it runs cannot be known";
+
+/** For words that may run other code. A deny that they do not mention leaves it to the caution, which an allow rule may lift. */
+const unseen = (rule: CompiledRule["rule"], named: boolean): Considered =>
+  !named && rule.action === "deny"
+    ? { rule, fit: "no", why: `${UNSEEN}; it does not name it` }
+    : mentioned(rule, named, UNSEEN);
+
 /** The reason to ask about a command that no rule matches. */
 function cautionOf(
   unit: ShellUnit,
@@ -272,17 +283,18 @@ function cautionOf(
   const guarded = guardWords(unit, line, paths, [...folders.known, ...ownFolders(unit, paths, folders)]);
   if (guarded) return guarded;
   if (!deniesByPattern(rules)) return undefined;
-  if (unit.program === undefined) return { why: "which program it runs cannot be known, and rules deny some" };
-  if (unit.hatches.length > 0) return { why: "it runs code that cannot be seen, and rules deny some" };
+  const unknown = (why: string): Caution => ({ why: `${why}, and rules deny some`, named: true });
+  if (unit.program === undefined) return unknown("which program it runs cannot be known");
+  if (unit.hatches.length > 0) return unknown("it may run code that cannot be seen");
   if (unit.reach === "unknown" && !unit.transparent) {
-    return { why: `what \`${unit.program}\` does beyond its words cannot be known, and rules deny some of it` };
+    return unknown(`what \`${unit.program}\` does beyond its words cannot be known`);
   }
   return undefined;
 }
 
 const whyNot = (unit: ShellUnit): string =>
   unit.hatches.length > 0
-    ? "a word of it runs other code, and the rule does not spell that out"
+    ? "a word of it may run other code, and the rule does not spell that out"
     : "its words are others";
 
 function kindOf(path: string): "file" | "folder" | undefined {

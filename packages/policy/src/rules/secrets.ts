@@ -6,6 +6,11 @@ const PROCESSES = ["environ", "mem", "fd/**", "root/**", "cwd/**", "map_files/**
   (part) => `/proc/*/${part}`,
 );
 
+/** Keys and tokens of other programs, in the user's home. */
+const CREDENTIALS = `.ssh/ .gnupg/ .aws/ .azure/ .kube/ .config/gh/ .config/gcloud/ .docker/config.json .netrc .pgpass
+  .git-credentials .config/git/credentials .npmrc .yarnrc.yml .pypirc .vault-token .cargo/credentials
+  .cargo/credentials.toml`.split(/\s+/);
+
 interface Secrets {
   patterns: readonly PathPattern[];
   /** Matches secrets by name in text whose paths cannot be resolved. */
@@ -18,7 +23,8 @@ function secretsOf(paths: SessionPaths): Secrets {
   const found = known.get(paths);
   if (found) return found;
   const { state, secrets = [] } = paths;
-  const files = [...secrets, ...PROCESSES, ...(state === undefined ? [] : [`${state}/`])];
+  const credentials = CREDENTIALS.map((file) => `~/${file}`);
+  const files = [...secrets, ...credentials, ...PROCESSES, ...(state === undefined ? [] : [`${state}/`])];
   const names = [...MENTIONED, ...(state === undefined ? [] : [state, inHome(state, paths.home)])];
   const made = {
     patterns: files.map((file) => new PathPattern(file, paths, true)),
@@ -28,7 +34,9 @@ function secretsOf(paths: SessionPaths): Secrets {
   return made;
 }
 
-const MENTIONED = [".credentials.json", ".claude.json", "TANDEM_HOME", "CLAUDE_CONFIG_DIR"];
+const MENTIONED =
+  `.credentials.json .claude.json TANDEM_HOME CLAUDE_CONFIG_DIR .ssh .gnupg .aws .azure .kube .netrc .pgpass
+  .git-credentials`.split(/\s+/);
 
 const inHome = (state: string, home: string): string => {
   const inside = relative(home, state);
@@ -36,8 +44,8 @@ const inHome = (state: string, home: string): string => {
 };
 
 /**
- * Whether a path leads to secrets that would let an agent impersonate a person: Tandem's own folder, Claude Code's credentials,
- * data of other processes. `below` includes everything below the path.
+ * Whether a path leads to secrets that would let an agent impersonate a person: Tandem's own folder, credentials of Claude Code
+ * and of other programs, data of other processes. `below` includes everything below the path.
  */
 export function isSecret(lexical: string, paths: SessionPaths, below = false): boolean {
   const { patterns } = secretsOf(paths);

@@ -1,7 +1,18 @@
+import { unlistedWords, type OptionTable } from "./option-table.ts";
 import type { ShellWord } from "./shell-word.ts";
+import { BUILD_PROGRAMS } from "./tables/build-programs.ts";
+import { FILE_PROGRAMS } from "./tables/file-programs.ts";
+import { unlistedFindWords } from "./tables/find-words.ts";
+import { GIT } from "./tables/git-programs.ts";
+import { LANGUAGE_PROGRAMS, languageName } from "./tables/language-programs.ts";
+import { NETWORK_PROGRAMS } from "./tables/network-programs.ts";
+import { OTHER_PROGRAMS } from "./tables/other-programs.ts";
+import { SCRIPT_PROGRAMS } from "./tables/script-programs.ts";
+import { SEARCH_PROGRAMS } from "./tables/search-programs.ts";
+import { TEXT_PROGRAMS } from "./tables/text-programs.ts";
 
-// Facts about programs. They allow nothing by themselves: they say which programs do no more than their words show, and which
-// words make a program run other code.
+// Facts about programs. They allow nothing by themselves: they say which programs do no more than their words show. The tables
+// list, for each known program, the words that are known to be harmless.
 
 /** These programs only read the files that their words name. */
 const READERS = new Set(
@@ -15,7 +26,7 @@ const READERS = new Set(
 /** These programs change only the files that their words name. */
 const WRITERS = new Set(
   `rm rmdir mv cp mkdir touch ln chmod chown chgrp tee truncate dd unlink install shred mktemp uniq
-  split gzip gunzip xxd base64`.split(/\s+/),
+  xxd base64`.split(/\s+/),
 );
 
 /** Git subcommands that only read unless an option says otherwise. They may show files that no word names. */
@@ -68,137 +79,42 @@ export function reachOf(program: string | undefined, words: readonly ShellWord[]
 const named = (program: string): Reach =>
   READERS.has(program) ? "reads" : WRITERS.has(program) ? "writes" : "unknown";
 
-/** Words that make a program run or load code, or write to a file that no other word names. */
-const HATCHES: readonly { programs: RegExp; words: RegExp }[] = [
-  // Builtins that evaluate arithmetic also run commands in array subscripts.
-  { programs: /^(?:test|\[|printf|exit|return|break|continue|wait|sleep)$/, words: /^-[vRp]$|\$\(|`|\[.*\$/ },
-  { programs: /^(?:python|pypy)[\d.]*$/, words: /^-[a-zA-Z]*[cm]|^-$/ },
-  {
-    programs: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/,
-    words: /^-[a-z]*[epr]|^--(?:eval|print|require|import|loader)|^eval$|^-$/,
-  },
-  {
-    programs: /^(?:perl|ruby|lua|luajit|php|osascript|tclsh|groovy|julia|Rscript|elixir|scala|swift)[\d.]*$/i,
-    words: /^-[a-zA-Z]*[eErRnpiIM]|^--(?:eval|execute)|^-$/,
-  },
-  { programs: /^(?:[gmn]?awk)$/, words: /^-[fEil]|system|getline|[|>@]/ },
-  { programs: /^find$/, words: /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)$/ },
-  { programs: /^fd(?:find)?$/, words: /^-[a-zA-Z]*[xX]|^--exec/ },
-  { programs: /^rg$/, words: /^--(?:pre|hostname-bin)/ },
-  { programs: /^sort$/, words: /^-[a-zA-Z]*[oT]/ },
-  { programs: /^tree$/, words: /^-[a-zA-Z]*[oR]/ },
-  { programs: /^(?:date)$/, words: /^-[a-zA-Z]*s/ },
-  { programs: /^file$/, words: /^-[a-zA-Z]*C/ },
-  { programs: /^printf$/, words: /^-v/ },
-  { programs: /^(?:g|bsd)?tar$/, words: /^-{0,2}[a-zA-Z]*[IF]/ },
-  {
-    programs: /^(?:ssh|scp|sftp|rsync)$/,
-    words: /^-[a-zA-Z]*[oeFSJ]|^--(?:rsh|rsync-path)|proxycommand|localcommand/i,
-  },
-  { programs: /^(?:vim?|nvim|ex|view|ed|emacs|nano|less|more|man|pager)$/, words: /^/ },
-  {
-    programs: /^(?:npm|pnpm|yarn|bun)$/,
-    words:
-      /^(?:exec|x|dlx|explore|config|c|set|set-script|edit|node|create|init)$|^--(?:script-shell|shell|node-options|prefix|cwd|dir|userconfig|globalconfig)|^-C$/,
-  },
-  {
-    programs: /^(?:docker|podman|nerdctl)$/,
-    words:
-      /^-[a-zA-Z]*v|^--(?:volume|mount|privileged|device|pid|ipc|cap-add|security-opt|entrypoint|host|config|context)|^(?:exec|cp|config|plugin)$/,
-  },
-  { programs: /^g?make$/, words: /^-[a-zA-Z]*[fECI]|=/ },
-  {
-    programs: /^(?:go|cargo|rustc|gcc|g\+\+|cc|clang|ld)$/,
-    words: /^-{1,2}(?:exec|toolexec|vettool|config|wrapper|fplugin|load)|^@/,
-  },
-  { programs: /^curl$/, words: /^-[a-zA-Z]*[oOKTcDJ]/ },
-  { programs: /^wget$/, words: /^/ },
-  { programs: /^(?:zip|unzip|7za?)$/, words: /^-[a-zA-Z]*T/ },
-  { programs: /^gh$/, words: /^(?:alias|extension|ext|config)$/ },
-  { programs: /^(?:uniq|split|xxd|base64)$/, words: /^-[a-z]*r/ },
-  { programs: /^dd$/, words: /^(?:if|of)=\/dev\// },
-];
+const TABLES: Readonly<Record<string, OptionTable>> = {
+  ...TEXT_PROGRAMS,
+  ...FILE_PROGRAMS,
+  ...SEARCH_PROGRAMS,
+  ...SCRIPT_PROGRAMS,
+  ...NETWORK_PROGRAMS,
+  ...LANGUAGE_PROGRAMS,
+  ...BUILD_PROGRAMS,
+  ...OTHER_PROGRAMS,
+  git: GIT,
+};
 
-const GIT_BEFORE = /^(?:-c|-C|-p|--paginate|--config-env.*|--exec-path.*|--git-dir.*|--work-tree.*|--super-prefix.*)$/;
-const GIT_PARTS = new Set(
-  `config filter-branch bisect submodule difftool mergetool daemon shell upload-pack receive-pack
-  archive instaweb credential hook maintenance send-email fast-import web--browse`.split(/\s+/),
-);
-const GIT_OPTIONS = /^-[a-zA-Z]*O|^-x|^(?:ext|fd)::/;
-const GIT_LONG = `ext-diff textconv output open-files-in-pager upload-pack receive-pack exec config template
-  separate-git-dir no-index tool extcmd edit editor`.split(/\s+/);
-/** These letters are harmless in other git subcommands. */
-const GIT_LETTERS: Readonly<Record<string, RegExp>> = { clone: /^-[a-zA-Z]*[uc]/, rebase: /^-[a-zA-Z]*x/ };
+/** Other names of programs. */
+const ALIASES: Readonly<Record<string, string>> = {
+  gsed: "sed",
+  gmake: "make",
+  fdfind: "fd",
+  ripgrep: "rg",
+  "7za": "7z",
+};
 
-/** Long options with the same effect as HATCHES. Programs accept abbreviations, so any prefix counts. */
-const LONG: readonly { programs: RegExp; names: readonly string[] }[] = [
-  { programs: /^sort$/, names: ["compress-program", "output", "temporary-directory", "files0-from"] },
-  {
-    programs: /^(?:g|bsd)?tar$/,
-    names: `checkpoint to-command use-compress-program rsh-command rmt-command info-script
-      new-volume-script index-file`.split(/\s+/),
-  },
-  { programs: /^split$/, names: ["filter"] },
-  { programs: /^install$/, names: ["strip-program"] },
-  { programs: /^[gmn]?awk$/, names: ["file", "exec", "include", "load", "source", "dump-variables", "profile"] },
-  { programs: /^g?make$/, names: ["eval", "file", "makefile", "directory", "include-dir"] },
-  { programs: /^date$/, names: ["set"] },
-  { programs: /^file$/, names: ["compile"] },
-  {
-    programs: /^curl$/,
-    names: `output remote-name config upload-file cookie-jar dump-header trace libcurl engine etag-save
-      hsts alt-svc stderr`.split(/\s+/),
-  },
-  { programs: /^(?:zip|unzip|7za?)$/, names: ["unzip-command"] },
-];
-
-/** Complete options that are prefixes of listed ones. */
-const WHOLE = new Set(["--text"]);
-
-function isLong(word: string, names: readonly string[]): boolean {
-  const option = /^--([\w-]+)/.exec(word)?.[1];
-  if (option === undefined || WHOLE.has(word)) return false;
-  return names.some((name) => name.startsWith(option) || option.startsWith(name));
+/** The table of a known program. */
+function tableOf(program: string): OptionTable | undefined {
+  const name = Object.hasOwn(ALIASES, program) ? ALIASES[program]! : languageName(program);
+  return Object.hasOwn(TABLES, name) ? TABLES[name] : undefined;
 }
 
-/** Returns the words that make a command run other code. An allow rule covers them only if it spells them out. */
+/**
+ * Returns the words that may make a known program run other code, or write to a file that no other word names: all that its
+ * table does not list. An allow rule covers them only if it spells them out.
+ */
 export function hatchesOf(program: string | undefined, words: readonly ShellWord[]): number[] {
   if (program === undefined) return [];
-  if (program === "git") return gitHatches(words);
-  if (/^(?:g?sed)$/.test(program)) return sedHatches(words);
-  const patterns = HATCHES.filter(({ programs }) => programs.test(program)).map(({ words: pattern }) => pattern);
-  const names = LONG.filter(({ programs }) => programs.test(program)).flatMap((each) => each.names);
-  return words.flatMap(({ text, source }, index) => {
-    const word = text ?? source;
-    return index > 0 && (isLong(word, names) || patterns.some((pattern) => pattern.test(word))) ? [index] : [];
-  });
-}
-
-function gitHatches(words: readonly ShellWord[]): number[] {
-  let part = words.findIndex(({ text }, index) => index > 0 && !text?.startsWith("-"));
-  if (part === -1) part = words.length;
-  const letters = GIT_LETTERS[words[part]?.text ?? ""];
-  return words.flatMap(({ text, source }, index) => {
-    if (index === 0) return [];
-    const word = text ?? source;
-    const isOption = (): boolean =>
-      GIT_OPTIONS.test(word) || isLong(word, GIT_LONG) || (letters !== undefined && letters.test(word));
-    const found = index < part ? GIT_BEFORE.test(word) : index === part ? GIT_PARTS.has(word) : isOption();
-    return found ? [index] : [];
-  });
-}
-
-/** Sed scripts that neither write nor run anything: one plain substitution, or lines to print. */
-const PLAIN_SED =
-  /^(?:s([/|,#])(?:(?!\1)[^\\]|\\[^\n])*\1(?:(?!\1)[^\\]|\\[^\n])*\1[gpiI\d]*|(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq=])$/;
-
-function sedHatches(words: readonly ShellWord[]): number[] {
-  const script = words.findIndex(({ text }, index) => index > 0 && !text?.startsWith("-"));
-  return words.flatMap(({ text }, index) => {
-    if (index === 0) return [];
-    if (index === script) return text !== undefined && PLAIN_SED.test(text) ? [] : [index];
-    return text === undefined || /^-[a-zA-Z]*[ief]|^--(?!quiet|silent|regexp-extended)/.test(text) ? [index] : [];
-  });
+  if (program === "find") return unlistedFindWords(words);
+  const table = tableOf(program);
+  return table ? [...new Set(unlistedWords(words, table))] : [];
 }
 
 /** Normalises a program's name. */

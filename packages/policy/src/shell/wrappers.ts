@@ -20,6 +20,8 @@ interface Options {
   flags: string;
   /** Short options with a value. */
   values: string;
+  /** Long options, with their value in the same word. */
+  long?: string;
   /** The number of operands before the command. */
   operands?: number;
   transparent?: boolean;
@@ -33,20 +35,32 @@ const CALLING: Readonly<Record<string, Options>> = {
   nocorrect: { flags: "", values: "", transparent: true },
   nohup: { flags: "", values: "", transparent: true },
   time: { flags: "pv", values: "", transparent: true },
-  nice: { flags: "", values: "n", transparent: true },
-  ionice: { flags: "t", values: "cn", transparent: true },
-  stdbuf: { flags: "", values: "ioe", transparent: true },
-  timeout: { flags: "v", values: "ks", operands: 1, transparent: true },
+  nice: { flags: "", values: "n", long: "adjustment", transparent: true },
+  ionice: { flags: "t", values: "cn", long: "class classdata", transparent: true },
+  stdbuf: { flags: "", values: "ioe", long: "input output error", transparent: true },
+  timeout: {
+    flags: "v",
+    values: "ks",
+    long: "signal kill-after preserve-status foreground verbose",
+    operands: 1,
+    transparent: true,
+  },
   setsid: { flags: "cfw", values: "", transparent: true },
   exec: { flags: "cl", values: "a" },
-  sudo: { flags: "nEHkSbAPi", values: "ugpC" },
+  sudo: { flags: "nEHkSbAPi", values: "ugpC", long: "user group non-interactive" },
   doas: { flags: "nLs", values: "uC" },
-  env: { flags: "i0v", values: "uC" },
+  env: { flags: "i0v", values: "uC", long: "unset ignore-environment" },
   busybox: { flags: "", values: "" },
   toybox: { flags: "", values: "" },
-  xargs: { flags: "0rtpx", values: "nPLIdsaE" },
+  xargs: {
+    flags: "0rtpx",
+    values: "nPLIdsaE",
+    long: "null no-run-if-empty max-args max-procs max-lines replace delimiter verbose",
+  },
   chronic: { flags: "ve", values: "", transparent: true },
 };
+
+const NO_VALUE = /^(?:null|no-run-if-empty|preserve-status|foreground|verbose|ignore-environment|non-interactive)$/;
 
 const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"]);
 const FOUND = /^-(?:exec|execdir|ok|okdir)$/;
@@ -93,7 +107,7 @@ function calledInner(program: string, words: readonly ShellWord[], options: Opti
 }
 
 /** Returns the index of the first word after the options; undefined if uncertain. */
-function skipOptions(words: readonly ShellWord[], { flags, values }: Options): number | undefined {
+function skipOptions(words: readonly ShellWord[], { flags, values, long = "" }: Options): number | undefined {
   let at = 1;
   for (; at < words.length; at += 1) {
     const { text, glob } = words[at]!;
@@ -101,9 +115,9 @@ function skipOptions(words: readonly ShellWord[], { flags, values }: Options): n
     if (text === "--") return at + 1;
     if (!text.startsWith("-") || text === "-") return at;
     if (text.startsWith("--")) {
+      const [name] = text.slice(2).split("=");
       // Without `=`, it is unknown whether the next word is the option's value.
-      if (/^--[a-z-]+=/.test(text) || /^--(?:null|no-run-if-empty|preserve-status|foreground|verbose)$/.test(text))
-        continue;
+      if (name && long.split(" ").includes(name) && (text.includes("=") || NO_VALUE.test(name))) continue;
       return undefined;
     }
     // `nice -10`
