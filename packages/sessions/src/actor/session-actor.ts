@@ -78,19 +78,19 @@ export class SessionActor {
       hasMessage: () => this.#hasMessage(),
       onBegin: () => {
         this.#timer.clear();
-        this.#runner.setBusy();
+        this.#runner.process.setBusy();
       },
       onWaiting: () => {
         const { approvals } = dependencies.settings;
         if (canReleaseProcess(this.#runner.state)) {
           this.#leaveAfter(approvals?.keepProcess ?? WAITING_MS);
-          if (this.#runner.tasks.length === 0) this.#runner.setIdle(this.leave, true);
+          if (this.#runner.tasks.length === 0) this.#runner.process.setIdle(this.leave, true);
         }
         this.#waits.tellIdle();
       },
       onEnd: () => {
         this.#leaveAfter(dependencies.settings.idle);
-        this.#runner.setIdle(this.leave, false);
+        this.#runner.process.setIdle(this.leave, false);
         this.#waits.tellIdle();
       },
       onStep: () => this.#waits.tellStep(),
@@ -263,7 +263,7 @@ export class SessionActor {
     const canLeave = (): boolean => !this.busy || this.#runner.state.isBetweenSteps || late.aborted;
     if (!canLeave()) await Promise.race([this.#waits.step(late), this.ended]);
     // Output arrives meanwhile: the model may have begun the next step.
-    if (this.busy) await this.#runner.caughtUp();
+    if (this.busy) await this.#runner.process.caughtUp();
     await this.#serial.run(async () => {
       if (this.#gone || !canLeave()) return;
       if (this.busy) await this.#runner.handOver();
@@ -298,12 +298,12 @@ export class SessionActor {
 
   /** The lease may expire before the database is back: suspend the process, so that it does nothing meanwhile. */
   pause(): void {
-    if (!this.#gone) this.#runner.pause();
+    if (!this.#gone) this.#runner.process.pause();
   }
 
   /** The lease is still held. */
   unpause(): void {
-    if (!this.#gone) this.#runner.unpause();
+    if (!this.#gone) this.#runner.process.unpause();
   }
 
   /** The lease is lost or the session cannot be written: end the process, write nothing. */

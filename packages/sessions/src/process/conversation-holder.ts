@@ -127,6 +127,11 @@ export class ConversationHolder {
     this.#isStale = true;
   }
 
+  /** Resolves when the stored transcript has caught up with the log. */
+  async caughtUp(): Promise<void> {
+    await this.current?.caughtUp();
+  }
+
   /** Suspends the process and its descendants, and starts none until `unpause`. */
   pause(): void {
     this.#paused ??= Promise.withResolvers();

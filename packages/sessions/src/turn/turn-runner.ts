@@ -1,10 +1,9 @@
 import type { TurnEnd } from "@tandem/claude-code";
 import { RequestError, type EventId, type EventOf, type Interruption, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import { ApprovalRequests, type LateAnswers } from "../approvals/approval-requests.ts";
-import { announcement, callStatus, type Answer } from "../approvals/pending-calls.ts";
+import { ApprovalRequests } from "../approvals/approval-requests.ts";
+import type { Answer } from "../approvals/pending-calls.ts";
 import { TurnHooks, type TurnControl } from "../hooks/turn-hook.ts";
-import type { Placed } from "../log/open-turn.ts";
 import { ConversationHolder } from "../process/conversation-holder.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { closeInterruptedTurn } from "./close-interrupted-turn.ts";
@@ -13,11 +12,13 @@ import { QuotaWait } from "./quota-wait.ts";
 import { readInterruptedTurn } from "./read-interrupted-turn.ts";
 import { refuseMessage } from "./refuse-message.ts";
 import { Steering } from "./steering.ts";
+import { SurvivingCalls } from "./surviving-calls.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 import { accountsOf, cutOff, idleChange, stopReason, unsavedOf } from "./turn-end.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import { TurnMachine } from "./turn-machine.ts";
 import { TurnOutput } from "./turn-output.ts";
+import { TurnStatus } from "./turn-status.ts";
 import { acceptsMessage, activeTime, canSteer, isWaiting, type Turn, type TurnState } from "./turn-state.ts";
 
 type UserMessage = EventOf<"user.message">;
@@ -36,6 +37,8 @@ export class TurnRunner {
   readonly #hooks: TurnHooks;
   readonly #quotaWait: QuotaWait;
   readonly #tasks: BackgroundTasks;
+  readonly #status: TurnStatus;
+  readonly #surviving: SurvivingCalls;
   readonly #promptSender: PromptSender;
 
   constructor(dependencies: TurnDependencies) {
@@ -44,6 +47,7 @@ export class TurnRunner {
     const machine = this.#machine;
     this.#quotaWait = new QuotaWait(dependencies, machine, () => this.#sendPrompt({ isAfterReset: true }));
     this.#tasks = new BackgroundTasks(writer, settings.clock);
+    this.#status = new TurnStatus(dependencies, machine, this.#tasks);
     this.#hooks = new TurnHooks(
       dependencies.createTurnHooks({ row: () => this.#row, lease, ledger, database, stop: this.#stop }),
     );
@@ -55,14 +59,22 @@ export class TurnRunner {
       onOutput: (output) => this.#output.take(output),
     });
     this.#steering = new Steering(store.files);
+    this.#surviving = new SurvivingCalls({
+      writer,
+      machine,
+      requests: this.#requests,
+      status: this.#status,
+      close: (turn) => this.close(turn),
+      resume: () => this.#resume(),
+    });
     const parts = { machine, holder: this.#holder, hooks: this.#hooks, quotaWait: this.#quotaWait };
     this.#promptSender = new PromptSender(dependencies, { ...parts, requests: this.#requests });
     this.#output = new TurnOutput(
       dependencies,
       { ...parts, requests: this.#requests, tasks: this.#tasks, steering: this.#steering },
       {
-        onTaken: (message) => void writer.take(message, this.#working(message.id), { status: "running" }),
-        onModelRequest: () => this.#onModelRequest(),
+        onTaken: (message) => void writer.take(message, this.#status.working(message.id), { status: "running" }),
+        onModelRequest: () => this.#status.onModelRequest(),
         onChange: () => this.#onChange(),
         onClaudeEnded: (end) => this.#onClaudeEnded(end),
         onClosed: (error) => this.#onClosed(error),
@@ -76,6 +88,10 @@ export class TurnRunner {
 
   get tasks(): BackgroundTasks["running"] {
     return this.#tasks.running;
+  }
+
+  get process(): Pick<ConversationHolder, "caughtUp" | "pause" | "setBusy" | "setIdle" | "unpause"> {
+    return this.#holder;
   }
 
   /** Whether a turn is open. */
@@ -105,7 +121,7 @@ export class TurnRunner {
     if (closes) return;
     if (isWaiting(this.state)) {
       this.#machine.apply({ type: "suspend" });
-      return this.#announce();
+      return this.#status.announce();
     }
     if (this.#quotaWait.inherit(this.#row)) return this.#quotaWait.wait();
     if (interrupted.isHandedOver) {
@@ -117,14 +133,9 @@ export class TurnRunner {
     const closed = interrupted.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
     if (settings.recovery === "resume" || interrupted.isUntold) {
-      await writer.place(this.#statusRunning(), { status: "running" });
+      await writer.place(this.#status.running(), { status: "running" });
       await this.#resume();
     } else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
-  }
-
-  /** Resolves when the stored transcript has caught up with the log. */
-  async caughtUp(): Promise<void> {
-    await this.#holder.current?.caughtUp();
   }
 
   /** Leaves the turn open for another worker. */
@@ -140,15 +151,6 @@ export class TurnRunner {
       status: "rescheduling",
       activeMs: ledger.activeMs,
     });
-  }
-
-  /** Suspends the process: the database does not answer, and the lease may expire. */
-  pause(): void {
-    this.#holder.pause();
-  }
-
-  unpause(): void {
-    this.#holder.unpause();
   }
 
   /** The session's settings changed. They take effect with the next turn. */
@@ -209,7 +211,7 @@ export class TurnRunner {
     this.#dependencies.onBegin();
     this.#tasks.unsettle();
     this.#machine.apply({ type: "begin", at: this.#now, message: message.id });
-    await this.#dependencies.writer.take(message, this.#statusRunning(), { status: "running" });
+    await this.#dependencies.writer.take(message, this.#status.running(), { status: "running" });
     this.#sendPrompt({ message });
   }
 
@@ -241,35 +243,14 @@ export class TurnRunner {
     // A call that waits for its answer or its outcome survives the process that was to run it.
     if (!this.#machine.isOpen(id) || isWaiting(this.state)) return;
     const end = this.#machine.turn?.stop ? interruptedTurn() : turnFailure(error);
-    if (await this.#survive(end)) return;
-    if (late && !this.#machine.turn?.stop && (await this.#hold(late, end))) return;
+    if (await this.#surviving.afterDeath(end)) return;
+    if (late && !this.#machine.turn?.stop && (await this.#surviving.afterFailedStart(late, end))) return;
     if (this.#quotaWait.takes(end, true)) return this.#enterQuotaWait(end);
     await this.close();
     await this.end(end, "stopped");
   }
 
   // Progress of the turn.
-
-  /** Claude works: in the open turn, or in a new one. Returns the events that say so. */
-  #working(message?: EventId): Placed[] {
-    this.#dependencies.onBegin();
-    this.#tasks.unsettle();
-    this.#machine.apply({ type: "working", at: this.#now, ...(message && { message }) });
-    return this.#statusRunning();
-  }
-
-  #statusRunning(): Placed[] {
-    if (this.#row.status === "running") return [];
-    this.#machine.apply({ type: "calls.announced", ids: [] });
-    return [{ thread: null, body: { type: "session.status_running" } }];
-  }
-
-  /** Claude may continue by itself when a background task completes. */
-  #onModelRequest(): void {
-    if (!acceptsMessage(this.state)) return;
-    const running = this.#working();
-    if (running.length > 0) void this.#dependencies.writer.place(running, { status: "running" });
-  }
 
   /** Called by turn hooks. */
   readonly #stop: TurnControl["stop"] = (reason, events = []) => {
@@ -291,17 +272,7 @@ export class TurnRunner {
 
   #onChange(): Promise<void> {
     this.#settleLater();
-    return this.#announce();
-  }
-
-  /** Logs which calls wait, once the model has no request in flight. Need not be awaited. */
-  #announce(): Promise<void> {
-    const { state } = this;
-    const next = state.type !== "idle" && state.requests === 0 ? announcement(state.calls) : undefined;
-    if (!next) return Promise.resolve();
-    this.#machine.apply({ type: "calls.announced", ids: next.ids });
-    if (isWaiting(state)) this.#dependencies.onWaiting();
-    return this.#dependencies.writer.write([next.event], callStatus(state.calls));
+    return this.#status.announce();
   }
 
   async #onClaudeEnded(end: TurnEnd): Promise<void> {
@@ -310,7 +281,7 @@ export class TurnRunner {
     await this.#quotaWait.learn(end);
     const stop = this.#machine.turn?.stop;
     if (!stop && this.#quotaWait.takes(end)) return this.#enterQuotaWait(end);
-    if (!stop && (await this.#survive(end))) return;
+    if (!stop && (await this.#surviving.afterDeath(end))) return;
     // Stopping a turn stops its background tasks too.
     if (stop && this.#tasks.any) await this.close();
     // Calls that are still open when a turn fails have lost their process.
@@ -319,46 +290,6 @@ export class TurnRunner {
     this.#machine.apply({ type: "rest", end });
     await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total, microUsd: ledger.microUsd });
     await takeInput();
-  }
-
-  /**
-   * The process died while calls waited for an answer, or while a call ran that a person had allowed. The turn stays open:
-   * the answers continue it in a new process. Returns false if there is no such call.
-   */
-  async #survive(end: TurnEnd): Promise<boolean> {
-    const { writer } = this.#dependencies;
-    const kept = end.error?.tandem?.code === "process_died" ? this.#requests.survivors : [];
-    if (kept.length === 0) return false;
-    await this.close("lost");
-    const ids = new Set(kept.map(({ use }) => use.id));
-    const lost = [...writer.open.values()].filter(({ use }) => !ids.has(use.id));
-    const cause = end.error?.message ?? "The Claude Code process died.";
-    await writer.place([
-      ...cutOff(lost, "crash", this.#requests.isUnstarted),
-      ...this.#requests.interrupt(lost),
-      { thread: null, body: { type: "tandem.recovered", cause, closed: lost.map(({ use }) => use.id) } },
-    ]);
-    this.#requests.askOutcomes(this.#requests.running);
-    // Nothing waits for a person: only allowed calls are left, and they run now.
-    if (!isWaiting(this.state)) await this.#resume();
-    else {
-      this.#machine.apply({ type: "suspend" });
-      await this.#announce();
-    }
-    return true;
-  }
-
-  /** No process could be started for allowed calls. They stay allowed, and a person is asked to try again or dismiss them. */
-  async #hold({ results }: LateAnswers, end: TurnEnd): Promise<boolean> {
-    const { writer } = this.#dependencies;
-    const held = this.#requests.hold(results, end.error?.message ?? "The process could not be started.");
-    if (held.length === 0) return false;
-    await this.close("left");
-    const failed: Placed[] = end.error ? [{ thread: null, body: { type: "session.error", error: end.error } }] : [];
-    await writer.place([...failed, ...held]);
-    this.#machine.apply({ type: "suspend" });
-    await this.#announce();
-    return true;
   }
 
   async #enterQuotaWait(end: TurnEnd): Promise<void> {
@@ -426,7 +357,7 @@ export class TurnRunner {
     if (this.#machine.turn?.id === id) this.#machine.apply({ type: "ended" });
     onEnd();
     const steering = this.#steering.first;
-    if (continues && steering) this.#working(steering.id);
+    if (continues && steering) this.#status.working(steering.id);
     else if (this.#holder.isStale) await this.close();
     try {
       await takeInput();
@@ -442,15 +373,6 @@ export class TurnRunner {
     this.#tasks.end();
     this.#steering.clear();
     await this.#holder.close(turn);
-  }
-
-  /** `end` ends the process if another session waits for one. */
-  setIdle(end: () => Promise<unknown>, isWaiting: boolean): void {
-    this.#holder.setIdle(end, isWaiting);
-  }
-
-  setBusy(): void {
-    this.#holder.setBusy();
   }
 
   /** Closes the process. An open turn keeps waiting for its answers or its quota. */
