@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, lstat, mkdir, readFile, readlink, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { asUser, commitAll } from "../testing/commit.ts";
@@ -62,6 +62,25 @@ describe("a checkpoint", () => {
     await restore(after, touched);
     expect(await read("link")).toBe("not a link");
     expect(existsSync(join(folder, "a.txt"))).toBe(false);
+  });
+
+  test("is readable by its owner only, also if an earlier version made it", async () => {
+    await write({ "secret.env": "KEY=1\n" });
+    await store.take("tester", "test");
+    const files = async (place: string) =>
+      (await readdir(place, { recursive: true, withFileTypes: true })).map((entry) =>
+        join(entry.parentPath, entry.name),
+      );
+    const kept = root.at("shelf");
+    for (const path of await files(kept)) {
+      if (path.includes("/objects/")) await chmod(path, (await lstat(path)).mode | 0o044);
+    }
+    for (const made of (await files(kept)).filter((path) => path.includes("tandem-checkpoints-"))) await rm(made);
+    await write({ "secret.env": "KEY=2\n" });
+    await store.take("tester", "test");
+    const open = [];
+    for (const path of await files(kept)) if ((await lstat(path)).mode & 0o077) open.push(path);
+    expect(open).toEqual([]);
   });
 
   test("restores only the given paths", async () => {

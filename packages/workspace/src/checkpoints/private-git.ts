@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { GitFailed, runGit, type GitOptions, type GitOutcome } from "../git.ts";
@@ -32,7 +32,7 @@ __pycache__/
 `;
 
 /** Written last, to mark a complete repository. Change the name when its contents change. */
-const MADE = "tandem-checkpoints-1";
+const MADE = "tandem-checkpoints-2";
 
 const SETTINGS = {
   "user.name": "Tandem",
@@ -135,18 +135,32 @@ export class PrivateGit {
   async #make(): Promise<void> {
     try {
       await mkdir(join(this.#gitDir, "indexes"), { recursive: true, mode: 0o700 });
-      const outcome = await runGit(this.#gitDir, ["init", "--quiet", "--bare", "--template=", this.#gitDir]);
+      // Checkpoints hold copies of private files. git reads this setting from the repository only.
+      const init = ["init", "--quiet", "--bare", "--template=", "--shared=0600", this.#gitDir];
+      const outcome = await runGit(this.#gitDir, init);
       if (outcome.exitCode !== 0) throw new GitFailed(["init"], outcome);
       await mkdir(join(this.#gitDir, "info"), { recursive: true });
       await writeFile(join(this.#gitDir, "info", "attributes"), ATTRIBUTES);
       await writeFile(join(this.#gitDir, "info", "exclude"), EXCLUDED);
-      await writeFile(join(this.#gitDir, MADE), "");
+      await closeToOthers(this.#gitDir);
+      await writeFile(join(this.#gitDir, MADE), "", { mode: 0o600 });
     } catch (cause) {
       if (cause instanceof RequestError) throw cause;
       throw new RequestError("unavailable", `Checkpoints cannot be kept in ${this.#gitDir}: ${String(cause)}`, {
         cause,
       });
     }
+  }
+}
+
+/** Also closes the files of a repository that an earlier version made. */
+async function closeToOthers(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await closeToOthers(path);
+    // Objects are read-only.
+    else if (entry.isFile()) await chmod(path, (await stat(path)).mode & 0o600).catch(ignoreMissing);
   }
 }
 
