@@ -19,6 +19,8 @@ export interface AcpAgentOptions {
   mayKeepRules?: boolean;
   /** Whether this client may name MCP servers that are programs on this machine. Default: yes. */
   mayBringPrograms?: boolean;
+  /** Whether this client may switch to bypass mode. Default: yes. */
+  mayBypass?: boolean;
   /** Whether this client may see a session. Default: every session. */
   owns?(session: string): Promise<boolean>;
   /** Called after this client created a session. */

@@ -228,9 +228,10 @@ export class AcpService {
     return settingsOf(session, { models: this.#models, modes: this.#modes(), usualMode });
   }
 
-  /** Claude Code refuses bypass mode to root, except in a sandbox. */
+  /** Bypass mode needs the scope `admin`, and Claude Code refuses it to root, except in a sandbox. */
   #modes(): readonly PermissionMode[] {
-    const isRefused = process.getuid?.() === 0 && process.env["IS_SANDBOX"] !== "1";
+    const isRefused =
+      this.#options.mayBypass === false || (process.getuid?.() === 0 && process.env["IS_SANDBOX"] !== "1");
     return isRefused ? PERMISSION_MODES.filter((mode) => mode !== "bypassPermissions") : PERMISSION_MODES;
   }
 

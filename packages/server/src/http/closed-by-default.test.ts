@@ -113,6 +113,26 @@ describe("with a token", () => {
     }
   });
 
+  test.each([
+    [
+      "/v1/sessions",
+      { agent: "a", environment_id: "env_x", metadata: { "tandem.permission_mode": "bypassPermissions" } },
+    ],
+    ["/v1/sessions/sesn_x", { metadata: { "tandem.permission_mode": "bypassPermissions" } }],
+    ["/v1/approvals/sevt_x", { result: "allow", mode: "bypassPermissions" }],
+  ])("bypass mode needs the scope admin: %s", async (path, body) => {
+    const ask = async (scope: "run" | "admin") => {
+      const response = await server.request(path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${await server.secretFor(scope)}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    expect(await ask("run")).toMatchObject({ status: 403, text: expect.stringContaining("scope admin") });
+    expect((await ask("admin")).text).not.toContain("scope admin");
+  });
+
   test.each(SCOPES)("of the scope %s, only the routes of other scopes are forbidden", async (scope) => {
     const secret = await server.secretFor(scope);
     const answers = await Promise.all(

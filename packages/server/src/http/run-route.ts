@@ -6,6 +6,7 @@ import type { Forwarder } from "../fleet/forwarder.ts";
 import type { Logger } from "./create-logger.ts";
 import { describeIssues } from "./request/describe-issues.ts";
 import type { FileMemoryLimit } from "./request/file-memory-limit.ts";
+import { requireScopeForMode } from "./access/require-scope-for-mode.ts";
 import { readJson } from "./request/read-body.ts";
 import { readQuery } from "./request/read-query.ts";
 import { receiveUpload } from "./request/read-upload.ts";
@@ -91,6 +92,7 @@ export class RouteRunner {
     const raw = await readJson(incoming, route.body ? this.#dependencies.settings.maxJsonBytes : NOTHING_BYTES, read);
     if (!route.body && !isNothing(raw)) throw new RequestError("invalid_request", "This takes no body.");
     const body = route.body && parse(route.body, raw);
+    if (route.scope === "run") requireScopeForMode(call.token, body);
     return this.#inTime(route, route.handle({ ...call, body }));
   }
 

@@ -26,6 +26,7 @@ export function connectAgents(parts: {
       begin: (folder) => begin(folder, agent),
       mayKeepRules: hasScope(token, "admin"),
       mayBringPrograms: hasScope(token, "admin"),
+      mayBypass: hasScope(token, "admin"),
       ...(checkLogin && { checkLogin }),
       onFailure: (error, what) => logger.warn({ err: error, token: token.id }, `ACP: ${what} failed`),
     };
