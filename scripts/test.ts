@@ -63,7 +63,7 @@ total.failed += counted.failed || (tests.ok ? 0 : 1);
 
 for (const { pid, command, folder, startedAt } of await findLeftoverProcesses(scratch)) {
   total.failed += 1;
-  console.log(`✗ a process was left behind: ${command} (pid ${pid}, in ${folder})`);
+  console.log(`✗ a process was left behind: ${command.slice(0, 200)} (pid ${pid}, in ${folder})`);
   console.log(`  started during ${filesAt(json, startedAt).join(", ") || "no test"}`);
   process.kill(pid, "SIGKILL");
 }
