@@ -22,6 +22,7 @@ export { SECRET_FORMAT, type SecretReference } from "./config/secret-reference.t
 export { HARMLESS, HARMLESS_VALUES, NEEDS_TRUST } from "./config/trust-mark.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./config/duration.ts";
 export { inParallel } from "./in-parallel.ts";
+export { REDACTED, Redactor, redactText, redactValue, type StreamRedactor } from "./redaction/redactor.ts";
 export { LlmError, type LlmErrorCode } from "./errors/llm-error.ts";
 export { nearest } from "./errors/nearest.ts";
 export { TandemError } from "./errors/tandem-error.ts";

@@ -4,6 +4,7 @@ import type { AuditNote } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Records, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./resources/agents.ts";
+import { servedAgents } from "./resources/served-agents.ts";
 import { Auditor } from "./audit/auditor.ts";
 import { BudgetHook } from "./budgets/budget-hook.ts";
 import { Budgets } from "./budgets/budgets.ts";
@@ -165,7 +166,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   });
   checkpoints.onFull = (session) => history.compactNext(session, "tandem");
   return {
-    agents,
+    agents: servedAgents(agents),
     environments,
     sessions,
     history,

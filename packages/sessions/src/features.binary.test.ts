@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { LoggedEvent, Session } from "@tandem/protocol";
+import type { LoggedEvent, Session, SessionId } from "@tandem/protocol";
 import { always, overloaded, reply, slowly, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
@@ -135,14 +135,32 @@ describe("background tasks", () => {
 
 test("a credential in a tool's output does not get into the log", async () => {
   stage.rehearsal.use([
-    toolUse("Bash", { command: "echo key: sk-ant-made-up-key, token: tandem_0123456789abcdefghij" }),
-    text("Printed."),
+    toolUse("Bash", { command: String.raw`printf 'key:\nsk-ant-made-up-key\ntoken:\ttandem_0123456789abcdefghij\n'` }),
+    text("The key is sk-ant-made-up-key."),
   ]);
   const session = await engine.reuse(allowAll);
-  const events = await engine.turn(session, "Print it.");
+  const previews: string[] = [];
+  const stop = engine.engine.sessions.onDelta(session.id as SessionId, {
+    after: await engine.engine.sessions.head(session.id),
+    hear: (deltas) =>
+      previews.push(...deltas.flatMap(({ delta }) => (delta.type === "event_delta" ? [delta.delta.content.text] : []))),
+  });
+  const events = await engine.turn(session, "Print it with sk-ant-made-up-key.");
+  stop();
   const printed = JSON.stringify(the(events, "agent.tool_result").content);
-  expect(printed).toContain("token: [redacted]");
-  expect(JSON.stringify(events)).not.toContain("sk-ant-made-up-key");
+  expect(printed).toContain(String.raw`key:\n[redacted]\ntoken:\t[redacted]`);
+  expect(previews.join("")).toBe("The key is [redacted].");
+  const shell = await engine.engine.sessions.shell(
+    session.id,
+    "printf 'A\\nsk-ant-made-up-key\\nB'",
+    "ann",
+    AbortSignal.timeout(60_000),
+  );
+  expect(shell.output).toBe("A\n[redacted]\nB");
+  const served = await engine.engine.sessions.events(session.id, { limit: 1_000 });
+  expect(JSON.stringify([previews, shell, served])).not.toContain("sk-ant-made-up-key");
+  // The model still gets what the user wrote and the command printed.
+  expect(JSON.stringify(stage.rehearsal.requests.at(-1))).toContain("sk-ant-made-up-key");
 });
 
 test("API retries are logged, and the turn continues", async () => {

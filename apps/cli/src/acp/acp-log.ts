@@ -6,6 +6,6 @@ export const acpLog =
   async (details: Record<string, unknown>, message: string): Promise<void> => {
     const line = JSON.stringify({ time: new Date().toISOString(), message, ...details });
     // The redaction is imported with the agent, so that logging does not slow the start.
-    const { redact } = await loadAcp();
-    write(`${redact(line)}\n`);
+    const { redactLine } = await loadAcp();
+    write(`${redactLine(line)}\n`);
   };

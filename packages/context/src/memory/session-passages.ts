@@ -1,4 +1,10 @@
-import type { LoggedEvent, SessionId, ToolResultContent, UserContent } from "@tandem/protocol";
+import {
+  redactValue,
+  type LoggedEvent,
+  type SessionId,
+  type ToolResultContent,
+  type UserContent,
+} from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 
 /** Speaker of a passage. Only text typed by a user counts as a person's own. */
@@ -73,7 +79,9 @@ export async function readBefore(
     .map((passage) => ({ ...passage, text: clip(passage.text, MAX_BEFORE) }));
 }
 
-function passagesOf({ seq, event }: LoggedEvent): Passage[] {
+function passagesOf({ seq, event: stored }: LoggedEvent): Passage[] {
+  // A person may have typed a credential.
+  const event = redactValue(stored);
   const passage = (speaker: Speaker, text: string, name?: string): Passage[] =>
     text.trim() === ""
       ? []

@@ -17,7 +17,7 @@ export interface AcpStdio extends Omit<AcpAgentOptions, "engine" | "clientServer
   signal: AbortSignal;
 }
 
-export { redact } from "../http/redact.ts";
+export { redactLine } from "../http/redact.ts";
 
 /** Loads the pipe to a running server. Loaded on demand, because most processes do not need it. */
 export const loadPipe = () => import("./net/pipe-acp.ts");

@@ -1,5 +1,5 @@
 import { pino, type DestinationStream, type Logger } from "pino";
-import { redact } from "./redact.ts";
+import { redactLine } from "./redact.ts";
 
 export type { Logger } from "pino";
 
@@ -13,7 +13,7 @@ export function createLogger({
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    hooks: { streamWrite: redact },
+    hooks: { streamWrite: redactLine },
   };
   return destination ? pino(options, destination) : pino(options);
 }

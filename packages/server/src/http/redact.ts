@@ -1,18 +1,33 @@
-/** Credentials with a recognizable format. */
-const SHAPES: readonly RegExp[] = [
-  /\btandem_[\w-]{20,}/g,
-  /\bsk-ant-[\w-]{8,}/g,
-  /\bBearer\s+[\w.~+/=-]{16,}/gi,
-  // JSON web tokens, GitHub tokens, Google access tokens, AWS key ids
-  /\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
-  /\bgh[pousr]_\w{20,}/g,
-  /\bya29\.[\w-]{16,}/g,
-  /\bAKIA[0-9A-Z]{16}\b/g,
-  // The password in a URL, such as a database's.
-  /(?<=\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/gi,
-];
+import { REDACTED, redactText, redactValue } from "@tandem/protocol";
+
+/** A token without a format of its own, known by the preceding word. */
+const AFTER_BEARER = /(?<=Bearer\s{1,3})[\w.~+/=-]{16,}/gi;
 
 /** Redacts credentials in a text for a log or a client. */
-export function redact(text: string): string {
-  return SHAPES.reduce((clean, shape) => clean.replaceAll(shape, "[redacted]"), text);
+export const redact = (text: string): string => redactText(text).replaceAll(AFTER_BEARER, REDACTED);
+
+/**
+ * Redacts a line of JSON for a log. Its strings are redacted one by one: in the line itself, escapes hide where a credential
+ * begins.
+ */
+export function redactLine(line: string): string {
+  const value: unknown = JSON.parse(line);
+  const clean = redactValue(value);
+  const safe = clean === value ? line : JSON.stringify(clean) + (line.endsWith("\n") ? "\n" : "");
+  return safe.replaceAll(AFTER_BEARER, REDACTED);
+}
+
+/** The path of a request for a log. A credential may be there in percent-encoding. */
+export function redactPath(path: string): string {
+  const clean = redact(path);
+  if (!clean.includes("%")) return clean;
+  const decoded = clean.replaceAll(/(?:%[0-9a-f]{2})+/gi, (codes) => {
+    try {
+      return decodeURIComponent(codes);
+    } catch {
+      return codes;
+    }
+  });
+  const redacted = redact(decoded);
+  return redacted === decoded ? clean : redacted;
 }

@@ -1,5 +1,5 @@
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span, type Tracer } from "@opentelemetry/api";
-import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
+import { redactText, redactValue, type LoggedEvent, type SessionEvent, type SessionId } from "@tandem/protocol";
 import { readTraceparent } from "./traceparent.ts";
 
 /** OpenTelemetry's semantic conventions for generative AI; its stable package does not export them yet. */
@@ -137,7 +137,9 @@ export class SessionTracer {
     this.#turns.set(session, { span, children: new Map(), isOver: false });
     agent().then(
       ({ id, name }) =>
-        span.updateName(`invoke_agent ${name}`).setAttributes({ [GEN_AI.agentId]: id, [GEN_AI.agentName]: name }),
+        span
+          .updateName(`invoke_agent ${redactText(name)}`)
+          .setAttributes({ [GEN_AI.agentId]: id, [GEN_AI.agentName]: redactText(name) }),
       // A span without the agent's name is better than none.
       () => undefined,
     );
@@ -160,7 +162,9 @@ export class SessionTracer {
   ): void {
     if (!turn) return;
     const parent = trace.setSpan(context.active(), turn.span);
-    turn.children.set(id, this.#tracer.startSpan(name, { kind, startTime: at, attributes }, parent));
+    // A model may invent a tool whose name is a credential.
+    const options = { kind, startTime: at, attributes: redactValue(attributes) };
+    turn.children.set(id, this.#tracer.startSpan(redactText(name), options, parent));
   }
 }
 

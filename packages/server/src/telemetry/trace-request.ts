@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Tracer } from "@opentelemetry/api";
+import { redactPath } from "../http/redact.ts";
 import { readTraceparent, writeTraceparent } from "./traceparent.ts";
 
 /** Traces every request before it is handled. */
@@ -32,7 +33,6 @@ export function traceRequest(tracer: Tracer, incoming: IncomingMessage, outgoing
 
 /** Without query and ids, which would make the label unbounded. */
 const routeOf = (url: string): string =>
-  url
-    .split("?", 1)[0]!
+  redactPath(url.split("?", 1)[0]!)
     .slice(0, 200)
     .replaceAll(/\/[a-z]+_[0-9A-Za-z]{10,}/g, "/:id");

@@ -1,5 +1,6 @@
 import {
   newId,
+  REDACTED,
   RequestError,
   type Approval,
   type ApprovalAnswer,
@@ -8,7 +9,6 @@ import {
 } from "@tandem/protocol";
 import { checkMode, type HostAccount, type RuleBook } from "@tandem/policy";
 import type { Answer } from "./pending-calls.ts";
-import { REDACTED } from "../log/redact-output.ts";
 import { readAnswers } from "./questions.ts";
 
 /** The context that an answer is checked against. */

@@ -4,7 +4,7 @@ import type { Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
 import { AUDITED, auditEvent } from "./audit-event.ts";
 import type { Audit } from "./audit.ts";
-import { cleanDetails } from "./clean-details.ts";
+import { cleanNote } from "./clean-details.ts";
 
 const EVENTS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 500;
@@ -62,7 +62,7 @@ export class Auditor implements Audit {
       const who = { agent: await this.#agentOf(session) };
       const notes = events.flatMap((logged) => auditEvent(logged, who) ?? []);
       const entered = await this.#store.audit.append(
-        notes.map((note) => ({ ...note, session, details: cleanDetails(note.details) })),
+        notes.map((note) => ({ ...cleanNote(note), session })),
         { session, after, to },
       );
       if (entered && isAll) return;
@@ -71,7 +71,7 @@ export class Auditor implements Audit {
   }
 
   async note(note: AuditNote): Promise<void> {
-    await this.#store.audit.append([{ ...note, details: cleanDetails(note.details) }]);
+    await this.#store.audit.append([cleanNote(note)]);
   }
 
   async list(query: Parameters<AuditLog["list"]>[0]): Promise<Page<AuditEntry>> {

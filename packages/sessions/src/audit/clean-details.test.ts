@@ -37,6 +37,11 @@ it("redacts fields with secret names, truncates long values, and marks both", ()
   expect(Object.keys(clean)).toEqual(["input"]);
 });
 
+it("redacts keys, and credentials after any character", () => {
+  const token = `tandem_${"a".repeat(43)}`;
+  expect(JSON.stringify(cleanDetails({ a: { [`\n${token}`]: `x\n${token}` } }))).not.toContain("aaa");
+});
+
 it("a secret that crosses the truncation limit is redacted completely", () => {
   const clean = cleanText(`${"x".repeat(390)} TOKEN=${"s".repeat(100)}`);
   expect(clean).not.toContain("sss");

@@ -4,6 +4,7 @@ import { processEnd } from "../host/process-end.ts";
 
 /** The output limit. The end is kept, because errors are there. */
 const MAX_OUTPUT = 64 * 1_024;
+const MAX_LINE = 8 * 1_024;
 
 export interface ShellRun {
   exitCode: number | null;
@@ -62,9 +63,12 @@ export async function runShell(
   try {
     const exitCode = await processEnd(owned);
     if (why !== undefined) throw new RequestError("unavailable", `The command was ended: ${why}.`);
-    return { exitCode, output, truncated };
+    return { exitCode, output: truncated ? fromLineStart(output) : output, truncated };
   } finally {
     clearTimeout(timer);
     place.signal?.removeEventListener("abort", onAbort);
   }
 }
+
+/** Drops the rest of a line that was cut: a credential without its beginning would not be recognised. */
+const fromLineStart = (output: string): string => output.slice(output.slice(0, MAX_LINE).indexOf("\n") + 1);

@@ -1,5 +1,6 @@
 import type { Session, Thread, FeedSession } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
+import { servedAgent } from "../mcp/server-passwords.ts";
 import { unansweredCalls } from "./unanswered-calls.ts";
 
 export type { FeedSession } from "@tandem/protocol";
@@ -10,7 +11,7 @@ export function sessionView(row: SessionRow): Session {
     type: "session",
     id: row.id,
     status: row.status,
-    agent: row.agent,
+    agent: servedAgent(row.agent),
     environment_id: row.environmentId,
     title: row.title,
     metadata: row.metadata,
@@ -35,7 +36,7 @@ export function threadView(row: ThreadRow, session: SessionRow): Thread {
     id: row.id,
     session_id: row.session,
     parent_thread_id: row.parent,
-    agent: row.agent,
+    agent: servedAgent(row.agent),
     status: primary ? session.status : row.status,
     stats: primary ? { active_seconds: seconds(session.activeMs), duration_seconds: age(session) } : null,
     usage: primary ? session.usage : row.usage,

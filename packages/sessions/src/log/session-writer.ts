@@ -10,6 +10,7 @@ import {
 import type { Lease, SessionChange, SessionRow, Store, ThreadRow } from "@tandem/storage";
 import { isoNow, type Clock } from "../host/clock.ts";
 import type { HostSettings } from "../host/host-settings.ts";
+import { EventRedactor } from "./event-redactor.ts";
 import { type OpenCall, type Placed, track } from "./open-turn.ts";
 import { Outbox, type Entry, type PreviewSink } from "./outbox.ts";
 import { Threads } from "./threads.ts";
@@ -21,6 +22,8 @@ import type { UsageLedger } from "./usage-ledger.ts";
  */
 export class SessionWriter {
   readonly open = new Map<EventId, OpenCall>();
+  /** Events from clients are stored as they were sent, because the model gets them; all others pass it first. */
+  readonly redactor = new EventRedactor();
   readonly #outbox: Outbox;
   readonly #threads: Threads;
   readonly #ledger: UsageLedger;
@@ -75,7 +78,7 @@ export class SessionWriter {
     this.#taken.add(event.id);
     const at = isoNow(this.#clock);
     const taken = { thread, event: { ...event, processed_at: at } };
-    return this.#write([taken, ...following.map((placed) => stamp(placed, at))], change, [event.id]);
+    return this.#write([taken, ...following.map((placed) => this.#stamp(placed, at))], change, [event.id]);
   }
 
   /** Resolves when the events are durable; need not be awaited. */
@@ -89,12 +92,12 @@ export class SessionWriter {
   place(events: readonly Placed[], change: SessionChange = {}): Promise<void> {
     const at = isoNow(this.#clock);
     return this.#write(
-      events.map((placed) => stamp(placed, at)),
+      events.map((placed) => this.#stamp(placed, at)),
       change,
     );
   }
 
-  /** Writes an event whose id is known already, because its previews were shown. */
+  /** Writes a redacted event whose id is known already, because its previews were shown. */
   record(thread: ThreadId | null, id: EventId, body: SessionEventBody, change: SessionChange): Promise<void> {
     return this.#write([{ thread, event: { ...body, id, processed_at: isoNow(this.#clock) } }], change);
   }
@@ -115,6 +118,10 @@ export class SessionWriter {
   /** Rejects if something will never be written. */
   durable(): Promise<void> {
     return this.#outbox.durable();
+  }
+
+  #stamp({ thread, body }: Placed, at: string): Entry {
+    return { thread, event: { ...this.redactor.event(body), id: newId("event"), processed_at: at } };
   }
 
   #write(entries: readonly Entry[], change: SessionChange, taken: readonly string[] = []): Promise<void> {
@@ -138,8 +145,3 @@ export class SessionWriter {
     return { usage: this.#ledger.total, microUsd: this.#ledger.microUsd };
   }
 }
-
-const stamp = ({ thread, body }: Placed, at: string): Entry => ({
-  thread,
-  event: { ...body, id: newId("event"), processed_at: at },
-});

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { McpTool } from "@tandem/claude-code";
-import { RequestError, type KnownMcpServer } from "@tandem/protocol";
+import { redactText, RequestError, type KnownMcpServer } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import { describeChanges } from "./describe-changes.ts";
@@ -147,7 +147,7 @@ function canonical(value: unknown): unknown {
 const view = (id: string, { name, origin, accepted, seen }: Kept): KnownMcpServer => ({
   id,
   name,
-  origin,
+  origin: redactText(origin),
   hash: seen.hash,
   tools: seen.tools,
   accepted: { hash: accepted.hash, at: accepted.at, by: accepted.by },

@@ -5,6 +5,7 @@ import type {
   Conversation,
   ConversationOutput,
   ConversationSetup,
+  Credential,
   Decision,
   ProcessSlot,
 } from "@tandem/claude-code";
@@ -21,7 +22,6 @@ import type { ProcessSettings } from "./process-settings.ts";
 import { openProcessSetup, type ProcessSetup } from "./process-setup.ts";
 import { admitLateCall, sessionJudge } from "./session-judge.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
-import { redactOutput } from "../log/redact-output.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { StartGate } from "./start-gate.ts";
 import { transcriptStore } from "./transcript-store.ts";
@@ -210,6 +210,8 @@ export class ConversationHolder {
     if (processSetup.events.length > 0) await writer.write(processSetup.events);
     const hostServers = setup.hostServers ?? [];
     const judge = sessionJudge({ writer, settings, book, processSetup, hostServers, plans: plansFolder(setup) });
+    const secret = secretOf(setup.credential);
+    if (secret !== undefined) writer.redactor.hide(secret);
     const host = createHost({
       judge,
       note: (call) =>
@@ -222,7 +224,7 @@ export class ConversationHolder {
         if (opened !== this.#current) return;
         if (output.type === "closed") this.#current = undefined;
         if (output.type === "closed" && isNothingKept(output.error)) return;
-        this.#dependencies.onOutput(redactOutput(output, setup.credential));
+        for (const redacted of writer.redactor.output(output)) this.#dependencies.onOutput(redacted);
       },
     });
     const run = setup.goOn?.run && (await this.#startCall(setup.goOn.run, judge, processSetup));
@@ -252,6 +254,18 @@ export class ConversationHolder {
     const changedTo = await admitLateCall({ ...run, input }, judge, hooks);
     await onRun(run.eventId);
     return { ...run, ...(changedTo && { changedTo }) };
+  }
+}
+
+/** Repeated here, so that the claude-code package need not be loaded. */
+function secretOf(credential: Credential): string | undefined {
+  switch (credential.type) {
+    case "login":
+      return undefined;
+    case "api_key":
+      return credential.key;
+    case "oauth_token":
+      return credential.token;
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from "@tandem/protocol";
 import type { AgentStore, Page, PageQuery } from "@tandem/storage";
 import { resolveTools } from "@tandem/policy";
+import { restorePasswords } from "../mcp/server-passwords.ts";
 import { resolveModel, type Model } from "../process/turn-options.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 
@@ -43,6 +44,7 @@ export class AgentCatalogue implements Agents {
   async create(params: AgentCreateParams): Promise<Agent> {
     const at = isoNow(this.#clock);
     const id = newId("agent");
+    restorePasswords(params.mcp_servers ?? [], []);
     const agent: Agent = {
       type: "agent",
       id,
@@ -81,7 +83,10 @@ export class AgentCatalogue implements Agents {
         system: params.system === undefined ? current.system : params.system,
         description: params.description === undefined ? current.description : params.description,
         tools: params.tools === undefined ? current.tools : (params.tools ?? []),
-        mcp_servers: params.mcp_servers === undefined ? current.mcp_servers : (params.mcp_servers ?? []),
+        mcp_servers:
+          params.mcp_servers === undefined
+            ? current.mcp_servers
+            : restorePasswords(params.mcp_servers ?? [], current.mcp_servers),
         skills: params.skills ?? [],
         multiagent: params.multiagent === undefined ? current.multiagent : params.multiagent,
         execution_identity: params.execution_identity,

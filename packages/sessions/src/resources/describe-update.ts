@@ -1,5 +1,6 @@
 import { RequestError, SESSION_METADATA, type SessionEventBody, type SessionUpdateParams } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
+import { restorePasswords } from "../mcp/server-passwords.ts";
 import { mergeMetadata } from "./agents.ts";
 import { resolveTools, withoutMode } from "@tandem/policy";
 import { checkMetadata } from "./session-draft.ts";
@@ -23,7 +24,9 @@ export function describeUpdate(
     change.budget = params.budget;
   }
   if (params.agent) {
-    const servers = params.agent.mcp_servers ?? row.agent.mcp_servers;
+    const servers = params.agent.mcp_servers
+      ? restorePasswords(params.agent.mcp_servers, row.agent.mcp_servers)
+      : row.agent.mcp_servers;
     const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
     change.agent = { ...row.agent, tools, mcp_servers: servers };
     // Permissions granted to the former agent must not pass to another.

@@ -10,6 +10,7 @@ import {
   type ThreadAgent,
 } from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
+import { restorePasswords } from "../mcp/server-passwords.ts";
 import type { AgentCatalogue } from "./agents.ts";
 import { parseSessionLimits } from "../budgets/session-limits.ts";
 import { jsonObject } from "../process/conversation-setup.ts";
@@ -116,7 +117,7 @@ async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentC
       system: params.system === undefined ? agent.system : params.system,
       description: agent.description,
       tools: params.tools ?? agent.tools,
-      mcp_servers: params.mcp_servers ?? agent.mcp_servers,
+      mcp_servers: params.mcp_servers ? restorePasswords(params.mcp_servers, agent.mcp_servers) : agent.mcp_servers,
       multiagent: agent.multiagent,
     },
     agent,

@@ -22,6 +22,7 @@ import type { SlashCommand } from "../commands/command-catalogue.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import type { Clock } from "../host/clock.ts";
 import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
+import { servedEvent, servedEvents } from "../log/event-redactor.ts";
 import { describeUpdate } from "./describe-update.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
@@ -186,12 +187,12 @@ export class SessionService implements Sessions {
   async send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]> {
     const row = await this.#open(id);
     const given = await this.#sent.answeredBefore(row, events);
-    if (given) return given;
+    if (given) return given.map(servedEvent);
     const waiting = (await this.#sent.check(row, events)).map((event) => sentBy(event, by));
     await this.#dependencies.actors.claim(row.id);
     await this.#dependencies.store.inbox.put(row.id, waiting);
     this.#dependencies.actors.wake(row.id);
-    return waiting;
+    return waiting.map(servedEvent);
   }
 
   async takeBack(id: string, event: string, by?: string): Promise<void> {
@@ -215,7 +216,8 @@ export class SessionService implements Sessions {
     const atEnd = range.order !== "desc" ? events.length < range.limit : range.before === undefined;
     const shown = waiting.filter(({ id: event, type }) => !taken.has(event) && (range.types?.includes(type) ?? true));
     const isWanted = atEnd && (range.thread ?? null) === null && !range.since;
-    return { events, waiting: isWanted && shown.length > 0 ? await this.#withReason(row, shown) : [] };
+    const explained = isWanted && shown.length > 0 ? await this.#withReason(row, shown) : [];
+    return { events: servedEvents(events), waiting: explained.map(servedEvent) };
   }
 
   /** A message that waits behind a running turn needs no explanation; one in an idle session does. */
@@ -234,8 +236,8 @@ export class SessionService implements Sessions {
     return this.#dependencies.store.events.head((await this.#row(id)).id);
   }
 
-  follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
-    return this.#dependencies.store.events.follow(id, after, signal);
+  async *follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
+    for await (const events of this.#dependencies.store.events.follow(id, after, signal)) yield servedEvents(events);
   }
 
   onDelta(id: SessionId, listener: PreviewListener): () => void {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ClientEvent, SessionEvent } from "@tandem/protocol";
+import { redactValue, type ClientEvent, type SessionEvent } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 
 // Makes retried sends idempotent. The official clients retry when the connection breaks before the response, although
@@ -79,7 +79,8 @@ export async function findEarlierTry(
   const newestFirst = [...waiting.toReversed(), ...logged.map(({ event }) => event)];
   const candidates = newestFirst.filter(({ id }) => madeAt(id) >= since);
   const found: SessionEvent[] = [];
-  for (const event of events.toReversed()) {
+  // The stored events are read with credentials redacted.
+  for (const event of redactValue(events).toReversed()) {
     const index = candidates.findIndex((candidate) => isSame(candidate, event));
     if (index === -1) return undefined;
     found.unshift(...candidates.splice(index, 1));

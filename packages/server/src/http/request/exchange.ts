@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { forwardedId } from "../../fleet/forwarded-id.ts";
 import type { Logger } from "../create-logger.ts";
+import { redactPath } from "../redact.ts";
 
 /** The state of a request while it is served. */
 export interface Exchange {
@@ -33,7 +34,7 @@ export function beginExchange(
       {
         request_id: exchange.id,
         method: incoming.method,
-        path: incoming.url?.split("?", 1)[0],
+        path: redactPath(incoming.url?.split("?", 1)[0] ?? ""),
         status: outgoing.headersSent ? outgoing.statusCode : 0,
         ms: Math.round(performance.now() - begun),
         ...(exchange.token && { token: exchange.token }),

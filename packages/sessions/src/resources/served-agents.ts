@@ -1,0 +1,22 @@
+import type { Agent } from "@tandem/protocol";
+import { hidePasswords } from "../mcp/server-passwords.ts";
+import type { Agents } from "./agents.ts";
+
+/** The agents as clients see them. */
+export function servedAgents(agents: Agents): Agents {
+  const served = (agent: Agent): Agent => ({ ...agent, mcp_servers: hidePasswords(agent.mcp_servers) });
+  return {
+    create: async (params) => served(await agents.create(params)),
+    get: async (id, version) => served(await agents.get(id, version)),
+    update: async (id, params) => served(await agents.update(id, params)),
+    archive: async (id) => served(await agents.archive(id)),
+    list: async (query) => {
+      const page = await agents.list(query);
+      return { ...page, data: page.data.map(served) };
+    },
+    versions: async (id, query) => {
+      const page = await agents.versions(id, query);
+      return { ...page, data: page.data.map(served) };
+    },
+  };
+}
