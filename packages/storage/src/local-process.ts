@@ -21,14 +21,15 @@ let own: LocalProcess | undefined;
 export const holderName = (stored: string): string => stored.split(SEPARATOR)[0]!;
 
 /**
- * Whether the holder of a lease in a file of this machine has certainly ended. False if that cannot be known, for example
- * for a process in another container.
+ * Whether the holder of a lease has certainly ended. False if that cannot be known, for example for a process in another
+ * container. `isShared`: other machines use the database too, and a boot id that is not ours may be one of theirs.
  */
-export function isHolderDead(stored: string): boolean {
+export function isHolderDead(stored: string, isShared: boolean): boolean {
   const held = readProcess(stored);
   if (!held) return false;
   const here = identify(process.pid);
-  if (held.boot !== here.boot) return true;
+  if (isShared && here.boot === NO_BOOT_ID) return false;
+  if (held.boot !== here.boot) return !isShared;
   return held.namespace === here.namespace && identify(held.pid).start !== held.start;
 }
 
@@ -45,10 +46,13 @@ function readProcess(stored: string): LocalProcess | undefined {
   }
 }
 
+/** Outside Linux, machines cannot be told apart. */
+const NO_BOOT_ID = "any";
+
 /** `start` is empty if there is no such process. */
 function identify(pid: number): LocalProcess {
   const isLinux = process.platform === "linux";
-  const boot = isLinux ? attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) : "any";
+  const boot = isLinux ? attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) : NO_BOOT_ID;
   const namespace = isLinux ? attempt(() => readlinkSync("/proc/self/ns/pid")) : "any";
   return { boot, namespace, pid, start: attempt(() => (isLinux ? linuxStart(pid) : otherStart(pid))) };
 }

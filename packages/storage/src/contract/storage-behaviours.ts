@@ -44,6 +44,7 @@ export const BEHAVIOURS = [
   // Leases
   { id: "lease.one-holder", title: "One of many concurrent takers gets the lease; the others see its holder" },
   { id: "lease.run-out", title: "An expired lease is taken over, and its former holder learns that it is lost" },
+  { id: "lease.dead", title: "A lease whose holder died on this machine is free at once, also that of a job" },
   { id: "lease.kept", title: "An expired lease still works until another process takes it" },
   { id: "lease.token", title: "Tokens grow with each take and are never reused" },
   { id: "lease.abandoned", title: "Running sessions without a lease holder are found" },

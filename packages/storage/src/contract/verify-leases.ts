@@ -2,11 +2,14 @@ import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { Lease } from "../lease.ts";
+import { withProcess } from "../local-process.ts";
 import type { BehaviourId } from "./storage-behaviours.ts";
 import { sent, sessionRow } from "./samples.ts";
 import { numbers, until, type Verify } from "./storage-stage.ts";
 
 const MINUTE = 60_000;
+/** Names a process that has ended: no process of this machine starts at this time. */
+const DEAD = withProcess("killed").replace(/"start":"[^"]*"/, '"start":"1"');
 
 export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verify> = {
   "lease.one-holder": async (stage) => {
@@ -38,6 +41,22 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     await stage.store.leases.release(old);
     expect((await stage.store.leases.holder(row.id))?.holder).toBe("new");
     await stage.appendEach(lease, ["good"], stage.other);
+  },
+
+  "lease.dead": async (stage) => {
+    const [running, idle] = [sessionRow({ status: "running" }), sessionRow()];
+    for (const row of [running, idle]) {
+      await stage.store.sessions.create(row, []);
+      await stage.store.leases.take(row.id, DEAD, MINUTE);
+    }
+    const { id: job } = (await stage.job()).row;
+    await stage.store.jobs.release({ job, token: 1 });
+    await stage.store.jobs.take(job, DEAD, MINUTE);
+    expect(await stage.other.leases.holder(idle.id)).toBeUndefined();
+    expect((await stage.other.leases.take(idle.id, "next", MINUTE))?.token).toBe(2);
+    expect(await stage.other.leases.abandoned()).toContain(running.id);
+    expect((await stage.other.jobs.take(job, "next", MINUTE))?.token).toBe(3);
+    await expect(stage.appendEach({ session: running.id, token: 1 }, ["late"])).rejects.toBeInstanceOf(LeaseLost);
   },
 
   "lease.kept": async (stage) => {

@@ -4,6 +4,7 @@ import { refuse } from "../refusal.ts";
 import { all, assign, insert, list, one, sql, type Sql, type Value, type Work } from "../sql-statement.ts";
 import { EVENTS_AT_ONCE, insertEvents, readEvents, type EventPage } from "./events.ts";
 import { fence, type LogLease } from "./fence.ts";
+import { holderName } from "../local-process.ts";
 import { releaseLease, takeLease } from "./leases.ts";
 import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
@@ -178,7 +179,7 @@ export const deleteJob = operation("jobs.delete", function* (id: string): Work<b
   if (log.holder !== null && log.left! >= 0) {
     throw refuse(
       "conflict",
-      `${log.holder} is working on the job ${id}.`,
+      `${holderName(log.holder)} is working on the job ${id}.`,
       "Cancel it, and delete it once it has ended.",
     );
   }

@@ -97,16 +97,6 @@ export const findAbandoned = operation("leases.abandoned", function* (): Work<{ 
     order by session.created_at, session.id`);
 });
 
-/** Unfinished sessions, also of living holders: too many to read in a fleet. `holder` is null without a valid lease. */
-export const findUnfinished = operation("leases.unfinished", function* (): Work<
-  { id: string; holder: string | null }[]
-> {
-  return yield* all(sql<{ id: string; holder: string | null }>`
-    select session.id, case when ${isUnheld} then null else lease_holder end as holder
-    from session join log on log.session = session.id
-    where ${isUnfinished} order by session.created_at, session.id`);
-});
-
 export interface UnclaimedSession {
   id: string;
   place: string | null;
@@ -143,4 +133,22 @@ export const listHeld = operation("leases.held", function* (): Work<(Holder & { 
   return yield* all(sql<Holder & { session: string }>`
     select session, lease_holder as holder, lease_token as token, lease_until as until from log
     where lease_holder is not null and lease_until >= now_ms() order by lease_holder`);
+});
+
+/** The holders of all leases, also of expired ones. */
+export const listHolders = operation("leases.holders", function* (): Work<string[]> {
+  const found = yield* all(sql<{ holder: string }>`
+    select distinct lease_holder as holder from log where lease_holder is not null`);
+  return found.map(({ holder }) => holder);
+});
+
+/** Releases all leases of a holder that has died. It cannot write any more: a write needs a held lease. */
+export const releaseHolder = operation("leases.releaseHolder", function* (holder: string): Work<void> {
+  const held = yield* all(
+    sql<{ session: string }>`select session from log where lease_holder = ${holder} order by session`,
+  );
+  for (const { session } of held) {
+    yield sql`update log set lease_holder = null, lease_until = null
+      where session = ${session} and lease_holder = ${holder}`;
+  }
 });

@@ -3,6 +3,8 @@ import type { Database } from "../database.ts";
 import { findHeldJob } from "../operations/jobs.ts";
 import { deleteSomeRecords } from "../operations/records.ts";
 import type { Store } from "../store.ts";
+import { holderName } from "../local-process.ts";
+import { releaseDead } from "./leases.ts";
 import { checkNames } from "./names.ts";
 import type { OwnedSearchIndex } from "./search-index.ts";
 
@@ -15,9 +17,10 @@ export async function deleteSpace(
   space: string,
 ): Promise<void> {
   checkNames({ space });
+  await releaseDead(database);
   const held = await database.read(findHeldJob, space);
   if (held) {
-    throw new RequestError("conflict", `${held.holder} is working on the job ${held.id}.`, {
+    throw new RequestError("conflict", `${holderName(held.holder)} is working on the job ${held.id}.`, {
       fix: "Cancel it, and try again once it has ended.",
     });
   }

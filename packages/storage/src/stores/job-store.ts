@@ -17,7 +17,8 @@ import {
 } from "../operations/jobs.ts";
 import { readHolder, releaseLease } from "../operations/leases.ts";
 import { decodeJob, encodeJob, encodeJobChange, encodeJobEvent, toJobEvent } from "./rows/job-row.ts";
-import { renewAll } from "./leases.ts";
+import { holderName, withProcess } from "../local-process.ts";
+import { releaseDead, renewAll } from "./leases.ts";
 import { readLogRows } from "./event-log.ts";
 import { checkNames } from "./names.ts";
 import { readList } from "./read-list.ts";
@@ -40,8 +41,10 @@ export function createJobStore(database: Database, broadcast: Broadcast): JobSto
       const read = (page: Parameters<typeof listJobs.work>[0]["page"]) => database.read(listJobs, { page, filter });
       return readList("jobs", { limit, cursor, order }, read, decodeJob);
     },
-    take: async (id, holder, ttlMs, { alone = false } = {}) => {
-      const token = await database.write(takeJob, { session: id, holder, ttlMs, alone });
+    take: async (id, name, ttlMs, { alone = false } = {}) => {
+      const wanted = { session: id, holder: withProcess(name), ttlMs, alone };
+      let token = await database.write(takeJob, wanted);
+      if (token === undefined && (await releaseDead(database))) token = await database.write(takeJob, wanted);
       return token === undefined ? undefined : { job: id, token };
     },
     renew: async (leases, ttlMs) => {
@@ -51,13 +54,17 @@ export function createJobStore(database: Database, broadcast: Broadcast): JobSto
     release: (lease) => database.write(releaseLease, ofLog(lease), lease.job),
     holder: async (id) => {
       const found = await database.read(readHolder, id);
-      return found && { holder: found.holder, expiresAt: toIso(found.until) };
+      return found && { holder: holderName(found.holder), expiresAt: toIso(found.until) };
     },
     held: async (space, kind) => {
+      await releaseDead(database);
       const found = await database.read(findHeldOfKind, { space, kind });
-      return found && { id: found.id as JobId, holder: found.holder, expiresAt: toIso(found.until) };
+      return found && { id: found.id as JobId, holder: holderName(found.holder), expiresAt: toIso(found.until) };
     },
-    waiting: async (space) => (await database.read(waitingJobs, space)).map(decodeJob),
+    waiting: async (space) => {
+      await releaseDead(database);
+      return (await database.read(waitingJobs, space)).map(decodeJob);
+    },
     write: async (lease, events, change = {}) => {
       const now = Date.now();
       const rows = events.map((event) => encodeJobEvent(event, now));

@@ -4,9 +4,10 @@ import type { LogLease } from "../operations/fence.ts";
 import {
   findAbandoned,
   findUnclaimed,
-  findUnfinished,
   listHeld,
+  listHolders,
   readHolder,
+  releaseHolder,
   releaseLease,
   renewLeases,
   type SeenLease,
@@ -37,6 +38,16 @@ export async function renewAll(
   return kept;
 }
 
+/** Releases the leases of processes of this machine that have ended. Returns whether there were any. */
+export async function releaseDead(database: Database): Promise<boolean> {
+  const dead = (await database.read(listHolders, undefined)).filter((holder) => isDead(database, holder));
+  for (const holder of dead) await database.write(releaseHolder, holder);
+  return dead.length > 0;
+}
+
+/** Only processes of one machine use a SQLite file. */
+const isDead = ({ engine }: Database, holder: string): boolean => isHolderDead(holder, engine !== "sqlite");
+
 /**
  * A living holder renews its lease several times per TTL. One that stays the same for this many TTLs, by the monotonic
  * clock, has no holder: the wall clock was set back after a crash.
@@ -44,15 +55,12 @@ export async function renewAll(
 const STALE_TTLS = 3;
 
 export function createLeases(database: Database): Leases {
-  // Only processes of this machine use a SQLite file, so their leases are also judged by whether the holder lives.
-  const isLocal = database.engine === "sqlite";
-  const isDead = (stored: string): boolean => isLocal && isHolderDead(stored);
   const seen = new Map<SessionId, SeenLease & { since: number }>();
 
   /** The lease that keeps the caller from the session, if no living process renews it. */
   const findStale = async (session: SessionId, ttlMs: number): Promise<SeenLease | undefined> => {
     const held = await database.read(readHolder, session);
-    if (!held || isDead(held.holder)) return held && { token: held.token, until: held.until };
+    if (!held) return undefined;
     const before = seen.get(session);
     const isSame = before?.token === held.token && before.until === held.until;
     const now = performance.now();
@@ -63,10 +71,14 @@ export function createLeases(database: Database): Leases {
 
   return {
     take: async (session, name, ttlMs, { onlyReleased } = {}) => {
-      const holder = isLocal ? withProcess(name) : name;
+      const holder = withProcess(name);
       // Not in the session's write queue: it can block behind a holder that was suspended in mid-write.
       let token = await database.write(takeLease, { session, holder, ttlMs, onlyReleased });
-      if (token === undefined && isLocal) {
+      if (token === undefined && (await releaseDead(database))) {
+        token = await database.write(takeLease, { session, holder, ttlMs, onlyReleased });
+      }
+      // Postgres judges expiry by its own clock, a SQLite file by the clock of the machine, which may be set back.
+      if (token === undefined && database.engine === "sqlite") {
         const stale = await findStale(session, ttlMs);
         if (stale) {
           const { token: was, until } = stale;
@@ -84,24 +96,24 @@ export function createLeases(database: Database): Leases {
     release: (lease) => database.write(releaseLease, plainLease(lease), lease.session),
     holder: async (session) => {
       const found = await database.read(readHolder, session);
-      if (!found || isDead(found.holder)) return undefined;
+      if (!found || isDead(database, found.holder)) return undefined;
       return { holder: holderName(found.holder), expiresAt: toIso(found.until) };
     },
     abandoned: async () => {
-      const found = isLocal
-        ? (await database.read(findUnfinished, undefined)).filter(({ holder }) => holder === null || isDead(holder))
-        : await database.read(findAbandoned, undefined);
-      return found.map(({ id }) => id as SessionId);
+      await releaseDead(database);
+      return (await database.read(findAbandoned, undefined)).map(({ id }) => id as SessionId);
     },
-    waitingForWorker: async () =>
-      (await database.read(findUnclaimed, undefined)).map(({ id, place, since }) => ({
+    waitingForWorker: async () => {
+      await releaseDead(database);
+      return (await database.read(findUnclaimed, undefined)).map(({ id, place, since }) => ({
         session: id as SessionId,
         place,
         since: toIso(since),
-      })),
+      }));
+    },
     held: async () =>
       (await database.read(listHeld, undefined))
-        .filter(({ holder }) => !isDead(holder))
+        .filter(({ holder }) => !isDead(database, holder))
         .map(({ session, holder, until }) => ({
           session: session as SessionId,
           holder: holderName(holder),
