@@ -82,8 +82,9 @@ class Drill {
     await this.#command({ type: "say", session, text: `Run ${name}.` });
     const answered = new Set<string>();
     for (;;) {
-      const row = await this.store.sessions.get(session.id);
+      // In this order: a row that was read before the message was taken shows the idle session of the last turn.
       const events = await this.#events(session, after);
+      const row = await this.store.sessions.get(session.id);
       const wasTaken = events.some(({ event }) => event.type === "user.message");
       if (wasTaken && row?.status === "idle" && row.waitingFor.length === 0) break;
       for (const { approval } of await this.#reader.pending(session.id)) {
