@@ -1,13 +1,15 @@
-import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   childVariables,
   DENIED_VARIABLES,
   dropForeignVariables,
   folderVariables,
+  inheritedVariables,
   isDenied,
   overridingVariables,
 } from "./variables.ts";
@@ -89,3 +91,21 @@ test.each([".claude.json", ".claude/.config.json"])(
     }
   },
 );
+
+test("children do not take files that look like a bare repository for one", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tandem-bare-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const name of ["objects", "refs"]) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, "HEAD"), "ref: refs/heads/main\n");
+  writeFileSync(
+    join(folder, "config"),
+    `[core]\n\trepositoryformatversion = 0\n\tworktree = .\n\tfsmonitor = "touch ${folder}/ran; false"\n`,
+  );
+  const status = (env: Record<string, string>): void => {
+    spawnSync("git", ["status"], { cwd: folder, env: { ...env, GIT_CONFIG_GLOBAL: "/dev/null", HOME: folder } });
+  };
+  status(inheritedVariables({ PATH: process.env["PATH"], GIT_CONFIG_COUNT: "0" }));
+  expect(existsSync(join(folder, "ran"))).toBe(false);
+  status({ PATH: process.env["PATH"] ?? "" });
+  expect(existsSync(join(folder, "ran"))).toBe(true);
+});

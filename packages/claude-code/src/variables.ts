@@ -106,9 +106,29 @@ const fixedFor = (purpose: Purpose): Record<string, string> => ({
  */
 export const CREDENTIAL_DESCRIPTOR = 3;
 
-/** The variables that any child may inherit. */
+/**
+ * Settings of git for every child, which override all files. Accepted edits can write files that look like a bare repository,
+ * with a `config` whose `core.fsmonitor` would run with `git status`. A repository's own `.git` is guarded, and keeps its hooks.
+ */
+const GIT_SETTINGS = [
+  ["safe.bareRepository", "explicit"],
+  ["core.fsmonitor", "false"],
+  ["protocol.ext.allow", "never"],
+] as const;
+
+const GIT_VARIABLES: Record<string, string> = {
+  GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
+  ...Object.fromEntries(
+    GIT_SETTINGS.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ),
+};
+
+/** The variables of any child: those that it may inherit, and safe settings of git. */
 export function inheritedVariables(host: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const variables: Record<string, string> = {};
+  const variables: Record<string, string> = { ...GIT_VARIABLES };
   for (const [name, value] of Object.entries(host)) {
     if (value === undefined || isDenied(name)) continue;
     if (ALLOWED.has(name) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix))) variables[name] = value;
@@ -157,7 +177,7 @@ const CREDENTIAL_NAMES: Record<Credential["type"], string | undefined> = {
 export function overridingVariables(variables: Record<string, string>, credential: Credential): Record<string, string> {
   const names = [
     ...DENIED_VARIABLES.filter((name) => !name.endsWith("*")),
-    ...Object.keys({ ...ALWAYS, ...CALL, ...SESSION }),
+    ...Object.keys({ ...ALWAYS, ...CALL, ...SESSION, ...GIT_VARIABLES }),
     ...stateFileNames(variables),
   ];
   // A blank value would mean the user's home, not the folder of the chosen login.

@@ -67,3 +67,27 @@ it("reports a missing git or a missing folder", async () => {
     fix: expect.stringMatching(/Install git/),
   });
 });
+
+it("runs nothing of a bare repository that an agent may have written", async () => {
+  await using tree = await temporaryFolder();
+  const config = `[core]\n\trepositoryformatversion = 0\n\tworktree = .\n\tfsmonitor = "touch ${tree.at("ran")}; false"\n`;
+  await tree.write({ HEAD: "ref: refs/heads/main\n", "objects/x": "", "refs/x": "", config });
+  // Without the setting, git takes the folder for a repository, and would run the program.
+  const believed = await runGit(tree.path, ["rev-parse", "--git-dir"], {
+    outside: { protocols: [], variables: { GIT_CONFIG_COUNT: "0", GIT_CONFIG_GLOBAL: "/dev/null" } },
+  });
+  expect(believed.exitCode).toBe(0);
+  expect((await runGit(tree.path, ["status"])).exitCode).not.toBe(0);
+  await expect(readFile(tree.at("ran"))).rejects.toThrow("ENOENT");
+});
+
+it("names a repository that was checked before to git", async () => {
+  await using tree = await temporaryFolder();
+  await tree.write({ a: "" });
+  await commitAll(tree.path, "first");
+  const place = { folder: tree.path, gitDir: tree.at(".git") };
+  expect(await git(place, ["rev-parse", "--show-toplevel"])).toBe(`${tree.path}\n`);
+  // A folder that is no repository any more is not looked for above it.
+  const elsewhere = { folder: tree.path, gitDir: tree.at("gone") };
+  await expect(git(elsewhere, ["status"])).rejects.toBeInstanceOf(GitFailed);
+});

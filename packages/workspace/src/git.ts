@@ -10,9 +10,12 @@ const STDERR_TAIL = 4_096;
 
 /** A repository's settings can name programs. These override the ones that our commands would run. */
 const SETTINGS = {
+  // A session can write files that look like a bare repository; git must not find one by itself.
+  "safe.bareRepository": "explicit",
   "core.hooksPath": "/dev/null",
   "core.fsmonitor": "false",
   "core.pager": "cat",
+  "core.sshCommand": "false",
   "gc.auto": "0",
   "maintenance.auto": "false",
   "protocol.allow": "never",
@@ -59,9 +62,12 @@ process.on("exit", () => {
   for (const pid of running) killGroup(pid);
 });
 
+/** A folder, where git looks for the repository itself, or a repository that was checked before and is named to git. */
+export type GitPlace = string | { folder: string; gitDir: string };
+
 /** Runs a git command and returns its output as text. Rejects with `GitFailed`. */
-export async function git(folder: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
-  const outcome = await runGit(folder, args, options);
+export async function git(place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<string> {
+  const outcome = await runGit(place, args, options);
   if (outcome.exitCode !== 0) throw new GitFailed(args, outcome);
   return outcome.stdout.toString("utf8");
 }
@@ -70,10 +76,12 @@ export async function git(folder: string, args: readonly string[], options: GitO
  * Runs a git command without shell, hooks, prompts, network, user or system settings, and optional locks, unless
  * `outside` is set. Untrusted arguments must be checked, or come after `--` or `--end-of-options`.
  */
-export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutcome> {
+export async function runGit(place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<GitOutcome> {
+  const folder = typeof place === "string" ? place : place.folder;
+  const named = typeof place === "string" ? [] : [`--git-dir=${place.gitDir}`, `--work-tree=${place.folder}`];
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = DEFAULT_MAX_BYTES, settings = {}, indexFile, signal } = options;
   signal?.throwIfAborted();
-  const child = spawn("git", args, {
+  const child = spawn("git", [...named, ...args], {
     cwd: folder,
     env: {
       ...variables({ ...settings, ...SETTINGS }, options.outside),

@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { git, runGit } from "./git.ts";
-import { openRepository } from "./repository.ts";
+import { openRepository, type Repository } from "./repository.ts";
 import { findTracked } from "./unsaved-work.ts";
 import { resolveRef } from "./worktree.ts";
 
@@ -26,27 +26,28 @@ export async function mergeWorktree(
   { into, message, who, dryRun = false }: { into: string; message: string; who: Person; dryRun?: boolean },
 ): Promise<Merge> {
   const repository = await openRepository(folder);
-  const head = await commitOf(folder, "HEAD");
-  const before = await resolveRef(folder, `refs/heads/${into}`);
+  const head = await commitOf(repository, "HEAD");
+  const before = await resolveRef(repository, `refs/heads/${into}`);
   if (before === undefined) {
     throw new RequestError("invalid_request", `The git repository of ${folder} has no branch ${into}.`, {
       fix: "Name the branch that it is to go to.",
     });
   }
-  const commits = Number(await git(folder, ["rev-list", "--count", `${before}..${head}`]));
+  const commits = Number(await git(repository, ["rev-list", "--count", `${before}..${head}`]));
   if (commits === 0) return { into, kind: "nothing", before, after: before, commits };
-  const isForward = (await runGit(folder, ["merge-base", "--is-ancestor", before, head])).exitCode === 0;
+  const isForward = (await runGit(repository, ["merge-base", "--is-ancestor", before, head])).exitCode === 0;
   const settings = { ...repository.quiet, "user.name": who.name, "user.email": who.email };
-  const after = isForward ? head : await mergeCommit(folder, { before, head, into, message, settings });
+  const after = isForward ? head : await mergeCommit(repository, { before, head, into, message, settings });
   const kind = isForward ? "fast-forward" : "merge";
-  await moveBranch(folder, { branch: into, before, after, dryRun, settings });
+  await moveBranch(repository, { branch: into, before, after, dryRun, settings });
   return { into, kind, before, after, commits };
 }
 
 /** Resets a branch to its state before a merge, if nothing was added since. */
 export async function undoMerge(folder: string, { into, before, after }: Merge): Promise<void> {
-  const { quiet } = await openRepository(folder);
-  await moveBranch(folder, { branch: into, before: after, after: before, dryRun: false, settings: quiet });
+  const repository = await openRepository(folder);
+  const settings = repository.quiet;
+  await moveBranch(repository, { branch: into, before: after, after: before, dryRun: false, settings });
 }
 
 export interface Person {
@@ -56,12 +57,12 @@ export interface Person {
 
 /** Created without touching any branch or working folder. */
 async function mergeCommit(
-  folder: string,
+  repository: Repository,
   parts: { before: string; head: string; into: string; message: string; settings: Record<string, string> },
 ): Promise<string> {
   const { before, head, into, message, settings } = parts;
   const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", before, head];
-  const merged = await runGit(folder, args, { settings, timeoutMs: MERGE_MS });
+  const merged = await runGit(repository, args, { settings, timeoutMs: MERGE_MS });
   const [tree = "", ...conflicts] = merged.stdout.toString("utf8").split("\0");
   if (merged.exitCode !== 0) {
     const names = [...new Set(conflicts.filter((path) => path !== ""))];
@@ -70,20 +71,20 @@ async function mergeCommit(
     });
   }
   const commit = ["commit-tree", tree, "-p", before, "-p", head, "-m", message];
-  return (await git(folder, commit, { settings })).trim();
+  return (await git(repository, commit, { settings })).trim();
 }
 
 async function moveBranch(
-  folder: string,
+  repository: Repository,
   move: { branch: string; before: string; after: string; dryRun: boolean; settings: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { branch, before, after, dryRun, settings } = move;
-  if ((await resolveRef(folder, `refs/heads/${branch}`)) !== before) {
+  if ((await resolveRef(repository, `refs/heads/${branch}`)) !== before) {
     throw new RequestError("conflict", `The branch ${branch} is not where it was: somebody has moved it on.`);
   }
-  const place = await checkedOut(folder, branch);
+  const place = await checkedOut(repository, branch);
   if (place === undefined) {
-    if (!dryRun) await git(folder, ["update-ref", "-m", "tandem: worktree", `refs/heads/${branch}`, after, before]);
+    if (!dryRun) await git(repository, ["update-ref", "-m", "tandem: worktree", `refs/heads/${branch}`, after, before]);
     return;
   }
   const there = await openRepository(place);
@@ -97,22 +98,22 @@ async function moveBranch(
   if (dryRun) return;
   // Keeps untracked files, and refuses to overwrite them.
   const args = ["reset", "--quiet", "--keep", after];
-  const outcome = await runGit(place, args, { settings: { ...settings, ...there.quiet }, timeoutMs: MERGE_MS });
+  const outcome = await runGit(there, args, { settings: { ...settings, ...there.quiet }, timeoutMs: MERGE_MS });
   if (outcome.exitCode === 0) return;
   const why = outcome.stderr.trim().split("\n")[0] ?? "";
   throw new RequestError("conflict", `git could not bring ${branch} up to date in ${place}: ${why}`);
 }
 
 /** The folder in which a branch is checked out. */
-async function checkedOut(folder: string, branch: string): Promise<string | undefined> {
-  const list = await git(folder, ["worktree", "list", "--porcelain", "-z"]);
+async function checkedOut(repository: Repository, branch: string): Promise<string | undefined> {
+  const list = await git(repository, ["worktree", "list", "--porcelain", "-z"]);
   const blocks = list.split("\0\0").map((block) => block.split("\0"));
   const found = blocks.find((lines) => lines.includes(`branch refs/heads/${branch}`));
   return found?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
 }
 
-async function commitOf(folder: string, ref: string): Promise<string> {
-  const commit = await resolveRef(folder, ref);
+async function commitOf(repository: Repository, ref: string): Promise<string> {
+  const commit = await resolveRef(repository, ref);
   if (commit !== undefined) return commit;
-  throw new RequestError("conflict", `The worktree ${folder} has no commit.`);
+  throw new RequestError("conflict", `The worktree ${repository.folder} has no commit.`);
 }

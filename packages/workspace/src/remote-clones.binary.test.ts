@@ -54,7 +54,8 @@ it("is cloned once, then fetched, and worktrees are created from it", async () =
   await clones.open(remote);
   expect(existsSync(state.at("evil"))).toBe(false);
   const folder = (await readdir(state.path)).find((name) => /^[0-9a-f]{24}$/.test(name));
-  expect(await git(state.at(`${folder}/mirror.git`), ["config", "remote.origin.url"])).toBe(`${origin.path}\n`);
+  const mirror = state.at(`${folder}/mirror.git`);
+  expect(await git(mirror, [`--git-dir=${mirror}`, "config", "remote.origin.url"])).toBe(`${origin.path}\n`);
 });
 
 it("reports an unreachable remote and leaves nothing behind", async () => {

@@ -88,11 +88,12 @@ export class RemoteClones {
   async #open(remote: GitRemote, folder: string): Promise<{ repository: string; branch: string }> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const mirror = join(folder, "mirror.git");
+    const bare = [`--git-dir=${mirror}`];
     const outside = { protocols: [remote.protocol], variables: this.#waysOut };
     const fetched = { timeoutMs: CLONE_MS, outside };
     try {
       if (existsSync(mirror))
-        await git(mirror, ["fetch", "--quiet", "--prune", "--", remote.url, HEADS, TAGS], fetched);
+        await git(mirror, [...bare, "fetch", "--quiet", "--prune", "--", remote.url, HEADS, TAGS], fetched);
       else
         await this.#whole(mirror, (into) =>
           git(folder, ["clone", "--quiet", "--bare", "--", remote.url, into], fetched),
@@ -114,7 +115,7 @@ export class RemoteClones {
     };
     const args = ["fetch", "--quiet", "--prune", "--upload-pack=git-upload-pack", "--", mirror, REMOTE_HEADS, TAGS];
     await git(repository, args, near);
-    const branch = (await git(mirror, ["symbolic-ref", "--short", "HEAD"])).trim();
+    const branch = (await git(mirror, [...bare, "symbolic-ref", "--short", "HEAD"])).trim();
     return { repository, branch };
   }
 

@@ -1,12 +1,14 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { git, GitFailed } from "./git.ts";
+import { git, GitFailed, type GitPlace } from "./git.ts";
 
 /** A git folder whose history really belongs to it. */
 export interface Repository {
   /** Top folder, a real path. */
   folder: string;
+  /** The git directory of this folder. */
+  gitDir: string;
   /** The git directory shared by all worktrees. */
   commonDir: string;
   /** Whether it is a linked worktree, which may be removed. */
@@ -36,7 +38,7 @@ export async function openRepository(path: string): Promise<Repository> {
       fix: "Name a folder that git clone, git init or git worktree add has made.",
     });
   }
-  return { folder, commonDir, isLinked, quiet: await quietPrograms(folder) };
+  return { folder, gitDir, commonDir, isLinked, quiet: await quietPrograms({ folder, gitDir }) };
 }
 
 async function revParse(folder: string): Promise<string[]> {
@@ -67,8 +69,8 @@ async function pointsBack(gitDir: string, folder: string): Promise<boolean> {
   return (await realpath(back.trimEnd()).catch(() => undefined)) === join(folder, ".git");
 }
 
-async function quietPrograms(folder: string): Promise<Record<string, string>> {
-  const names = await git(folder, ["config", "--null", "--name-only", "--get-regexp", "^(filter|merge)\\."]).catch(
+async function quietPrograms(place: GitPlace): Promise<Record<string, string>> {
+  const names = await git(place, ["config", "--null", "--name-only", "--get-regexp", "^(filter|merge)\\."]).catch(
     (error: unknown) => {
       // git reports "none" this way.
       if (error instanceof GitFailed && error.stderr === "") return "";

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { git, runGit } from "./git.ts";
+import { git, runGit, type GitPlace } from "./git.ts";
 import { openRepository, type Repository } from "./repository.ts";
 
 /** Comparing a large repository takes minutes on a slow disk. */
@@ -24,11 +24,11 @@ export const isSaved = ({ uncommitted, commits, stashes }: UnsavedWork): boolean
 
 export async function findUnsaved(folder: string, prepared: Prepared = {}): Promise<UnsavedWork> {
   const repository = await openRepository(folder);
-  const branch = await currentBranch(repository.folder);
+  const branch = await currentBranch(repository);
   const [uncommitted, commits, stashes] = await Promise.all([
     findUncommitted(repository, prepared),
-    countCommits(repository.folder, branch),
-    countStashes(repository.folder, branch),
+    countCommits(repository, branch),
+    countStashes(repository, branch),
   ]);
   return { uncommitted, commits, stashes };
 }
@@ -37,7 +37,7 @@ export async function findUnsaved(folder: string, prepared: Prepared = {}): Prom
 export async function readPrepared(folder: string): Promise<Prepared> {
   const repository = await openRepository(folder);
   const paths = await changedPaths(repository);
-  const ids = await contentIds(repository.folder, paths);
+  const ids = await contentIds(repository, paths);
   return Object.fromEntries(paths.map((path) => [path, ids.get(path) ?? ""]));
 }
 
@@ -45,23 +45,23 @@ export async function readPrepared(folder: string): Promise<Prepared> {
 export async function findUncommitted(repository: Repository, prepared: Prepared): Promise<string[]> {
   const paths = await changedPaths(repository);
   const known = paths.filter((path) => Object.hasOwn(prepared, path));
-  const ids = await contentIds(repository.folder, known);
+  const ids = await contentIds(repository, known);
   const untouched = new Set(known.filter((path) => (ids.get(path) ?? "") === prepared[path]));
   return paths.filter((path) => !untouched.has(path));
 }
 
-export async function currentBranch(folder: string): Promise<string | undefined> {
-  const { exitCode, stdout } = await runGit(folder, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
+export async function currentBranch(place: GitPlace): Promise<string | undefined> {
+  const { exitCode, stdout } = await runGit(place, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
   return exitCode === 0 ? stdout.toString("utf8").trim() : undefined;
 }
 
 /** Tracked files that differ from the last commit, staged or not. */
 export const findTracked = (repository: Repository): Promise<string[]> => changedPaths(repository, "no");
 
-async function changedPaths({ folder, quiet }: Repository, untracked: "all" | "no" = "all"): Promise<string[]> {
+async function changedPaths(repository: Repository, untracked: "all" | "no" = "all"): Promise<string[]> {
   const how = ["--porcelain", "-z", "--no-renames", "--ignore-submodules=none"];
   const args = ["status", ...how, `--untracked-files=${untracked}`];
-  const status = await git(folder, args, { settings: quiet, timeoutMs: STATUS_MS });
+  const status = await git(repository, args, { settings: repository.quiet, timeoutMs: STATUS_MS });
   return status
     .split("\0")
     .filter((line) => line !== "")
@@ -69,26 +69,26 @@ async function changedPaths({ folder, quiet }: Repository, untracked: "all" | "n
 }
 
 /** git's content hashes of files; omits missing paths and other types. */
-async function contentIds(folder: string, paths: readonly string[]): Promise<Map<string, string>> {
-  const stats = await Promise.all(paths.map((path) => lstat(join(folder, path)).catch(() => undefined)));
+async function contentIds(repository: Repository, paths: readonly string[]): Promise<Map<string, string>> {
+  const stats = await Promise.all(paths.map((path) => lstat(join(repository.folder, path)).catch(() => undefined)));
   // A path with a line feed cannot be passed on stdin; it counts as work.
   const files = paths.filter((path, index) => stats[index]?.isFile() && !path.includes("\n"));
   if (files.length === 0) return new Map();
   const input = `${files.join("\n")}\n`;
-  const ids = (await git(folder, ["hash-object", "--no-filters", "--stdin-paths"], { input })).trim().split("\n");
+  const ids = (await git(repository, ["hash-object", "--no-filters", "--stdin-paths"], { input })).trim().split("\n");
   return new Map(files.map((path, index) => [path, ids[index]!]));
 }
 
-async function countCommits(folder: string, branch: string | undefined): Promise<number> {
+async function countCommits(place: GitPlace, branch: string | undefined): Promise<number> {
   const own = branch === undefined ? [] : [`--exclude=${branch}`];
   const elsewhere = [...own, "--branches", "--remotes", "--tags"];
-  const { exitCode, stdout } = await runGit(folder, ["rev-list", "--count", "HEAD", "--not", ...elsewhere]);
+  const { exitCode, stdout } = await runGit(place, ["rev-list", "--count", "HEAD", "--not", ...elsewhere]);
   return exitCode === 0 ? Number(stdout.toString("utf8")) : 0;
 }
 
 /** Stashes belong to the repository and stay in it; git records the branch of each. */
-async function countStashes(folder: string, branch: string | undefined): Promise<number> {
+async function countStashes(place: GitPlace, branch: string | undefined): Promise<number> {
   if (branch === undefined) return 0;
-  const list = await git(folder, ["stash", "list", "--format=%gs"]);
+  const list = await git(place, ["stash", "list", "--format=%gs"]);
   return list.split("\n").filter((line) => /^(?:WIP on|On) /.test(line) && line.includes(` ${branch}: `)).length;
 }

@@ -29,13 +29,13 @@ export async function readWorktreePatch(
   const repository = await openRepository(folder);
   return withScratchIndex(repository, async (indexFile) => {
     const options = { settings: repository.quiet, timeoutMs: PATCH_MS, indexFile };
-    await git(repository.folder, ["read-tree", "HEAD"], options);
+    await git(repository, ["read-tree", "HEAD"], options);
     const paths = await findUncommitted(repository, prepared);
     if (paths.length > 0) {
       const args = ["--literal-pathspecs", "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
-      await git(repository.folder, args, { ...options, input: paths.join("\0") });
+      await git(repository, args, { ...options, input: paths.join("\0") });
     }
-    const tree = (await git(repository.folder, ["write-tree"], options)).trim();
+    const tree = (await git(repository, ["write-tree"], options)).trim();
     return diffTrees(repository, commit, tree);
   });
 }
@@ -43,7 +43,7 @@ export async function readWorktreePatch(
 async function diffTrees(repository: Repository, from: string, to: string): Promise<WorktreePatch> {
   const options = { settings: repository.quiet, timeoutMs: PATCH_MS, maxBytes: PATCH_BYTES };
   const diff = (...form: string[]) =>
-    runGit(repository.folder, ["diff", ...PLAIN, ...form, "--end-of-options", from, to], options);
+    runGit(repository, ["diff", ...PLAIN, ...form, "--end-of-options", from, to], options);
   const [patch, numbers] = await Promise.all([diff("--binary", "--full-index"), diff("--numstat", "-z")]);
   if (patch.truncated) throw new RequestError("too_large", "What was changed in the worktree is more than 64 MB.");
   if (patch.exitCode !== 0) throw new GitFailed(["diff"], patch);
@@ -78,7 +78,7 @@ export async function applyPatch(folder: string, patch: string, { dryRun = false
     if (files.length === 0) return { files, undo: "" };
     const before = await treeOf(repository, indexFile, files);
     const apply = (...args: string[]) =>
-      runGit(repository.folder, ["apply", "--whitespace=nowarn", "--verbose", ...args, "-"], options);
+      runGit(repository, ["apply", "--whitespace=nowarn", "--verbose", ...args, "-"], options);
     // Try a plain apply, then a three-way merge against a scratch index.
     const way = (await apply("--check")).exitCode === 0 ? [] : ["--3way"];
     if (way.length > 0) await refuseConflicts(repository, files, before, patch);
@@ -99,27 +99,27 @@ async function refuseConflicts(
 ): Promise<void> {
   await withScratchIndex(repository, async (indexFile) => {
     const options = { settings: repository.quiet, timeoutMs: PATCH_MS, indexFile, input: patch };
-    await git(repository.folder, ["read-tree", before], options);
+    await git(repository, ["read-tree", before], options);
     const args = ["apply", "--cached", "--3way", "--whitespace=nowarn", "-"];
-    const outcome = await runGit(repository.folder, args, options);
+    const outcome = await runGit(repository, args, options);
     if (outcome.exitCode === 0) return;
-    const unmerged = await git(repository.folder, ["diff", "--name-only", "--diff-filter=U", "-z"], options);
+    const unmerged = await git(repository, ["diff", "--name-only", "--diff-filter=U", "-z"], options);
     const named = unmerged.split("\0").filter((path) => path !== "");
     throw conflict(repository.folder, named.length > 0 ? named : files, outcome.stderr);
   });
 }
 
 /** Tree of the last commit with these files as they are now. Also left in the scratch index. */
-async function treeOf({ folder, quiet }: Repository, indexFile: string, files: readonly string[]): Promise<string> {
-  const options = { settings: quiet, timeoutMs: PATCH_MS, indexFile };
-  await git(folder, ["read-tree", "HEAD"], options);
+async function treeOf(repository: Repository, indexFile: string, files: readonly string[]): Promise<string> {
+  const options = { settings: repository.quiet, timeoutMs: PATCH_MS, indexFile };
+  await git(repository, ["read-tree", "HEAD"], options);
   const args = ["update-index", "--add", "--remove", "-z", "--stdin"];
-  await git(folder, args, { ...options, input: files.map((path) => `${path}\0`).join("") });
-  return (await git(folder, ["write-tree"], options)).trim();
+  await git(repository, args, { ...options, input: files.map((path) => `${path}\0`).join("") });
+  return (await git(repository, ["write-tree"], options)).trim();
 }
 
-async function patchedPaths({ folder }: Repository, patch: string): Promise<string[]> {
-  const list = await git(folder, ["apply", "--numstat", "-z", "-"], { input: patch });
+async function patchedPaths(repository: Repository, patch: string): Promise<string[]> {
+  const list = await git(repository, ["apply", "--numstat", "-z", "-"], { input: patch });
   return list
     .split("\0")
     .filter((line) => line !== "")
@@ -131,7 +131,7 @@ async function withScratchIndex<T>(repository: Repository, work: (indexFile: str
   try {
     const indexFile = join(folder, "index");
     // The cached file times spare git from reading all files.
-    const own = (await git(repository.folder, ["rev-parse", "--path-format=absolute", "--git-path", "index"])).trim();
+    const own = (await git(repository, ["rev-parse", "--path-format=absolute", "--git-path", "index"])).trim();
     await copyFile(own, indexFile).catch(() => undefined);
     return await work(indexFile);
   } finally {

@@ -1,7 +1,7 @@
 import { mkdir, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { git, GitFailed, runGit } from "./git.ts";
+import { git, GitFailed, runGit, type GitPlace } from "./git.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { currentBranch, findUncommitted, type Prepared } from "./unsaved-work.ts";
 
@@ -41,7 +41,7 @@ export async function createWorktree(wanted: {
   await mkdir(dirname(into), { recursive: true, mode: 0o700 });
   try {
     const args = ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--", into, commit];
-    await git(repository.folder, args, { timeoutMs: CHECKOUT_MS, settings: repository.quiet });
+    await git(repository, args, { timeoutMs: CHECKOUT_MS, settings: repository.quiet });
   } catch (cause) {
     await takeBack(repository, into, branch, commit);
     if (!(cause instanceof GitFailed)) throw cause;
@@ -74,9 +74,9 @@ export async function removeWorktree(
     );
   }
   const { commonDir } = worktree;
-  const head = await resolveRef(worktree.folder, "HEAD");
+  const head = await resolveRef(worktree, "HEAD");
   if (!discard) await refuseLoss(worktree, head, prepared);
-  const branch = (await runGit(worktree.folder, ["symbolic-ref", "--quiet", "HEAD"])).stdout.toString("utf8").trim();
+  const branch = (await runGit(worktree, ["symbolic-ref", "--quiet", "HEAD"])).stdout.toString("utf8").trim();
   try {
     // Force only as far as necessary: otherwise git itself refuses if new work has appeared since the check.
     const force = discard ? ["--force", "--force"] : Object.keys(prepared).length > 0 ? ["--force"] : [];
@@ -135,8 +135,8 @@ async function refuseTaken(folder: string, branch: string, into: string): Promis
   }
 }
 
-export async function resolveRef(folder: string, ref: string): Promise<string | undefined> {
-  const { exitCode, stdout } = await runGit(folder, [
+export async function resolveRef(place: GitPlace, ref: string): Promise<string | undefined> {
+  const { exitCode, stdout } = await runGit(place, [
     "rev-parse",
     "--verify",
     "--quiet",
@@ -153,7 +153,7 @@ async function refuseLoss(repository: Repository, head: string | undefined, prep
     throw keeps(folder, `${changed.length} changes are not committed, such as ${changed[0]}`);
   }
   if (head === undefined) return;
-  const refs = await git(folder, ["for-each-ref", "--count=1", "--contains", head]);
+  const refs = await git(repository, ["for-each-ref", "--count=1", "--contains", head]);
   if (refs === "") throw keeps(folder, `the commit ${head.slice(0, 12)} is on no branch`);
 }
 
@@ -167,10 +167,10 @@ async function dropIfMerged(commonDir: string, branch: string, head: string): Pr
 }
 
 /** Cleans up after a failed attempt. */
-async function takeBack({ folder }: Repository, into: string, branch: string, commit: string): Promise<void> {
+async function takeBack(repository: Repository, into: string, branch: string, commit: string): Promise<void> {
   await rm(into, { recursive: true, force: true });
-  await runGit(folder, ["worktree", "prune"]);
-  await runGit(folder, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
+  await runGit(repository, ["worktree", "prune"]);
+  await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 }
 
 const keeps = (folder: string, why: string, cause?: unknown): RequestError =>
