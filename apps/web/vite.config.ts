@@ -26,5 +26,5 @@ export default defineConfig({
     },
   },
   // For development of the page only: `tandem up` serves the API.
-  server: { proxy: { "/v1": { target, changeOrigin: true, headers: { origin: target } } } },
+  server: { proxy: { "/v1": { target } } },
 });

@@ -42,7 +42,7 @@ export class BareBrowser {
   /** With one tab of this size, in which `script` runs before anything of a page. */
   static async start(
     path: string,
-    tab: { folder: string; width: number; height: number; script: string; cookies: readonly object[] },
+    tab: { folder: string; width: number; height: number; script: string },
   ): Promise<BareBrowser> {
     const profile = await mkdtemp(join(tab.folder, "profile-"));
     const args = [
@@ -56,7 +56,6 @@ export class BareBrowser {
       const socket = new WebSocket(await addressOf(child));
       await once(socket, "open");
       const browser = new BareBrowser(child, socket, profile);
-      await browser.#call("Storage.setCookies", { cookies: tab.cookies });
       const { targetId } = z.object({ targetId: z.string() }).parse(
         await browser.#call("Target.createTarget", {
           url: "about:blank",

@@ -33,7 +33,7 @@ await store.leases.release(lease);
 const first = lines.find(({ event }) => event.type === "user.message")!.event.id;
 say({
   url: server.url,
-  link: await server.signInLink(),
+  links: [await server.signInLink(), await server.signInLink()],
   session: session.id,
   first,
   events: lines.length,

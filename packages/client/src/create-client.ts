@@ -19,7 +19,7 @@ import { readFrames } from "./read-frames.ts";
 export interface ClientSettings {
   /** Where the server is. Without it, paths are relative: for a page that the server itself delivered. */
   baseUrl?: string;
-  /** Sent as a bearer token. A page is signed in by its cookie instead. */
+  /** Sent as a bearer token. The page signs its requests instead (`createSignedFetch`). */
   token?: string;
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Called for every 401, which means that the token or the sign-in is no longer valid. */

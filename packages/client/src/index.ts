@@ -3,3 +3,4 @@ export { addressOf } from "./address-of.ts";
 export { createClient, type CallInput, type Client, type ClientSettings } from "./create-client.ts";
 export { followStream, type Connection, type FollowHooks } from "./follow-stream.ts";
 export { readFrames, type Frame } from "./read-frames.ts";
+export { createPageKey, createSignedFetch, type PageKey } from "./page-signer.ts";

@@ -239,6 +239,13 @@ export {
 } from "./api/tenants.ts";
 export { ENDPOINTS, type EndpointName } from "./api/endpoints.ts";
 export {
+  FORM_BODY,
+  PAGE_SIGNATURE_HEADER,
+  PAGE_TIME_HEADER,
+  pageSignatureText,
+  type PageSigned,
+} from "./api/page-signature.ts";
+export {
   CONTRACT,
   type BodyInput,
   type BodyOutput,

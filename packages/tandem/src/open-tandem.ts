@@ -75,7 +75,7 @@ export interface Tandem extends AsyncDisposable {
   readonly stopRequested: AbortSignal;
   /** Creates an API token and returns its secret. Default scope: `run`. `admin` also creates agents and environments. */
   createToken(name: string, options?: { scopes?: readonly Scope[] }): Promise<string>;
-  /** A sign-in link to the page, valid once and for a minute. */
+  /** A sign-in link to the page, valid once and for ten minutes. */
   signInLink(): Promise<string>;
   /** Safe to call more than once. */
   close(): Promise<void>;

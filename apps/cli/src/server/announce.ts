@@ -10,7 +10,7 @@ import type { ServerInfo } from "@tandem/tandem/server";
 
 interface Announcement {
   info: Pick<ServerInfo, "url" | "token_file" | "database" | "roots" | "payer" | "demo">;
-  /** A sign-in link to the page, valid once and for a minute. Undefined for a worker, which serves no users. */
+  /** A sign-in link to the page, valid once and for ten minutes. Undefined for a worker, which serves no users. */
   link: string | undefined;
   /** The fleet membership, if any. */
   member: Pick<Membership, "role" | "machine" | "labels" | "maxSessions" | "tenants"> | undefined;
@@ -36,7 +36,7 @@ export async function announce(invocation: Invocation, announcement: Announcemen
   const rows = [
     ...(link === undefined
       ? []
-      : [[dim("page"), `${bold(link)}  ${dim("once, within a minute; then `tandem open`")}`]]),
+      : [[dim("page"), `${bold(link)}  ${dim("once, within 10 minutes; then `tandem open`")}`]]),
     ...(member ? [[dim("fleet"), describeMember(member)]] : []),
     [dim("address"), info.url],
     [dim("token"), `${short(info.token_file)}  ${dim("what clients send as their API key")}`],

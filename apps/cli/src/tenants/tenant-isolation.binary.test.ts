@@ -1,3 +1,4 @@
+import { createClient, createPageKey, createSignedFetch } from "@tandem/client";
 import { text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, readlink, stat } from "node:fs/promises";
@@ -144,14 +145,15 @@ describe("two tenants are isolated", () => {
 
   test("a tenant's sign-in link gives access to that tenant and its tokens only", async () => {
     const { body } = await as("acme").post("/v1/sign_in/codes");
+    const key = await createPageKey();
     const signedIn = await fetch(`${stage.up.url}/v1/sign_in`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ code: body["code"] }),
+      body: JSON.stringify({ code: body["code"], key: key.publicKey }),
     });
-    const cookie = signedIn.headers.get("set-cookie")!.split(";")[0]!;
-    const own = (await (await fetch(`${stage.up.url}/v1/tenant`, { headers: { cookie } })).json()) as { id: string };
-    expect(own.id).toBe("acme");
+    expect(signedIn.status).toBe(200);
+    const browser = createClient({ baseUrl: stage.up.url, fetch: createSignedFetch({ key: async () => key }) });
+    expect((await browser.call("tenant.retrieve")).id).toBe("acme");
     const listed = await as("acme").get("/v1/tokens");
     expect(new Set(listed.body.data.map(({ tenant }) => tenant))).toEqual(new Set(["acme"]));
     const all = await must(stage.call(stage.up.token, "GET", "/v1/tokens"));

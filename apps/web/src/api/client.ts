@@ -1,4 +1,5 @@
-import { createClient } from "@tandem/client";
+import { createClient, createSignedFetch } from "@tandem/client";
+import { pageKey } from "./page-key.ts";
 
 export { ApiError } from "@tandem/client";
 
@@ -8,5 +9,10 @@ export const whenSignedOut = (listener: () => void): void => {
   onSignedOut = listener;
 };
 
+const fetch = createSignedFetch({ key: pageKey });
+
 /** The server that this page came from. */
-export const api = createClient({ onUnauthorized: () => onSignedOut() });
+export const api = createClient({ fetch, onUnauthorized: () => onSignedOut() });
+
+/** For signing in, where a 401 is an answer like any other. */
+export const signInApi = createClient({ fetch });

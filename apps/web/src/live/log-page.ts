@@ -24,10 +24,7 @@ export async function readPage(
 
 let prefetched: { session: string; page: Promise<LogPage>; known?: LogPage } | undefined;
 
-/**
- * Prefetches the end of the log when the page opens at a session. The browser has preloaded the response before any
- * script ran (`first-needs.ts`).
- */
+/** Prefetches the end of the log when the page opens at a session, before the first render. */
 export function prefetchLog(path: string): void {
   const session = /^\/sessions\/(\w+)$/.exec(path)?.[1];
   if (session === undefined) return;

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { LogOut } from "lucide-react";
-import { api } from "../api/client.ts";
+import { signOut } from "../state/sign-in.ts";
 import { useLive } from "../live/live-value.ts";
 import { isShortcutsSheetOpen } from "../state/open-dialogs.ts";
 import { Button } from "../ui/button.tsx";
@@ -14,7 +14,7 @@ const WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const
 export default function AppearancePage() {
   const current = useLive(theme);
   const leave = useMutation({
-    mutationFn: () => api.request("POST", "/v1/sign_out"),
+    mutationFn: signOut,
     onSuccess: () => location.assign("/"),
   });
   return (

@@ -4,8 +4,9 @@ import { Link } from "@tanstack/react-router";
 import { Download, ShieldCheck } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { api } from "../api/client.ts";
+import { saveDownload } from "../api/save-download.ts";
 import { formatSeconds } from "../text/format.ts";
-import { Button, buttonClass } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -29,6 +30,7 @@ export default function AuditPage() {
     getNextPageParam: ({ next_page }) => next_page ?? undefined,
   });
   const verify = useMutation({ mutationFn: () => api.call("audit.verify", { body: {} }) });
+  const save = useMutation({ mutationFn: async () => saveDownload(await api.download("audit.export")) });
   const entries = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <>
@@ -43,15 +45,19 @@ export default function AuditPage() {
             >
               Verify
             </Button>
-            <a href="/v1/audit/export" download className={buttonClass("plain")}>
-              <Download aria-hidden className="size-4" /> Export
-            </a>
+            <Button
+              icon={<Download aria-hidden className="size-4" />}
+              disabled={save.isPending}
+              onClick={() => save.mutate()}
+            >
+              Export
+            </Button>
           </div>
         }
       >
         Who did what, when. Each entry is bound to the one before it by its hash.
       </PageHead>
-      <Problem error={verify.error} className="mb-3" />
+      <Problem error={verify.error ?? save.error} className="mb-3" />
       {verify.data && <Verdict verdict={verify.data} />}
       <div className="mb-3 flex flex-wrap gap-2">
         <Select

@@ -1,30 +1,34 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { api, ApiError, whenSignedOut } from "../api/client.ts";
-import { StoredValue } from "../live/stored-value.ts";
-
-type State = "asking" | "in" | "out" | "unreachable";
-
-/** Whether this browser was signed in before. The page then renders at once, until a request returns 401. */
-const wasSignedIn = new StoredValue("tandem.signed-in", false);
-
-const isAssumedSignedIn = (): boolean => wasSignedIn.current && location.hash === "";
+import { whenSignedOut } from "../api/client.ts";
+import { pageKey } from "../api/page-key.ts";
+import {
+  isAssumedSignedIn,
+  NOT_SIGNED_IN,
+  signedInAt,
+  signIn,
+  SIGNED_OUT,
+  type SignInState,
+} from "../state/sign-in.ts";
+import { useLive } from "../live/live-value.ts";
+import { Button } from "../ui/button.tsx";
 
 /** Renders the page for a signed-in browser, or exchanges the code of a sign-in link. */
 export function SignInGate({ children }: { children: ReactNode }) {
-  const [state, setState] = useState<State>(() => (isAssumedSignedIn() ? "in" : "asking"));
-  const [words, setWords] = useState<string>();
+  const [state, setState] = useState<SignInState>(() => (isAssumedSignedIn() ? { type: "in" } : { type: "asking" }));
+  // Another tab has signed out.
+  const isOut = useLive(signedInAt) === 0;
 
   useEffect(() => {
     whenSignedOut(() => {
-      wasSignedIn.set(false);
-      setState("out");
+      void pageKey().then((key) => {
+        signedInAt.set(0);
+        setState({ type: "out", reason: key ? SIGNED_OUT : NOT_SIGNED_IN });
+      });
     });
     const startSignIn = (): void =>
-      void signIn().then(({ next, message }) => {
-        if (next === "in") wasSignedIn.set(true);
+      void signIn().then((next) => {
         // An open page already shows that the server is unreachable.
-        setState((now) => (now === "in" && next === "unreachable" ? now : next));
-        setWords(message);
+        setState((now) => (now.type === "in" && next.type === "unreachable" ? now : next));
       });
     // A returning browser without a code skips this check. Its first request shows whether the sign-in is still valid.
     if (!isAssumedSignedIn()) startSignIn();
@@ -36,54 +40,69 @@ export function SignInGate({ children }: { children: ReactNode }) {
     return () => removeEventListener("hashchange", onLink);
   }, []);
 
-  if (state === "in") return children;
+  if (state.type === "in" && !isOut) return children;
   return (
     <main className="grid h-full place-items-center p-6">
-      <div className="max-w-sm text-center">
+      <div className="max-w-md text-center">
         <img src="/icon.svg" alt="" className="mx-auto mb-5 size-12" />
         <h1 className="text-lg font-semibold">Tandem</h1>
-        {state === "asking" && <p className="mt-2 text-ink-soft">Signing in …</p>}
-        {state === "out" && (
-          <>
-            <p className="mt-2 text-ink-soft">{words ?? "This browser is not signed in."}</p>
-            <p className="mt-4 text-ink-soft">
-              Run <code className="rounded bg-raised px-1.5 py-0.5 font-mono">tandem open</code> where the server runs,
-              and follow its link.
-            </p>
-          </>
-        )}
-        {state === "unreachable" && (
-          <>
-            <p className="mt-2 text-ink-soft">{words}</p>
-            <button
-              type="button"
-              className="mt-4 rounded-md border border-line-strong px-3 py-1.5 hover:bg-raised"
-              onClick={() => location.reload()}
-            >
-              Try again
-            </button>
-          </>
-        )}
+        <Screen
+          state={state.type === "in" ? { type: "out", reason: NOT_SIGNED_IN } : state}
+          onContinue={() => setState({ type: "in" })}
+        />
       </div>
     </main>
   );
 }
 
-/** The code is in the hash, which browsers never send to a server. It is removed from the URL before use. */
-async function signIn(): Promise<{ next: State; message?: string }> {
-  const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
-  try {
-    if (code !== undefined) {
-      history.replaceState(null, "", location.pathname + location.search);
-      await api.request("POST", "/v1/sign_in", { code });
-    } else {
-      await api.call("sessions.list", { query: { limit: 1 } });
-    }
-    return { next: "in" };
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 401) {
-      return { next: "out", ...(code !== undefined && { message: error.message }) };
-    }
-    return { next: "unreachable", message: error instanceof Error ? error.message : String(error) };
+function Screen({ state, onContinue }: { state: Exclude<SignInState, { type: "in" }>; onContinue: () => void }) {
+  switch (state.type) {
+    case "asking":
+      return <p className="mt-2 text-ink-soft">Signing in …</p>;
+    case "still-in":
+      return (
+        <>
+          <p className="mt-2 text-ink">{state.reason}</p>
+          <p className="mt-2 mb-4 text-ink-soft">This browser is still signed in.</p>
+          <Button look="primary" onClick={onContinue}>
+            Continue
+          </Button>
+        </>
+      );
+    case "out":
+      return (
+        <>
+          <p className="mt-2 text-ink">{state.reason}</p>
+          <p className="mt-4 text-ink-soft">
+            To sign in, run this on the server’s machine and open the link it prints:
+          </p>
+          <Command>tandem open</Command>
+          <p className="mt-2 text-sm text-ink-faint">A link works once and for 10 minutes.</p>
+        </>
+      );
+    case "insecure":
+      return (
+        <>
+          <p className="mt-2 text-ink">This page needs HTTPS.</p>
+          <p className="mt-4 text-ink-soft">
+            Browsers let a page sign in over plain HTTP only on the server’s own machine. Use an https:// address of
+            this server, or forward its port and open it on localhost:
+          </p>
+          <Command>{`ssh -L ${port()}:127.0.0.1:${port()} ${location.hostname}`}</Command>
+        </>
+      );
+    case "unreachable":
+      return (
+        <>
+          <p className="mt-2 mb-4 text-ink-soft">{state.reason}</p>
+          <Button onClick={() => location.reload()}>Try again</Button>
+        </>
+      );
   }
 }
+
+const Command = ({ children }: { children: string }) => (
+  <code className="mt-2 inline-block rounded bg-raised px-2 py-1 font-mono text-sm break-all">{children}</code>
+);
+
+const port = (): string => location.port || "80";

@@ -2,10 +2,12 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
+import { createPageKey } from "@tandem/client";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { whyNoPostgres } from "@tandem/storage/testing";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { WebSocket } from "ws";
+import { pageBrowser } from "../testing/page-browser.ts";
 import { setFleetStage, type FleetStage, type StageMember } from "../testing/fleet-stage.ts";
 
 const without = whyNoPostgres();
@@ -180,22 +182,19 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect((await at(first, `/v1/sessions/${session}`)).status).toBe(404);
   });
 
-  test("a sign-in link of one server is valid once at another, and the cookie at all of them", async () => {
+  test("a sign-in link of one server is valid once at another, and the browser's key at all of them", async () => {
     const code = new URL(await first.server.signInLink()).hash.slice("#code=".length);
-    const tries = await Promise.all([post(second, "/v1/sign_in", { code }), post(worker, "/v1/sign_in", { code })]);
+    const keys = [await createPageKey(), await createPageKey()];
+    const tries = await Promise.all(
+      [second, worker].map((member, index) => post(member, "/v1/sign_in", { code, key: keys[index]!.publicKey })),
+    );
     expect(tries.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
-    const cookie = tries
-      .find(({ status }) => status === 200)!
-      .headers.get("set-cookie")!
-      .split(";", 1)[0]!;
+    const browser = pageBrowser(first.server.url, keys[tries.findIndex(({ status }) => status === 200)]!);
     const session = await newSession(first);
-    // Also for a forwarded request: the worker accepts the token, not the cookie.
-    const own = {
-      method: "POST",
-      headers: { cookie, "sec-fetch-site": "same-origin", "content-type": "application/json" },
-    };
-    const renamed = await fetch(`${first.server.url}/v1/sessions/${session}`, { ...own, body: '{"title":"By hand"}' });
+    // Also for a forwarded request, and for one that is sent to all processes.
+    const renamed = await browser.fetch(`/v1/sessions/${session}`, { json: { title: "By hand" } });
     expect([renamed.status, await renamed.json()]).toMatchObject([200, { title: "By hand" }]);
+    expect((await browser.fetch("/v1/fleet")).status).toBe(200);
   });
 
   test("the kill switch stops every process, whichever server is called", async () => {

@@ -8,14 +8,15 @@ import {
 import { request as httpsRequest } from "node:https";
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
-import { cookieSecret } from "../http/page/sign-in.ts";
+import { PAGE_SIGNATURE_HEADER } from "@tandem/protocol";
+import { SEAL_HEADER } from "./forward-seal.ts";
 import { FORWARDED_HEADER } from "./forwarded-id.ts";
 import type { Peer } from "./roster.ts";
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), headers between a browser and its server, and those of the guard. */
 const NOT_PASSED_ON = new Set(
   `connection keep-alive proxy-connection proxy-authorization te trailer transfer-encoding upgrade host content-length
-  expect cookie origin referer ${FORWARDED_HEADER}`.split(/\s+/),
+  expect cookie origin referer ${PAGE_SIGNATURE_HEADER} ${SEAL_HEADER} ${FORWARDED_HEADER}`.split(/\s+/),
 );
 const NOT_RELAYED = new Set(["connection", "keep-alive", "transfer-encoding", "date", "request-id", "vary"]);
 const CONNECT_MS = 3_000;
@@ -41,6 +42,8 @@ export interface PassedRequest {
   body: Uint8Array | undefined;
   /** The client's request id. */
   id: string;
+  /** For a request that the page has signed, instead of a token. */
+  seal?: string | undefined;
 }
 
 /** A request that could not be forwarded. */
@@ -55,12 +58,12 @@ export class PassOnFailed extends Error {
 }
 
 /**
- * Forwards a request unchanged, with the same token, and resolves with the head of the response. Uses a new connection:
+ * Forwards a request unchanged, with the same token or a seal, and resolves with the head of the response. Uses a new connection:
  * on a reused one it would be unknown whether the request arrived.
  */
 export async function forwardRequest(
   { address }: Pick<Peer, "address">,
-  { method, url, headers, remote, body, id }: PassedRequest,
+  { method, url, headers, remote, body, id, seal }: PassedRequest,
   { signal, deadlineMs }: { signal: AbortSignal; deadlineMs: number },
 ): Promise<IncomingMessage> {
   const target = new URL(url, address);
@@ -70,7 +73,8 @@ export async function forwardRequest(
     agent: false,
     signal,
     headers: {
-      ...passedHeaders(headers, method),
+      ...passedHeaders(headers),
+      ...(seal !== undefined && { [SEAL_HEADER]: seal }),
       ...(body && { "content-length": body.byteLength }),
       "x-forwarded-for": [headers["x-forwarded-for"], remote].filter((part) => part !== undefined).join(", "),
       [FORWARDED_HEADER]: id,
@@ -102,14 +106,10 @@ export async function forwardRequest(
 }
 
 /** The headers of a forwarded request. */
-export function passedHeaders(headers: IncomingHttpHeaders, method: string): OutgoingHttpHeaders {
-  const passed = Object.fromEntries(
+export function passedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !NOT_PASSED_ON.has(name) && !name.startsWith("sec-fetch-")),
   );
-  // A cookie is valid only at the server that set it, but its token is valid at every process.
-  const secret =
-    headers.authorization === undefined && headers["x-api-key"] === undefined && cookieSecret(headers, method);
-  return secret ? { ...passed, authorization: `Bearer ${secret}` } : passed;
 }
 
 /** Streams a response to the client. A truncated response is truncated for the client, too. */

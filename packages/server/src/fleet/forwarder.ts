@@ -3,12 +3,14 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
 import type { Logger } from "../http/create-logger.ts";
 import { hasBody, readBytes } from "../http/request/read-body.ts";
+import { isPageKey } from "../http/page/page-signatures.ts";
 import type { Route } from "../http/route.ts";
 import type { RoutedRequest } from "../http/request/routed-request.ts";
 import type { ServerSettings } from "../http/settings.ts";
 import { mergeAnswers } from "./merge-answers.ts";
 import { forwardRequest, PassOnFailed, relay, type PassedRequest } from "./forward-request.ts";
 import { forwardedId } from "./forwarded-id.ts";
+import type { ForwardSeal } from "./forward-seal.ts";
 import { isReachable, type Peer } from "./roster.ts";
 import { Redirect, type RedirectDependencies } from "./redirect.ts";
 
@@ -25,6 +27,7 @@ type Limits = Pick<ServerSettings, "handlerTimeoutMs" | "longTimeoutMs" | "maxJs
 
 interface ForwarderDependencies extends RedirectDependencies {
   limits: Limits;
+  seal: ForwardSeal;
   logger: Logger;
 }
 
@@ -69,15 +72,24 @@ export class Forwarder {
   }
 
   /** Sends the same query to all other processes with the caller's token, and returns their answers. */
-  async ask({ incoming, outgoing }: RoutedRequest, url: string): Promise<Readonly<Record<string, unknown>>[]> {
-    const request = { ...requestOf({ incoming, outgoing }), method: "GET", url, body: undefined };
-    return this.#askAll(await this.#others(() => true), request, ASK_MS);
+  async ask(request: RoutedRequest, url: string): Promise<Readonly<Record<string, unknown>>[]> {
+    const { body: _, ...query } = request;
+    return this.#askAll(await this.#others(() => true), await this.#passed(query, { method: "GET", url }), ASK_MS);
+  }
+
+  async #passed(
+    { incoming, outgoing, token, body }: RoutedRequest,
+    { method = incoming.method ?? "GET", url = incoming.url ?? "/" }: { method?: string; url?: string } = {},
+  ): Promise<PassedRequest> {
+    const id = String(outgoing.getHeader("request-id"));
+    const seal = isPageKey(token) ? await this.#dependencies.seal.create({ method, url, id }, token) : undefined;
+    return { method, url, id, seal, body, headers: incoming.headers, remote: incoming.socket.remoteAddress };
   }
 
   async #each(request: RoutedRequest, own: Response): Promise<Response> {
     const others = await this.#others(({ role }) => role !== "server");
     if (others.length === 0 || !own.ok) return own;
-    const answers = await this.#askAll(others, requestOf(request), EACH_MS);
+    const answers = await this.#askAll(others, await this.#passed(request), EACH_MS);
     return Response.json(mergeAnswers([(await own.json()) as Record<string, unknown>, ...answers]));
   }
 
@@ -141,7 +153,7 @@ export class Forwarder {
     if (route.longRunning) request.incoming.setTimeout(deadlineMs + GRACE_MS);
     let answer: IncomingMessage;
     try {
-      answer = await forwardRequest(peer, requestOf(request), { signal: gone.signal, deadlineMs });
+      answer = await forwardRequest(peer, await this.#passed(request), { signal: gone.signal, deadlineMs });
     } catch (error) {
       if (!(error instanceof PassOnFailed)) throw error;
       this.#dependencies.logger.warn(
@@ -166,17 +178,6 @@ export class Forwarder {
 
 /** Enough for an empty object. */
 const SMALL_BODY = 1_024;
-
-function requestOf({ incoming, outgoing, body }: Pick<RoutedRequest, "incoming" | "outgoing" | "body">): PassedRequest {
-  return {
-    method: incoming.method ?? "GET",
-    url: incoming.url ?? "/",
-    headers: incoming.headers,
-    remote: incoming.socket.remoteAddress,
-    body,
-    id: String(outgoing.getHeader("request-id")),
-  };
-}
 
 /** Best effort: the process that handles the request reports invalid JSON. */
 function parsed(body: Uint8Array | undefined): unknown {

@@ -71,7 +71,7 @@ export class RequestRouter {
     const request = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, {
       agent: false,
       headers: {
-        ...passedHeaders(incoming.headers, "POST"),
+        ...passedHeaders(incoming.headers),
         connection: "Upgrade",
         upgrade: "websocket",
         [FORWARDED_HEADER]: id,

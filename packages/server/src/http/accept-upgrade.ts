@@ -32,9 +32,7 @@ export async function acceptUpgrade(
   try {
     if (!isAddress(incoming)) throw new RequestError("invalid_request", "This is not an address of this server.");
     guard.check(incoming.headers);
-    // An upgrade is a GET, but the connection may write: authenticate it as a POST, so that a cookie must come from the
-    // page (CSRF).
-    const token = await authorizer.authenticate(incoming.headers, "POST");
+    const token = await authorizer.authenticate(incoming, { allowsPage: false });
     exchange.token = token.id;
     const handler = await handlers.of(token.tenant);
     if (!handler) throw notValid();

@@ -3,14 +3,28 @@ import { SCOPES } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { memoryTokens } from "../testing/memory-tokens.ts";
+import { signatureOf, signInBrowser, type PageBrowser } from "../testing/page-browser.ts";
 import { rawRequest } from "../testing/raw-request.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { createToken } from "./access/create-token.ts";
+import { pageKeyHash } from "./page/page-signatures.ts";
 import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/server/refused-routes.ts";
 
 let server: TestServer;
+let browser: PageBrowser;
+/** The header of a request that the browser has sent. */
+let used: string;
+/** A token in a cookie of version 0.1.0, as its database has it after the upgrade. */
+let oldCookie: string;
 beforeAll(async () => {
   server = await startTestServer({ engine: new MemoryEngine().engine });
+  browser = await signInBrowser(server.url, new URL(await server.signInLink()).hash.slice("#code=".length));
+  used = await signatureOf(browser.key, "/v1/agents?limit=1");
+  await rawRequest(server, { path: "/v1/agents?limit=1", headers: { "tandem-page": used } });
+  const { secret, token } = await createToken(server.tokens, { name: "page", scopes: ["admin"] });
+  await server.tokens.create({ ...token, sha256: `cookie:${token.sha256}` });
+  oldCookie = secret;
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -34,6 +48,15 @@ const every = [
   { method: "OPTIONS", path: "/v1/agents" },
 ];
 
+/** A program on this machine can send the headers of a browser. */
+const fromThePage = (headers: Record<string, string>): Record<string, string> => ({
+  ...headers,
+  origin: server.url,
+  referer: `${server.url}/`,
+  "sec-fetch-site": "same-origin",
+  "sec-fetch-mode": "cors",
+});
+
 describe("without a valid token", () => {
   const wrong: Record<string, () => Record<string, string>> = {
     "none at all": () => ({}),
@@ -46,6 +69,21 @@ describe("without a valid token", () => {
     "a true one in the query": () => ({}),
     "two that differ": () => ({ authorization: `Bearer ${server.secret}`, "x-api-key": "tandem_other" }),
     "a true key beside a strange authorization": () => ({ authorization: "Negotiate x", "x-api-key": server.secret }),
+    "the page's key as a token": () => ({ authorization: `Bearer ${browser.key.publicKey}` }),
+    "the page's key as a key": () => ({ "x-api-key": browser.key.publicKey }),
+    "the page's stored key": () => ({ "x-api-key": pageKeyHash(browser.key.publicKey)! }),
+    "the page's key in its header": () => ({ "tandem-page": browser.key.publicKey }),
+    "a signature as a token": () => ({ authorization: `Bearer ${used}` }),
+    "a signature as a cookie": () => fromThePage({ cookie: `tandem_page=${used}; tandem-page=${used}` }),
+    "a signature of another request": () => fromThePage({ "tandem-page": used }),
+    "a seal of another process": () => ({
+      "tandem-passed-on": `req_${"0".repeat(24)}`,
+      "tandem-passed-as": `${Date.now()}.${pageKeyHash(browser.key.publicKey)}.${"A".repeat(43)}`,
+    }),
+    "an old cookie as a token": () => ({ authorization: `Bearer ${oldCookie}` }),
+    "an old cookie as a key": () => ({ "x-api-key": oldCookie }),
+    "an old cookie from another port, with a forged origin": () => fromThePage({ cookie: `tandem_page=${oldCookie}` }),
+    "a true token as a cookie, with a forged origin": () => fromThePage({ cookie: `tandem_page=${server.secret}` }),
     "a claim of scopes": () => ({ "x-scopes": "admin", "x-tandem-scope": "admin" }),
   };
 
@@ -98,6 +136,39 @@ test("while tokens cannot be checked, only the log contains the reason", async (
   expect(status).toBe(503);
   expect(text).not.toContain("db.internal");
   expect(JSON.stringify(away.log)).toContain("db.internal");
+});
+
+describe("a signed-in browser", () => {
+  test("reaches the API, but neither MCP nor ACP", async () => {
+    expect((await browser.fetch("/v1/agents")).status).toBe(200);
+    for (const path of ["/mcp", "/acp"]) {
+      expect((await browser.fetch(path)).status).toBe(401);
+      expect((await browser.fetch(path, { json: {} })).status).toBe(401);
+    }
+  });
+
+  test("sends each signature once", async () => {
+    const again = { path: "/v1/agents?limit=1", headers: { "tandem-page": used } };
+    expect((await rawRequest(server, again)).status).toBe(409);
+  });
+
+  test("sends the body that it has signed", async () => {
+    const signed = await signatureOf(browser.key, "/v1/tokens", '{"name":"a","scopes":["read"]}');
+    const { status, text } = await rawRequest(server, {
+      method: "POST",
+      path: "/v1/tokens",
+      headers: { "tandem-page": signed, "content-type": "application/json" },
+      body: '{"name":"a","scopes":["admin"]}',
+    });
+    expect([status, text]).toEqual([401, expect.stringContaining("differs from the one that was signed")]);
+  });
+
+  test("is signed out when its token is revoked", async () => {
+    const other = await signInBrowser(server.url, new URL(await server.signInLink()).hash.slice("#code=".length));
+    expect((await other.fetch("/v1/agents")).status).toBe(200);
+    await server.tokens.delete((await server.tokens.list()).at(-1)!.id);
+    expect((await other.fetch("/v1/agents")).status).toBe(401);
+  });
 });
 
 describe("with a token", () => {

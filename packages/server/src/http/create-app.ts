@@ -19,15 +19,7 @@ import { refusedRoutes } from "./routes/server/refused-routes.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { METRICS_PATH, metricsResponse } from "../metrics/serve-metrics.ts";
 import type { PageFiles } from "./page/page-files.ts";
-import {
-  CODES_PATH,
-  cookieSecret,
-  readCode,
-  readCodeParams,
-  type SignIn,
-  SIGN_IN_PATH,
-  SIGN_OUT_PATH,
-} from "./page/sign-in.ts";
+import { CODES_PATH, readCodeParams, readSignIn, type SignIn, SIGN_IN_PATH, SIGN_OUT_PATH } from "./page/sign-in.ts";
 import type { StoreTrouble } from "./store-check.ts";
 import { WireError } from "./wire-error.ts";
 
@@ -74,13 +66,14 @@ export function createApp(parts: {
     const file = await page?.answer(c.req.method, c.req.path, {
       encoding: incoming.headers["accept-encoding"]?.toString() ?? "",
       tag: incoming.headers["if-none-match"] ?? "",
-      // Not verified here: the page itself contains no data, and its requests are checked.
-      isSignedIn: cookieSecret(incoming.headers, "GET") !== undefined,
+      retireCookie: () => signIn.retireCookie(incoming.headers),
     });
     if (file) return file;
     const isSigningIn = c.req.path === SIGN_IN_PATH && c.req.method === "POST";
     if (!HEALTH_PATHS.has(c.req.path) && !isSigningIn) {
-      const token = await authorizer.authenticate(incoming.headers, c.req.method);
+      // The page needs neither of the two, so its key is not valid there.
+      const allowsPage = c.req.path !== MCP_PATH && c.req.path !== ACP_PATH;
+      const token = await authorizer.authenticate(incoming, { allowsPage });
       exchange.token = token.id;
       c.set("token", token);
       // From here on, a request reaches only the services of its own tenant.
@@ -100,16 +93,14 @@ export function createApp(parts: {
   });
 
   app.post(SIGN_IN_PATH, async (c) => {
-    const { cookie, token } = await signIn.exchange(await readCode(c.env.incoming));
+    const token = await signIn.exchange(await readSignIn(c.env.incoming));
     c.env.exchange.token = token.id;
-    return Response.json({ type: "signed_in" }, { headers: { "set-cookie": cookie } });
+    return Response.json({ type: "signed_in" });
   });
-  app.post(SIGN_OUT_PATH, async (c) =>
-    Response.json(
-      { type: "signed_out" },
-      { headers: { "set-cookie": await signIn.leave(c.get("token"), c.env.incoming.headers) } },
-    ),
-  );
+  app.post(SIGN_OUT_PATH, async (c) => {
+    await signIn.leave(c.get("token"));
+    return Response.json({ type: "signed_out" });
+  });
   app.post(CODES_PATH, async (c) => {
     const token = c.get("token");
     requireScope(token, "admin");

@@ -7,6 +7,7 @@ import type { TracesRequests } from "../telemetry/trace-request.ts";
 import { TenantHandlers } from "../tenants/tenant-handlers.ts";
 import type { TenantRuntime, TenantRuntimes } from "../tenants/tenant-runtime.ts";
 import type { TenantService } from "../tenants/tenant-service.ts";
+import { ForwardSeal } from "../fleet/forward-seal.ts";
 import { Authorizer } from "./access/authorize.ts";
 import { createApp } from "./create-app.ts";
 import type { Logger } from "./create-logger.ts";
@@ -28,7 +29,7 @@ export interface RunningServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4760`. */
   readonly url: string;
   readonly port: number;
-  /** A one-time sign-in link to the page, valid for a minute. */
+  /** A one-time sign-in link to the page, valid for ten minutes. */
   signInLink(): Promise<string>;
   /** Refuses new work but still answers, while turns are finishing. */
   drain(): void;
@@ -81,7 +82,8 @@ export function createServer(
   settings: ServerSettings,
 ): { server: Server; signIn: SignIn } & Pick<RunningServer, "drain" | "close"> {
   const { store, logger } = parts;
-  const authorizer = new Authorizer(store.tokens);
+  const seal = new ForwardSeal(store.records);
+  const authorizer = new Authorizer(store.tokens, seal);
   const streams = new OpenStreams(settings, (token) => authorizer.isStillValid(token));
   const check = new StoreCheck(store);
   let isStopping = false;
@@ -99,6 +101,7 @@ export function createServer(
       settings,
       streams,
       isValid,
+      seal,
       logger,
       version: parts.version ?? "0.0.0",
       metrics: parts.metrics,
@@ -107,7 +110,7 @@ export function createServer(
     { tokens: store.tokens, runtimes: parts.runtimes, tenantService: parts.tenantService },
   );
   const codes = store.records ? sharedCodes(store.records) : ownCodes();
-  const signIn = new SignIn(store.tokens, settings.tls !== undefined || settings.trustedProxy, codes);
+  const signIn = new SignIn(store.tokens, codes);
   const page = parts.page === undefined ? undefined : new PageFiles(parts.page);
   const app = createApp({ guard, authorizer, handlers, readiness, signIn, page, logger, metrics: parts.metrics });
   parts.metrics?.countStreams(() => streams.size);

@@ -1,6 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow, TokenStore } from "@tandem/storage";
 import { AcpEndpoint, CONNECTION_HEADER, type ConnectAgent } from "../acp/net/acp-endpoint.ts";
+import type { ForwardSeal } from "../fleet/forward-seal.ts";
 import { Forwarder } from "../fleet/forwarder.ts";
 import { Roster } from "../fleet/roster.ts";
 import { RequestRouter } from "../fleet/request-router.ts";
@@ -23,6 +24,8 @@ export interface SharedServices {
   version: string;
   /** Whether a token is still valid. */
   isValid: (token: TokenRow) => Promise<boolean>;
+  /** Vouches for requests of the page that are forwarded. */
+  seal: ForwardSeal;
   logger: Logger;
   /** Undefined if metrics are off. */
   metrics?: Metrics | undefined;
@@ -45,7 +48,7 @@ export class TenantHandler {
     { tokens, tenantService }: { tokens: TokenStore; tenantService?: TenantService },
   ) {
     const { engine, context, fleet, tenant } = runtime;
-    const { settings, version, isValid, logger, metrics } = shared;
+    const { settings, version, isValid, seal, logger, metrics } = shared;
     this.runtime = runtime;
     const hubs = new SessionHubs({
       sessions: engine.sessions,
@@ -58,7 +61,7 @@ export class TenantHandler {
     const forwarder =
       fleet &&
       roster &&
-      new Forwarder({ self: fleet, roster, limits: settings, logger, tenant: tenant.id, hasContext });
+      new Forwarder({ self: fleet, roster, limits: settings, seal, logger, tenant: tenant.id, hasContext });
     const routerFor = (idHeader: string): RequestRouter | undefined =>
       fleet?.role === "server" && roster
         ? new RequestRouter({ roster, tenant: tenant.id, idHeader, logger })

@@ -22,7 +22,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 const signInCode = z.object({ code: z.string(), expires_at: z.string() });
 
-/** Creates a sign-in link to the running server's page, valid once and for a minute. */
+/** Creates a sign-in link to the running server's page, valid once and for ten minutes. */
 export async function open(
   invocation: Invocation,
   { browser, tenant, as: name }: { browser: boolean; tenant?: string; as?: string },
@@ -44,7 +44,7 @@ export async function open(
   const { dim } = styleFor(stdout);
   await write(
     stdout,
-    opened ? dim("The page is open in your browser.\n") : `${link}\n${dim("Good once, within a minute.")}\n`,
+    opened ? dim("The page is open in your browser.\n") : `${link}\n${dim("Works once, within 10 minutes.")}\n`,
   );
 }
 

@@ -53,14 +53,14 @@ export interface PageStage extends AsyncDisposable {
   link(): Promise<string>;
   /** Opens a path in the shared, signed-in window, like a link. A new window takes Chromium many times as long. */
   open(path?: string): Promise<Page>;
-  /** Opens a signed-in window with its own cookies and cache, optionally at another address of the same server. */
+  /** Opens a signed-in window with its own storage and cache, optionally at another address of the same server. */
   openOwn(options?: BrowserContextOptions & { url?: string }): Promise<Page>;
   /** Opens a window that is not signed in. */
   openSignedOut(): Promise<Page>;
   /** Errors logged by windows and their requests to other servers, since the last call. */
   pageErrors(): string[];
   /** Calls the API with the operator's token. */
-  api<T>(path: string, body?: unknown): Promise<T>;
+  api<T>(path: string, body?: unknown, method?: string): Promise<T>;
   /** Starts a session with a message and a permission mode. Returns its id. */
   start(words: string, mode?: string): Promise<string>;
   /** Sends a message to a session. */
@@ -141,10 +141,11 @@ export async function startPageStage({ context = false, settings: own = "", demo
   const browser = await chromium.launch({ executablePath: browserPath ?? "", args: FLAGS, env: variables });
 
   const token = (await readFile(join(state, "token"), "utf8")).trim();
-  const api = async <T>(path: string, body?: unknown): Promise<T> => {
+  const api = async <T>(path: string, body?: unknown, method = body === undefined ? "GET" : "POST"): Promise<T> => {
     const response = await fetch(`${url}${path}`, {
+      method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;

@@ -3,7 +3,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, GitBranch, GitMerge, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { Button, buttonClass } from "../../ui/button.tsx";
+import { saveDownload } from "../../api/save-download.ts";
+import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useWorktree } from "../changes-api.ts";
 import { type WorktreeAction, WorktreeDialog } from "./worktree-dialog.tsx";
@@ -12,6 +13,10 @@ import { type WorktreeAction, WorktreeDialog } from "./worktree-dialog.tsx";
 export function WorktreePanel({ session }: { session: string }) {
   const { data: worktree, error, refetch } = useWorktree(session);
   const [way, setWay] = useState<WorktreeAction>();
+  const save = useMutation({
+    mutationFn: async () =>
+      saveDownload(await api.download("sessions.worktree.patch", { params: { session_id: session } })),
+  });
   if (error) return <Problem error={error} onRetry={() => void refetch()} className="mx-4 mt-2" />;
   if (!worktree) return null;
   return (
@@ -26,15 +31,16 @@ export function WorktreePanel({ session }: { session: string }) {
       </p>
       <p className="text-ink-soft">{unsaved(worktree)}</p>
       <div className="ml-auto flex flex-wrap items-center gap-1.5">
-        <a
-          href={`/v1/sessions/${session}/worktree/patch`}
-          download
+        <Button
+          look="quiet"
+          size="icon"
           aria-label="Download the patch"
           title="Download the patch"
-          className={buttonClass("quiet", "icon")}
+          disabled={save.isPending}
+          onClick={() => save.mutate()}
         >
           <Download aria-hidden className="size-4" />
-        </a>
+        </Button>
         <Button size="small" onClick={() => setWay("apply")}>
           Apply as a patch …
         </Button>
@@ -50,6 +56,7 @@ export function WorktreePanel({ session }: { session: string }) {
         )}
         {worktree.applied && <UndoButton session={session} way="apply" label="Undo the patch" />}
       </div>
+      <Problem error={save.error} className="w-full" />
       {way && <WorktreeDialog session={session} worktree={worktree} way={way} onClose={() => setWay(undefined)} />}
     </section>
   );

@@ -76,12 +76,3 @@ function fenced(text: string, isBlock = text.includes("\n")): string {
   const ticks = "`".repeat(Math.max(3, longest + 1));
   return `${ticks}\n${text}\n${ticks}`;
 }
-
-export function download(name: string, type: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}

@@ -1,13 +1,14 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Archive, Brain, Copy, Download, Ellipsis, FileJson, Link2, Pencil, Pin, PinOff } from "lucide-react";
 import { useState } from "react";
+import { saveFile } from "../../api/save-download.ts";
 import { pinnedSessions, togglePin } from "../../state/pinned-sessions.ts";
 import { useLive } from "../../live/live-value.ts";
 import { sessionAction } from "../../state/open-dialogs.ts";
 import { boundKey, shownKey } from "../../ui/keyboard/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { download, exportMarkdown, readWholeLog } from "./export-markdown.ts";
+import { exportMarkdown, readWholeLog } from "./export-markdown.ts";
 
 export function SessionMenu({ session, title: named }: { session: string; title: string | null }) {
   const title = named ?? "Untitled";
@@ -76,7 +77,7 @@ export function SessionMenu({ session, title: named }: { session: string; title:
             label: "Export as Markdown",
             icon: <Download aria-hidden className={icon} />,
             act: attempt(
-              async () => download(`${name}.md`, "text/markdown", await exportMarkdown(session, title)),
+              async () => saveFile(`${name}.md`, new Blob([await exportMarkdown(session, title)])),
               "Exported",
             ),
           },
@@ -84,8 +85,7 @@ export function SessionMenu({ session, title: named }: { session: string; title:
             label: "Export all events",
             icon: <FileJson aria-hidden className={icon} />,
             act: attempt(
-              async () =>
-                download(`${name}.json`, "application/json", JSON.stringify(await readWholeLog(session), null, 1)),
+              async () => saveFile(`${name}.json`, new Blob([JSON.stringify(await readWholeLog(session), null, 1)])),
               "Exported",
             ),
           },

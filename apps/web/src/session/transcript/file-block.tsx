@@ -1,19 +1,22 @@
 import type { PartOf } from "@tandem/protocol";
+import { useMutation } from "@tanstack/react-query";
 import { FileText } from "lucide-react";
+import { api } from "../../api/client.ts";
+import { saveDownload } from "../../api/save-download.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { useFileImage } from "./use-file-image.ts";
 
 /** An image or a document. External files are named but never fetched, because a request would reveal the reader. */
 export function FileBlock({ file }: { file: PartOf<"file">["file"] }) {
   const { source } = file;
-  const address =
-    source.type === "file"
-      ? `/v1/files/${source.file_id}/content`
-      : source.type === "base64"
-        ? `data:${source.media_type};base64,${source.data}`
-        : undefined;
-  if (file.type === "image" && address !== undefined)
-    return (
-      <img src={address} alt="Sent" className="max-h-64 max-w-full rounded-lg border border-line object-contain" />
-    );
+  const fileId = source.type === "file" ? source.file_id : undefined;
+  const uploaded = useFileImage(file.type === "image" ? fileId : undefined);
+  const save = useMutation({
+    mutationFn: async (id: string) => saveDownload(await api.download("files.download", { params: { file_id: id } })),
+  });
+  const image = source.type === "base64" ? `data:${source.media_type};base64,${source.data}` : uploaded;
+  if (file.type === "image" && image !== undefined)
+    return <img src={image} alt="Sent" className="max-h-64 max-w-full rounded-lg border border-line object-contain" />;
   const title = ("title" in file ? file.title : undefined) ?? (source.type === "url" ? source.url : file.type);
   const chip =
     "flex w-fit max-w-full items-center gap-2 rounded-lg border border-line bg-surface px-2.5 py-1.5 text-sm";
@@ -23,11 +26,13 @@ export function FileBlock({ file }: { file: PartOf<"file">["file"] }) {
       <span className="truncate">{title}</span>
     </>
   );
-  return source.type === "file" ? (
-    <a className={`${chip} hover:bg-raised`} href={address} download>
-      {words}
-    </a>
-  ) : (
-    <span className={chip}>{words}</span>
+  if (fileId === undefined) return <span className={chip}>{words}</span>;
+  return (
+    <>
+      <button type="button" className={`${chip} hover:bg-raised`} onClick={() => save.mutate(fileId)}>
+        {words}
+      </button>
+      <Problem error={save.error} className="mt-1" />
+    </>
   );
 }

@@ -309,7 +309,8 @@ describe("a WebSocket", () => {
       "a page of a stranger": await upgrade({ authorization, origin: "https://evil.example" }),
       "a page on another port": await upgrade({ authorization, origin: "http://127.0.0.1:1" }),
       "a stranger's page, by the cookie": await upgrade({ ...page, origin: "https://evil.example" }),
-      "a cookie from nowhere": await upgrade(page),
+      "a cookie": await upgrade(page),
+      "a cookie with a forged origin": await upgrade({ ...page, origin: server.url }),
       "another address": await upgrade({ authorization }, "/v1/agents"),
     };
     const statuses = Object.fromEntries(Object.entries(answers).map(([name, { status }]) => [name, status]));
@@ -322,7 +323,8 @@ describe("a WebSocket", () => {
       "a page of a stranger": 403,
       "a page on another port": 403,
       "a stranger's page, by the cookie": 403,
-      "a cookie from nowhere": 401,
+      "a cookie": 401,
+      "a cookie with a forged origin": 401,
       "another address": 200,
     });
     expect(answers["no token"].headers["request-id"]).toMatch(/^req_/);

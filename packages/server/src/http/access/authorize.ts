@@ -1,27 +1,38 @@
 import { timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { RequestError } from "@tandem/protocol";
 import { SCOPES, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
-import { cookieSecret } from "../page/sign-in.ts";
+import type { ForwardSeal } from "../../fleet/forward-seal.ts";
+import { PageSignatures } from "../page/page-signatures.ts";
 import { sha256 } from "./sha256.ts";
 import { WireError } from "../wire-error.ts";
 
 /** The interval for updating a token's last use. */
 const TOUCH_EVERY_MS = 60_000;
+/** A browser has to sign in again after that. */
+const PAGE_KEY_MS = 30 * 24 * 60 * 60_000;
 
 /** Authenticates requests. A token's rights are stored on the server only. */
 export class Authorizer {
   readonly #tokens: TokenStore;
   readonly #touched = new Map<string, number>();
 
-  constructor(tokens: TokenStore) {
+  readonly #seal: ForwardSeal;
+  readonly #signatures = new PageSignatures();
+
+  constructor(tokens: TokenStore, seal: ForwardSeal) {
     this.#tokens = tokens;
+    this.#seal = seal;
   }
 
-  /** Rejects with the same message for every reason, so that a client cannot probe tokens. */
-  async authenticate(headers: IncomingHttpHeaders, method: string): Promise<TokenRow> {
-    const secret = secretOf(headers) ?? cookieSecret(headers, method);
-    const token = secret === undefined ? undefined : await this.#find(sha256(secret));
+  /**
+   * Accepts a token, or with `allowsPage` a request that the page has signed. Rejects with the same message for every
+   * reason, so that a client cannot probe tokens.
+   */
+  async authenticate(incoming: IncomingMessage, { allowsPage }: { allowsPage: boolean }): Promise<TokenRow> {
+    const secret = secretOf(incoming.headers);
+    const token =
+      secret !== undefined ? await this.#find(sha256(secret)) : allowsPage ? await this.#findPage(incoming) : undefined;
     if (!token) throw notValid();
     this.#touch(token);
     return token;
@@ -30,6 +41,17 @@ export class Authorizer {
   /** For streams, which outlive the request that opened them. */
   async isStillValid(token: TokenRow): Promise<boolean> {
     return (await this.#find(token.sha256)) !== undefined;
+  }
+
+  async #findPage(incoming: IncomingMessage): Promise<TokenRow | undefined> {
+    const sealed = await this.#seal.open(incoming);
+    const signature = sealed === undefined ? this.#signatures.read(incoming) : undefined;
+    const hash = sealed ?? signature?.hash;
+    const token = hash === undefined ? undefined : await this.#find(hash);
+    if (!token || (signature && !this.#signatures.verify(incoming, signature))) return undefined;
+    if (Date.now() - Date.parse(token.createdAt) < PAGE_KEY_MS) return token;
+    await this.#tokens.delete(token.id);
+    return undefined;
   }
 
   async #find(hash: string): Promise<TokenRow | undefined> {

@@ -14,15 +14,15 @@ export async function createToken(
     });
   }
   const secret = `tandem_${randomBytes(32).toString("base64url")}`;
-  const token: TokenRow = {
-    id: newId("token"),
-    name,
-    tenant,
-    sha256: sha256(secret),
-    scopes,
-    createdAt: new Date().toISOString(),
-    lastUsedAt: null,
-  };
+  const token = newToken({ name, tenant, scopes, sha256: sha256(secret) });
   await tokens.create(token);
   return { secret, token };
 }
+
+/** A row that is not stored yet. */
+export const newToken = (row: Pick<TokenRow, "name" | "tenant" | "scopes" | "sha256">): TokenRow => ({
+  id: newId("token"),
+  ...row,
+  createdAt: new Date().toISOString(),
+  lastUsedAt: null,
+});

@@ -1,8 +1,6 @@
 import { z } from "zod";
 
-const needsSchema = z.array(
-  z.object({ path: z.string(), modules: z.array(z.string()), requests: z.array(z.string()) }),
-);
+const needsSchema = z.array(z.object({ path: z.string(), modules: z.array(z.string()) }));
 type Needs = z.infer<typeof needsSchema>;
 
 /**
@@ -17,19 +15,10 @@ export class FirstNeeds {
     this.#needs = text.then(parse);
   }
 
-  /** Tags for the head. Requests that need a sign-in are preloaded only if the browser seems to be signed in. */
-  async tags(path: string, isSignedIn: boolean): Promise<string> {
-    for (const { path: pattern, modules, requests } of await this.#needs) {
-      // Ids contain only letters, digits and `_`, so a match is safe in an attribute.
-      const found = new RegExp(pattern).exec(path);
-      if (!found) continue;
-      const wanted = isSignedIn ? requests.map((request) => request.replaceAll("$1", found[1] ?? "")) : [];
-      return [
-        ...wanted.map((request) => `<link rel="preload" as="fetch" crossorigin href="${request}">`),
-        ...modules.map((file) => `<link rel="modulepreload" href="${file}">`),
-      ].join("");
-    }
-    return "";
+  /** Tags for the head. */
+  async tags(path: string): Promise<string> {
+    const found = (await this.#needs).find(({ path: pattern }) => new RegExp(pattern).test(path));
+    return (found?.modules ?? []).map((file) => `<link rel="modulepreload" href="${file}">`).join("");
   }
 }
 

@@ -26,6 +26,8 @@ const PLACE = /^\/(sessions|inbox|context|settings)(\/|$)/;
 const FOREVER = /^\/assets\//;
 /** Placeholder for the nonce, which differs for each response. */
 const NONCE_MARK = "__NONCE__";
+/** Tells the page why its browser is signed out. */
+const RETIRED = '<meta name="tandem-signed-out" content="old-cookie">';
 
 interface PageFile {
   body: Buffer;
@@ -36,7 +38,7 @@ interface PageFile {
 }
 
 /**
- * The page's files. They are public, because they contain no data; the page requests data with a token. All files are
+ * The page's files. They are public, because they contain no data; the page signs its requests for data. All files are
  * read at startup: a later build belongs to a later server, and a mix of two builds would not work.
  */
 export class PageFiles {
@@ -52,7 +54,7 @@ export class PageFiles {
   async answer(
     method: string,
     path: string,
-    headers: { encoding: string; tag: string; isSignedIn: boolean },
+    headers: { encoding: string; tag: string; retireCookie: () => Promise<string | undefined> },
   ): Promise<Response | undefined> {
     if ((method !== "GET" && method !== "HEAD") || NOT_THE_PAGE.test(path)) return undefined;
     const isFile = extname(path) !== "" && !PLACE.test(path);
@@ -70,9 +72,10 @@ export class PageFiles {
     const all = { ...common, ...(isPage && pageHeaders(nonce)) };
     if (method === "HEAD") return new Response(null, { headers: all });
     if (isPage) {
-      const needs = await this.#needs.tags(path, headers.isSignedIn);
-      const html = file.body.toString("utf8").replaceAll(NONCE_MARK, nonce).replace("</head>", `${needs}</head>`);
-      return new Response(html, { headers: all });
+      const cookie = await headers.retireCookie();
+      const tags = `${cookie === undefined ? "" : RETIRED}${await this.#needs.tags(path)}`;
+      const html = file.body.toString("utf8").replaceAll(NONCE_MARK, nonce).replace("</head>", `${tags}</head>`);
+      return new Response(html, { headers: { ...all, ...(cookie !== undefined && { "set-cookie": cookie }) } });
     }
     if (file.zipped && /\bgzip\b/.test(headers.encoding)) {
       return new Response(bytes(await file.zipped()), {

@@ -2,17 +2,25 @@ import { RequestError } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 
-const entry = z.object({ until: z.number(), tenant: z.string(), name: z.string().optional() });
+const entry = z.object({
+  until: z.number(),
+  tenant: z.string(),
+  name: z.string().optional(),
+  /** A used code is kept, so that the page can say why its link does not work. */
+  used: z.boolean().optional(),
+});
 type SignInCode = z.infer<typeof entry>;
 
 const SPACE = "page";
 const KIND = "sign_in_code";
 const MAX_CODES = 100;
+/** How long a code that has expired is still known. */
+const KEPT_MS = 24 * 60 * 60_000;
 
-/** Unused sign-in codes, by hash. */
+/** Sign-in codes, by hash. */
 export interface SignInCodes {
   add(hash: string, code: SignInCode): Promise<void>;
-  /** Atomic: each code is returned at most once, even to concurrent callers. */
+  /** Atomic: each code is returned as unused at most once, even to concurrent callers. Undefined if it is unknown. */
   take(hash: string): Promise<SignInCode | undefined>;
 }
 
@@ -21,14 +29,14 @@ export function ownCodes(): SignInCodes {
   const codes = new Map<string, SignInCode>();
   return {
     async add(hash, code) {
-      for (const [other, { until }] of codes) if (until <= Date.now()) codes.delete(other);
+      for (const [other, { until }] of codes) if (until + KEPT_MS <= Date.now()) codes.delete(other);
       const [oldest] = codes.keys();
       if (codes.size >= MAX_CODES && oldest !== undefined) codes.delete(oldest);
       codes.set(hash, code);
     },
     async take(hash) {
       const code = codes.get(hash);
-      codes.delete(hash);
+      if (code) codes.set(hash, { ...code, used: true });
       return code;
     },
   };
@@ -43,7 +51,7 @@ export function sharedCodes(records: Records): SignInCodes {
         ...entry.parse(value),
       }));
       const newestFirst = others.toSorted((a, b) => b.until - a.until);
-      const gone = newestFirst.filter(({ until }, index) => until <= Date.now() || index >= MAX_CODES - 1);
+      const gone = newestFirst.filter(({ until }, index) => until + KEPT_MS <= Date.now() || index >= MAX_CODES - 1);
       await records.write(SPACE, [
         ...gone.map(({ key }) => ({ type: "delete" as const, kind: KIND, key })),
         { type: "put", kind: KIND, key: hash, value: code },
@@ -52,18 +60,17 @@ export function sharedCodes(records: Records): SignInCodes {
     async take(hash) {
       const found = await records.get(SPACE, KIND, hash);
       if (!found) return undefined;
+      const code = entry.parse(found.value);
+      if (code.used) return code;
       try {
-        // Write before delete: the conditional write decides which caller wins; a delete does not tell whether the row
-        // existed.
-        await records.write(SPACE, [
-          { type: "put", kind: KIND, key: hash, value: found.value, version: found.version },
-          { type: "delete", kind: KIND, key: hash },
-        ]);
+        const value = { ...code, used: true };
+        await records.write(SPACE, [{ type: "put", kind: KIND, key: hash, value, version: found.version }]);
+        return code;
       } catch (error) {
-        if (error instanceof RequestError && error.code === "conflict") return undefined;
+        // Another caller used it first.
+        if (error instanceof RequestError && error.code === "conflict") return { ...code, used: true };
         throw error;
       }
-      return entry.parse(found.value);
     },
   };
 }

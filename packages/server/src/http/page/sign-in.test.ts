@@ -1,10 +1,13 @@
 import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createPageKey } from "@tandem/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { memoryTokens } from "../../testing/memory-tokens.ts";
+import { signInBrowser, type PageBrowser } from "../../testing/page-browser.ts";
 import { startTestServer } from "../../testing/start-test-server.ts";
+import { createToken } from "../access/create-token.ts";
 import { SignIn } from "./sign-in.ts";
 
 let folder: string;
@@ -13,7 +16,7 @@ let server: Awaited<ReturnType<typeof startTestServer>>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "tandem-page-"));
   await mkdir(join(folder, "assets"));
-  await writeFile(join(folder, "index.html"), '<meta name="csp-nonce" content="__NONCE__"><p>the page</p>');
+  await writeFile(join(folder, "index.html"), '<meta name="csp-nonce" content="__NONCE__"></head><p>the page</p>');
   await writeFile(join(folder, "assets", "app-1.js"), "console.log('hello')".repeat(50));
   await writeFile(join(folder, ".stamp"), "secret");
   server = await startTestServer({ engine: new MemoryEngine().engine, page: folder });
@@ -32,11 +35,8 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
   });
 const newCode = async (): Promise<string> => new URL(await server.signInLink()).hash.slice("#code=".length);
 
-async function signedIn(code?: string): Promise<string> {
-  const response = await post("/v1/sign_in", { code: code ?? (await newCode()) });
-  expect(response.status).toBe(200);
-  return response.headers.get("set-cookie")!.split(";", 1)[0]!;
-}
+const signedIn = async (code?: string): Promise<PageBrowser> => signInBrowser(server.url, code ?? (await newCode()));
+const key = async (): Promise<string> => (await createPageKey()).publicKey;
 
 describe("the page's files", () => {
   test("are public, at every path of the page", async () => {
@@ -79,53 +79,57 @@ describe("the page's files", () => {
 });
 
 describe("signing in", () => {
-  test("a code is valid once, and its cookie is for the page alone", async () => {
+  test("sets no cookie, and the page reaches the API by signing", async () => {
+    const response = await post("/v1/sign_in", { code: await newCode(), key: await key() });
+    expect([response.status, response.headers.get("set-cookie")]).toEqual([200, null]);
+    const browser = await signedIn();
+    expect((await browser.fetch("/openapi.json")).status).toBe(200);
+    expect((await browser.fetch("/v1/sign_in/codes", { json: {} })).status).toBe(200);
+  });
+
+  test("a code is valid once, and a used link says so", async () => {
     const code = await newCode();
-    const first = await post("/v1/sign_in", { code });
-    const cookie = first.headers.get("set-cookie") ?? "";
-    expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
-    expect((await post("/v1/sign_in", { code })).status).toBe(401);
-    expect((await get("/openapi.json", { cookie: cookie.split(";", 1)[0]! })).status).toBe(200);
+    await signedIn(code);
+    const again = await post("/v1/sign_in", { code, key: await key() });
+    expect([again.status, await again.text()]).toEqual([401, expect.stringContaining("was already used")]);
   });
 
-  test("a code expires after a minute, and a late attempt does not revive it", async () => {
-    const signIn = new SignIn(memoryTokens(), false);
+  test("a code expires after ten minutes, and a late attempt does not revive it", async () => {
+    const signIn = new SignIn(memoryTokens());
     const made = Date.now();
-    const inTime = await signIn.createCode({}, made);
-    const late = await signIn.createCode({}, made);
-    await expect(signIn.exchange(inTime.code, made + 59_999)).resolves.toMatchObject({ token: { name: "page" } });
-    await expect(signIn.exchange(late.code, made + 60_000)).rejects.toThrow("not valid any more");
-    await expect(signIn.exchange(late.code, made)).rejects.toThrow("not valid any more");
+    const inTime = { code: (await signIn.createCode({}, made)).code, key: await key() };
+    const late = { code: (await signIn.createCode({}, made)).code, key: await key() };
+    await expect(signIn.exchange(inTime, made + 599_999)).resolves.toMatchObject({ name: "page" });
+    await expect(signIn.exchange(late, made + 600_000)).rejects.toThrow("has expired");
+    await expect(signIn.exchange(late, made)).rejects.toThrow("was already used");
   });
 
-  test("a cookie alone changes nothing: the request must come from the page", async () => {
-    const cookie = await signedIn();
-    const body = {};
-    const path = "/v1/sign_in/codes";
-    expect((await post(path, body, { cookie })).status).toBe(401);
-    expect((await post(path, body, { cookie, "sec-fetch-site": "cross-site" })).status).toBe(403);
-    expect((await post(path, body, { cookie, "sec-fetch-site": "same-site" })).status).toBe(403);
-    expect((await post(path, body, { cookie, origin: "http://127.0.0.1:1" })).status).toBe(403);
-    expect((await post(path, body, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(200);
-    expect((await post(path, body, { cookie, origin: server.url })).status).toBe(200);
+  test("a request without a valid key does not use up the code", async () => {
+    const code = await newCode();
+    expect((await post("/v1/sign_in", { code })).status).toBe(400);
+    for (const wrong of ["", "x", "A".repeat(87), `B${"A".repeat(86)}`, server.secret]) {
+      expect([wrong, (await post("/v1/sign_in", { code, key: wrong })).status]).toEqual([wrong, 400]);
+    }
+    await signedIn(code);
   });
 
   test("a link can be for a named person, who acts under that name until signing out", async () => {
-    const admin = { cookie: await signedIn(), "sec-fetch-site": "same-origin" };
-    const { code } = (await (await post("/v1/sign_in/codes", { name: " Ana " }, admin)).json()) as { code: string };
-    const ana = { cookie: await signedIn(code), "sec-fetch-site": "same-origin" };
-    const names = async (headers: Record<string, string>): Promise<string[]> => {
-      const { data } = (await (await get("/v1/tokens", headers)).json()) as {
+    const admin = await signedIn();
+    const made = await admin.fetch("/v1/sign_in/codes", { json: { name: " Ana " } });
+    const ana = await signedIn(((await made.json()) as { code: string }).code);
+    const names = async (browser: PageBrowser): Promise<string[]> => {
+      const { data } = (await (await browser.fetch("/v1/tokens")).json()) as {
         data: { name: string; is_own: boolean }[];
       };
       return data.filter(({ is_own }) => is_own).map(({ name }) => name);
     };
     expect(await names(ana)).toEqual(["Ana"]);
     expect(await names(admin)).toEqual(["page"]);
-    await post("/v1/sign_out", {}, ana);
-    expect((await get("/v1/tokens", ana)).status).toBe(401);
+    expect((await ana.fetch("/v1/sign_out", { method: "POST" })).status).toBe(200);
+    expect((await ana.fetch("/v1/tokens")).status).toBe(401);
+    expect(await names(admin)).toEqual(["page"]);
     for (const name of ["", "n".repeat(101), 1]) {
-      expect((await post("/v1/sign_in/codes", { name }, admin)).status).toBe(400);
+      expect((await admin.fetch("/v1/sign_in/codes", { json: { name } })).status).toBe(400);
     }
   });
 
@@ -136,17 +140,48 @@ describe("signing in", () => {
   });
 
   test("other values do not sign in", async () => {
-    expect((await post("/v1/sign_in", { code: "guess" })).status).toBe(401);
+    const guess = await post("/v1/sign_in", { code: "guess", key: await key() });
+    expect([guess.status, await guess.text()]).toEqual([401, expect.stringContaining("is not valid")]);
     expect((await post("/v1/sign_in", {})).status).toBe(400);
     expect((await post("/v1/sign_in/codes", {})).status).toBe(401);
     expect((await get("/?code=x#code=x")).headers.get("set-cookie")).toBeNull();
   });
 
-  test("signing out ends access", async () => {
-    const cookie = await signedIn();
-    const own = { cookie, "sec-fetch-site": "same-origin" };
-    const left = await post("/v1/sign_out", {}, own);
-    expect(left.headers.get("set-cookie")).toContain("Max-Age=0");
-    expect((await get("/openapi.json", { cookie })).status).toBe(401);
+  test("a browser has to sign in again after 30 days", async () => {
+    const browser = await signedIn();
+    const row = (await server.tokens.list()).at(-1)!;
+    const createdAt = new Date(Date.now() - 31 * 24 * 60 * 60_000).toISOString();
+    await server.tokens.create({ ...row, createdAt });
+    expect((await browser.fetch("/openapi.json")).status).toBe(401);
+    expect((await server.tokens.list()).map(({ id }) => id)).not.toContain(row.id);
+  });
+});
+
+describe("a cookie of version 0.1.0", () => {
+  const oldCookie = async (name: string, prefix = ""): Promise<{ id: string; secret: string }> => {
+    const { secret, token } = await createToken(server.tokens, { name, scopes: ["admin"] });
+    await server.tokens.create({ ...token, sha256: `${prefix}${token.sha256}` });
+    return { id: token.id, secret };
+  };
+
+  test.each([
+    ["as the migration leaves it", "page", "cookie:"],
+    ["of a named person", "Ana", ""],
+  ])("(%s) opens nothing, and is revoked and removed when the page loads", async (_, name, prefix) => {
+    const { id, secret } = await oldCookie(name, prefix);
+    const cookie = `other=1; tandem_page=${secret}; last=2`;
+    expect((await get("/v1/agents", { cookie, origin: server.url, "sec-fetch-site": "same-origin" })).status).toBe(401);
+    expect((await get("/assets/app-1.js", { cookie })).headers.get("set-cookie")).toBeNull();
+    const page = await get("/", { cookie });
+    expect(page.headers.get("set-cookie")).toMatch(/^tandem_page=; .*Max-Age=0/);
+    expect(await page.text()).toContain("tandem-signed-out");
+    expect((await server.tokens.list()).map((row) => row.id)).not.toContain(id);
+    expect((await get("/v1/agents", { authorization: `Bearer ${secret}` })).status).toBe(401);
+    expect(await (await get("/", { cookie })).text()).not.toContain("tandem-signed-out");
+  });
+
+  test("of a server on another port is left alone", async () => {
+    const page = await get("/", { cookie: `tandem_page=tandem_${"A".repeat(43)}` });
+    expect([page.headers.get("set-cookie"), (await page.text()).includes("signed-out")]).toEqual([null, false]);
   });
 });

@@ -3,8 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { RequestError, tenantId } from "@tandem/protocol";
 import { DEFAULT_TENANT, type TokenRow, type TokenStore } from "@tandem/storage";
 import { sha256 } from "../access/sha256.ts";
-import { createToken } from "../access/create-token.ts";
+import { newToken } from "../access/create-token.ts";
 import { readJson } from "../request/read-body.ts";
+import { isPageKey, pageKeyHash } from "./page-signatures.ts";
 import { z } from "zod";
 import { WireError } from "../wire-error.ts";
 import { ownCodes, type SignInCodes } from "./sign-in-codes.ts";
@@ -13,31 +14,29 @@ export const SIGN_IN_PATH = "/v1/sign_in";
 export const SIGN_OUT_PATH = "/v1/sign_out";
 export const CODES_PATH = "/v1/sign_in/codes";
 
-const signInParams = z.strictObject({ code: z.string().min(1).max(200) });
+const signInParams = z.strictObject({ code: z.string().min(1).max(200), key: z.string().max(200) });
 const codeParams = z.strictObject({ tenant: tenantId.optional(), name: z.string().trim().min(1).max(100).optional() });
 export type CodeParams = z.infer<typeof codeParams>;
 const LARGEST = 1_024;
 
-/** Long enough to click, too short to be found later. */
-const CODE_MS = 60_000;
-const COOKIE = "tandem_page";
-const COOKIE_SECONDS = 30 * 24 * 60 * 60;
-/** The default name of browser tokens. They are listed and revoked like any other token. */
+/** Long enough to send a link to a phone or a colleague, too short to be found later. */
+const CODE_MS = 10 * 60_000;
+/** The default name of browsers. They are listed and revoked like any other token. */
 const PAGE_TOKEN = "page";
+/** The cookie of version 0.1.0. Its value was a token, and browsers send cookies to every port of a host. */
+const OLD_COOKIE = "tandem_page";
 
 /**
- * Signs a person in without a token in a URL. A link carries a one-time code behind `#`, which browsers do not send to
- * servers. The page POSTs the code and gets an HttpOnly cookie.
+ * Signs a person in without a secret in a URL or a cookie. A link carries a one-time code behind `#`, which browsers do
+ * not send to servers. The page POSTs the code with a public key, and signs its requests with the private one.
  */
 export class SignIn {
   readonly #tokens: TokenStore;
-  readonly #isSecure: boolean;
   readonly #codes: SignInCodes;
 
-  constructor(tokens: TokenStore, isSecure: boolean, codes: SignInCodes = ownCodes()) {
+  constructor(tokens: TokenStore, codes: SignInCodes = ownCodes()) {
     this.#tokens = tokens;
     this.#codes = codes;
-    this.#isSecure = isSecure;
   }
 
   /** The code grants admin rights for this tenant, under this name in the audit log. */
@@ -50,47 +49,44 @@ export class SignIn {
     return { code, expiresAt: new Date(now + CODE_MS).toISOString() };
   }
 
-  /** Exchanges a code for a cookie. The code is used up even if the exchange fails. */
-  async exchange(code: string, now = Date.now()): Promise<{ cookie: string; token: TokenRow }> {
+  /** Exchanges a code for the right to sign requests with this key. The code is used up even if that fails. */
+  async exchange({ code, key }: { code: string; key: string }, now = Date.now()): Promise<TokenRow> {
+    const hash = pageKeyHash(key);
+    // Before the code is used up: a page of an older version sends no key.
+    if (hash === undefined) throw new RequestError("invalid_request", "key: expected a public key of P-256.");
     const known = await this.#codes.take(sha256(code));
-    if (!known || known.until <= now) {
-      throw new WireError("unauthorized", "This link is not valid any more.", {
-        fix: "Run `tandem open` for a new one.",
-      });
-    }
-    const { secret, token } = await createToken(this.#tokens, {
-      name: known.name ?? PAGE_TOKEN,
-      scopes: ["admin"],
-      tenant: known.tenant,
-    });
-    return { cookie: this.#cookie(secret, COOKIE_SECONDS), token };
+    if (!known) throw refused("This sign-in link is not valid.");
+    if (known.until <= now) throw refused("This sign-in link has expired. A link is valid for 10 minutes.");
+    if (known.used) throw refused("This sign-in link was already used. A link works once.");
+    const { name = PAGE_TOKEN, tenant } = known;
+    const token = newToken({ name, tenant, scopes: ["admin"], sha256: hash });
+    await this.#tokens.create(token);
+    return token;
   }
 
-  /** Revokes the browser's token and clears the cookie. Keeps a token that was sent by another header. */
-  async leave(token: TokenRow, headers: IncomingHttpHeaders): Promise<string> {
-    const secret = cookieSecret(headers, "POST");
-    if (secret !== undefined && sha256(secret) === token.sha256) await this.#tokens.delete(token.id);
-    return this.#cookie("", 0);
+  /** Revokes the browser's key. Keeps a token that was sent by another header. */
+  async leave(token: TokenRow): Promise<void> {
+    if (isPageKey(token)) await this.#tokens.delete(token.id);
   }
 
-  #cookie(value: string, seconds: number): string {
-    const secure = this.#isSecure ? "; Secure" : "";
-    return `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
+  /**
+   * Revokes the token in a cookie of version 0.1.0, and returns the header that removes the cookie. Undefined without
+   * such a cookie, and for a cookie of a server on another port.
+   */
+  async retireCookie(headers: IncomingHttpHeaders): Promise<string | undefined> {
+    const secret = new RegExp(`(?:^|; *)${OLD_COOKIE}=([^;]+)`).exec(headers.cookie ?? "")?.[1];
+    if (secret === undefined) return undefined;
+    const hash = sha256(secret);
+    // A migration gave most of them this prefix, so that they are no longer valid as tokens.
+    const token = (await this.#tokens.findByHash(`cookie:${hash}`)) ?? (await this.#tokens.findByHash(hash));
+    if (!token) return undefined;
+    await this.#tokens.delete(token.id);
+    return `${OLD_COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`;
   }
 }
 
-/**
- * The token in the page's cookie. Browsers attach cookies by themselves, so a request that writes must also prove that
- * it comes from the page (CSRF): other pages cannot set that header.
- */
-export function cookieSecret(headers: IncomingHttpHeaders, method: string): string | undefined {
-  const found = (headers.cookie ?? "").split(/; */).find((pair) => pair.startsWith(`${COOKIE}=`));
-  const secret = found?.slice(COOKIE.length + 1);
-  if (!secret) return undefined;
-  const site = headers["sec-fetch-site"];
-  const isOwn = site === "same-origin" || (site === undefined && headers.origin !== undefined);
-  return method === "GET" || isOwn ? secret : undefined;
-}
+const refused = (message: string): WireError =>
+  new WireError("unauthorized", message, { fix: "Run `tandem open` for a new one." });
 
 /** The person for whom a link is requested. */
 export async function readCodeParams(incoming: IncomingMessage): Promise<CodeParams> {
@@ -102,9 +98,11 @@ export async function readCodeParams(incoming: IncomingMessage): Promise<CodePar
   );
 }
 
-/** The code in a sign-in request. */
-export async function readCode(incoming: IncomingMessage): Promise<string> {
+/** The body of a sign-in request. */
+export async function readSignIn(incoming: IncomingMessage): Promise<z.infer<typeof signInParams>> {
   const { success, data } = signInParams.safeParse(await readJson(incoming, LARGEST));
-  if (success) return data.code;
-  throw new RequestError("invalid_request", "code: expected the code of a sign-in link.");
+  if (success) return data;
+  throw new RequestError("invalid_request", "Expected the code of a sign-in link and the public key of a page.", {
+    fix: "Reload the page.",
+  });
 }

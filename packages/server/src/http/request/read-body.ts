@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "@tandem/protocol";
 import { isNestedDeeper } from "./is-nested-deeper.ts";
+import { checkSignedBody } from "./signed-body.ts";
 import { WireError } from "../wire-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -63,7 +64,9 @@ export async function readBytes(incoming: IncomingMessage, limit: number): Promi
   const broken = (): void => reject(new RequestError("invalid_request", "The body broke off."));
   incoming.on("data", take).once("end", end).once("error", broken).once("close", broken);
   try {
-    return await promise;
+    const bytes = await promise;
+    checkSignedBody(incoming, bytes);
+    return bytes;
   } finally {
     incoming.off("data", take).off("end", end).off("error", broken).off("close", broken);
   }

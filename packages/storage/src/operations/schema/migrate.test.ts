@@ -90,3 +90,22 @@ test("creates shared tables only in the shared schema", () => {
   expect(all.filter((name) => !own.has(name)).toSorted()).toEqual(["tenant", "token", "worker"]);
   expect([...own]).toEqual(expect.arrayContaining(["session", "log", "event", "audit", "schema_version"]));
 });
+
+test("tokens in the page's cookies of 0.1.0 are no longer valid as tokens; others are", () => {
+  using connection = new SqliteConnection(":memory:", { readOnly: false });
+  run(connection, migrate(SQLITE, MIGRATIONS.slice(0, 6)));
+  for (const [id, name, scopes] of [
+    ["cookie", "page", '["admin"]'],
+    ["local", "local", '["admin"]'],
+    ["reader", "page", '["read"]'],
+  ]) {
+    connection.run(`insert into token (id, name, sha256, scopes, created_at, tenant)
+      values ('${id}', '${name}', 'hash of ${id}', '${scopes}', 0, 'default')`);
+  }
+  upgrade(connection, MIGRATIONS.slice(0, 7));
+  expect(connection.execute(raw("select sha256 from token order by id"))).toEqual([
+    { sha256: "cookie:hash of cookie" },
+    { sha256: "hash of local" },
+    { sha256: "hash of reader" },
+  ]);
+});

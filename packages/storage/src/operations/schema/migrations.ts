@@ -253,6 +253,13 @@ export const MIGRATIONS: readonly Migration[] = [
   // Older than the `compatible` flag.
   ...STATEMENTS.map((statements) => ({ compatible: false, statements })),
   { compatible: false, statements: fleetSchema },
+  {
+    compatible: true,
+    // Tokens in the page's cookies of 0.1.0. Every server on another port of the host could read them, so they must
+    // not be valid as tokens any more. The prefix lets the page still tell that its cookie is of this server.
+    statements: ({ isShared }) =>
+      isShared ? [`update token set sha256 = 'cookie:' || sha256 where name = 'page' and scopes = '["admin"]'`] : [],
+  },
 ];
 
 /**

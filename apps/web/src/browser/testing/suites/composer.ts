@@ -41,8 +41,10 @@ export function testComposer(shared: () => PageStage): void {
     await page.getByRole("button", { name: "Send" }).click();
     await talkOf(page).getByText("1 picture, the words alpha and omega.").waitFor();
     const picture = talkOf(page).getByRole("img", { name: "Sent" });
-    expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
-    await talkOf(page).getByRole("link", { name: "words.txt" }).waitFor();
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+    const download = page.waitForEvent("download");
+    await talkOf(page).getByRole("button", { name: "words.txt" }).click();
+    expect((await download).suggestedFilename()).toBe("words.txt");
     expect(await page.getByText("not-this.txt").count()).toBe(0);
     expect(stage.pageErrors()).toEqual([]);
   });

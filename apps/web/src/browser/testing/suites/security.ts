@@ -30,12 +30,14 @@ export function testSecurity(shared: () => PageStage): void {
       await isSignedOut(page);
     }
 
-    // The code leaves the URL, and scripts cannot read the cookie.
+    // The code leaves the URL, there is no cookie, and scripts cannot read the key.
     const link = await stage.link();
     await page.goto(link);
     await home(page).waitFor();
     expect(page.url()).toBe(`${stage.url}/`);
     expect(await page.evaluate("document.cookie + JSON.stringify({ ...localStorage })")).not.toMatch(/token|code/i);
+    expect(await page.context().cookies()).toEqual([]);
+    expect(await page.evaluate(READ_KEY)).toBe("false InvalidAccessError");
     await page.reload();
     await home(page).waitFor();
 
@@ -45,20 +47,63 @@ export function testSecurity(shared: () => PageStage): void {
     await page.goto(`${stage.url}/settings/appearance`);
     await page.getByRole("button", { name: /^Sign out/ }).click();
     await isSignedOut(page);
+    await isSignedOut(beside);
     await beside.reload();
     await isSignedOut(beside);
 
     await page.goto(link);
-    await page.getByText("This link is not valid any more.").waitFor();
+    await page.getByText("This sign-in link was already used.").waitFor();
+    // A signed-in browser keeps its sign-in.
+    await page.goto(await stage.link());
+    await home(page).waitFor();
+    await page.goto(link);
+    await page.getByText("This browser is still signed in.").waitFor();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await home(page).waitFor();
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
+  test("a cookie of version 0.1.0 is revoked, and the page says why it is signed out, once", async () => {
+    const { id, secret } = await stage.api<{ id: string; secret: string }>("/v1/tokens", {
+      name: "Ana",
+      scopes: ["admin"],
+    });
+    const page = await stage.openSignedOut();
+    await page.context().addCookies([{ name: "tandem_page", value: secret, url: stage.url, httpOnly: true }]);
+    await page.goto(stage.url);
+    await page.getByText("An earlier version of Tandem kept your sign-in in a cookie").waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+    const { data } = await stage.api<{ data: { id: string }[] }>("/v1/tokens");
+    expect(data.map((token) => token.id)).not.toContain(id);
+    await page.reload();
+    await page.getByText("This browser is not signed in.").waitFor();
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
+  test("a revoked browser is told so, and a page without HTTPS says what to do", async () => {
+    const page = await stage.openOwn();
+    const { data } = await stage.api<{ data: { id: string; name: string }[] }>("/v1/tokens");
+    const newest = data.find(({ name }) => name === "page")!;
+    await stage.api(`/v1/tokens/${newest.id}`, undefined, "DELETE");
+    await page.reload();
+    await page.getByText("Its access was revoked or has expired.").waitFor();
+
+    // Over plain HTTP, browsers offer no cryptography except on this machine.
+    const insecure = await stage.openSignedOut();
+    await insecure.addInitScript("Object.defineProperty(globalThis, 'isSecureContext', { value: false })");
+    await insecure.goto(await stage.link());
+    await insecure.getByText("This page needs HTTPS.").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
 
   test("another origin can neither read nor write, although the browser is signed in", async () => {
     const page = await stage.open();
     const before = await stage.api<{ data: unknown[] }>("/v1/agents");
-    // Another port of the same host: browsers send the cookie to every port.
+    // Another port of the same host: browsers send cookies to every port.
     await using foreign = await serve("<title>Elsewhere</title><iframe></iframe>");
     await page.goto(foreign.url);
+    expect(foreign.cookies).toEqual([]);
+    expect(await page.evaluate("indexedDB.databases()")).toEqual([]);
     const body = JSON.stringify({ name: "intruder", model: "sonnet" });
     const got = await page.evaluate(
       async ({ url, text }) => {
@@ -177,12 +222,29 @@ export function testSecurity(shared: () => PageStage): void {
   });
 }
 
-async function serve(html: string): Promise<AsyncDisposable & { url: string }> {
-  const server = createServer((_, response) => response.setHeader("content-type", "text/html").end(html));
+/** Prints whether the page's private key can be exported, and the error of trying. */
+const READ_KEY = `new Promise((resolve) => {
+  const opening = indexedDB.open("tandem");
+  opening.onsuccess = () => {
+    opening.result.transaction("keys").objectStore("keys").get("page").onsuccess = ({ target }) => {
+      opening.result.close();
+      const { privateKey } = target.result;
+      crypto.subtle.exportKey("jwk", privateKey).catch(({ name }) => resolve(privateKey.extractable + " " + name));
+    };
+  };
+})`;
+
+async function serve(html: string): Promise<AsyncDisposable & { url: string; cookies: string[] }> {
+  const cookies: string[] = [];
+  const server = createServer(({ headers }, response) => {
+    if (headers.cookie !== undefined) cookies.push(headers.cookie);
+    response.setHeader("content-type", "text/html").end(html);
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    cookies,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
