@@ -7,7 +7,7 @@ import { busyModel, FaultRun, QUICK_TAKEOVER } from "./fault-run.ts";
 const KILLS = inject("soak") ? 32 : 2;
 const KILLS_ON_POSTGRES = 8;
 const DATABASE_KILLS = 4;
-const SESSIONS = inject("soak") ? 3 : 2;
+const SESSIONS = inject("soak") ? 3 : 1;
 /** Long enough to hit both the first answer and later turns. */
 const MAX_LIFE_MS = 2_500;
 
