@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { newId, RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import { GitFailed } from "../git.ts";
@@ -53,6 +54,8 @@ const note = z.object({
 export class CheckpointStore {
   readonly #git: PrivateGit;
   readonly #limits: FolderLimits;
+  /** The tree last written, and the state of the index at that time. */
+  #written: { state: string; tree: string } | undefined;
 
   constructor(git: PrivateGit, limits: FolderLimits) {
     this.#git = git;
@@ -66,8 +69,10 @@ export class CheckpointStore {
   /** Takes a checkpoint of the folder's current state. */
   async take(owner: string, label: string, signal?: AbortSignal): Promise<Checkpoint> {
     const options = { until: Date.now() + TAKE_MS, ...(signal && { signal }) };
-    const seen = await this.#healing(() => this.#git.withIndex("current", (index) => this.#read(index, options), true));
-    return this.#keep(owner, { ...seen, label }, options);
+    return this.#healing(async () => {
+      const seen = await this.#git.withIndex("current", (index) => this.#read(index, options), true);
+      return this.#keep(owner, { ...seen, label }, options);
+    });
   }
 
   /** Undefined if it was pruned. */
@@ -167,8 +172,19 @@ export class CheckpointStore {
       // A file that has grown beyond the limit must not keep its old content.
       await this.#git.text(["update-index", "-z", "--force-remove", "--stdin"], { ...own, input: asList(skipped) });
     }
-    const tree = (await this.#git.text(["write-tree"], own)).trim();
+    const tree = await this.#writeTree(index, own);
     return { tree, skipped: skipped.slice(0, LISTED), skippedCount: skipped.length, nested, head };
+  }
+
+  /** An unchanged index, as before most turns, has the same tree. */
+  async #writeTree(index: string, options: RunOptions): Promise<string> {
+    const state = await stateOf(index);
+    if (state !== undefined && this.#written?.state === state) return this.#written.tree;
+    const tree = (await this.#git.text(["write-tree"], options)).trim();
+    // git may have written cached trees to the index.
+    const after = await stateOf(index);
+    this.#written = after === undefined ? undefined : { state: after, tree };
+    return tree;
   }
 
   /** An index that refers to missing objects (after a power failure or a full disk) is rebuilt once. */
@@ -177,6 +193,7 @@ export class CheckpointStore {
       return await work();
     } catch (error) {
       if (!(error instanceof GitFailed)) throw error;
+      this.#written = undefined;
       await this.#git.forgetIndex();
       return await work();
     }
@@ -240,6 +257,13 @@ export class CheckpointStore {
     }
   }
 }
+
+/** git replaces an index that it changes. */
+const stateOf = (index: string): Promise<string | undefined> =>
+  stat(index, { bigint: true }).then(
+    ({ ino, size, mtimeNs }) => `${ino} ${size} ${mtimeNs}`,
+    () => undefined,
+  );
 
 const asList = (items: readonly string[]): string => items.map((item) => `${item}\0`).join("");
 

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { access, lstat, open, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { runGit } from "../git.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";
@@ -87,6 +87,7 @@ async function lookAtRepository(
   folder: string,
   { until, signal }: RunOptions,
 ): Promise<{ head: string | null; excludes: string[] }> {
+  if (!(await isInRepository(folder))) return { head: null, excludes: [] };
   const args = ["rev-parse", "--path-format=absolute", "--git-path", "info/exclude", "HEAD"];
   const timeoutMs = until === undefined ? undefined : Math.max(1, until - Date.now());
   const { stdout } = await runGit(folder, args, {
@@ -96,6 +97,15 @@ async function lookAtRepository(
   const [exclude = "", head = ""] = stdout.toString("utf8").split("\n");
   const isThere = exclude !== "" && (await stat(exclude).catch(() => undefined))?.isFile();
   return { head: /^[0-9a-f]{40,64}$/.test(head) ? head : null, excludes: isThere ? [`--exclude-from=${exclude}`] : [] };
+}
+
+/** Looks where git looks: for `.git`, or the `HEAD` of a bare repository, up to the root. Saves a process per checkpoint. */
+async function isInRepository(folder: string): Promise<boolean> {
+  for (const name of [".git", "HEAD"]) {
+    if (await stat(join(folder, name)).catch(() => undefined)) return true;
+  }
+  const parent = dirname(folder);
+  return parent !== folder && isInRepository(parent);
 }
 
 async function listPaths(
