@@ -9,6 +9,8 @@ const PAUSE_MS = 100;
 /** The git repository of the context's history. */
 export interface Repository {
   gitDir: string;
+  /** `sha1` or `sha256`. */
+  objectFormat: string;
   /** In its own repository, the index follows our commits; in the project's, only our ref moves. */
   isOwn: boolean;
 }
@@ -16,7 +18,7 @@ export interface Repository {
 /** The context's own repository, created if needed. The surrounding project repository is not affected. */
 export async function ownRepository(folder: string): Promise<Repository> {
   const found = await locate(folder);
-  if (found?.top === folder) return { gitDir: found.gitDir, isOwn: true };
+  if (found?.top === folder) return { gitDir: found.gitDir, objectFormat: found.objectFormat, isOwn: true };
   for (let tries = 1; ; tries += 1) {
     try {
       await git(folder, ["init", "--quiet", "--initial-branch=main", "--template="]);
@@ -33,18 +35,26 @@ export async function ownRepository(folder: string): Promise<Repository> {
 
 export async function projectRepository(folder: string): Promise<Repository> {
   const found = await locate(folder);
-  if (found) return { gitDir: found.commonDir, isOwn: false };
+  if (found) return { gitDir: found.commonDir, objectFormat: found.objectFormat, isOwn: false };
   throw new RequestError("invalid_request", `${folder} is not in a git repository.`, {
     fix: "Run `git init` in the project, or set context.git to own.",
   });
 }
 
-async function locate(folder: string): Promise<{ top: string; gitDir: string; commonDir: string } | undefined> {
+interface Located {
+  top: string;
+  gitDir: string;
+  commonDir: string;
+  objectFormat: string;
+}
+
+async function locate(folder: string): Promise<Located | undefined> {
   try {
-    const args = ["--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
-    const lines = (await git(folder, ["rev-parse", ...args])).split("\n").filter((line) => line !== "");
+    const places = ["--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
+    const output = await git(folder, ["rev-parse", "--show-object-format", ...places]);
+    const [objectFormat = "", ...lines] = output.split("\n").filter((line) => line !== "");
     const [top = "", gitDir = "", commonDir = ""] = await Promise.all(lines.map((line) => realpath(line)));
-    return { top, gitDir, commonDir };
+    return { top, gitDir, commonDir, objectFormat };
   } catch (error) {
     if (!(error instanceof GitFailed)) throw error;
     if (error.stderr.includes("dubious ownership")) {

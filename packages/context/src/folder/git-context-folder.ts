@@ -39,6 +39,8 @@ export class GitContextFolder implements ContextFolder {
   readonly id: ContextId;
   readonly path: string;
   readonly #parts: GitContextFolderOptions;
+  /** The last known position, and the state of the refs at that time. */
+  #known: { position: KnownPosition; state: string | undefined } | undefined;
   /** Blobs of files as last read. */
   readonly #blobs = new Map<string, { stamp: string; blob: string }>();
 
@@ -64,7 +66,12 @@ export class GitContextFolder implements ContextFolder {
     return this.#parts.lock.hold(work);
   }
 
-  head(): Promise<string> {
+  async head(): Promise<string> {
+    return (await this.#settle()).head;
+  }
+
+  /** Completes the commit of a crashed process, and commits people's changes. */
+  #settle(): Promise<HistoryPosition & { head: string }> {
     return this.exclusive(async () => {
       const place = await this.#position();
       return this.#recordHand(place.pending === undefined ? place : await this.#resume(place, place.pending));
@@ -73,17 +80,16 @@ export class GitContextFolder implements ContextFolder {
 
   commit(changes: readonly FileChange[], message: CommitMessage): Promise<string> {
     return this.exclusive(async () => {
-      const head = await this.head();
+      const place = await this.#settle();
       const { files } = this.#parts;
       const contents = new Map<string, Uint8Array | null>();
       await inParallel(changes, AT_ONCE, async ({ path, expected, content }) => {
         if (((await files.read(path)) ?? null) !== expected) throw changedMeanwhile(path);
         if (content !== expected) contents.set(path, content === null ? null : Buffer.from(content));
       });
-      if (contents.size === 0) return head;
-      const { ref } = await this.#position();
+      if (contents.size === 0) return place.head;
       const details = { message: formatMessage(message), author: this.#parts.author, committer: TANDEM };
-      return (await this.#commit({ ref, head }, contents, details)).head;
+      return (await this.#commit(place, contents, details)).head;
     });
   }
 
@@ -148,18 +154,24 @@ export class GitContextFolder implements ContextFolder {
     return checkOut(scratch, name, new Map(tree.map(([path, blob]) => [path, blobs.get(blob)!])));
   }
 
-  /** Current position of the history. */
-  async #position(): Promise<HistoryPosition & { pending: string | undefined }> {
+  /** Current position of the history. Runs no git command if no ref has changed. */
+  async #position(): Promise<KnownPosition> {
     const { history, ref: fixed, pendingRef, path } = this.#parts;
+    const last = this.#known;
+    // Read before the refs: a change in between leads to another look next time.
+    const state = last && (await history.refState(last.position.ref, pendingRef));
+    if (state !== undefined && state === last?.state) return last.position;
     const refs = await history.refs(fixed ?? "refs/heads", pendingRef);
     const ref = fixed ?? refs.get("*") ?? (await unbornBranch(history, path));
-    return { ref, head: refs.get(ref), pending: refs.get(pendingRef) };
+    const position = { ref, head: refs.get(ref), pending: refs.get(pendingRef) };
+    this.#known = { position, state: ref === last?.position.ref ? state : undefined };
+    return position;
   }
 
-  /** Working files that differ from the last commit were written by people. Returns the head. */
-  async #recordHand(place: HistoryPosition): Promise<string> {
+  /** Working files that differ from the last commit were written by people. */
+  async #recordHand({ ref, head }: HistoryPosition): Promise<HistoryPosition & { head: string }> {
     const { files, history } = this.#parts;
-    const tree = await history.tree(place.head);
+    const tree = await history.tree(head);
     const changes = new Map<string, Uint8Array | null>();
     const stamps = await files.stamps();
     await inParallel([...stamps], AT_ONCE, async ([path, stamp]) => {
@@ -173,13 +185,13 @@ export class GitContextFolder implements ContextFolder {
     });
     for (const path of this.#blobs.keys()) if (!stamps.has(path)) this.#blobs.delete(path);
     for (const path of tree.keys()) if (isContextPath(path) && !stamps.has(path)) changes.set(path, null);
-    if (changes.size === 0 && place.head !== undefined) return place.head;
+    if (changes.size === 0 && head !== undefined) return { ref, head };
     // The initial commit of an untouched context is ours.
-    const isNew = place.head === undefined && [...changes.keys()].every((path) => path === CONTEXT_FILE);
+    const isNew = head === undefined && [...changes.keys()].every((path) => path === CONTEXT_FILE);
     const details = isNew
       ? { message: "Begin the context\n", author: TANDEM, committer: TANDEM }
       : { message: "Edited by hand\n", author: BY_HAND, committer: TANDEM };
-    return (await this.#commit(place, changes, details)).head;
+    return this.#commit({ ref, head }, changes, details);
   }
 
   async #commit(
@@ -245,6 +257,11 @@ export class GitContextFolder implements ContextFolder {
 interface HistoryPosition {
   ref: string;
   head: string | undefined;
+}
+
+interface KnownPosition extends HistoryPosition {
+  /** A commit whose files may not be written yet. */
+  pending: string | undefined;
 }
 
 /** Branch of a repository without commits. */

@@ -1,5 +1,7 @@
 import { git, GitFailed, runGit } from "@tandem/workspace";
 import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 
 /** Cache size; commits are immutable. */
 const KEPT_TREES = 8;
@@ -33,14 +35,10 @@ export class GitHistory {
   readonly #algorithm: string;
   readonly #trees = new Map<string, ReadonlyMap<string, string>>();
 
-  private constructor(gitDir: string, algorithm: string) {
+  /** `algorithm` is the repository's object format. */
+  constructor(gitDir: string, algorithm: string) {
     this.#gitDir = gitDir;
     this.#algorithm = algorithm;
-  }
-
-  static async open(gitDir: string): Promise<GitHistory> {
-    const format = await git(gitDir, ["--git-dir", gitDir, "rev-parse", "--show-object-format"]);
-    return new GitHistory(gitDir, format.trim());
   }
 
   run(args: readonly string[], input?: string | Uint8Array): Promise<string> {
@@ -73,6 +71,27 @@ export class GitHistory {
           : [[name, commit]];
       }),
     );
+  }
+
+  /**
+   * A text that changes with `HEAD` and with these refs, read without a git process. Undefined if it cannot be told: a
+   * linked worktree keeps its refs elsewhere, and a symbolic ref changes with its target.
+   */
+  async refState(...refs: readonly string[]): Promise<string | undefined> {
+    const [shared, ...texts] = await Promise.all(
+      ["commondir", "HEAD", "reftable/tables.list", ...refs].map((name) => this.#fileText(name)),
+    );
+    if (shared !== "" || texts.slice(2).some((text) => text.startsWith("ref:"))) return undefined;
+    const packed = await stat(join(this.#gitDir, "packed-refs"), { bigint: true }).catch(() => undefined);
+    return [...texts, packed && `${packed.ino} ${packed.size} ${packed.mtimeNs} ${packed.ctimeNs}`].join("\0");
+  }
+
+  /** Empty if there is no such file. */
+  async #fileText(name: string): Promise<string> {
+    return readFile(join(this.#gitDir, name), "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT" || error.code === "ENOTDIR") return "";
+      throw error;
+    });
   }
 
   /** Blob ids of regular files in a commit, by path. */

@@ -28,8 +28,10 @@ export async function openContextFolder(settings: FolderSettings): Promise<Conte
   await mkdir(settings.path, { recursive: true });
   const path = await realpath(settings.path);
   await refuseForeign(path);
-  const { gitDir, isOwn } = await (settings.git === "own" ? ownRepository(path) : projectRepository(path));
-  const history = await GitHistory.open(gitDir);
+  const { gitDir, objectFormat, isOwn } = await (settings.git === "own"
+    ? ownRepository(path)
+    : projectRepository(path));
+  const history = new GitHistory(gitDir, objectFormat);
   const files = new ContextFiles(path);
   const lock = new FolderLock(join(gitDir, "tandem-context.lock"));
   const { id, projectRef } = await lock.hold(() => identify(files, history, isOwn));
