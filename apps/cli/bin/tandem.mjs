@@ -3,26 +3,33 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { become, currentMajor, findNode24, refuseOldNode, WANTED_MAJOR } from "./node24.mjs";
+import { mayShowCredentials, restoreEnvironment } from "./clean-environment.mjs";
+import { become, becomeClean, currentMajor, findNode24, refuseOldNode, WANTED_MAJOR } from "./node24.mjs";
+
+/** Commands that host agents, whose commands could look at this process. */
+const HOSTING = new Set(["up", "run", "stdio", "acp"]);
 
 refuseOldNode();
+const isClean = restoreEnvironment();
 const args = process.argv.slice(2);
+const isHidden = !isClean && args.some((arg) => HOSTING.has(arg)) && mayShowCredentials();
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   // Answered by whatever Node is here: scripts ask this often, and it needs nothing else.
   console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
-} else if (currentMajor() >= WANTED_MAJOR) {
+} else if (currentMajor() >= WANTED_MAJOR && !isHidden) {
   await keepCompiledCode();
   await import("../src/main.ts");
 } else {
   const self = fileURLToPath(import.meta.url);
-  const node = findNode24(self);
+  const node = currentMajor() >= WANTED_MAJOR ? process.execPath : findNode24(self);
   if (!node) {
     console.error(
       `Tandem runs on Node ${WANTED_MAJOR}, which its npm package "node" provides; it is not installed. Run npm install in the project and try again.`,
     );
     process.exit(1);
   }
-  become(node, self, args);
+  if (isHidden) becomeClean(node, self, args);
+  else become(node, self, args);
 }
 
 /** Halves the time to start. In the user's own folder: code that others could replace must not be run. */

@@ -29,6 +29,23 @@ describe("tandem up", () => {
     await expect(stat(`${home}/server.json`)).rejects.toThrow("ENOENT");
   });
 
+  // Windows shows no variables of other processes.
+  test.skipIf(process.platform === "win32")("shows no credential among the variables of its processes", async () => {
+    await using machine = await sessionMachine(hello);
+    const env = {
+      ANTHROPIC_API_KEY: "sk-ant-api03-of-a-test-of-variables",
+      MY_DATABASE: "postgres://me:of-a-test-too@x/y",
+    };
+    await using server = await startUp(machine.start(["up", "--json", "--port", "0"], { env }));
+    const { pid } = JSON.parse(await readFile(`${machine.variables.TANDEM_HOME}/server.json`, "utf8")) as {
+      pid: number;
+    };
+    const shown = execFileSync("ps", ["eww", "-A"], { encoding: "utf8", maxBuffer: 1 << 26 });
+    expect(shown).toMatch(new RegExp(`^\\s*${pid} .*TANDEM_HOME=`, "m"));
+    for (const secret of Object.values(env)) expect(shown).not.toContain(secret);
+    expect((await fetch(`${server.url}/healthz`)).ok).toBe(true);
+  });
+
   test("reports a used port and touches no session", async () => {
     await using machine = await sessionMachine(hello);
     await using other = createServer().listen(0, "127.0.0.1");
