@@ -37,6 +37,9 @@ async function scratchFolder() {
 const OURS = { subject: "Add pages", trailers: { "Tandem-Proposal": "prop_1" } };
 const adding = (path: string, content: string) => ({ path, expected: null, content });
 
+/** Of two writers at once. */
+const WRITES = inject("soak") ? 12 : 6;
+
 describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
   async function begun() {
     const at = await scratchFolder();
@@ -239,10 +242,10 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
   it("serialises two writers without losing changes", async () => {
     await using at = await begun();
     const folders = await Promise.all([at.open(kind), at.open(kind)]);
-    const paths = Array.from({ length: 12 }, (_, i) => `wiki/${i}.md`);
+    const paths = Array.from({ length: WRITES }, (_, i) => `wiki/${i}.md`);
     await Promise.all(paths.map((path, i) => folders[i % 2]!.commit([adding(path, `${i}\n`)], OURS)));
-    expect((await folders[0].list("wiki/")).length).toBe(12);
-    expect((await folders[0].log(50)).filter(({ proposal }) => proposal !== null).length).toBe(12);
+    expect((await folders[0].list("wiki/")).length).toBe(WRITES);
+    expect((await folders[0].log(50)).filter(({ proposal }) => proposal !== null).length).toBe(WRITES);
   });
 });
 
