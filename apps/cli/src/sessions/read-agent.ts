@@ -22,7 +22,16 @@ export interface AgentFlags {
   allow?: ToolsetTool[];
   ask?: ToolsetTool[];
   without?: ToolsetTool[];
+  subagents?: "on" | "off";
 }
+
+export const SUBAGENT_CHOICES = ["on", "off"] as const;
+
+/** Merged into the stored settings by an update, so that a roster stays. */
+export const subagentParams = (state: "on" | "off") => ({
+  type: "multiagent_20261001" as const,
+  subagents: { type: state === "on" ? ("enabled" as const) : ("disabled" as const) },
+});
 
 /**
  * Reads an agent's definition from a file and applies the flags. `tools` are the defaults if the file names none. The result is
@@ -49,6 +58,7 @@ export async function readAgent<T>(
   if (flags.allow || flags.ask || flags.without) {
     definition["tools"] = withPolicies((definition["tools"] as ToolParams[] | undefined) ?? tools, flags);
   }
+  if (flags.subagents !== undefined) definition["multiagent"] = subagentParams(flags.subagents);
   const result = schema.safeParse(definition);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) => `${path.join(".") || "the agent"}: ${message}`);

@@ -95,6 +95,7 @@ export class ClaudeConversation implements Conversation {
     this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));
     const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
     const variables = { ...childVariables(setup.hostVariables, credential, configDir, "session"), ...setup.variables };
+    if (setup.builtinAgents) delete variables["CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"];
     const run = setup.goOn?.run;
     if (run) this.#bootHooks = new BootHooks(stateFolder, run);
     if (run) variables["CLAUDE_CODE_RESUME_PROMPT"] = afterCall(run);

@@ -113,6 +113,8 @@ export interface ConversationSetup {
   /** If on, shell commands run in an OS sandbox; without one the process does not start. */
   sandbox?: { on: true; domains: readonly string[] } | { on: false; reason: string };
   subagents: readonly SubagentDefinition[];
+  /** Whether Claude Code's own agents (Explore, Plan and others) can be called besides. */
+  builtinAgents?: boolean;
   /** The schema of the object that each turn must return. */
   outputSchema?: Record<string, unknown>;
   maxTurns?: number;

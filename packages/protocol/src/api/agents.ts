@@ -120,43 +120,48 @@ const rosterEntry = z.union([
 ]);
 const disabled = z.strictObject({ type: z.literal("disabled") });
 
+const spawningParams = z.discriminatedUnion("type", [
+  disabled,
+  z.strictObject({
+    type: z.literal("enabled"),
+    inline_agents: z.discriminatedUnion("type", [disabled, z.strictObject({ type: z.literal("enabled") })]).nullish(),
+    predefined_agents: z.array(rosterEntry).max(20).nullish(),
+  }),
+]);
+
+/** Null and an omitted key mean enabled for `subagents` and `workflows`, disabled for `advisor`. */
 const multiagentParams = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("coordinator"), agents: z.array(rosterEntry) }),
   z.strictObject({
     type: z.literal("multiagent_20261001"),
-    subagents: z
-      .discriminatedUnion("type", [
-        disabled,
-        z.strictObject({
-          type: z.literal("enabled"),
-          inline_agents: z
-            .discriminatedUnion("type", [disabled, z.strictObject({ type: z.literal("enabled") })])
-            .nullish(),
-          predefined_agents: z.array(rosterEntry).nullish(),
-        }),
-      ])
+    subagents: spawningParams.nullish(),
+    // Accepted here and rejected later, so that the error says that an advisor is unsupported.
+    advisor: z
+      .discriminatedUnion("type", [disabled, z.strictObject({ type: z.literal("enabled"), model: z.string() })])
       .nullish(),
-    advisor: disabled.nullish(),
-    workflows: disabled.nullish(),
+    workflows: spawningParams.nullish(),
   }),
 ]);
 
 const agentReference = z.object({ type: z.literal("agent"), id: z.string(), version: z.int() });
 
+const spawning = <Entry extends z.ZodType>(entry: Entry) =>
+  z.discriminatedUnion("type", [
+    disabled,
+    z.object({
+      type: z.literal("enabled"),
+      inline_agents: z.discriminatedUnion("type", [disabled, z.object({ type: z.literal("enabled") })]),
+      predefined_agents: z.array(entry),
+    }),
+  ]);
+
 const multiagent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("coordinator"), agents: z.array(agentReference) }),
   z.object({
     type: z.literal("multiagent_20261001"),
-    subagents: z.discriminatedUnion("type", [
-      disabled,
-      z.object({
-        type: z.literal("enabled"),
-        inline_agents: z.discriminatedUnion("type", [disabled, z.object({ type: z.literal("enabled") })]),
-        predefined_agents: z.array(agentReference),
-      }),
-    ]),
+    subagents: spawning(agentReference),
     advisor: disabled,
-    workflows: disabled,
+    workflows: spawning(agentReference),
   }),
 ]);
 export type Multiagent = z.infer<typeof multiagent>;
@@ -235,16 +240,9 @@ const sessionMultiagent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("coordinator"), agents: z.array(threadAgent) }),
   z.object({
     type: z.literal("multiagent_20261001"),
-    subagents: z.discriminatedUnion("type", [
-      disabled,
-      z.object({
-        type: z.literal("enabled"),
-        inline_agents: z.discriminatedUnion("type", [disabled, z.object({ type: z.literal("enabled") })]),
-        predefined_agents: z.array(threadAgent),
-      }),
-    ]),
+    subagents: spawning(threadAgent),
     advisor: disabled,
-    workflows: disabled,
+    workflows: spawning(threadAgent),
   }),
 ]);
 

@@ -53,6 +53,40 @@ test("update adds a version, null clears, and absent fields stay", async () => {
   expect(versions).toEqual([3, 2, 1]);
 });
 
+test("multiagent has the API's defaults, and updates merge level by level", async () => {
+  const type = "multiagent_20261001" as const;
+  const on = { type: "enabled", inline_agents: { type: "enabled" }, predefined_agents: [] };
+  const helper = await agents().create({ name: "helper", model: "haiku" });
+  const { id, multiagent } = await agents().create({
+    name: "m",
+    model: "sonnet",
+    multiagent: { type, subagents: null },
+  });
+  expect(multiagent).toEqual({ type, subagents: on, workflows: on, advisor: { type: "disabled" } });
+  const update = async (change: object) => (await agents().update(id, { multiagent: { type, ...change } })).multiagent;
+  const roster = [{ type: "agent", id: helper.id, version: 1 }];
+  expect(await update({ subagents: { type: "enabled", predefined_agents: [helper.id] } })).toMatchObject({
+    subagents: { ...on, predefined_agents: roster },
+  });
+  expect(
+    await update({
+      subagents: { type: "enabled", inline_agents: { type: "disabled" } },
+      workflows: { type: "disabled" },
+    }),
+  ).toMatchObject({
+    subagents: { inline_agents: { type: "disabled" }, predefined_agents: roster },
+    workflows: { type: "disabled" },
+  });
+  expect(await update({ workflows: null })).toMatchObject({
+    subagents: { inline_agents: { type: "disabled" }, predefined_agents: roster },
+    workflows: on,
+  });
+  await expect(update({ subagents: { type: "enabled", predefined_agents: [] } })).rejects.toThrow(BadRequestError);
+  await expect(update({ advisor: { type: "enabled", model: "claude-opus-5" } })).rejects.toThrow(BadRequestError);
+  expect(await update({ subagents: null })).toMatchObject({ subagents: on });
+  expect((await agents().update(id, { multiagent: null })).multiagent).toBeNull();
+});
+
 test("update of an old version is a conflict without a retry", async () => {
   const { id } = await agents().create({ name: "a", model: "sonnet" });
   await agents().update(id, { name: "b" });

@@ -53,6 +53,7 @@ export async function conversationSetup(
       ...(hasInlineAgents(agent) ? [INLINE] : []),
       ...ofFiles.filter(({ name }) => name !== INLINE.name && !roster.some((each) => each.name === name)),
     ],
+    builtinAgents: hasInlineAgents(agent),
     ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),
     ...(maxTurns && { maxTurns: Number(maxTurns) }),
     ...conversation,

@@ -10,10 +10,12 @@ import {
 import type { AgentStore, Page, PageQuery } from "@tandem/storage";
 import { resolveTools } from "@tandem/policy";
 import { restorePasswords } from "../mcp/server-passwords.ts";
+import { mergeMultiagent } from "./merge-multiagent.ts";
 import { resolveModel, type Model } from "../process/turn-options.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 
 type RosterEntry = Extract<NonNullable<AgentCreateParams["multiagent"]>, { type: "coordinator" }>["agents"][number];
+type Spawning = Extract<Multiagent, { type: "multiagent_20261001" }>["subagents"];
 type Definition = Pick<
   AgentCreateParams,
   "model" | "system" | "description" | "tools" | "mcp_servers" | "skills" | "multiagent" | "execution_identity"
@@ -88,7 +90,7 @@ export class AgentCatalogue implements Agents {
             ? current.mcp_servers
             : restorePasswords(params.mcp_servers ?? [], current.mcp_servers),
         skills: params.skills ?? [],
-        multiagent: params.multiagent === undefined ? current.multiagent : params.multiagent,
+        multiagent: mergeMultiagent(current.multiagent, params.multiagent),
         execution_identity: params.execution_identity,
       },
       { id, version: current.version + 1 },
@@ -157,19 +159,25 @@ export class AgentCatalogue implements Agents {
     const roster = (entries: readonly RosterEntry[]) =>
       Promise.all(entries.map((entry) => this.#resolveEntry(entry, self)));
     if (params.type === "coordinator") return { type: params.type, agents: await roster(params.agents) };
-    const { subagents } = params;
+    if (params.advisor?.type === "enabled") {
+      throw notSupported("multiagent.advisor", "Claude Code has no advisor");
+    }
+    const resolve = async (name: "subagents" | "workflows"): Promise<Spawning> => {
+      const spawning = params[name] ?? { type: "enabled" };
+      if (spawning.type === "disabled") return { type: "disabled" };
+      const inline = spawning.inline_agents?.type ?? "enabled";
+      const agents = spawning.predefined_agents ?? [];
+      if (inline === "disabled" && agents.length === 0) {
+        const message = `multiagent.${name}: predefined_agents needs an agent where inline_agents is disabled.`;
+        throw new RequestError("invalid_request", message);
+      }
+      return { type: "enabled", inline_agents: { type: inline }, predefined_agents: await roster(agents) };
+    };
     return {
       type: params.type,
       advisor: { type: "disabled" },
-      workflows: { type: "disabled" },
-      subagents:
-        subagents?.type === "enabled"
-          ? {
-              type: "enabled",
-              inline_agents: { type: subagents.inline_agents?.type ?? "enabled" },
-              predefined_agents: await roster(subagents.predefined_agents ?? []),
-            }
-          : { type: "disabled" },
+      subagents: await resolve("subagents"),
+      workflows: await resolve("workflows"),
     };
   }
 

@@ -139,16 +139,14 @@ async function withRoster(agent: Agent, agents: AgentCatalogue): Promise<Session
   if (multiagent.type === "coordinator") {
     return { ...snapshot, multiagent: { type: "coordinator", agents: await resolve(multiagent.agents) } };
   }
-  const { subagents } = multiagent;
+  const { subagents, workflows } = multiagent;
+  const snapshotOf = async (spawning: typeof subagents) =>
+    spawning.type === "enabled"
+      ? { ...spawning, predefined_agents: await resolve(spawning.predefined_agents) }
+      : spawning;
   return {
     ...snapshot,
-    multiagent: {
-      ...multiagent,
-      subagents:
-        subagents.type === "enabled"
-          ? { ...subagents, predefined_agents: await resolve(subagents.predefined_agents) }
-          : subagents,
-    },
+    multiagent: { ...multiagent, subagents: await snapshotOf(subagents), workflows: await snapshotOf(workflows) },
   };
 }
 

@@ -12,7 +12,7 @@ import type { Engine } from "@tandem/sessions";
 
 /** The agents of a local engine or of a server. */
 export interface AgentClient {
-  agents: Pick<Engine["agents"], "create" | "get" | "list">;
+  agents: Pick<Engine["agents"], "create" | "get" | "list" | "update">;
 }
 
 /** Finds an agent by id, or by a unique name. */
@@ -42,6 +42,8 @@ export async function findAgent(client: AgentClient, idOrName: string, version?:
 /** The configured model and effort at the time of creation. */
 const MADE_WITH = "tandem.model";
 const NAME = "tandem run";
+/** Omitted keys mean enabled. */
+const WITH_SUBAGENTS = { type: "multiagent_20261001" as const };
 
 export interface SessionAgentChoice {
   agent: Agent;
@@ -57,13 +59,17 @@ export async function defaultAgent(client: AgentClient, llm: LlmConfig): Promise
   for await (const agent of listAll((query) => client.agents.list(query))) {
     const madeWith = agent.metadata[MADE_WITH];
     if (agent.name !== NAME || madeWith === undefined) continue;
-    return { agent, model: madeWith === name ? undefined : model };
+    // 0.1.0 made it without subagents.
+    const current =
+      agent.multiagent === null ? await client.agents.update(agent.id, { multiagent: WITH_SUBAGENTS }) : agent;
+    return { agent: current, model: madeWith === name ? undefined : model };
   }
   const agent = await client.agents.create({
     name: NAME,
     description: "Made by `tandem run`, for prompts that name no agent.",
     model,
     tools: [{ type: "agent_toolset_20260401" }],
+    multiagent: WITH_SUBAGENTS,
     metadata: { [MADE_WITH]: name },
   });
   return { agent, model: undefined };

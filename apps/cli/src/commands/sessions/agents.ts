@@ -3,11 +3,11 @@ import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { listAll, findAgent } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
-import { readAgent, type AgentFlags } from "../../sessions/read-agent.ts";
+import { readAgent, SUBAGENT_CHOICES, subagentParams, type AgentFlags } from "../../sessions/read-agent.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, wrap, write } from "../../terminal.ts";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 import { TOOL_CHOICES } from "../../option-choices.ts";
 
@@ -24,6 +24,12 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(listOption("--allow <tools>", "tools that need not ask", TOOL_CHOICES))
       .addOption(listOption("--ask <tools>", "tools that ask each time", TOOL_CHOICES))
       .addOption(listOption("--without <tools>", "tools that it does not get", TOOL_CHOICES))
+      .addOption(
+        new Option(
+          "--subagents <state>",
+          "whether it may call subagents: yours, the folder's and Claude Code's",
+        ).choices(SUBAGENT_CHOICES),
+      )
       .addOption(json());
   examples(
     sub("list", "List agents, the newest first.")
@@ -111,7 +117,7 @@ export async function create(invocation: Invocation, flags: AgentFlags): Promise
   const toolset = [{ type: "agent_toolset_20260401" as const }];
   const params = await readAgent(invocation.cwd, flags, {
     schema: agentCreateParams,
-    base: { model: project.config.llm.models.default, tools: toolset },
+    base: { model: project.config.llm.models.default, tools: toolset, multiagent: subagentParams("on") },
     tools: toolset,
   });
   await using client = await openClient(invocation, project, { command: COMMAND });
@@ -146,6 +152,7 @@ async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> 
     ...(agent.description ? [[dim("description"), printable(agent.description)]] : []),
     [dim("model"), model.id + (model.effort ? dim(`  effort ${model.effort.type}`) : "")],
     ...agent.tools.flatMap(describeTool).map((line, i) => [i === 0 ? dim("tools") : "", line]),
+    [dim("subagents"), hasSubagents(agent) ? "on" : "off"],
     ...agent.mcp_servers.map(({ name, url }, i) => [i === 0 ? dim("servers") : "", `${name}  ${dim(printable(url))}`]),
   ];
   const system = agent.system ? `\n${wrap(printable(agent.system), WIDTH).join("\n")}\n` : "";
@@ -167,3 +174,6 @@ function describeTool(tool: Tool): string[] {
   const server = tool.type === "mcp_toolset" ? `${tool.mcp_server_name}: ` : "";
   return [...groups].map(([policy, group]) => `${server}${group.join(", ")}  ${policy}`);
 }
+
+const hasSubagents = ({ multiagent }: Agent): boolean =>
+  multiagent?.type === "coordinator" || multiagent?.subagents.type === "enabled";

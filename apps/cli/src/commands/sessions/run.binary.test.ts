@@ -1,5 +1,6 @@
 import { always, object, reply, slowly, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRunning } from "../../testing/is-running.ts";
 import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts";
@@ -7,12 +8,17 @@ import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts
 /** A model that repeats its input and its tool results. */
 function parrot(request: ModelRequest): Reply {
   const { lastUserText, toolResults } = request;
-  if (toolResults.length > 0) return text(`The tool said: ${toolResults[0]!.text}`);
+  if (toolResults.length > 0) return text(`The tool said: ${toolResults.map((result) => result.text).join(" and ")}`);
   if (lastUserText.endsWith("touch")) {
     return reply([
       text("I touch a file."),
       toolUse("Bash", { command: "touch made; echo touched", description: "Touch" }),
     ]);
+  }
+  if (lastUserText.endsWith("delegate")) {
+    const call = (name: string) =>
+      toolUse("Agent", { description: name, prompt: `I am ${name}`, subagent_type: name, run_in_background: false });
+    return reply([call("Explore"), call("reviewer")]);
   }
   if (lastUserText.endsWith("slow")) return slowly(text("word ".repeat(400)), { tokenMs: 50 });
   const turns = request.messages.filter(({ role }) => role === "assistant").length;
@@ -109,6 +115,21 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
 });
 
 describe("tandem run", () => {
+  test("calls Claude Code's own agents and those of a trusted folder", async () => {
+    await using machine = await sessionMachine(parrot);
+    const folder = machine.folder.join("project", ".claude", "agents");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "reviewer.md"), "---\nname: reviewer\ndescription: Reviews.\n---\nYou review.\n");
+    await machine.run(["trust", "--folder"]);
+    const before = parse((await machine.run(["run", "hi", "--output-format", "json"])).stdout).list_cost_usd;
+    const { code, stdout } = await machine.run(["run", "delegate", "--output-format", "json"]);
+    const { result, list_cost_usd: cost } = parse(stdout);
+    expect({ code, result }).toMatchObject({ code: 0, result: expect.stringContaining("You said: I am Explore") });
+    expect(result).toContain("You said: I am reviewer");
+    // Four requests: two of its own, one of each subagent.
+    expect(cost).toBeGreaterThan(before * 2.5);
+  });
+
   test("returns an object that matches the schema", async () => {
     await using machine = await sessionMachine([always(object({ name: "Ada", born: 1815 }))]);
     const schema = {

@@ -9,6 +9,7 @@ const agent = {
   description: null,
   model: { id: "claude-sonnet-5-5", effort: { type: "high" } },
   system: "Be brief.",
+  multiagent: { type: "multiagent_20261001", subagents: { type: "disabled" } },
   tools: [
     {
       type: "agent_toolset_20260401",
@@ -37,4 +38,10 @@ test("changing the policy keeps tools that the form does not show", () => {
     agent.tools[1],
   ]);
   expect(paramsOf({ ...draftOf(agent), policy: "none" }, agent)["tools"]).toEqual([agent.tools[1]]);
+});
+
+test("a new agent may call subagents, and the form switches them", () => {
+  expect(paramsOf(draftOf(undefined), undefined).multiagent).toMatchObject({ subagents: { type: "enabled" } });
+  const switched = paramsOf({ ...draftOf(agent), subagents: "enabled" }, agent);
+  expect(switched.multiagent).toEqual({ type: "multiagent_20261001", subagents: { type: "enabled" } });
 });

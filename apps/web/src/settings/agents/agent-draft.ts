@@ -12,7 +12,13 @@ export interface AgentDraft {
   effort: Effort | "";
   system: string;
   policy: "always_allow" | "always_ask" | "auto" | "none";
+  subagents: "enabled" | "disabled";
 }
+
+export const SUBAGENTS: readonly Option<AgentDraft["subagents"]>[] = [
+  { value: "enabled", label: "On" },
+  { value: "disabled", label: "Off" },
+];
 
 export const POLICIES: readonly Option<AgentDraft["policy"]>[] = [
   { value: "auto", label: "What is harmless without asking" },
@@ -22,6 +28,12 @@ export const POLICIES: readonly Option<AgentDraft["policy"]>[] = [
 ];
 
 const TOOLSET = "agent_toolset_20260401";
+const MULTIAGENT = "multiagent_20261001";
+
+function subagentsOf({ multiagent }: Agent): AgentDraft["subagents"] {
+  if (!multiagent) return "disabled";
+  return multiagent.type === "coordinator" ? "enabled" : multiagent.subagents.type;
+}
 
 export function draftOf(agent: Agent | undefined): AgentDraft {
   const toolset = agent?.tools.find((tool) => tool.type === TOOLSET);
@@ -32,6 +44,7 @@ export function draftOf(agent: Agent | undefined): AgentDraft {
     effort: agent?.model.effort?.type ?? "",
     system: agent?.system ?? "",
     policy: agent && !toolset ? "none" : (toolset?.default_config.permission_policy.type ?? "auto"),
+    subagents: agent ? subagentsOf(agent) : "enabled",
   };
 }
 
@@ -46,6 +59,10 @@ export function paramsOf(draft: AgentDraft, agent: Agent | undefined): AgentPara
     model: { id: draft.model, ...(draft.effort !== "" && { effort: draft.effort }) },
     system: draft.system.trim() === "" ? null : draft.system,
     ...(hasToolsChanged && { tools: draft.policy === "none" ? others : [toolsetOf(draft.policy, before), ...others] }),
+    // The server merges it: a roster and settings that the form does not show stay.
+    ...((!agent || draft.subagents !== subagentsOf(agent)) && {
+      multiagent: { type: MULTIAGENT, subagents: { type: draft.subagents } },
+    }),
     ...(agent && { version: agent.version }),
   };
 }

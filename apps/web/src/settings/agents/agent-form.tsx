@@ -8,7 +8,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
-import { type AgentDraft, draftOf, paramsOf, POLICIES } from "./agent-draft.ts";
+import { type AgentDraft, draftOf, paramsOf, POLICIES, SUBAGENTS } from "./agent-draft.ts";
 
 /** Creates an agent or a new version. Fields that the form does not show stay unchanged. */
 export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClose: () => void }) {
@@ -100,6 +100,21 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
               value={draft.policy}
               onChange={(policy) => set({ policy })}
               options={POLICIES}
+            />
+          )}
+        </Field>
+        <Field
+          label="Subagents"
+          hint="Those of a trusted folder (.claude/agents) and Claude Code's own."
+          className="sm:col-span-2"
+        >
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={draft.subagents}
+              onChange={(subagents) => set({ subagents })}
+              options={SUBAGENTS}
             />
           )}
         </Field>

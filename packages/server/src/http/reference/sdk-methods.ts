@@ -11,7 +11,7 @@ const refused = (note: string): SdkMethod => ({ support: "refused", note });
 const worker = refused("501: Tandem runs the tools itself; there are no self-hosted environments");
 const fixedResources = refused("501: a session is given its files when it is created");
 const agentFields =
-  "400 for `skills`, `execution_identity` other than `service_account`, `model.inference_geo`, `model.speed: fast`, advisor and workflows, and domain lists of the web tools";
+  "400 for `skills`, `execution_identity` other than `service_account`, `model.inference_geo`, `model.speed: fast`, an advisor, and domain lists of the web tools";
 
 /**
  * The official client's methods under `client.beta`, and how Tandem supports each. A test checks that none is missing.
