@@ -46,7 +46,7 @@ const serverStatus = z
     sessions: z.object({
       payer: z.string(),
       auth,
-      sandbox: z.object({ on: z.boolean(), reason: z.string().optional() }),
+      sandbox: z.object({ on: z.boolean(), reason: z.string().optional(), warning: z.string().optional() }),
       trust: z.object({ folder: z.string(), state: z.string(), files: z.array(z.string()) }),
     }),
     storage,

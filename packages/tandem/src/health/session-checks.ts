@@ -4,6 +4,7 @@ import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
 import { checkSessionAuth, probeSandbox, readStorageState, readFolderTrust } from "./sessions-overview.ts";
 import { findServer } from "../server/server-file.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
+import { describeUnaskedBash, findUnaskedBash } from "./unasked-bash.ts";
 import { user } from "./user-check.ts";
 
 // Shorter than the timeout of a check, so that the check can report the cause.
@@ -84,4 +85,17 @@ const sandbox: Check = {
   },
 };
 
-export const sessionChecks: readonly Check[] = [storage, sessions, server, folder, sandbox, user];
+const unaskedBash: Check = {
+  name: "commands",
+  async run({ host, here: project, trusted }) {
+    if (!project || !trusted || (await probeSandbox(host, project)).on) return undefined;
+    let unasked: readonly string[] = [];
+    await readStorageState(host, project, async (store) => {
+      unasked = await findUnaskedBash(project.config, store);
+    });
+    if (unasked.length === 0) return undefined;
+    return warning(describeUnaskedBash(unasked), "tandem config set sandbox.mode require");
+  },
+};
+
+export const sessionChecks: readonly Check[] = [storage, sessions, server, folder, sandbox, unaskedBash, user];

@@ -1,4 +1,5 @@
 import { TandemError, type Payer, type Trust } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
 import { findOrphans, openStore, readProcessNamespace } from "../compose.ts";
@@ -8,6 +9,7 @@ import { folderTrust } from "../config/trusted-folders.ts";
 import type { Host } from "../host.ts";
 import { sessionPayerOf } from "../project/describe-project.ts";
 import { trustSettings } from "../engine/engine-controls.ts";
+import { describeUnaskedBash, findUnaskedBash } from "./unasked-bash.ts";
 import { findServer, type ServerInfo } from "../server/server-file.ts";
 
 export type StorageState =
@@ -34,7 +36,7 @@ export interface SessionsOverview {
   /** Whether sessions load this folder's settings. */
   trust: Trust;
   /** Whether the shell commands of sessions run in a sandbox. */
-  sandbox: { on: boolean; reason?: string };
+  sandbox: { on: boolean; reason?: string; warning?: string };
   /** Whether Claude Code runs in a pid namespace, which ends all its processes with it. */
   namespace: { on: boolean; reason?: string };
 }
@@ -46,15 +48,19 @@ export async function readSessionsOverview(
   { deadlineMs, callAuth }: { deadlineMs: number; callAuth: () => Promise<AuthCheck> },
 ): Promise<SessionsOverview> {
   const isSame = project.config.llm.provider.backend === "claude-code";
-  const [auth, storage, server, orphans, trust, sandbox, namespace] = await Promise.all([
+  let unasked: readonly string[] = [];
+  const [auth, storage, server, orphans, trust, probed, namespace] = await Promise.all([
     isSame ? callAuth() : checkSessionAuth(host, project, deadlineMs),
-    readStorageState(host, project),
+    readStorageState(host, project, async (store) => {
+      unasked = await findUnaskedBash(project.config, store);
+    }),
     findServer(host.env),
     findOrphans(host.env),
     readFolderTrust(host, project),
     probeSandbox(host, project),
     readProcessNamespace(),
   ]);
+  const sandbox = probed.on || unasked.length === 0 ? probed : { ...probed, warning: describeUnaskedBash(unasked) };
   return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox, namespace };
 }
 
@@ -79,13 +85,18 @@ export function checkSessionAuth(host: Host, project: Project, deadlineMs: numbe
   return checkAuth(host, { ...project, config: { ...project.config, llm: onClaudeCode } }, deadlineMs);
 }
 
-export async function readStorageState(host: Host, project: Project): Promise<StorageState> {
+export async function readStorageState(
+  host: Host,
+  project: Project,
+  inspect?: (store: Store) => Promise<void>,
+): Promise<StorageState> {
   try {
     const { location, chosenBy } = await databaseLocation(host, project);
     if (chosenBy === "default" && !existsSync(location)) {
       return { state: "not_yet", engine: "sqlite", place: location, chosen_by: chosenBy };
     }
     await using store = await openStore(host, project);
+    await inspect?.(store);
     return { state: "ready", ...(await store.describe()), chosen_by: chosenBy };
   } catch (error) {
     if (!(error instanceof TandemError)) throw error;

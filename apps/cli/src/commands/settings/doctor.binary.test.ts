@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../testing/is-running.ts";
+import { seedModels } from "../../testing/seed-models.ts";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
@@ -88,6 +89,17 @@ describe("tandem doctor", () => {
     expect(stdout).toMatch(/^failure +credential +.*env:ANTHROPIC_API_KEY is not set/m);
     expect(stdout).toMatch(/^failure +network +.*cannot be reached/m);
     expect(stdout).toMatch(/\n\d failures?/);
+  });
+
+  test("warns of agents that run commands unasked without a sandbox, and so does status", async () => {
+    await using machine = await scratchMachine("llm: {}");
+    await seedModels(machine);
+    await machine.run(["agents", "create", "--name", "careful"]);
+    expect((await machine.run(["doctor"])).stdout).not.toContain("unasked");
+    await machine.run(["agents", "create", "--name", "bold", "--allow", "bash"]);
+    const warning = "Shell commands run unasked and without a sandbox: the agent bold.";
+    expect((await machine.run(["doctor"])).stdout).toMatch(new RegExp(`^warning +commands +${warning}`, "m"));
+    expect((await machine.run(["status"])).stdout).toContain(warning);
   });
 
   test("kills processes of a crashed run", async () => {

@@ -140,6 +140,7 @@ function sessionRows(overview: SessionsOverview, style: Style): string[][] {
     [dim("folder"), describeTrust(trust, style)],
     ...fix(trust.state === "untrusted" || trust.state === "changed" ? "tandem trust --folder" : ""),
     [dim("sandbox"), sandbox.on ? good("on") : dim(`off  ${sandbox.reason ?? ""}`)],
+    ...(sandbox.warning === undefined ? [] : [["", warn(printable(sandbox.warning))]]),
     [dim("processes"), namespace.on ? "in a pid namespace" : dim(`without a pid namespace  ${namespace.reason ?? ""}`)],
     [dim("storage"), describeStorage(storage, style)],
     ...fix(storage.state === "failed" ? storage.fix : ""),

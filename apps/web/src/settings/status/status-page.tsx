@@ -76,7 +76,10 @@ function StatusDetails({ status }: { status: ServerStatus }) {
                   on
                 </Badge>
               ) : (
-                `off: ${sessions.sandbox.reason ?? "not chosen"}`
+                <>
+                  {`off: ${sessions.sandbox.reason ?? "not chosen"}`}
+                  {sessions.sandbox.warning !== undefined && <Badge tone="bad">{sessions.sandbox.warning}</Badge>}
+                </>
               ),
             ],
             [
