@@ -35,11 +35,11 @@ export const TEXT_PROGRAMS: Readonly<Record<string, OptionTable>> = {
     long: "utc universal iso-8601[=] date= rfc-3339= rfc-email rfc-2822 reference= resolution help version",
     operand: (text, _, seen) => text.startsWith("+") || seen.has("j"),
   },
-  // `-C` writes a magic file, `-z` runs decompressors, `-m` and `-f` read other files.
+  // `-C` writes a magic file, `-z` runs decompressors, `-p` sets times, `-m` and `-f` read other files.
   file: {
-    flags: "bcEhiIkLNnprs0vd",
+    flags: "bcEhiIkLNnrs0vd",
     long: `brief checking-printout extension dereference no-dereference keep-going mime mime-type mime-encoding
-      no-buffer no-pad preserve-date print0 raw special-files version help`,
+      no-buffer no-pad print0 raw special-files version help`,
   },
   // `-o` and `-T` write, `--compress-program` runs.
   sort: {
