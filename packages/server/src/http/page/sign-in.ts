@@ -56,8 +56,8 @@ export class SignIn {
     if (hash === undefined) throw new RequestError("invalid_request", "key: expected a public key of P-256.");
     const known = await this.#codes.take(sha256(code));
     if (!known) throw refused("This sign-in link is not valid.");
-    if (known.until <= now) throw refused("This sign-in link has expired. A link is valid for 10 minutes.");
-    if (known.used) throw refused("This sign-in link was already used. A link works once.");
+    if (known.until <= now) throw refused("This sign-in link has expired.");
+    if (known.used) throw refused("This sign-in link was already used.");
     const { name = PAGE_TOKEN, tenant } = known;
     const token = newToken({ name, tenant, scopes: ["admin"], sha256: hash });
     await this.#tokens.create(token);
