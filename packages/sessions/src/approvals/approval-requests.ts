@@ -135,7 +135,11 @@ export class ApprovalRequests {
         const replaced = replacedId(call.use);
         if (replaced !== undefined) late.results.push(replacedResult(replaced));
         late.calls.push(allowedCall(call, answer));
-      } else late.results.push(lateResult({ call, answer }));
+      } else {
+        // A subagent's call: the answer has logged that it did not run.
+        if (allowsRun({ call, answer })) this.#state.apply({ type: "call.closed", id: call.use.id });
+        late.results.push(lateResult({ call, answer }));
+      }
     }
     return late;
   }

@@ -22,6 +22,9 @@ const open = (): Promise<RunningEngine> => stage.open({ leaseTtl: 1_000 });
 const resolutions = (events: readonly LoggedEvent[]) =>
   events.flatMap(({ event }) => (event.type === "tandem.approval_resolved" ? [event] : []));
 
+const statesOf = (events: readonly LoggedEvent[], id: string): string[] =>
+  events.flatMap(({ event }) => (event.type === "tandem.tool_state" && event.event_id === id ? [event.state] : []));
+
 /** Engine and Claude Code end from one moment to the next. `meanwhile` runs before the next engine starts. */
 async function crash(meanwhile?: () => void): Promise<void> {
   await engine.vanish();
@@ -89,7 +92,7 @@ describe("a call that waits for approval", () => {
     expect([isThere("one.txt"), isThere("two.txt"), isThere("final.txt")]).toEqual([false, false, true]);
   });
 
-  test("a subagent's request names the subagent; after a crash the call did not run, and the model is told", async () => {
+  test("a subagent's request names the subagent; if the server or the child dies, its call did not run", async () => {
     const scout = await engine.engine.agents.create({
       name: "scout",
       model: "haiku",
@@ -97,7 +100,7 @@ describe("a call that waits for approval", () => {
       tools: [{ type: "agent_toolset_20260401" }],
     });
     const isScout = (request: { body: unknown }) => JSON.stringify(request.body).includes("You are the scout.");
-    stage.rehearsal.use([
+    const script = () => [
       when(isScout, touch("scouted.txt")),
       toolUse("Agent", {
         description: "Look",
@@ -105,7 +108,8 @@ describe("a call that waits for approval", () => {
         subagent_type: "scout",
         run_in_background: false,
       }),
-    ]);
+    ];
+    stage.rehearsal.use(script());
     const session = await engine.session({}, { multiagent: { type: "coordinator", agents: [scout.id] } });
     const [asked] = await untilAsked(engine, session);
     expect(asked).toMatchObject({ agent_name: "scout", session_thread_id: expect.stringMatching(/^sthr_/) });
@@ -116,6 +120,17 @@ describe("a call that waits for approval", () => {
     expect(lastRequest()).toContain("A subagent of yours called Bash");
     expect(lastRequest()).toContain("It did not run.");
     expect(resolutions(events)).toMatchObject([{ outcome: "allowed", late: true }]);
+    expect(statesOf(events, asked!.id)).toEqual(["waiting", "interrupted"]);
+
+    stage.rehearsal.use(script());
+    await engine.markRead(session);
+    const [next] = await untilAsked(engine, session);
+    for (const pid of await stage.processes()) await kill(pid);
+    const ended = await engine.until(session, isOver);
+    expect(statesOf(ended, next!.id)).toEqual(["waiting", "interrupted"]);
+    const result = ended.find(({ event }) => event.type === "agent.tool_result" && event.tool_use_id === next!.id);
+    expect(JSON.stringify(result?.event)).toContain("did not run");
+    expect(await pendingOf(engine, session)).toEqual([]);
     expect(isThere("scouted.txt")).toBe(false);
   });
 });
