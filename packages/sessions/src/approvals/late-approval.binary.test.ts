@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { LoggedEvent } from "@tandem/protocol";
+import { fileURLToPath } from "node:url";
+import type { AgentCreateParams, HookConfig, LoggedEvent } from "@tandem/protocol";
 import { always, reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/until-asked.ts";
+import type { NamedServer } from "../mcp/session-mcp-server.ts";
 import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
@@ -13,7 +15,43 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const bash = (command: string) => toolUse("Bash", { command });
+const bash = (command: string, more = {}) => toolUse("Bash", { command, ...more });
+/** An MCP server whose tool returns its input. */
+const eyes: NamedServer = async () => ({
+  endpoint: {
+    type: "stdio",
+    command: process.execPath,
+    args: [
+      "--no-warnings",
+      fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts")),
+      join(stage.root, "look.txt"),
+    ],
+    variables: {},
+    folder: stage.folder,
+  },
+});
+const WITH_EYES: Partial<AgentCreateParams> = {
+  mcp_servers: [{ type: "url", name: "eyes", url: "tandem:eyes" }],
+  tools: [
+    { type: "agent_toolset_20260401" },
+    {
+      type: "mcp_toolset",
+      mcp_server_name: "eyes",
+      default_config: { permission_policy: { type: "always_ask" } },
+    },
+  ],
+};
+const BLOCKS: HookConfig = {
+  name: "guard",
+  on: "beforeTool",
+  command: [
+    "/bin/sh",
+    "-c",
+    `case "$(cat)" in *blocked*) echo '{"decision":"block","message":"Not on a Friday."}';; esac`,
+  ],
+  timeout: 10_000,
+  failure: "block",
+};
 const effectsOf = async (name: string): Promise<string[]> =>
   existsSync(join(stage.folder, name)) ? (await readFile(join(stage.folder, name), "utf8")).trim().split("\n") : [];
 const statesOf = (events: readonly LoggedEvent[], call?: string): string[] =>
@@ -34,28 +72,47 @@ async function crash(engine: RunningEngine): Promise<void> {
   await killChildren();
 }
 
-test("an allowed call runs after a crash: in order, edited calls as edited, and denied ones never", async () => {
-  const first = await open();
+test("an allowed call runs after a crash: in order, edited calls as edited, and denied or blocked ones never", async () => {
+  await writeFile(join(stage.root, "look.txt"), "Looks around.");
+  const first = await stage.open({ leaseTtl: 1_000, mcpServer: eyes });
   stage.rehearsal.use([
-    reply(["one", "two", "three"].map((word) => bash(`echo ${word} >> several.txt`))),
+    reply([
+      ...["one", "two", "three", "blocked"].map((word) => bash(`echo ${word} >> several.txt`)),
+      ...["four", "five"].map((word) => bash(`echo ${word} >> several.txt`, { run_in_background: true })),
+      ...["here", "there"].map((where) => toolUse("mcp__eyes__look", { where })),
+    ]),
     neverRepeats(),
   ]);
-  const session = await first.session();
-  const asked = await untilAsked(first, session, { count: 3 });
-  const idOf = (word: string) => asked.find(({ input }) => JSON.stringify(input).includes(`echo ${word} `))!.id;
+  const session = await first.session({}, WITH_EYES);
+  const asked = await untilAsked(first, session, { count: 8 });
+  const idOf = (word: string) => asked.find(({ input }) => new RegExp(`\\b${word}\\b`).test(JSON.stringify(input)))!.id;
   await crash(first);
-  const second = await open();
-  await second.engine.approvals.answer(idOf("one"), allow, "Ada");
-  await second.engine.approvals.answer(idOf("two"), { ...deny, message: "Not this one." }, "Ada");
-  const input = { command: "echo edited >> several.txt" };
-  await second.engine.approvals.answer(idOf("three"), { ...allow, input }, "Ada");
+  const second = await stage.open({ leaseTtl: 1_000, mcpServer: eyes, hooks: [BLOCKS] });
+  const answer = (word: string, more: object) =>
+    second.engine.approvals.answer(idOf(word), { ...allow, ...more }, "Ada");
+  await answer("two", { ...deny, message: "Not this one." });
+  for (const word of ["one", "blocked", "four", "five", "here"]) await answer(word, {});
+  await expect(answer("three", { input: { command: "echo [redacted] >> several.txt" } })).rejects.toThrow(/redacted/);
+  await answer("three", { input: { command: "echo edited >> several.txt" } });
+  await answer("there", { input: { where: "elsewhere" } });
   const events = await second.until(session, isOver);
-  expect(await effectsOf("several.txt")).toEqual(["one", "edited"]);
-  expect(statesOf(events, idOf("one"))).toEqual(["waiting", "allowed", "running", "done"]);
+  // A background command may be stopped before it has an effect, because another one has to run.
+  const effects = await effectsOf("several.txt");
+  expect(effects.filter((word) => word !== "four")).toEqual(["one", "edited", "five"]);
+  const ran = events.findLastIndex(({ event }) => event.type === "tandem.tool_state" && event.state === "running");
+  expect(events.slice(0, ran).filter(({ event }) => event.type === "span.model_request_start")).toHaveLength(1);
+  for (const word of ["one", "four", "five", "here", "there"]) {
+    expect(statesOf(events, idOf(word)), word).toEqual(["waiting", "allowed", "running", "done"]);
+  }
   expect(statesOf(events, idOf("two"))).toEqual(["waiting", "denied"]);
-  expect(lastRequest()).toContain("Not this one.");
-  expect(lastRequest()).toContain("The user changed the input of the call");
-  expect(stage.rehearsal.modelRequests).toHaveLength(2);
+  expect(statesOf(events, idOf("blocked"))).toEqual(["waiting", "allowed", "denied"]);
+  const seen = events.flatMap(({ event }) => (event.type === "agent.mcp_tool_result" ? [JSON.stringify(event)] : []));
+  expect(seen).toEqual([expect.stringContaining("here"), expect.stringContaining("elsewhere")]);
+  for (const told of ["Not this one.", "Not on a Friday.", "The user changed the input of the call of Bash"]) {
+    expect(lastRequest()).toContain(told);
+  }
+  expect(lastRequest()).toContain("The user changed the input of the call of look");
+  expect(lastRequest()).toContain("was stopped, because another background command had to run");
   await second.stop();
 });
 
