@@ -10,13 +10,13 @@ export function requireScopeForMode(token: TokenRow, body: unknown): void {
   if (setsBypass(body)) requireScope(token, "admin");
 }
 
-const MODE_KEYS: readonly string[] = ["mode", SESSION_METADATA.permissionMode];
+const MODE_KEYS: ReadonlySet<string> = new Set(["mode", SESSION_METADATA.permissionMode]);
 
 function setsBypass(body: unknown): boolean {
   if (Array.isArray(body)) return body.some(setsBypass);
   if (typeof body !== "object" || body === null) return false;
   return Object.entries(body).some(([key, value]) => {
-    if (MODE_KEYS.includes(key)) return value === "bypassPermissions";
+    if (MODE_KEYS.has(key)) return value === "bypassPermissions";
     // Content and tool inputs are data: their keys mean something else.
     return key !== "content" && key !== "input" && setsBypass(value);
   });
