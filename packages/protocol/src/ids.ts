@@ -41,14 +41,18 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;
 const RANDOM_LENGTH = 16;
 
-/** Creates an id. Ids of one kind sort by creation time, to the millisecond; the rest is random. */
-export function newId<K extends IdKind>(of: K, now = Date.now()): Id<K> {
+/** Creates an id. Ids of one kind sort by creation time, to the millisecond; the rest comes from 16 random bytes. */
+export function newId<K extends IdKind>(
+  of: K,
+  now = Date.now(),
+  bytes: Uint8Array = crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH)),
+): Id<K> {
   let time = "";
   for (let rest = now, i = 0; i < TIME_LENGTH; i += 1) {
     time = ALPHABET[rest % 32]! + time;
     rest = Math.floor(rest / 32);
   }
-  const random = Array.from(crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH)), (byte) => ALPHABET[byte % 32]!);
+  const random = Array.from(bytes.subarray(0, RANDOM_LENGTH), (byte) => ALPHABET[byte % 32]!);
   return `${ID_PREFIXES[of]}_${time}${random.join("")}` as Id<K>;
 }
 

@@ -19,6 +19,7 @@ import type { ServedContext } from "../served-context.ts";
 import type { ServerHealth } from "../server-health.ts";
 import type { TenantRuntime } from "../tenants/tenant-runtime.ts";
 import type { TenantService, ReadTenantUsage } from "../tenants/tenant-service.ts";
+import type { Execution } from "./idempotency/request-journal.ts";
 import type { EventStream } from "./sse/event-stream.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 
@@ -44,6 +45,8 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   query: Query;
   body: Body;
   header: (name: string) => string | undefined;
+  /** Creates the ids of what the request creates. They are the same if it is resumed after a crash. */
+  newId: Execution["newId"];
   /** Fires when the client disconnects. */
   signal: AbortSignal;
   /** Sends a GET to all other processes of the fleet with the same token, and returns their answers. */
@@ -78,6 +81,12 @@ interface RouteBase {
   operator?: boolean;
   /** May take as long as setting up a worktree. */
   longRunning: boolean;
+  /** The answer contains a secret, so that it is not kept for retries. */
+  secretAnswer?: boolean;
+  /** It recognises retries without an `Idempotency-Key` by itself. */
+  findsRetries?: boolean;
+  /** The result if an earlier process has carried out the request and died; rejects with `not_found` if it has not. */
+  find?(call: Call): Promise<unknown>;
   query: z.ZodObject;
 }
 
@@ -140,6 +149,9 @@ interface Definition {
   extension?: boolean;
   operator?: boolean;
   longRunning?: boolean;
+  secretAnswer?: boolean;
+  findsRetries?: boolean;
+  find?: (call: Call) => Promise<unknown>;
 }
 
 /** The fields that all kinds of routes share; the schemas come from the contract. */

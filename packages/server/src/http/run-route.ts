@@ -1,9 +1,12 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { RequestError } from "@tandem/protocol";
+import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { newId, RequestError } from "@tandem/protocol";
 import type { TokenStore } from "@tandem/storage";
 import type { z } from "zod";
 import type { Forwarder } from "../fleet/forwarder.ts";
 import type { Logger } from "./create-logger.ts";
+import type { Execution, RequestJournal } from "./idempotency/request-journal.ts";
 import { describeIssues } from "./request/describe-issues.ts";
 import type { FileMemoryLimit } from "./request/file-memory-limit.ts";
 import { requireScopeForMode } from "./access/require-scope-for-mode.ts";
@@ -31,6 +34,8 @@ interface RouteDependencies extends Omit<TenantRuntime, "acp" | "fleet"> {
   streams: OpenStreams;
   fileMemory: FileMemoryLimit;
   logger: Logger;
+  /** Undefined if nothing is stored: then every request is handled. */
+  journal?: RequestJournal | undefined;
   /** Set in a fleet. */
   forwarder?: Forwarder | undefined;
 }
@@ -73,6 +78,7 @@ export class RouteRunner {
         const value = request.incoming.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;
       },
+      newId,
       signal: gone.signal,
       askOthers: async (path) => (await this.#dependencies.forwarder?.ask(request, path)) ?? [],
     };
@@ -88,19 +94,57 @@ export class RouteRunner {
     }
   }
 
-  async #json(route: JsonRoute, call: Call, { incoming, body: read }: RoutedRequest): Promise<unknown> {
+  async #json(route: JsonRoute, call: Call, request: RoutedRequest): Promise<unknown> {
+    const { incoming, body: read } = request;
     const raw = await readJson(incoming, route.body ? this.#dependencies.settings.maxJsonBytes : NOTHING_BYTES, read);
     if (!route.body && !isNothing(raw)) throw new RequestError("invalid_request", "This takes no body.");
     const body = route.body && parse(route.body, raw);
     if (route.scope === "run") requireScopeForMode(call.token, body);
-    return this.#inTime(route, route.handle({ ...call, body }));
+    const digest = sha256(JSON.stringify(raw ?? {}));
+    const known = (execution: Execution): Call => ({ ...call, ...execution, body });
+    return this.#once(route, request, digest, known, (given) => route.handle(given));
   }
 
-  #upload(route: UploadRoute, call: Call, { incoming }: RoutedRequest): Promise<unknown> {
+  #upload(route: UploadRoute, call: Call, request: RoutedRequest): Promise<unknown> {
     const limits = { fileMemory: this.#dependencies.fileMemory, limit: this.#dependencies.settings.maxUploadBytes };
-    return receiveUpload(incoming, limits, ({ fields, upload }) =>
-      this.#inTime(route, route.handle({ ...call, body: parse(route.body, fields), upload })),
-    );
+    return receiveUpload(request.incoming, limits, ({ fields, upload }) => {
+      const body = parse(route.body, fields);
+      // The parts, because a retry has another boundary.
+      const { filename, mimeType, content } = upload;
+      const digest = sha256(JSON.stringify([fields, filename, mimeType]), content);
+      const known = (execution: Execution) => ({ ...call, ...execution, body, upload });
+      return this.#once(route, request, digest, known, (given) => route.handle(given));
+    });
+  }
+
+  /** Handles the request, unless it repeats one that was handled. */
+  #once<C extends Call>(
+    route: JsonRoute | UploadRoute,
+    { incoming, outgoing, token }: RoutedRequest,
+    body: string,
+    callOf: (execution: Execution) => C,
+    handle: (call: C) => Promise<unknown>,
+  ): Promise<unknown> {
+    const { journal } = this.#dependencies;
+    const execute = async (execution: Execution): Promise<unknown> => {
+      const call = callOf(execution);
+      return (execution.isResumed && route.find && (await ifFound(route.find(call)))) || handle(call);
+    };
+    if (!journal || route.method !== "POST") return this.#inTime(route, execute({ newId, isResumed: false }));
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+    const request = {
+      token: token.id,
+      address: `${route.method} ${incoming.url}`,
+      body,
+      signal: gone.signal,
+      onClosed: (report: (isLost: boolean) => void) => {
+        if (gone.signal.aborted) report(!outgoing.writableFinished);
+        else outgoing.once("close", () => report(!outgoing.writableFinished));
+      },
+      ...retryOf(incoming.headers, route.findsRetries),
+    };
+    return this.#inTime(route, journal.run(request, execute, { isSecret: route.secretAnswer === true }));
   }
 
   async #download(route: DownloadRoute, call: Call, { outgoing }: RoutedRequest): Promise<Response> {
@@ -148,6 +192,31 @@ export class RouteRunner {
       clearTimeout(timer);
     }
   }
+}
+
+function sha256(...parts: (string | Uint8Array)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex");
+}
+
+async function ifFound(result: Promise<unknown>): Promise<unknown> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/** How a client marks a retry. */
+function retryOf(headers: IncomingHttpHeaders, findsRetries = false) {
+  const { "idempotency-key": key, "x-stainless-retry-count": count, "x-stainless-timeout": seconds } = headers;
+  if (key !== undefined && (typeof key !== "string" || !/^[\x21-\x7e]{1,255}$/.test(key))) {
+    throw new RequestError("invalid_request", "Idempotency-Key: expected 1 to 255 visible ASCII characters.");
+  }
+  const tryNumber = typeof count === "string" && /^\d{1,3}$/.test(count) && !findsRetries ? Number(count) : undefined;
+  return { key, tryNumber, timeoutMs: typeof seconds === "string" ? (Number(seconds) || 0) * 1_000 : undefined };
 }
 
 /** No id is longer or contains slashes or control characters. */

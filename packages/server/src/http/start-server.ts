@@ -13,6 +13,7 @@ import { createApp } from "./create-app.ts";
 import type { Logger } from "./create-logger.ts";
 import { EntranceGuard } from "./access/entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
+import { RequestJournal } from "./idempotency/request-journal.ts";
 import { FileMemoryLimit } from "./request/file-memory-limit.ts";
 import { beginExchange, type Exchange } from "./request/exchange.ts";
 import { isAddress } from "./request/is-address.ts";
@@ -45,7 +46,7 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   tenantService?: TenantService;
   /** The version that MCP clients see. */
   version?: string;
-  /** With records, sign-in links are valid at every server on the store. */
+  /** With records, sign-in links are valid at every server on the store, and requests are safe to retry. */
   store: Pick<Store, "tokens" | "check"> & { records?: Store["records"] | undefined };
   logger: Logger;
   settings?: Partial<ServerSettings>;
@@ -106,6 +107,7 @@ export function createServer(
       version: parts.version ?? "0.0.0",
       metrics: parts.metrics,
       fileMemory: new FileMemoryLimit(settings.maxFileBytesAtOnce),
+      journal: store.records && new RequestJournal(store.records, (details, text) => logger.warn(details, text)),
     },
     { tokens: store.tokens, runtimes: parts.runtimes, tenantService: parts.tenantService },
   );

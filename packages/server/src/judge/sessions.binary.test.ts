@@ -1,7 +1,8 @@
-import { BadRequestError, NotFoundError } from "@anthropic-ai/sdk";
+import Anthropic, { BadRequestError, ConflictError, NotFoundError, toFile } from "@anthropic-ai/sdk";
 import { text } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
+import { startLossyProxy } from "../testing/lossy-proxy.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
 let stage: JudgeStage;
@@ -119,4 +120,51 @@ test("bad input gets the right error class and message", async () => {
     BadRequestError,
   );
   await expect(create({ metadata: { "tandem.max_turnz": "3" } })).rejects.toThrow(/tandem\.max_turns/);
+});
+
+async function all<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of list) items.push(item);
+  return items;
+}
+
+describe("creates whose answer is lost", () => {
+  test("are made once by the client's own retries", async () => {
+    await using proxy = await startLossyProxy(stage.server, 2);
+    const client = new Anthropic({ apiKey: stage.server.secret, baseURL: proxy.url });
+    const before = (await all(stage.client.beta.agents.list())).length;
+    const agent = await client.beta.agents.create({ name: "lost", model: "sonnet" });
+    expect(await all(stage.client.beta.agents.list())).toHaveLength(before + 1);
+    stage.rehearsal.use([text("Once."), text("Twice.")]);
+    const requests = stage.rehearsal.requests.length;
+    await using again = await startLossyProxy(stage.server, 2);
+    const session = await client.withOptions({ baseURL: again.url }).beta.sessions.create({
+      agent: agent.id,
+      environment_id: "env_local",
+      initial_events: [{ type: "user.message", content: [{ type: "text", text: "Hello" }] }],
+    });
+    const idle = async () => (await sessions().retrieve(session.id)).status;
+    await expect.poll(idle).toBe("idle");
+    const made = await all(sessions().list({ agent_id: agent.id }));
+    expect(made.map(({ id }) => id)).toEqual([session.id]);
+    expect(stage.rehearsal.requests.length - requests).toBe(1);
+  });
+
+  test("are made once for uploads, whose retries have another boundary", async () => {
+    await using proxy = await startLossyProxy(stage.server, 1);
+    const client = new Anthropic({ apiKey: stage.server.secret, baseURL: proxy.url });
+    const file = await client.beta.files.upload({ file: await toFile(Buffer.from("once"), "lost-upload.txt") });
+    const files = await all(stage.client.beta.files.list());
+    expect(files.filter(({ filename }) => filename === "lost-upload.txt").map(({ id }) => id)).toEqual([file.id]);
+  });
+
+  test("are made once for each Idempotency-Key, and equal creates without one are two", async () => {
+    const agent = { name: "keyed", model: "sonnet" };
+    const create = (key?: string, name = agent.name) =>
+      stage.client.beta.agents.create({ ...agent, name }, key ? { headers: { "idempotency-key": key } } : {});
+    const [first, second] = [await create("key-1"), await create("key-1")];
+    expect(second).toEqual(first);
+    await expect(create("key-1", "another")).rejects.toThrow(ConflictError);
+    expect((await create()).id).not.toBe((await create()).id);
+  });
 });

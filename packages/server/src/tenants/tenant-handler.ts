@@ -6,6 +6,7 @@ import { Forwarder } from "../fleet/forwarder.ts";
 import { Roster } from "../fleet/roster.ts";
 import { RequestRouter } from "../fleet/request-router.ts";
 import type { Logger } from "../http/create-logger.ts";
+import type { RequestJournal } from "../http/idempotency/request-journal.ts";
 import type { FileMemoryLimit } from "../http/request/file-memory-limit.ts";
 import { RouteRunner } from "../http/run-route.ts";
 import type { ServerSettings } from "../http/settings.ts";
@@ -21,6 +22,8 @@ export interface SharedServices {
   settings: ServerSettings;
   streams: OpenStreams;
   fileMemory: FileMemoryLimit;
+  /** Undefined if nothing is stored. */
+  journal?: RequestJournal | undefined;
   version: string;
   /** Whether a token is still valid. */
   isValid: (token: TokenRow) => Promise<boolean>;

@@ -79,7 +79,13 @@ export async function setJudgeStage(): Promise<JudgeStage> {
       };
     },
   });
-  const server = await startTestServer({ engine, tokens: store.tokens, check: () => store.check(), acp });
+  const server = await startTestServer({
+    engine,
+    tokens: store.tokens,
+    records: store.records,
+    check: () => store.check(),
+    acp,
+  });
   const client = new Anthropic({ apiKey: server.secret, baseURL: server.url });
 
   const stage: JudgeStage = {

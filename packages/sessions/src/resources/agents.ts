@@ -22,7 +22,7 @@ type Definition = Pick<
 >;
 
 export interface Agents {
-  create(params: AgentCreateParams): Promise<Agent>;
+  create(params: AgentCreateParams, id?: AgentId): Promise<Agent>;
   get(id: string, version?: number): Promise<Agent>;
   /** Adds a version, unless nothing changes. */
   update(id: string, params: AgentUpdateParams): Promise<Agent>;
@@ -43,9 +43,8 @@ export class AgentCatalogue implements Agents {
     this.#clock = clock;
   }
 
-  async create(params: AgentCreateParams): Promise<Agent> {
+  async create(params: AgentCreateParams, id: AgentId = newId("agent")): Promise<Agent> {
     const at = isoNow(this.#clock);
-    const id = newId("agent");
     restorePasswords(params.mcp_servers ?? [], []);
     const agent: Agent = {
       type: "agent",

@@ -20,7 +20,7 @@ const PAGE = 200;
 const EPOCH = "2026-01-01T00:00:00.000Z";
 
 export interface Environments {
-  create(params: EnvironmentCreateParams): Promise<Environment>;
+  create(params: EnvironmentCreateParams, id?: EnvironmentId): Promise<Environment>;
   get(id: string): Promise<Environment>;
   update(id: string, params: EnvironmentUpdateParams): Promise<Environment>;
   archive(id: string): Promise<Environment>;
@@ -53,14 +53,14 @@ export class EnvironmentCatalogue implements Environments {
     };
   }
 
-  async create(params: EnvironmentCreateParams): Promise<Environment> {
+  async create(params: EnvironmentCreateParams, id: EnvironmentId = newId("environment")): Promise<Environment> {
     checkConfig(params.config);
     const metadata = params.metadata ?? {};
     await this.#checkMetadata(metadata);
     const at = isoNow(this.#clock);
     const environment: Environment = {
       ...this.#local,
-      id: newId("environment"),
+      id,
       name: params.name,
       description: params.description ?? null,
       metadata,

@@ -4,6 +4,7 @@ import type { Clock } from "../host/clock.ts";
 
 export interface Files {
   upload(file: {
+    id?: FileId;
     filename: string;
     mimeType: string;
     content: Uint8Array;
@@ -30,7 +31,7 @@ export class FileCatalogue implements Files {
     const { expiresInSeconds } = upload;
     const file: FileMetadata = {
       type: "file",
-      id: newId("file"),
+      id: upload.id ?? newId("file"),
       filename: upload.filename,
       mime_type: upload.mimeType,
       size_bytes: upload.content.byteLength,

@@ -6,7 +6,7 @@ import type { Agents } from "./agents.ts";
 export function servedAgents(agents: Agents): Agents {
   const served = (agent: Agent): Agent => ({ ...agent, mcp_servers: hidePasswords(agent.mcp_servers) });
   return {
-    create: async (params) => served(await agents.create(params)),
+    create: async (params, id) => served(await agents.create(params, id)),
     get: async (id, version) => served(await agents.get(id, version)),
     update: async (id, params) => served(await agents.update(id, params)),
     archive: async (id) => served(await agents.archive(id)),

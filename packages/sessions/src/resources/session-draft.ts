@@ -7,6 +7,7 @@ import {
   type Session,
   type SessionCreateParams,
   type SessionEvent,
+  type SessionId,
   type ThreadAgent,
 } from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
@@ -31,6 +32,7 @@ export async function draftSession(
   files: FileStore,
   clock: Clock,
   by?: string,
+  id: SessionId = newId("session"),
 ): Promise<SessionDraft> {
   if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
   const metadata = params.metadata ?? {};
@@ -38,7 +40,7 @@ export async function draftSession(
   const at = isoNow(clock);
   return {
     row: {
-      id: newId("session"),
+      id,
       status: "idle",
       agent: await resolveAgent(params.agent, agents),
       environmentId: params.environment_id,

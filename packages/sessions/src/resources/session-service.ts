@@ -74,7 +74,7 @@ export class SessionService implements Sessions {
     };
   }
 
-  async create(params: SessionCreateParams, by?: string): Promise<Session> {
+  async create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session> {
     if (params.initial_events?.length) await this.#dependencies.killSwitch.refuse();
     const environment = await this.#dependencies.environments.open(params.environment_id);
     const draft = await draftSession(
@@ -83,6 +83,7 @@ export class SessionService implements Sessions {
       this.#dependencies.store.files,
       this.#dependencies.clock,
       by,
+      id,
     );
     const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
     let row: SessionRow = {

@@ -20,7 +20,7 @@ import type { PreviewListener } from "../log/delta-hub.ts";
 
 export interface Sessions {
   /** Here and below, `by` is the caller's name for the log. */
-  create(params: SessionCreateParams, by?: string): Promise<Session>;
+  create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session>;
   get(id: string): Promise<Session>;
   update(id: string, params: SessionUpdateParams, by?: string): Promise<Session>;
   archive(id: string, by?: string): Promise<Session>;

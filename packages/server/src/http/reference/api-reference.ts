@@ -69,11 +69,25 @@ At \`/mcp\`, the tools over the project's context are served to MCP clients (str
 \`read\` those that only read, with \`run\` those that start work, too. Each client has a session of its own, which ends when
 it says so, after half an hour of silence, or with its token. See [the guide](../guides/mcp.md).
 
-## Sends that are repeated
+## Retries
 
-The official clients send again when a connection breaks before the answer, and say so in \`x-stainless-retry-count\`. Such
-a send is looked for in the session's log and inbox, within the time that the tries can have taken (about ten seconds for
-each): what is there already is answered, not stored again. Whoever sends the same words twice gets both.
+Every POST of this API is safe to retry, over a restart of the server and at any server on the same database.
+
+- **With an \`Idempotency-Key\`** (1 to 255 visible characters, your own for each request), requests with the same key are
+  one: the first runs, the others wait for it and get its answer. The same key with another address or body is a 409. A key
+  belongs to the token and lasts 24 hours.
+- **The official clients** send no key. They retry when a connection breaks before the answer or after their timeout, and
+  count the tries in \`x-stainless-retry-count\`. A retry gets the answer of the earlier try: the request with the same token,
+  address and body that still runs or whose answer could not be written (within twice the client's timeout), else one that was
+  answered in the last seconds (about ten for each try). A request with the count 0 always runs, so that two equal creates
+  are two.
+- **A send** is looked for in the session's log and queue in the same way: what is there already is answered, not stored
+  again.
+
+Only successful answers are kept. A request that was refused or has failed runs again. Answers over 256 KiB and new tokens are
+not kept: their retry is a 409 that says that the request was carried out. If the server dies while it creates a session, an
+agent, an environment or a file, the retry finds what was created; other requests run again. Streams are GETs and resume with
+\`Last-Event-ID\`. \`/mcp\` and \`/acp\` have rules of their own.
 `;
 
 /** Renders the reference of every route and every method of the official client. */

@@ -20,6 +20,7 @@ export const tokenRoutes: Route[] = [
     at: "here",
     extension: true,
     summary: "Create a token; its secret is in this answer and nowhere else",
+    secretAnswer: true,
     handle: async ({ engine, tokens, token: own, tenantService, body: { name, scopes, tenant = own.tenant } }) => {
       if (tenant !== own.tenant) {
         if (!tenantService) throw new RequestError("not_found", `There is no tenant ${tenant}.`);

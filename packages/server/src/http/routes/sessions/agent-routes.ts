@@ -6,7 +6,8 @@ export const agentRoutes: Route[] = [
     scope: "admin",
     at: "worker",
     summary: "Create an agent",
-    handle: ({ engine, body }) => engine.agents.create(body),
+    handle: ({ engine, body, newId }) => engine.agents.create(body, newId("agent")),
+    find: ({ engine, newId }) => engine.agents.get(newId("agent")),
   }),
   jsonRoute("agents.list", {
     scope: "read",

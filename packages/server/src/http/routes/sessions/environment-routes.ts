@@ -6,7 +6,8 @@ export const environmentRoutes: Route[] = [
     scope: "admin",
     at: "worker",
     summary: "Create an environment",
-    handle: ({ engine, body }) => engine.environments.create(body),
+    handle: ({ engine, body, newId }) => engine.environments.create(body, newId("environment")),
+    find: ({ engine, newId }) => engine.environments.get(newId("environment")),
   }),
   jsonRoute("environments.list", {
     scope: "read",

@@ -6,7 +6,9 @@ export const fileRoutes: Route[] = [
     scope: "run",
     at: "here",
     summary: "Upload a file",
-    handle: ({ engine, body, upload }) => engine.files.upload({ ...upload, expiresInSeconds: body.expires_in_seconds }),
+    handle: ({ engine, body, upload, newId }) =>
+      engine.files.upload({ ...upload, id: newId("file"), expiresInSeconds: body.expires_in_seconds }),
+    find: ({ engine, newId }) => engine.files.get(newId("file")),
   }),
   jsonRoute("files.list", {
     scope: "read",

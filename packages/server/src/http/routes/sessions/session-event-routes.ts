@@ -31,6 +31,7 @@ export const sessionEventRoutes: Route[] = [
     scope: "run",
     at: "here",
     summary: "Send events into a session; they are durable when this answers",
+    findsRetries: true,
     handle: async ({ engine, params, body, header, token, askOthers }) => {
       const events = body.events.map(accepted);
       const tryNumber = Number(header("x-stainless-retry-count") ?? 0);

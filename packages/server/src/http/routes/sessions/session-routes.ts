@@ -8,7 +8,8 @@ export const sessionRoutes: Route[] = [
     at: "worker",
     summary: "Create a session of an agent in an environment",
     longRunning: true,
-    handle: ({ engine, body, token }) => engine.sessions.create(body, token.name),
+    handle: ({ engine, body, token, newId }) => engine.sessions.create(body, token.name, newId("session")),
+    find: ({ engine, newId }) => engine.sessions.get(newId("session")),
   }),
   jsonRoute("sessions.list", {
     scope: "read",

@@ -1,0 +1,29 @@
+import { z } from "zod";
+
+/** Answers are kept for a day. */
+export const expiryMs = 24 * 3_600_000;
+
+const journalEntry = z.object({
+  id: z.string(),
+  begun: z.number(),
+  /** Grows while the request runs. */
+  beat: z.number(),
+  answered: z.number().optional(),
+  /** The answer's JSON. */
+  answer: z.string().optional(),
+  /** Why the answer is not kept. */
+  omitted: z.enum(["large", "secret"]).optional(),
+  /** The connection closed before the answer was written. */
+  isLost: z.boolean().optional(),
+  /** The tries that have been given this answer. Each number is used once, so that two equal requests stay two. */
+  used: z.array(z.number()),
+});
+export type JournalEntry = z.infer<typeof journalEntry>;
+
+/** The requests with one `Idempotency-Key`, or with the same token, address and body. */
+export const journalPage = z.object({
+  /** A hash of token, address and body. */
+  request: z.string(),
+  entries: z.array(journalEntry),
+});
+export type JournalPage = z.infer<typeof journalPage>;

@@ -1,0 +1,256 @@
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { newId, RequestError, type IdKind } from "@tandem/protocol";
+import type { Records } from "@tandem/storage";
+import { repeatWindowMs } from "../events/repeated-send.ts";
+import { expiryMs, journalPage, type JournalEntry, type JournalPage } from "./journal-page.ts";
+
+// Makes requests safe to retry. The official clients retry when an answer is lost. They send no key, only the number of the
+// try, so that a retry is matched with an earlier request that has the same token, address and body. A request with the number
+// 0 always runs. With an `Idempotency-Key`, all requests with that key are one.
+
+const SPACE = "requests";
+const KIND = "request";
+/** A running request renews its entry this often. */
+const BEAT_MS = 5_000;
+/** A request that misses so many renewals ended with its process. */
+const MISSED_BEATS = 3;
+const POLL_MS = 250;
+const SWEEP_MS = 3_600_000;
+const SWEPT_AT_ONCE = 200;
+const MAX_ANSWER = 256 * 1024;
+const SHORTEST_WINDOW_MS = 60_000;
+
+export interface JournalRequest {
+  token: string;
+  /** Method and URL. */
+  address: string;
+  /** SHA-256 of the body, independent of its encoding. */
+  body: string;
+  /** The `Idempotency-Key`. */
+  key?: string | undefined;
+  /** The number of the try, if the client counts them. */
+  tryNumber?: number | undefined;
+  /** The time after which the client gives up a try. */
+  timeoutMs?: number | undefined;
+  /** Aborts when the client disconnects. */
+  signal: AbortSignal;
+  /** Reports once whether the answer was lost. */
+  onClosed: (report: (isLost: boolean) => void) => void;
+}
+
+export interface Execution {
+  /** Ids that are the same if the request is resumed after a crash. */
+  newId: <K extends IdKind>(kind: K) => ReturnType<typeof newId<K>>;
+  /** An earlier process died while it ran the request: it may have had its effect. */
+  isResumed: boolean;
+}
+
+type Found = { type: "run" | "resume" | "follow"; id: string; begun: number } | { type: "other" };
+
+export class RequestJournal {
+  readonly #records: Records;
+  readonly #warn: (details: object, text: string) => void;
+  /** Requests that this process runs. */
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #beatMs: number;
+  #sweptAt = 0;
+
+  constructor(records: Records, warn: (details: object, text: string) => void, { beatMs = BEAT_MS } = {}) {
+    this.#records = records;
+    this.#warn = warn;
+    this.#beatMs = beatMs;
+  }
+
+  /** Runs the request, or returns the answer of the earlier request that it repeats. */
+  async run(
+    request: JournalRequest,
+    execute: (execution: Execution) => Promise<unknown>,
+    { isSecret = false }: { isSecret?: boolean } = {},
+  ): Promise<unknown> {
+    const { token, address, body, key, tryNumber } = request;
+    if (key === undefined && tryNumber === undefined) return execute({ newId, isResumed: false });
+    const same = hash([token, address, body]);
+    const place = key === undefined ? `try/${same}` : `key/${hash([token, key])}`;
+    void this.#sweep();
+    for (;;) {
+      const found = await this.#find(place, same, request);
+      if (found.type === "other") {
+        throw new RequestError("conflict", "The Idempotency-Key was used for another request.", {
+          fix: "Use a new key for each request, and the same key and body only to retry it.",
+        });
+      }
+      if (found.type === "run") return this.#execute(place, found, request, { execute, isSecret, isResumed: false });
+      const outcome = await this.#follow(place, found.id, request.signal);
+      if (outcome === "dead") return this.#execute(place, found, request, { execute, isSecret, isResumed: true });
+      if (outcome === "gone") continue;
+      this.#watch(place, found.id, request);
+      if (outcome.omitted) {
+        throw new RequestError("conflict", "The request was carried out. Its answer was not kept.", {
+          fix: outcome.omitted === "secret" ? "It contains a secret: create another one." : "It is too large: read it.",
+        });
+      }
+      return JSON.parse(outcome.answer ?? "null") as unknown;
+    }
+  }
+
+  /** Finds the request that this one repeats, or enters it as a new one. */
+  #find(place: string, same: string, request: JournalRequest): Promise<Found> {
+    const now = Date.now();
+    return this.#change(place, same, (page): Found => {
+      if (request.key !== undefined && page.request !== same && page.entries.length > 0) return { type: "other" };
+      const earlier = request.key !== undefined ? page.entries[0] : repeated(page.entries, request, now);
+      if (earlier) {
+        if (request.key === undefined) earlier.used.push(request.tryNumber!);
+        return { type: "follow", id: earlier.id, begun: earlier.begun };
+      }
+      const entry: JournalEntry = { id: randomUUID(), begun: now, beat: 0, used: [] };
+      page.request = same;
+      page.entries.push(entry);
+      return { type: "run", id: entry.id, begun: now };
+    });
+  }
+
+  async #execute(
+    place: string,
+    { id, begun }: { id: string; begun: number },
+    request: JournalRequest,
+    work: { execute: (execution: Execution) => Promise<unknown>; isSecret: boolean; isResumed: boolean },
+  ): Promise<unknown> {
+    const done = Promise.withResolvers<void>();
+    this.#running.set(id, done.promise);
+    const renew = (): void => void this.#edit(place, id, (entry) => void (entry.beat += 1)).catch(() => undefined);
+    const timer = setInterval(renew, this.#beatMs).unref();
+    try {
+      const execution: Execution = {
+        newId: (kind) => newId(kind, begun, bytesOf(id, kind)),
+        isResumed: work.isResumed,
+      };
+      const value = await work.execute(execution).catch(async (error: unknown) => {
+        // It was refused or has failed: a retry is checked again.
+        await this.#remove(place, id).catch(() => undefined);
+        throw error;
+      });
+      await this.#keep(place, id, value, work.isSecret);
+      this.#watch(place, id, request);
+      return value;
+    } finally {
+      clearInterval(timer);
+      this.#running.delete(id);
+      done.resolve();
+    }
+  }
+
+  async #keep(place: string, id: string, value: unknown, isSecret: boolean): Promise<void> {
+    const answer = JSON.stringify(value ?? null);
+    const omitted = isSecret ? "secret" : answer.length > MAX_ANSWER ? "large" : undefined;
+    try {
+      await this.#edit(place, id, (entry) => {
+        entry.answered = Date.now();
+        if (omitted) entry.omitted = omitted;
+        else entry.answer = answer;
+      });
+    } catch (error) {
+      // The request was carried out; only its retry is not recognised.
+      this.#warn({ err: error }, "the answer to a request could not be kept");
+    }
+  }
+
+  /** Resolves when the request is answered; `dead` if its process has ended. */
+  async #follow(place: string, id: string, signal: AbortSignal): Promise<JournalEntry | "dead" | "gone"> {
+    let [beat, since] = [-1, performance.now()];
+    for (;;) {
+      await this.#running.get(id);
+      if (signal.aborted) throw new RequestError("unavailable", "The client has disconnected.");
+      const entry = (await this.#read(place)).entries.find((each) => each.id === id);
+      if (!entry) return "gone";
+      if (entry.answered !== undefined) return entry;
+      if (entry.beat !== beat) [beat, since] = [entry.beat, performance.now()];
+      else if (performance.now() - since > MISSED_BEATS * this.#beatMs) {
+        // Of several that wait, one resumes it.
+        if (await this.#edit(place, id, (current) => current.beat === beat && (current.beat += 1) > 0)) return "dead";
+      }
+      await delay(POLL_MS);
+    }
+  }
+
+  /** A lost answer can be asked for much later: after its timeout. */
+  #watch(place: string, id: string, { onClosed }: JournalRequest): void {
+    onClosed((isLost) => {
+      if (isLost) void this.#edit(place, id, (entry) => void (entry.isLost = true)).catch(() => undefined);
+    });
+  }
+
+  #edit<T>(place: string, id: string, change: (entry: JournalEntry) => T): Promise<T | undefined> {
+    return this.#change(place, "", ({ entries }) => {
+      const entry = entries.find((each) => each.id === id);
+      return entry && change(entry);
+    });
+  }
+
+  #remove(place: string, id: string): Promise<void> {
+    return this.#change(place, "", (page) => void (page.entries = page.entries.filter((entry) => entry.id !== id)));
+  }
+
+  async #read(place: string): Promise<JournalPage & { version: number }> {
+    const record = await this.#records.get(SPACE, KIND, place);
+    return { ...journalPage.parse(record?.value ?? { request: "", entries: [] }), version: record?.version ?? 0 };
+  }
+
+  /** Changes a page atomically. `change` is called again if another process was faster. */
+  async #change<T>(place: string, same: string, change: (page: JournalPage) => T): Promise<T> {
+    for (;;) {
+      const { version, ...page } = await this.#read(place);
+      page.request ||= same;
+      page.entries = page.entries.filter(({ begun }) => begun > Date.now() - expiryMs);
+      const result = change(page);
+      try {
+        await this.#records.write(SPACE, [{ type: "put", kind: KIND, key: place, value: page, version }]);
+        return result;
+      } catch (error) {
+        if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
+      }
+    }
+  }
+
+  /** Deletes expired pages, at most once an hour. */
+  async #sweep(): Promise<void> {
+    const now = Date.now();
+    if (now - this.#sweptAt < SWEEP_MS) return;
+    this.#sweptAt = now;
+    try {
+      for (let after: string | undefined; ;) {
+        const page = await this.#records.list(SPACE, KIND, {
+          limit: SWEPT_AT_ONCE,
+          ...(after !== undefined && { after }),
+        });
+        const old = page.filter(({ updatedAt }) => Date.parse(updatedAt) < now - expiryMs);
+        const changes = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
+        if (changes.length > 0) await this.#records.write(SPACE, changes);
+        if (page.length < SWEPT_AT_ONCE) return;
+        after = page.at(-1)!.key;
+      }
+    } catch (error) {
+      this.#warn({ err: error }, "answers that have expired could not be deleted");
+    }
+  }
+}
+
+/** The earlier request that a retry repeats: one without an answer, or whose answer was lost, before one just answered. */
+function repeated(
+  entries: readonly JournalEntry[],
+  { tryNumber = 0, timeoutMs = 0 }: JournalRequest,
+  now: number,
+): JournalEntry | undefined {
+  if (tryNumber === 0) return undefined;
+  const isOpen = ({ answered, isLost }: JournalEntry): boolean => answered === undefined || isLost === true;
+  const longMs = Math.max(SHORTEST_WINDOW_MS, 2 * timeoutMs);
+  return entries
+    .filter((entry) => !entry.used.includes(tryNumber))
+    .filter((entry) => (isOpen(entry) ? now - entry.begun < longMs : now - entry.answered! < repeatWindowMs(tryNumber)))
+    .toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)) || b.begun - a.begun)[0];
+}
+
+const hash = (parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+
+const bytesOf = (id: string, kind: string): Uint8Array => createHash("sha256").update(`${id} ${kind}`).digest();
