@@ -1,15 +1,11 @@
-import { createHash } from "node:crypto";
-import { join } from "node:path";
 import type { EffortLevel, Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, newId, type ThreadId } from "@tandem/protocol";
+import { LlmError, newId } from "@tandem/protocol";
 import type { Child } from "../child.ts";
 import { checkPayer } from "../isolation.ts";
 import { MessageQueue } from "../message-queue.ts";
 import { asLlmError, timedOut } from "../process-errors.ts";
-import { childVariables } from "../variables.ts";
 import { BootHooks } from "./allowed-call.ts";
 import type {
-  AllowedCall,
   Conversation,
   ConversationHost,
   ConversationOutput,
@@ -17,12 +13,15 @@ import type {
   TranscriptStore,
   TurnOptions,
 } from "./conversation.ts";
+import { conversationVariables } from "./conversation-variables.ts";
 import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
 import { readPast } from "./read-past.ts";
+import { RemoteServers } from "./remote-servers.ts";
 import type { Recording, TranslatorInput } from "./translate/translator-input.ts";
 import { checkSessionInit } from "./process-options.ts";
 import { startQuery, toolNames } from "./start-query.ts";
+import { threadId } from "./thread-id.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
 import { commandLifecycle, Translator, type TranslatorSettings } from "./translate/translator.ts";
@@ -44,6 +43,7 @@ export class ClaudeConversation implements Conversation {
   readonly #host: ConversationHost;
   readonly #recording: Recording | undefined;
   readonly #names: ToolNames;
+  readonly #servers: RemoteServers;
   readonly #gate: Gate;
   readonly #translator: Translator;
   readonly #mirror: TranscriptMirror;
@@ -63,7 +63,6 @@ export class ClaudeConversation implements Conversation {
   #expectsTurn: boolean;
   #turnEnd = Promise.withResolvers<void>();
   readonly #ranCall = Promise.withResolvers<void>();
-  #mcp = "";
   #failure: LlmError | undefined;
   #closing: Promise<void> | undefined;
   #left = false;
@@ -75,13 +74,13 @@ export class ClaudeConversation implements Conversation {
     transcripts: TranscriptStore,
     recording: Recording | undefined,
   ) {
-    const { credential, stateFolder } = setup;
     this.#setup = setup;
     this.#host = host;
     this.#recording = recording;
     this.#expectsTurn = setup.goOn !== undefined;
     this.#options = { model: setup.model, effort: setup.effort, planning: setup.planning ?? false };
     this.#names = toolNames(setup);
+    this.#servers = new RemoteServers(setup, this.#names);
     this.#gate = new Gate(setup, host, this.#names, (toolUseId) => this.#mirror.stored([toolUseId]));
     this.#translator = new Translator({
       newEventId: () => newId("event"),
@@ -93,14 +92,8 @@ export class ClaudeConversation implements Conversation {
       facts: factsOf(setup),
     });
     this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));
-    const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
-    const variables = { ...childVariables(setup.hostVariables, credential, configDir, "session"), ...setup.variables };
-    if (setup.builtinAgents) delete variables["CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"];
     const run = setup.goOn?.run;
-    if (run) this.#bootHooks = new BootHooks(stateFolder, run);
-    if (run) variables["CLAUDE_CODE_RESUME_PROMPT"] = afterCall(run);
-    else if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
-    Object.assign(variables, recording?.variables);
+    if (run) this.#bootHooks = new BootHooks(setup.stateFolder, run);
     this.#mirror = new TranscriptMirror(transcripts, {
       projectsFolder: projectsFolder(setup),
       goOn: setup.goOn,
@@ -114,7 +107,7 @@ export class ClaudeConversation implements Conversation {
       },
     });
     this.#query = startQuery(setup, {
-      variables,
+      variables: { ...conversationVariables(setup), ...recording?.variables },
       input: this.#input,
       names: this.#names,
       gate: this.#gate,
@@ -327,19 +320,9 @@ export class ClaudeConversation implements Conversation {
 
   /** Every turn starts with the states of the MCP servers; the reason of a failure needs a separate request. */
   #lookAtServers(servers: readonly { name: string; status: string }[]): void {
-    const { hostServers = [], connectedServers = [] } = this.#setup;
-    const own = new Set([this.#names.customServer, ...[...hostServers, ...connectedServers].map(({ name }) => name)]);
-    const remote = servers.filter(({ name }) => !own.has(name));
-    const told = JSON.stringify(remote.map(({ name, status }) => [name, status]));
-    if (remote.length === 0 || told === this.#mcp) return;
-    this.#mcp = told;
+    if (!this.#servers.hasChanged(servers)) return;
     this.#within(this.#setup.deadlines.init, "name its MCP servers", this.#query.mcpServerStatus()).then(
-      (states) => {
-        const servers = states
-          .filter(({ name }) => !own.has(name))
-          .map(({ name, status, error }) => ({ name, status, ...(error !== undefined && { error }) }));
-        return this.#translate({ type: "mcp_status", servers });
-      },
+      (states) => this.#translate({ type: "mcp_status", servers: this.#servers.remote(states) }),
       () => {},
     );
   }
@@ -406,9 +389,6 @@ export class ClaudeConversation implements Conversation {
   }
 }
 
-/** Sent to the model after the result of a call that ran late. */
-const afterCall = ({ notes = [] }: AllowedCall): string => [...notes, "Continue."].join("\n");
-
 /** A required sandbox that is unavailable ends the process before its first message. */
 const factsOf = ({ sandbox, trusted }: ConversationSetup): TranslatorSettings["facts"] => ({
   ...(sandbox && { sandbox: sandbox.on ? { on: true } : sandbox }),
@@ -419,7 +399,3 @@ const flagSettings = ({ model, effort }: TurnOptions): Parameters<Query["applyFl
   model,
   effortLevel: (effort as EffortLevel | undefined) ?? null,
 });
-
-/** Deterministic: a call maps to the same thread in every process of the conversation. */
-const threadId = (conversation: string, toolUseId: string): ThreadId =>
-  `sthr_${createHash("sha256").update(`${conversation}/${toolUseId}`).digest("hex").slice(0, 26)}` as ThreadId;

@@ -1,10 +1,4 @@
-import {
-  RequestError,
-  type BackgroundTask,
-  type Interruption,
-  type SessionEvent,
-  type SessionEventBody,
-} from "@tandem/protocol";
+import { RequestError, type BackgroundTask, type Interruption, type SessionEventBody } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow } from "@tandem/storage";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { isoNow, sleep } from "../host/clock.ts";
@@ -23,6 +17,7 @@ import { errorDetail } from "../log/error-detail.ts";
 import { interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
 import { canReleaseProcess, isBusy, isWaiting } from "../turn/turn-state.ts";
+import { SessionInput } from "./session-input.ts";
 import { TurnWaits } from "./turn-waits.ts";
 import { needsNewProcess } from "../process/turn-options.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
@@ -44,6 +39,7 @@ export class SessionActor {
   readonly lease: Lease;
   readonly #dependencies: ActorDependencies;
   readonly #writer: SessionWriter;
+  readonly #input: SessionInput;
   readonly #runner: TurnRunner;
   readonly #serial = new SerialQueue();
   readonly #timer: Timer;
@@ -63,6 +59,7 @@ export class SessionActor {
     this.#timer = new Timer(dependencies.settings.clock);
     this.lease = lease;
     this.#writer = writer;
+    this.#input = new SessionInput(dependencies.store.inbox, writer);
     this.#runs = dependencies.mayRun(writer.row);
     const { clock, databaseWait = DATABASE_WAIT_MS } = dependencies.settings;
     this.#database = new DatabaseWait(clock, databaseWait);
@@ -75,7 +72,7 @@ export class SessionActor {
       ledger,
       next: (step) => this.#unattended(this.#serial.run(step)),
       takeInput: () => this.#takeInput(),
-      hasMessage: () => this.#hasMessage(),
+      hasMessage: async () => !this.#isStopping && !this.#isFinishing && (await this.#input.hasMessage()),
       onBegin: () => {
         this.#timer.clear();
         this.#runner.process.setBusy();
@@ -162,9 +159,9 @@ export class SessionActor {
   /** Removes a queued message. False if it is not queued, or on its way to the agent. */
   takeBack(id: string, by?: string): Promise<boolean> {
     return this.#step(async () => {
-      const message = (await this.#queuedInput()).find((event) => event.id === id && event.type === "user.message");
+      const message = (await this.#input.list()).find((event) => event.id === id && event.type === "user.message");
       if (!message || this.#runner.isSteeredBy(message.id)) return false;
-      await this.#drop([message], by === undefined ? "taken back" : `taken back by ${by}`);
+      await this.#input.drop([message], by === undefined ? "taken back" : `taken back by ${by}`);
       return true;
     });
   }
@@ -197,7 +194,7 @@ export class SessionActor {
   /** Makes the session read-only. */
   archive(by?: string): Promise<SessionRow> {
     return this.#finish(async () => {
-      await this.#drop(await this.#queuedInput(), "the session is archived");
+      await this.#input.drop(await this.#input.list(), "the session is archived");
       const archivedAt = isoNow(this.#dependencies.settings.clock);
       const terminated = { type: "session.status_terminated" as const, ...(by !== undefined && { tandem: { by } }) };
       await this.#writer.write([terminated], { ...TERMINATED, archivedAt });
@@ -355,38 +352,20 @@ export class SessionActor {
 
   async #takeInput(): Promise<void> {
     if (this.#gone || this.#isStopping || this.#isFinishing || !this.#runs) return;
-    const waiting = await this.#queuedInput();
+    const waiting = await this.#input.list();
     // Resuming after the kill switch wakes every session with queued input.
     if (waiting.length > 0 && (await this.#dependencies.halted())) return;
-    if (this.row.archivedAt) return this.#drop(waiting, "the session is archived");
+    if (this.row.archivedAt) return this.#input.drop(waiting, "the session is archived");
     // Interrupts and answers do not queue behind messages.
     for (const event of waiting) if (event.type === "user.interrupt") await this.#runner.interrupt(event);
     const unbegun = waiting.filter((event) => isCancelled(event, waiting));
-    if (unbegun.length > 0) await this.#drop(unbegun, "interrupted before its turn began");
+    if (unbegun.length > 0) await this.#input.drop(unbegun, "interrupted before its turn began");
     for (const event of waiting.filter(isAnswer)) {
-      if (!(await this.#runner.answer(event))) await this.#drop([event], "nothing waits for this answer any more");
+      if (!(await this.#runner.answer(event)))
+        await this.#input.drop([event], "nothing waits for this answer any more");
     }
     for (const event of waiting) {
       if (event.type === "user.message" && !unbegun.includes(event)) await this.#runner.offer(event);
-    }
-  }
-
-  /** The store may still list input that is being moved to the log: taking it twice must be avoided. */
-  async #queuedInput(): Promise<SessionEvent[]> {
-    const listed = await this.#dependencies.store.inbox.list(this.row.id);
-    return listed.filter((event) => !this.#writer.hasTaken(event));
-  }
-
-  /** False if the store fails: the next look finds the message. */
-  async #hasMessage(): Promise<boolean> {
-    if (this.#isStopping || this.#isFinishing) return false;
-    const waiting = await this.#queuedInput().catch(() => []);
-    return waiting.some(({ type }) => type === "user.message");
-  }
-
-  async #drop(events: readonly SessionEvent[], reason: string): Promise<void> {
-    for (const event of events) {
-      await this.#writer.take(event, [{ thread: null, body: { type: "tandem.dropped", event_id: event.id, reason } }]);
     }
   }
 

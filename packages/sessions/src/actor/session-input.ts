@@ -1,0 +1,32 @@
+import type { SessionEvent } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import type { SessionWriter } from "../log/session-writer.ts";
+
+/** The events that clients sent to a session and no turn has taken yet. */
+export class SessionInput {
+  readonly #inbox: Store["inbox"];
+  readonly #writer: SessionWriter;
+
+  constructor(inbox: Store["inbox"], writer: SessionWriter) {
+    this.#inbox = inbox;
+    this.#writer = writer;
+  }
+
+  /** The store may still list input that is being moved to the log: taking it twice must be avoided. */
+  async list(): Promise<SessionEvent[]> {
+    const listed = await this.#inbox.list(this.#writer.row.id);
+    return listed.filter((event) => !this.#writer.hasTaken(event));
+  }
+
+  /** False if the store fails: the next look finds the message. */
+  async hasMessage(): Promise<boolean> {
+    const waiting = await this.list().catch(() => []);
+    return waiting.some(({ type }) => type === "user.message");
+  }
+
+  async drop(events: readonly SessionEvent[], reason: string): Promise<void> {
+    for (const event of events) {
+      await this.#writer.take(event, [{ thread: null, body: { type: "tandem.dropped", event_id: event.id, reason } }]);
+    }
+  }
+}
