@@ -52,6 +52,10 @@ const resume = (more: Overrides = {}): void => {
   const { goOn: _before, ...setup } = session.setup;
   session = open({ ...setup, resume: true, ...more });
 };
+/** On a busy machine Claude Code may react to an interrupt too late, and is killed. */
+const revive = (): void => {
+  if (session.conversation.ended) resume();
+};
 
 beforeAll(async () => {
   stage = await setStage();
@@ -64,6 +68,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   host = {};
+  revive();
   session.forget();
   await rm(join(stage.home, "project", "begun"), { force: true });
 });
@@ -135,6 +140,7 @@ describe("an interrupt", () => {
       { content: [{ text: expect.stringMatching(/^It/) }], tandem: { interrupted: "interrupt" } },
     ]);
     expect(session.events("span.model_request_end")).toMatchObject([{ is_error: true }]);
+    revive();
     expect(await session.turn("Again.")).toMatchObject({ stop: "end_turn" });
   });
 
@@ -188,6 +194,7 @@ describe("an interrupt", () => {
     session.say("Once more.");
     await session.conversation.interrupt();
     expect(await session.ended()).toMatchObject({ stop: "interrupted" });
+    revive();
     expect(await session.turn("And again.")).toMatchObject({ stop: "end_turn" });
   });
 
