@@ -129,8 +129,8 @@ describe("typed errors", () => {
   ];
   // The runtime's contract verifies all codes. In `npm test`, one of each kind shows that no other model is tried, and
   // that the next call succeeds: with a rejected credential, an API error, a broken stream and a rejected answer.
-  const kinds = ["a refused token", "an overloaded API", "a connection cut in mid-answer", "a refusal"];
-  test.each(cases.filter(([name]) => inject("soak") || kinds.includes(name)))("%s", async (_, reply, code) => {
+  const kinds = new Set(["a refused token", "an overloaded API", "a connection cut in mid-answer", "a refusal"]);
+  test.each(cases.filter(([name]) => inject("soak") || kinds.has(name)))("%s", async (_, reply, code) => {
     stage.rehearsal.use([always(reply)]);
     const error = await failure(claude.text(call()));
     expect({ code: error.code, message: error.message }).toMatchObject({ code });
