@@ -15,6 +15,7 @@ import {
   callStatus,
   repeatedAnswer,
   runningCalls,
+  savedCalls,
   unanswered,
   type Answer,
 } from "./pending-calls.ts";
@@ -206,10 +207,13 @@ export class ApprovalRequests {
     if (event.type === "agent.mcp_tool_result") this.#close(event.mcp_tool_use_id, event);
   }
 
-  /** Calls of the primary thread that survive the death of their process. */
+  /**
+   * Calls of the primary thread that survive the death of their process. An unsaved call does not: the transcript lacks it,
+   * so it could not run, and no client was asked yet.
+   */
   get survivors(): OpenCall[] {
     const { calls } = this.#state;
-    const kept = [...unanswered(calls), ...allowedCalls(calls), ...runningCalls(calls)];
+    const kept = [...savedCalls(calls), ...allowedCalls(calls), ...runningCalls(calls)];
     return kept.filter(({ thread }) => thread === null);
   }
 

@@ -131,6 +131,10 @@ const isDismissal = (answer: Answer): boolean =>
 export const unanswered = ({ calls }: PendingCalls): OpenCall[] =>
   [...calls.values()].filter(isOpen).map(({ call }) => call);
 
+/** Calls that a person or client was asked about, and has to do something about. */
+export const savedCalls = ({ calls }: PendingCalls): OpenCall[] =>
+  [...calls.values()].flatMap((known) => (isOpen(known) && known.status !== "unsaved" ? [known.call] : []));
+
 /** Calls that are allowed and have not started. */
 export const allowedCalls = ({ calls }: PendingCalls): OpenCall[] =>
   [...calls.values()].filter(isAllowed).map(({ call }) => call);

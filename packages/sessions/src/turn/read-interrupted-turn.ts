@@ -1,10 +1,11 @@
 import type { EventId, EventOf, LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
-import type { EventLog, SessionRow } from "@tandem/storage";
+import type { SessionRow, Store } from "@tandem/storage";
 import { announcedCalls, openCalls, readOpenTurn, waitingCalls, type OpenCall } from "../log/open-turn.ts";
 import { answeredCall } from "../approvals/answer-event.ts";
 import { grantedCalls, openGrants } from "../approvals/legacy-grants.ts";
 import { allowsRun, isAnswer } from "../approvals/pending-calls.ts";
 import type { InheritedRequests } from "../approvals/approval-requests.ts";
+import { loadTranscripts } from "../process/transcript-store.ts";
 
 /** The state of a turn whose writer died or gave it up, as its log shows it. */
 export interface InterruptedTurn extends InheritedRequests {
@@ -12,7 +13,7 @@ export interface InterruptedTurn extends InheritedRequests {
   messages: EventId[];
   /** A call may run, or answers came without a process and no model request since: the turn continues in any case. */
   isUntold: boolean;
-  /** Requests of subagents, which died with their process. */
+  /** Requests that died with their process: of subagents, and of calls that the transcript does not contain. */
   cancelled: OpenCall[];
   /** Calls without a result; their effect is unknown. */
   running: OpenCall[];
@@ -25,18 +26,22 @@ export interface InterruptedTurn extends InheritedRequests {
 }
 
 /** Undefined if no turn was open. */
-export async function readInterruptedTurn(log: EventLog, row: SessionRow): Promise<InterruptedTurn | undefined> {
-  const events = await readOpenTurn(log, row.id);
+export async function readInterruptedTurn(
+  store: Pick<Store, "events" | "transcripts">,
+  row: SessionRow,
+): Promise<InterruptedTurn | undefined> {
+  const events = await readOpenTurn(store.events, row.id);
   const wasRunning = row.status === "running" || row.status === "rescheduling";
   const asked = waitingCalls(events);
-  const waiting = asked.filter(({ thread }) => thread === null || !wasRunning);
+  const lost = await lostCalls(store, row, asked, announcedCalls(events));
+  const waiting = asked.filter((call) => !lost.includes(call) && (call.thread === null || !wasRunning));
   const answered = [...answeredCalls(events), ...grantedCalls(unstarted(events), events)];
   if (!wasRunning && asked.length === 0 && !answered.some(allowsRun)) return undefined;
   const grants = openGrants(events);
   const started = allowedAnswers(startedCalls(events), events);
   const unknown = started.flatMap(({ call }) => (isSettling(asked, answered, call.use.id) ? [] : [call]));
   const given = [...started, ...answered].map(({ call }) => call);
-  const stays = new Set([...waiting, ...given].map(({ use }) => use.id));
+  const handled = new Set([...asked, ...given].map(({ use }) => use.id));
   const counted = events.findLastIndex(({ event }) => event.type === "session.usage");
   return {
     messages: events.flatMap(({ event }) => (event.type === "user.message" ? [event.id] : [])),
@@ -48,13 +53,34 @@ export async function readInterruptedTurn(log: EventLog, row: SessionRow): Promi
     unknown,
     started,
     cancelled: asked.filter((call) => !waiting.includes(call)),
-    running: [...openCalls(events).values()].filter(({ use }) => !stays.has(use.id)),
+    running: [...openCalls(events).values()].filter(({ use }) => !handled.has(use.id)),
     isHandedOver: events.findLast(({ event }) => isStanding(event.type))?.event.type === "tandem.handover",
     windows: events.filter(({ event }) => event.type === "tandem.parked").length,
     uncounted: events
       .slice(counted + 1)
       .flatMap(({ thread, event }) => (event.type === "span.model_request_end" ? [{ thread, end: event }] : [])),
   };
+}
+
+/**
+ * Calls that no client was asked about and that the transcript does not contain: the process died before Claude Code had
+ * written them. They could not run after an answer. The model has forgotten them too, and makes them again.
+ */
+async function lostCalls(
+  { transcripts }: Pick<Store, "transcripts">,
+  row: SessionRow,
+  asked: readonly OpenCall[],
+  announced: readonly EventId[],
+): Promise<OpenCall[]> {
+  const isUntold = ({ thread, use }: OpenCall): boolean =>
+    thread === null && use.tandem.outcome_of === undefined && !announced.includes(use.id);
+  const untold = asked.filter(isUntold);
+  if (untold.length === 0) return [];
+  // Imported lazily: commands that only read sessions start faster without it.
+  const { callsIn } = await import("@tandem/claude-code");
+  const lines = (await loadTranscripts(transcripts, row.id, row.claudeSession)).get("") ?? [];
+  const stored = new Set(lines.flatMap(callsIn).map(({ id }) => id));
+  return untold.filter(({ use }) => !stored.has(use.tandem.tool_use_id));
 }
 
 const isStanding = (type: string): boolean => type === "tandem.handover" || type === "session.status_running";

@@ -113,7 +113,7 @@ export class TurnRunner {
    */
   async inherit(closes?: true): Promise<void> {
     const { store, settings, writer } = this.#dependencies;
-    const interrupted = await readInterruptedTurn(store.events, this.#row);
+    const interrupted = await readInterruptedTurn(store, this.#row);
     if (!interrupted) return;
     const { messages, windows: quotaWaits } = interrupted;
     this.#machine.apply({ type: "inherit", at: this.#now, messages, quotaWaits });
@@ -130,7 +130,7 @@ export class TurnRunner {
     }
     const { lastLoss = "The server or its Claude Code process died in the middle of the turn." } = this.#dependencies;
     const cause = lastLoss;
-    const closed = interrupted.running.map(({ use }) => use.id);
+    const closed = [...interrupted.running, ...interrupted.cancelled].map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
     if (settings.recovery === "resume" || interrupted.isUntold) {
       await writer.place(this.#status.running(), { status: "running" });
