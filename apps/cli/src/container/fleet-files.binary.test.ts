@@ -86,9 +86,12 @@ test.skipIf(whyNoPostgres() !== undefined)(
         expect(await probe(port, { path: "/v1/agents", httpHeaders: [{ name: "Host", value: "10.0.0.7" }] })).toBe(403);
       }
       const token = (await readFile(join(server.data, "token"), "utf8")).trim();
-      const fleet = await fetch(`http://127.0.0.1:${server.port}/v1/fleet`, { headers: { "x-api-key": token } });
-      expect(fleet.status).toBe(200);
-      expect(await fleet.text()).toContain("tandem-worker-0");
+      const fleet = async (): Promise<string> => {
+        const answer = await fetch(`http://127.0.0.1:${server.port}/v1/fleet`, { headers: { "x-api-key": token } });
+        expect(answer.status).toBe(200);
+        return answer.text();
+      };
+      await expect.poll(fleet).toContain("tandem-worker-0");
     } finally {
       for (const { child } of [server, worker]) child.kill("SIGTERM");
       await Promise.all([server.exit, worker.exit]);

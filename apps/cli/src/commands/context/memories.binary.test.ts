@@ -62,6 +62,7 @@ test.each([
 
 test("captures a session's memories, and reports obstacles", async () => {
   await using machine = await scratchMachine(`${NO_MODEL}memory:\n  capture: propose\n`);
+  await machine.trust();
   await machine.run(["memories", "list"]);
   await using store = await openStore(machine.folder.join("home", ".tandem", "tandem.db"));
   expect(await store.sessions.get("sesn_none")).toBeUndefined();
