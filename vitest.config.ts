@@ -63,7 +63,7 @@ export default defineConfig({
           pool: "forks",
           isolate: false,
           // They often wait for other processes and timers: with one worker per core, both cores are idle part of the time.
-          maxWorkers: 4,
+          maxWorkers: 5,
           ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 30_000 }),
         },
       },

