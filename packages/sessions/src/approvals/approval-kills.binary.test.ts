@@ -121,64 +121,67 @@ const statesOf = (events: readonly LoggedEvent[], use: EventId | undefined): Too
   events.flatMap(({ event }) => (event.type === "tandem.tool_state" && event.event_id === use ? [event.state] : []));
 
 // `npm test` kills at chosen moments: see `approvals-killed.binary.test.ts` and `late-approval.binary.test.ts`.
-test.runIf(inject("soak"))(`calls that ask survive ${KILLS} kills of server and child: none runs twice, and none is done without its effect`, async () => {
-  await using stage = await setEngineStage([
-    always(({ lastUserText }) => {
-      const name = /^Run (\S+)\.$/.exec(lastUserText)?.[1];
-      return name === undefined
-        ? text("Done.")
-        : toolUse("Bash", { command: `echo ${name} >> effects.txt; sleep 0.${Math.floor(Math.random() * 10)}` });
-    }),
-  ]);
-  await using store = await openStore(join(stage.root, "tandem.db"));
-  const drill = new Drill(stage, store, await CommandedEngine.start(stage));
-  const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => drill.begin()));
-  const driving = Promise.all(sessions.map((session, index) => drill.drive(session, `s${index}`)));
-  const kills = { server: 0, child: 0 };
-  while (kills.server + kills.child < KILLS) {
-    // Most kills would otherwise come before a call is asked about.
-    const { steps } = drill;
-    await expect.poll(() => drill.steps).toBeGreaterThan(steps);
-    await sleep(Math.random() * PACE_MS);
-    const children = await stage.processes();
-    const child = children[Math.floor(Math.random() * children.length)];
-    if (child !== undefined && Math.random() < 0.6) {
-      try {
-        process.kill(child, "SIGKILL");
-        kills.child += 1;
-      } catch {
-        // It has exited by itself.
+test.runIf(inject("soak"))(
+  `calls that ask survive ${KILLS} kills of server and child: none runs twice, and none is done without its effect`,
+  async () => {
+    await using stage = await setEngineStage([
+      always(({ lastUserText }) => {
+        const name = /^Run (\S+)\.$/.exec(lastUserText)?.[1];
+        return name === undefined
+          ? text("Done.")
+          : toolUse("Bash", { command: `echo ${name} >> effects.txt; sleep 0.${Math.floor(Math.random() * 10)}` });
+      }),
+    ]);
+    await using store = await openStore(join(stage.root, "tandem.db"));
+    const drill = new Drill(stage, store, await CommandedEngine.start(stage));
+    const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => drill.begin()));
+    const driving = Promise.all(sessions.map((session, index) => drill.drive(session, `s${index}`)));
+    const kills = { server: 0, child: 0 };
+    while (kills.server + kills.child < KILLS) {
+      // Most kills would otherwise come before a call is asked about.
+      const { steps } = drill;
+      await expect.poll(() => drill.steps).toBeGreaterThan(steps);
+      await sleep(Math.random() * PACE_MS);
+      const children = await stage.processes();
+      const child = children[Math.floor(Math.random() * children.length)];
+      if (child !== undefined && Math.random() < 0.6) {
+        try {
+          process.kill(child, "SIGKILL");
+          kills.child += 1;
+        } catch {
+          // It has exited by itself.
+        }
+      } else {
+        await drill.engine.kill();
+        drill.engine = await CommandedEngine.start(stage);
+        kills.server += 1;
       }
-    } else {
-      await drill.engine.kill();
-      drill.engine = await CommandedEngine.start(stage);
-      kills.server += 1;
     }
-  }
-  drill.isOver = true;
-  await driving;
-  await drill.engine.kill();
+    drill.isOver = true;
+    await driving;
+    await drill.engine.kill();
 
-  const file = join(stage.folder, "effects.txt");
-  const effects = existsSync(file) ? (await readFile(file, "utf8")).trim().split("\n") : [];
-  const judged = drill.calls.map((call) => ({
-    ...call,
-    state: call.states.at(-1),
-    effects: effects.filter((name) => name === call.name).length,
-  }));
-  const tally = Object.groupBy(
-    judged,
-    ({ state, isReported }) => `${state ?? "not asked"}${isReported ? " (reported)" : ""}`,
-  );
-  const counts = Object.entries(tally).map(([state, of]) => `${state}: ${of.length}`);
-  console.log(
-    `${KILLS} kills (${kills.server} server, ${kills.child} child), ${judged.length} calls: ${counts.join(", ")}`,
-  );
-  const isWrong = ({ state, isReported, effects: count }: (typeof judged)[number]): boolean =>
-    count > 1 ||
-    (state === "done" && !isReported && count !== 1) ||
-    (count > 0 && ["denied", "expired", "interrupted", "allowed", "waiting", undefined].includes(state));
-  expect(judged.filter(isWrong)).toEqual([]);
-  expect(drill.refusals.filter((sentence) => !sentence.includes("conflict"))).toEqual([]);
-  expect(judged.length).toBeGreaterThan(0);
-});
+    const file = join(stage.folder, "effects.txt");
+    const effects = existsSync(file) ? (await readFile(file, "utf8")).trim().split("\n") : [];
+    const judged = drill.calls.map((call) => ({
+      ...call,
+      state: call.states.at(-1),
+      effects: effects.filter((name) => name === call.name).length,
+    }));
+    const tally = Object.groupBy(
+      judged,
+      ({ state, isReported }) => `${state ?? "not asked"}${isReported ? " (reported)" : ""}`,
+    );
+    const counts = Object.entries(tally).map(([state, of]) => `${state}: ${of.length}`);
+    console.log(
+      `${KILLS} kills (${kills.server} server, ${kills.child} child), ${judged.length} calls: ${counts.join(", ")}`,
+    );
+    const isWrong = ({ state, isReported, effects: count }: (typeof judged)[number]): boolean =>
+      count > 1 ||
+      (state === "done" && !isReported && count !== 1) ||
+      (count > 0 && ["denied", "expired", "interrupted", "allowed", "waiting", undefined].includes(state));
+    expect(judged.filter(isWrong)).toEqual([]);
+    expect(drill.refusals.filter((sentence) => !sentence.includes("conflict"))).toEqual([]);
+    expect(judged.length).toBeGreaterThan(0);
+  },
+);
