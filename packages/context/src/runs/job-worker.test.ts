@@ -99,6 +99,27 @@ test("another worker resumes the job of a stopping worker", async () => {
   expect([await queue.dead(), first.warnings, second.warnings]).toEqual([[], [], []]);
 });
 
+test("a job that its holder releases between two looks is taken", async () => {
+  const space = newSpace();
+  await using queue = createEmbeddedQueue({ attempts: 1 });
+  // A worker looks for cancelled jobs first, then for one to take.
+  let hidden = 0;
+  const waiting: Store["jobs"]["waiting"] = async (...args) => {
+    const jobs = await store.jobs.waiting(...args);
+    if (hidden === 0) return jobs;
+    hidden -= 1;
+    return [];
+  };
+  await using worker = openProcess("worker", space, { queue, on: { ...store, jobs: { ...store.jobs, waiting } } });
+  await worker.runner.resume();
+  hidden = 2;
+  await using server = openProcess("server", space, { queue });
+  const { id } = await server.runner.start("wait", {});
+  expect([await stateOf(id), hidden]).toEqual(["running", 0]);
+  worker.end();
+  await expect.poll(() => stateOf(id)).toBe("done");
+});
+
 test("a run that cannot be taken becomes a dead letter, and can be requeued", async () => {
   const space = newSpace();
   await using queue = createEmbeddedQueue({ attempts: 2, pauseSeconds: 0 });

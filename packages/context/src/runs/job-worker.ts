@@ -172,12 +172,13 @@ export class JobWorker {
 
   /**
    * Waits until the worker that holds a job of this kind has released it, or has died and its lease has expired. False if
-   * no worker holds one, or the worker has renewed its lease and so is alive.
+   * there is no job to take, or the worker has renewed its lease and so is alive.
    */
   async #outlivesHolder(kind: string, signal: AbortSignal): Promise<boolean> {
     const { store, space } = this.#options;
     const held = await store.jobs.held(space, kind);
-    if (!held) return false;
+    // The holder may have released its job since the last look.
+    if (!held) return (await this.#next(kind)) !== undefined;
     for (let left = untilLapse(held); left > 0 && !signal.aborted; left = untilLapse(held)) {
       await pause(Math.min(LOOK_MS, left), signal);
       if (!(await store.jobs.holder(held.id))) return true;
