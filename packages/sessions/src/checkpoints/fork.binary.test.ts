@@ -227,7 +227,7 @@ describe("compaction", () => {
     expect(stage.rehearsal.requests).toHaveLength(1);
     stage.rehearsal.use([summary]);
     const head = await quiet.engine.sessions.head(session.id);
-    expect(await quiet.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
+    await expect.poll(() => quiet.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
     expect(stage.rehearsal.requests).toHaveLength(0);
     await quiet.engine.history.compact(session.id);
     const events = await quiet.until(session, ({ event }) => event.type === "session.status_idle", head);

@@ -121,7 +121,7 @@ test("a server writes what needs no turn, and lets go at once; a session that no
     error: { message: expect.stringContaining("the disk is broken"), tandem: { code: "unavailable" } },
   });
   expect((await server.engine.sessions.get(session.id)).status).toBe("idle");
-  expect(await queue.dead()).toHaveLength(1);
+  await expect.poll(() => queue.dead()).toHaveLength(1);
   isBroken = false;
   // It is left alone until it is sent again.
   await queue.requeue(session.id);
