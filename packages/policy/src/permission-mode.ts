@@ -19,7 +19,7 @@ export function checkMode(mode: string, account: HostAccount, place: string): Pe
   if (known !== "bypassPermissions" || account.uid !== 0 || account.isDisposable) return known;
   throw new RequestError(
     "forbidden",
-    `${place}: bypassPermissions is refused to root: a command that nobody was asked about could do anything to this machine.`,
+    `${place}: bypassPermissions is refused to root: a command that runs without being asked about could do anything to this machine.`,
     {
       fix:
         "Run Tandem as another user, or allow what you need by rules (`tandem rules add`). " +

@@ -1,16 +1,13 @@
 export type { CallReport, Cost, Payer } from "./models/call-report.ts";
+export { configSchema, defaultConfig, type Config, type LlmConfig } from "./config/config.ts";
 export {
   BACKENDS,
   CLAUDE_CODE_AUTHS,
   ROLES,
-  configSchema,
-  defaultConfig,
   type Backend,
   type ClaudeCodeAuth,
-  type Config,
-  type LlmConfig,
   type Role,
-} from "./config/config.ts";
+} from "./config/llm-config.ts";
 export {
   CONNECTION_DRIVERS,
   SOURCE_TYPES,

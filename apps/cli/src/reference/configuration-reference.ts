@@ -31,7 +31,7 @@ A secret never stands in the file, only the place where it is kept. Its value is
 
 ## Trust
 
-The \`tandem.yaml\` of a folder that you have cloned was written by somebody else. A setting that decides who pays, which
+The \`tandem.yaml\` of a folder that you have cloned was written by another person. A setting that decides who pays, which
 changes a person reviews, which programs run, or where data goes takes effect only after \`tandem trust\`, and only with the
 values that you have trusted: when one of them changes, you are asked again. These are the settings marked *needs trust*
 below; one that has its default needs none. In the JSON Schema, every other setting says why it is harmless

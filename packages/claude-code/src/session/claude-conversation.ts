@@ -152,12 +152,13 @@ export class ClaudeConversation implements Conversation {
   }
 
   async adjust(options: TurnOptions): Promise<void> {
-    const { model, effort, planning } = this.#options;
+    const { model, effort, planning } = options;
+    const before = this.#options;
     const change = async (): Promise<void> => {
       // Not `setModel`, which sends a model request.
-      if (options.model !== model || options.effort !== effort)
-        await this.#query.applyFlagSettings(flagSettings(options));
-      if (options.planning !== planning) await this.#query.setPermissionMode(options.planning ? "plan" : "default");
+      if (model !== before.model || effort !== before.effort)
+        await this.#query.applyFlagSettings({ model, effortLevel: (effort as EffortLevel | undefined) ?? null });
+      if (planning !== before.planning) await this.#query.setPermissionMode(planning ? "plan" : "default");
     };
     await this.#within(this.#setup.deadlines.init, "change its model", change());
     this.#options = options;
@@ -393,9 +394,4 @@ export class ClaudeConversation implements Conversation {
 const factsOf = ({ sandbox, trusted }: ConversationSetup): TranslatorSettings["facts"] => ({
   ...(sandbox && { sandbox: sandbox.on ? { on: true } : sandbox }),
   ...(trusted && { skills: [...trusted.skills] }),
-});
-
-const flagSettings = ({ model, effort }: TurnOptions): Parameters<Query["applyFlagSettings"]>[0] => ({
-  model,
-  effortLevel: (effort as EffortLevel | undefined) ?? null,
 });

@@ -7,7 +7,7 @@ import { expandLine } from "../shell/expand-line.ts";
 import { compiled } from "./made-up-rules.ts";
 
 /** A path that no test creates, so that no word names an existing file. */
-const paths: SessionPaths = { folder: `${tmpdir()}/tandem-no-such-project`, home: "/home/nobody", foldsCase: false };
+const paths: SessionPaths = { folder: `${tmpdir()}/tandem-no-such-project`, home: "/home/user", foldsCase: false };
 
 /** Rules that refuse `*` after these programs would fail to compile; a line that starts them gets no rule for them. */
 const NO_RULE = new Set(["env", "xargs", "exec", "eval", "sudo", "sh", "bash"]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { configSchema, defaultConfig, ROLES } from "./config.ts";
+import { configSchema, defaultConfig } from "./config.ts";
+import { ROLES } from "./llm-config.ts";
 import { secretReference } from "./secret-reference.ts";
 
 const refusal = (llm: unknown) => configSchema.safeParse({ llm }).error?.issues.map((issue) => issue.path.join("."));

@@ -1,4 +1,4 @@
-import type { Backend, Role } from "../config/config.ts";
+import type { Backend, Role } from "../config/llm-config.ts";
 import type { LlmErrorCode } from "../errors/llm-error.ts";
 import type { Usage } from "./usage.ts";
 
