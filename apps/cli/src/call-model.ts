@@ -4,7 +4,7 @@ import { describeReport } from "./call-report-line.ts";
 import { createRuntime } from "@tandem/tandem/compose";
 import { parseDuration } from "@tandem/tandem/config";
 import type { Invocation } from "./invocation.ts";
-import { openProject } from "@tandem/tandem/project";
+import { openCallProject } from "@tandem/tandem/project";
 import { Progress } from "./progress.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { styleFor, write } from "./terminal.ts";
@@ -29,7 +29,7 @@ export async function callModel<T>(
 ): Promise<{ answer: T; report: CallReport }> {
   const role = toRole(options.role);
   const patienceMs = options.patience === undefined ? undefined : parseDuration("--patience", options.patience);
-  const project = await openProject(invocation);
+  const project = await openCallProject(invocation);
   if (options.model !== undefined) project.config.llm.models[role] = options.model;
   const prompt = await readPrompt(invocation, words);
 

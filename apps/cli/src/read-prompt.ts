@@ -3,15 +3,26 @@ import { fstatSync } from "node:fs";
 import type { Invocation } from "./invocation.ts";
 
 const FIRST_BYTE_DEADLINE_MS = 30_000;
+/** How long a pipe may stay silent if the arguments contain a prompt. Hosts often leave an unused pipe open. */
+const SILENT_PIPE_MS = 1_000;
 const NOTICE_MS = 2_000;
 const LONGEST = 32 * 1024 * 1024;
+const STANDARD_INPUT = "-";
+
+/** The rule of `readPrompt`, for the help of commands. */
+export const STDIN_RULE =
+  "the prompt; standard input is added to it, or is it. A pipe that stays silent for a second is left out; `-` waits for it";
 
 /**
- * Reads the prompt from the arguments and then from a pipe. Does not read from a terminal or `/dev/null`. A pipe without data
- * is an error after a timeout, not a hang.
+ * Reads the prompt from the arguments and then from a file or pipe. Does not read from a terminal or `/dev/null`. With a
+ * prompt in the arguments, a pipe without data is left out after a second, unless `-` asks for it. Without one, it is an
+ * error after a timeout.
  */
-export async function readPrompt(invocation: Invocation, words: readonly string[], command = "text"): Promise<string> {
-  const piped = isPiped(invocation.stdin) ? await readAll(invocation) : "";
+export async function readPrompt(invocation: Invocation, given: readonly string[], command = "text"): Promise<string> {
+  const words = given.filter((word) => word !== STANDARD_INPUT);
+  const source = sourceOf(invocation.stdin);
+  const isOptional = source === "pipe" && words.length > 0 && words.length === given.length;
+  const piped = source === "none" ? "" : await readAll(invocation, isOptional);
   const prompt = [words.join(" "), piped].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "") {
     throw new TandemError("usage", "There is no prompt.", {
@@ -21,23 +32,26 @@ export async function readPrompt(invocation: Invocation, words: readonly string[
   return prompt;
 }
 
-function isPiped(stdin: NodeJS.ReadStream): boolean {
-  if (stdin.isTTY) return false;
+function sourceOf(stdin: NodeJS.ReadStream): "file" | "pipe" | "none" {
+  if (stdin.isTTY) return "none";
   try {
     const info = fstatSync(0);
-    return info.isFIFO() || info.isFile() || info.isSocket();
+    if (info.isFile()) return "file";
+    return info.isFIFO() || info.isSocket() ? "pipe" : "none";
   } catch {
     // Stdin is closed, as by `<&-`.
-    return false;
+    return "none";
   }
 }
 
-async function readAll({ stdin, stderr, signal, json }: Invocation): Promise<string> {
+async function readAll({ stdin, stderr, signal, json }: Invocation, isOptional: boolean): Promise<string> {
   const silence = new AbortController();
   const notice = setTimeout(() => {
     if (!json) stderr.write("Waiting for standard input …\n");
   }, NOTICE_MS);
-  const deadline = setTimeout(() => silence.abort(), FIRST_BYTE_DEADLINE_MS);
+  // The check follows the timer by one turn of the event loop: on a busy machine, data may have arrived before it.
+  const onSilence = () => setImmediate(() => size === 0 && silence.abort());
+  const deadline = setTimeout(onSilence, isOptional ? SILENT_PIPE_MS : FIRST_BYTE_DEADLINE_MS);
   const stop = AbortSignal.any([signal, silence.signal]);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -57,12 +71,15 @@ async function readAll({ stdin, stderr, signal, json }: Invocation): Promise<str
     }
   } catch (error) {
     if (signal.aborted) throw new TandemError("aborted", "Interrupted.", { cause: error });
-    if (silence.signal.aborted) {
-      throw new TandemError("usage", `Nothing came on standard input within ${FIRST_BYTE_DEADLINE_MS / 1000} s.`, {
-        fix: "Pipe something in, or add < /dev/null where nothing is meant to be.",
-      });
+    if (!silence.signal.aborted) throw error;
+    if (isOptional) {
+      const warning = "Standard input stayed silent, so it was left out. Add - to wait for it.";
+      stderr.write(`${json ? JSON.stringify({ warning }) : warning}\n`);
+      return "";
     }
-    throw error;
+    throw new TandemError("usage", `Nothing came on standard input within ${FIRST_BYTE_DEADLINE_MS / 1000} s.`, {
+      fix: "Pipe something in, or add < /dev/null where nothing is meant to be.",
+    });
   } finally {
     clearTimeout(notice);
     clearTimeout(deadline);

@@ -77,13 +77,13 @@ describe("tandem", () => {
 
   test("errors are JSON with --json, and have a stack only with --debug", async () => {
     await using machine = await scratchMachine();
-    const json = await machine.run(["models", "--json"]);
+    const json = await machine.run(["connections", "list", "--json"]);
     expect(json).toMatchObject({ code: 2, stdout: "" });
     expect(JSON.parse(json.stderr)).toEqual({
       error: { code: "config_missing", message: expect.any(String), fix: expect.stringContaining("tandem setup") },
     });
-    expect((await machine.run(["models"])).stderr).not.toContain("    at ");
-    expect((await machine.run(["models", "--debug"])).stderr).toContain("    at ");
+    expect((await machine.run(["connections", "list"])).stderr).not.toContain("    at ");
+    expect((await machine.run(["connections", "list", "--debug"])).stderr).toContain("    at ");
   });
 
   test("prints no colour without a terminal", async () => {

@@ -15,6 +15,19 @@ export async function openProjectOrDefaults(host: Host): Promise<Project> {
   return withClaudePath({ ...here, ...parseConfig("", here.displayPath) }, host);
 }
 
+/** Opens the project for single calls. */
+export async function openCallProject(host: Host): Promise<Project> {
+  return callProject(await openProjectOrDefaults(host));
+}
+
+/** Without a tandem.yaml, single calls run on the Claude Code login, as sessions do. */
+export function callProject(project: Project): Project {
+  if (existsSync(project.file)) return project;
+  const { llm } = project.config;
+  const onClaudeCode = { ...llm, provider: { ...llm.provider, backend: "claude-code" as const } };
+  return { ...project, config: { ...project.config, llm: onClaudeCode } };
+}
+
 export async function openProject(host: Host): Promise<Project> {
   const place = findProject(host.cwd, host.project);
   if (!place) {

@@ -16,7 +16,7 @@ import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .argument("[words...]", "one statement; standard input is added to it, or is it")
+      .argument("[words...]", "one statement; standard input is added to it, or is it (`-` waits for a slow pipe)")
       .addOption(new Option("--scope <scope>", "for whom it holds").choices(MEMORY_SCOPE_CHOICES).default("project"))
       .option("--agent <name>", "only for this agent")
       .option("--expires <time>", "how long it holds: 12h, 90d, 6w, 1y or never", "never")

@@ -1,11 +1,12 @@
 import { type Command, Option } from "commander";
 import { ROLE_CHOICES } from "../../option-choices.ts";
+import { STDIN_RULE } from "../../read-prompt.ts";
 import type { Registration } from "../registration.ts";
 
 /** Adds the options of every single call. */
 export const callOptions = (command: Command, json: Registration["json"]): Command =>
   command
-    .argument("[prompt...]", "the prompt; standard input is added to it, or is it")
+    .argument("[prompt...]", STDIN_RULE)
     .option("-s, --system <text>", "the system prompt")
     .addOption(new Option("-r, --role <role>", "what the call is for").choices(ROLE_CHOICES).default("default"))
     .option("-m, --model <name>", "another model than the role's own")

@@ -1,7 +1,7 @@
 import { MODELS_AS_OF, type ListPrice } from "@tandem/protocol";
 import type { ModelInfo } from "@tandem/runtime";
 import type { Invocation } from "../../invocation.ts";
-import { describeProject, openProject } from "@tandem/tandem/project";
+import { describeProject, openCallProject } from "@tandem/tandem/project";
 import { complete, knownModels, type KnownModels } from "@tandem/tandem/models";
 import { Progress } from "../../progress.ts";
 import { ago } from "../../human-units.ts";
@@ -27,7 +27,7 @@ const DEADLINE_MS = 20_000;
 const UNKNOWN = "–";
 
 export async function models(invocation: Invocation, { refresh = false }: { refresh?: boolean } = {}): Promise<void> {
-  const project = await openProject(invocation);
+  const project = await openCallProject(invocation);
   const { models: roles } = await describeProject(project);
   const known = await (async () => {
     using _ = new Progress(invocation, "Asking for the models …");

@@ -65,6 +65,19 @@ describe("tandem text", () => {
     expect(second).toContain("Summarise:\\n\\nthe piped part");
   });
 
+  test("answers though a pipe stays open and silent, and waits for a slow one with -", async () => {
+    await using machine = await rehearsedMachine([times(2, text("ok"))]);
+    const silent = machine.open(["text", "hi"], { env: KEY });
+    expect(await silent.outcome).toMatchObject({ code: 0, stdout: "ok\n", stderr: expect.stringContaining("Add -") });
+    const slow = machine.open(["text", "Summarise:", "-"], { env: KEY });
+    // The notice comes after the time at which a silent pipe would be left out.
+    await once(slow.stderr, "data");
+    slow.stdin.end("the slow part");
+    expect(await slow.outcome).toMatchObject({ code: 0, stdout: "ok\n" });
+    const [first, second] = machine.rehearsal.modelRequests.map(({ lastUserText }) => lastUserText);
+    expect([first, second]).toEqual(["hi", "Summarise:\n\nthe slow part"]);
+  });
+
   test("--json includes usage, price and payer", async () => {
     await using machine = await rehearsedMachine([text("The Rhine.")]);
     const { stdout } = await machine.run(["text", "hi", "--json", "--role", "triage"], { env: KEY });
@@ -259,7 +272,8 @@ describe("on Claude Code", () => {
 
   test("uses and bills the user's login and ignores a stray key", async () => {
     await using rehearsal = await startRehearsal([always(text("The Rhine."))], { proxy: true });
-    await using machine = await scratchMachine(LOGIN);
+    // Without a tandem.yaml, calls run on the login too.
+    await using machine = await scratchMachine();
     const { accessToken } = await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
     const { code, stdout } = await machine.run(["text", "hi", "--json"], {
       env: { ...KEY, ...rehearsal.proxy.variables },

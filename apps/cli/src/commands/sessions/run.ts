@@ -5,7 +5,7 @@ import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { readLimits } from "./budget.ts";
-import { readPrompt } from "../../read-prompt.ts";
+import { readPrompt, STDIN_RULE } from "../../read-prompt.ts";
 import { readJsonSchema } from "../../read-schema-file.ts";
 import { createApprover } from "../../run/approver.ts";
 import { LiveView } from "../../run/live-view.ts";
@@ -22,7 +22,7 @@ import { EFFORT_CHOICES, MODE_CHOICES, OUTPUT_FORMATS, type OutputFormat } from 
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
-    .argument("[prompt...]", "the prompt; standard input is added to it, or is it")
+    .argument("[prompt...]", STDIN_RULE)
     .option("-a, --agent <id>", "an agent, by id or name (default: one that is made for this command)")
     .option("--cwd <dir>", "the folder to work in (default: this one)")
     .option("--worktree [name]", "in a git worktree of its own, on the branch tandem/NAME (default: the session's id)")

@@ -103,6 +103,18 @@ describe("tandem config", () => {
     expect(await readFile(machine.folder.join("project", "tandem.yaml"), "utf8")).toBe(FILE);
   });
 
+  test("show and get work without a tandem.yaml", async () => {
+    await using machine = await scratchMachine();
+    const { code, stdout } = await machine.run(["config", "show"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^llm\.provider\.backend +claude-code +default$/m);
+    expect(await machine.run(["config", "get", "llm.models.default"])).toMatchObject({ code: 0, stdout: "sonnet\n" });
+    expect(await machine.run(["config", "set", "llm.models.default", "opus"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("tandem setup"),
+    });
+  });
+
   test("show lists the effective settings and their sources", async () => {
     await using machine = await scratchMachine(FILE);
     const { stdout } = await machine.run(["config", "show", "--json"]);

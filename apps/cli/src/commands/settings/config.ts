@@ -1,4 +1,5 @@
 import { formatDuration, nearest, TandemError } from "@tandem/protocol";
+import { existsSync } from "node:fs";
 import { parse, stringify } from "yaml";
 import {
   checkEdited,
@@ -18,7 +19,7 @@ import {
   writeFileAtomically,
 } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
-import { openProject } from "@tandem/tandem/project";
+import { openCallProject, openProject } from "@tandem/tandem/project";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
@@ -71,14 +72,17 @@ export async function schema({ stdout }: Invocation): Promise<void> {
 }
 
 export async function show(invocation: Invocation): Promise<void> {
-  const project = await openProject(invocation);
+  const project = await openCallProject(invocation);
   const { stdout, json } = invocation;
   const settings = settingsFor(project.config).map((key) => {
     const set = project.settings.find(({ path }) => path === key.path);
     return { key: key.path, value: valueOf(project, key), line: set?.line };
   });
   if (json) {
-    await write(stdout, `${JSON.stringify({ file: project.file, settings }, null, 2)}\n`);
+    await write(
+      stdout,
+      `${JSON.stringify({ file: existsSync(project.file) ? project.file : null, settings }, null, 2)}\n`,
+    );
     return;
   }
   const { dim, bold } = styleFor(stdout);
@@ -92,7 +96,7 @@ export async function show(invocation: Invocation): Promise<void> {
 
 export async function get(invocation: Invocation, path: string): Promise<void> {
   const key = requireKey(path);
-  const project = await openProject(invocation);
+  const project = await openCallProject(invocation);
   const value = key.type === "section" ? sectionOf(project, path) : valueOf(project, { ...key, path });
   if (invocation.json)
     await write(invocation.stdout, `${JSON.stringify({ key: path, value: value ?? null }, null, 2)}\n`);
