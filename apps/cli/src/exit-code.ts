@@ -68,6 +68,7 @@ export const exitCodeOf = (errorCode: string): number => EXIT_CODES[BY_ERROR_COD
 
 const BY_AUTH_STATE: Record<AuthCheck["state"], ExitName> = {
   usable: "ok",
+  found: "ok",
   unverified: "ok",
   missing: "auth",
   expired: "auth",
@@ -78,5 +79,5 @@ const BY_AUTH_STATE: Record<AuthCheck["state"], ExitName> = {
   failed: "failure",
 };
 
-/** The exit code of a read-only command: 0 if calls would work. */
+/** The exit code of a read-only command: 0 if nothing is known that would make calls fail. */
 export const exitCodeOfAuth = ({ state }: AuthCheck): number => EXIT_CODES[BY_AUTH_STATE[state]].code;

@@ -35,8 +35,8 @@ const storedLogin = z.object({
 });
 
 /**
- * Checks whether the local Claude Code login is usable, without a model call and without refreshing a token. Claude
- * Code erases a stored login if its refresh is rejected, so a check must not trigger one. Rejects only by `signal`; a
+ * Looks for a Claude Code login on this machine, without a model call and without refreshing a token. Only a call shows
+ * whether the service accepts it. Claude Code erases a stored login if its refresh is rejected, so a check must not trigger one. Rejects only by `signal`; a
  * timeout counts as absent.
  */
 export async function probeLogin(options: {

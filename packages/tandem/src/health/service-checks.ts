@@ -2,8 +2,8 @@ import type { LlmConfig } from "@tandem/protocol";
 import { probeOrigin } from "./probe-origin.ts";
 import { checkClaudeCode } from "../models/find-claude-code.ts";
 import { listModels } from "../models/list-models.ts";
-import type { AuthCheck } from "../models/check-auth.ts";
-import { type Check, type Finding, failure, ok, warning } from "./check.ts";
+import { type AuthCheck, isPresent } from "../models/check-auth.ts";
+import { type Check, failure, ok, warning } from "./check.ts";
 
 const binary: Check = {
   name: "claude code",
@@ -17,24 +17,18 @@ const binary: Check = {
   },
 };
 
-const RESULTS: Record<AuthCheck["state"], Finding["result"]> = {
-  usable: "ok",
-  unverified: "ok",
-  missing: "failure",
-  expired: "failure",
-  rejected: "failure",
-  unreachable: "failure",
-  not_configured: "failure",
-  untrusted: "failure",
-  failed: "failure",
-};
+/** The detail of a credential that is present. A login on this machine proves nothing about the service. */
+export const describePresent = ({ state, detail }: AuthCheck): string =>
+  state === "found"
+    ? `Found: ${detail} Only a call shows whether the service accepts it (tandem doctor --probe).`
+    : detail;
 
 const credential: Check = {
   name: "credential",
   async run({ project, trusted, auth }) {
     if (!project || !trusted || project.config.llm.provider.backend === "none") return undefined;
-    const { state, detail, fix } = await auth();
-    return { result: RESULTS[state], detail, fix };
+    const found = await auth();
+    return isPresent(found) ? ok(describePresent(found)) : failure(found.detail, found.fix);
   },
 };
 

@@ -1,10 +1,12 @@
 import { stat } from "node:fs/promises";
+import { isPresent } from "../models/check-auth.ts";
 import { bytes } from "../project/bytes.ts";
 import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
 import { checkSessionAuth, probeSandbox, readStorageState, readFolderTrust } from "./sessions-overview.ts";
 import { findServer } from "../server/server-file.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { describeUnaskedBash, findUnaskedBash } from "./unasked-bash.ts";
+import { describePresent } from "./service-checks.ts";
 import { user } from "./user-check.ts";
 
 // Shorter than the timeout of a check, so that the check can report the cause.
@@ -34,10 +36,10 @@ const sessions: Check = {
   async run({ host, here: project, trusted }) {
     if (!project || !trusted || project.config.llm.provider.backend === "claude-code") return undefined;
     const payer = PAYERS[sessionPayerOf(project.config.llm)];
-    const { state, detail, fix } = await checkSessionAuth(host, project, AUTH_MS);
-    if (state === "usable" || state === "unverified") return ok(`They run on Claude Code; ${payer} pays. ${detail}`);
+    const auth = await checkSessionAuth(host, project, AUTH_MS);
+    if (isPresent(auth)) return ok(`They run on Claude Code; ${payer} pays. ${describePresent(auth)}`);
     // A warning only: single calls do not need this credential.
-    return warning(`They run on Claude Code, and ${payer} cannot pay: ${detail}`, fix);
+    return warning(`They run on Claude Code, and ${payer} cannot pay: ${auth.detail}`, auth.fix);
   },
 };
 

@@ -7,11 +7,12 @@ import { listModels } from "./list-models.ts";
 
 export interface AuthCheck {
   /**
-   * `usable`: confirmed by the service or by the login's own record. `unverified`: the credential exists, but only a billed
-   * call could confirm it.
+   * `usable`: confirmed by the service. `found`: this machine has a login that has not expired; the service may still
+   * reject it. `unverified`: another credential exists. Only a billed call could confirm the last two.
    */
   state:
     | "usable"
+    | "found"
     | "unverified"
     | "missing"
     | "expired"
@@ -26,6 +27,10 @@ export interface AuthCheck {
   /** The service's models, if the check listed them. */
   models?: readonly ModelInfo[];
 }
+
+/** Whether a call may work: nothing is known to be wrong with the credential. */
+export const isPresent = ({ state }: AuthCheck): boolean =>
+  state === "usable" || state === "found" || state === "unverified";
 
 const LOG_IN = "Log in with the Claude Code CLI (`claude`, then /login) and try again.";
 
@@ -55,7 +60,7 @@ async function checkLogin(host: Host, project: Project, deadlineMs: number): Pro
   const { state, detail, account } = await probeLogin(host, project, deadlineMs);
   switch (state) {
     case "logged_in":
-      return { state: "usable", detail, fix: "", account };
+      return { state: "found", detail, fix: "", account };
     case "logged_out":
       return { state: "missing", detail, fix: LOG_IN };
     case "expired":

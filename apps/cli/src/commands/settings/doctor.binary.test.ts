@@ -1,4 +1,4 @@
-import { madeUpLogin, startRehearsal } from "@tandem/rehearsal";
+import { always, madeUpLogin, startRehearsal, text, unauthorized } from "@tandem/rehearsal";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
@@ -102,6 +102,29 @@ describe("tandem doctor", () => {
     expect((await machine.run(["status"])).stdout).toContain(warning);
   });
 
+  test("--probe makes one call and reports a login that the service rejects", async () => {
+    await using rehearsal = await startRehearsal([always(unauthorized())], { proxy: true });
+    await using machine = await scratchMachine("llm: { provider: { backend: claude-code } }");
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
+    // In its own process, because Node reads the proxy's certificate only when it starts.
+    const doctor = () => machine.runProcess(["doctor", "--probe", "--json"], { env: rehearsal.proxy.variables });
+    const rejected = await doctor();
+    expect(rejected.code).toBe(1);
+    expect(findings(rejected.stdout)).toMatchObject({
+      credential: { result: "ok", detail: expect.stringMatching(/^Found: Logged in.*Only a call shows/) },
+      probe: { result: "failure", fix: expect.stringContaining("log in again") },
+    });
+    expect(rejected.stdout).not.toContain("usable");
+    rehearsal.use([text("ok")]);
+    const accepted = await doctor();
+    expect(findings(accepted.stdout)["probe"]).toMatchObject({
+      result: "ok",
+      detail: expect.stringMatching(/answered in .* tokens; your Claude login pays/),
+    });
+    expect(accepted.code).toBe(0);
+    expect(rehearsal.modelRequests).toHaveLength(1);
+  });
+
   test("kills processes of a crashed run", async () => {
     await using machine = await scratchMachine("llm: {}");
     const ledger = machine.folder.join("home", ".tandem", "processes");
@@ -138,7 +161,7 @@ describe("tandem status", () => {
       file: `${machine.project}/tandem.yaml`,
       backend: "claude-code",
       payer: "claude_login",
-      auth: { state: "usable", account: { kind: "subscription" } },
+      auth: { state: "found", account: { kind: "subscription" } },
       models: expect.arrayContaining([
         { role: "triage", model: "haiku", fallsBack: false },
         { role: "repair", model: "opus", fallsBack: true },

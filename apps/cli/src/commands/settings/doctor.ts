@@ -10,18 +10,25 @@ import type { Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
+      .option("--probe", "also make one minimal model call and report it; costs a few tokens")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => doctor(invocation))),
+      .action((options: DoctorOptions, self: Command) => runner(self, (invocation) => doctor(invocation, options))),
     "tandem doctor",
+    "tandem doctor --probe",
     "tandem doctor --json | jq '.checks[] | select(.result != \"ok\")'",
   );
 }
 
+export interface DoctorOptions {
+  probe?: boolean;
+}
+
 /** Runs all checks in parallel. Exits with 1 if one fails. */
-export async function doctor(invocation: Invocation): Promise<number> {
+export async function doctor(invocation: Invocation, { probe = false }: DoctorOptions = {}): Promise<number> {
   const findings = await (async () => {
     using progress = new Progress(invocation, "Checking …");
-    return runHealthChecks(invocation, isServerReady, (done, all) => progress.label(`Checked ${done} of ${all} …`));
+    const onDone = (done: number, all: number) => progress.label(`Checked ${done} of ${all} …`);
+    return runHealthChecks(invocation, isServerReady, { onDone, probe });
   })();
   const failures = findings.filter(({ result }) => result === "failure").length;
   const warnings = findings.filter(({ result }) => result === "warning").length;

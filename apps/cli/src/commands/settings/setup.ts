@@ -1,7 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AuthCheck, checkAuth, withoutModels } from "@tandem/tandem/models";
+import { type AuthCheck, checkAuth, isPresent, withoutModels } from "@tandem/tandem/models";
 import {
   checkEdited,
   editConfig,
@@ -90,7 +90,7 @@ export async function setup(invocation: Invocation, options: SetupOptions): Prom
   } else {
     const style = styleFor(invocation.stdout);
     const { dim, warn } = style;
-    const works = auth === undefined || auth.state === "usable" || auth.state === "unverified";
+    const works = auth === undefined || isPresent(auth);
     const rows = [
       [dim(changed ? "wrote" : "unchanged"), printable(project.file)],
       [dim("backend"), llm.provider.backend],

@@ -8,7 +8,7 @@ import type { Invocation } from "../../invocation.ts";
 import {
   credentialOf,
   describeProject,
-  openProjectOrDefaults,
+  openCallProject,
   payerOf,
   describeSecret,
   PAYERS,
@@ -34,9 +34,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
 const DEADLINE_MS = 15_000;
 const NEEDS_A_LOOK: ReadonlySet<AuthCheck["state"]> = new Set(["missing", "expired", "rejected"]);
 
-/** Shows backend and payer, and checks that they work. Exits with 0 only if calls would work. */
+/** Shows backend, payer and credential. Exits with 0 unless calls are known to fail. */
 export async function status(invocation: Invocation): Promise<number> {
-  const project = await openProjectOrDefaults(invocation);
+  const project = await openCallProject(invocation);
   const { llm } = project.config;
   const { models, ignored } = await describeProject(project);
   const [auth, sessions, claudeCode] = await (async () => {
@@ -71,7 +71,7 @@ export async function status(invocation: Invocation): Promise<number> {
   const style = styleFor(invocation.stdout);
   const { dim, warn } = style;
   const rows = [
-    [dim("config"), hasFile ? printable(project.file) : dim("none here or above: every setting has its default")],
+    [dim("config"), hasFile ? printable(project.file) : dim("none here or above: defaults, and Claude Code for calls")],
     [dim("backend"), backend],
     [dim("payer"), PAYERS[payer] + (credential ? dim(`  ${printable(describeSecret(credential))}`) : "")],
     [dim("auth"), describeAuth(auth, style)],
@@ -107,9 +107,15 @@ function claudeCodeCells(found: ClaudeBinary | { problem: string }, { dim, bad, 
   return [`${found.version}  ${found.warning ? `${warn("not tested")}  ` : ""}${dim(origin)}`];
 }
 
-export function describeAuth({ state, detail }: AuthCheck, { good, warn, bad }: Style): string {
-  const paint = state === "usable" ? good : state === "unverified" ? warn : bad;
-  return `${paint(state.replace("_", " "))}  ${printable(detail)}`;
+const PAINTS: Partial<Record<AuthCheck["state"], "good" | "bold" | "warn">> = {
+  usable: "good",
+  found: "bold",
+  unverified: "warn",
+};
+
+export function describeAuth({ state, detail }: AuthCheck, style: Style): string {
+  const paint = PAINTS[state] ?? "bad";
+  return `${style[paint](state.replace("_", " "))}  ${printable(detail)}`;
 }
 
 /** One line per role. Marks roles that use the default model. */

@@ -49,7 +49,9 @@ export const PAYERS: Readonly<Record<string, string>> = {
   gateway_key: "A gateway's key",
 };
 
-export const toneOf = (state: string): Tone => (state === "usable" ? "good" : state === "unverified" ? "wait" : "bad");
+const TONES: Readonly<Record<string, Tone>> = { usable: "good", found: "plain", unverified: "wait" };
+
+export const toneOf = (state: string): Tone => TONES[state] ?? "bad";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 

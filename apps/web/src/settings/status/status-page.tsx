@@ -9,7 +9,7 @@ import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { Findings } from "./findings.tsx";
 import { type AuthState, bytes, PAYERS, type ServerStatus, toneOf } from "./server-status.ts";
 
-/** The model backend, billing, whether a call would work now, and the doctor's checks. */
+/** The model backend, billing, the login or key, and the doctor's checks. */
 export default function StatusPage() {
   const status = useQuery({
     queryKey: ["/v1/status"],
@@ -31,7 +31,7 @@ export default function StatusPage() {
           </Button>
         }
       >
-        Who answers, who pays, and whether that would work right now.
+        Who answers, who pays, and which login or key was found.
       </PageHead>
       <Problem error={doctor.error} className="mb-4" />
       {doctor.data && <Findings findings={doctor.data.data} />}
@@ -106,7 +106,7 @@ function StatusDetails({ status }: { status: ServerStatus }) {
             ["Backend", status.backend],
             ["Payer", PAYERS[status.payer] ?? status.payer],
             status.credential !== null && ["Credential from", <Mono key="from">{status.credential}</Mono>],
-            ["Works", <Auth key="auth" auth={status.auth} isNeeded={status.backend !== "none"} />],
+            ["Login or key", <Auth key="auth" auth={status.auth} isNeeded={status.backend !== "none"} />],
             [
               "Models",
               status.models
