@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isInternalText } from "../session/translate/ignored.ts";
 import { type Block, blocksOf, type PastOutput, PastTranslator, toUserContent } from "./past-translator.ts";
 
+const DENIED = "Claude Code did not allow this call.";
 const BROKEN_OFF = "The output of Claude Code broke off before its result.";
 
 const object = z.record(z.string(), z.unknown());
@@ -11,15 +12,21 @@ const time = z.iso.datetime({ offset: true });
 /** Result of `--output-format json`, and variants seen in the wild: each field is optional. */
 const answer = z.looseObject({
   type: z.literal("result").optional(),
-  result: z.string().optional(),
+  result: z.string().nullish(),
   subtype: z.string().optional(),
   is_error: z.boolean().optional(),
   structured_output: z.unknown().optional(),
   error: z.unknown().optional(),
   errors: z.array(z.string()).optional(),
   session_id: z.string().optional(),
+  permission_denials: z.array(z.unknown()).optional(),
 });
-/** Calls and results as separate events, as early versions wrote them. */
+const denial = z.looseObject({
+  tool_name: z.string(),
+  tool_use_id: z.string().optional(),
+  tool_input: z.unknown().optional(),
+});
+/** Calls and results as separate events, as early versions wrote them. Results are flat or nested. */
 const bareUse = z.looseObject({
   type: z.literal("tool_use"),
   tool_use: z.looseObject({ id: z.string().optional(), name: z.string(), input: z.unknown() }),
@@ -45,6 +52,9 @@ export class PrintReader {
   #hasSpoken = false;
   /** Calls without an id that have no result yet. */
   #bareCalls: string[] = [];
+  readonly #seenCalls = new Set<unknown>();
+  /** Denied calls that a message has reported. */
+  readonly #denied = new Set<unknown>();
 
   constructor(conversation: string, primaryThread: ThreadId) {
     this.#translator = new PastTranslator(conversation, primaryThread);
@@ -98,10 +108,13 @@ export class PrintReader {
         return this.#bareResult(message);
       case "result":
         return this.#result(message);
+      case "error":
+        return this.#result({ ...message, type: "result" });
       case undefined:
         return this.#untyped(message);
       default:
         if (message["type"] === "system" && message["subtype"] === "init") this.#isOpen = true;
+        if (message["subtype"] === "permission_denied") this.#denied.add(message["tool_use_id"]);
         this.#translator.say(message);
     }
   }
@@ -116,6 +129,7 @@ export class PrintReader {
     const known = said.safeParse(message).data;
     if (!known) return this.#translator.unknown("assistant", message);
     this.#isOpen = this.#hasSpoken = true;
+    for (const block of known.message.content) if (block.type === "tool_use") this.#seenCalls.add(block["id"]);
     const id = `msg_line_${this.#count}`;
     this.#translator.say({
       parent_tool_use_id: null,
@@ -154,7 +168,8 @@ export class PrintReader {
   }
 
   #bareResult(message: Record<string, unknown>): void {
-    const result = bareResult.safeParse(message).data;
+    const nested = object.safeParse(message["tool_result"]).data;
+    const result = bareResult.safeParse({ ...message, ...nested, type: "tool_result" }).data;
     const id = result?.tool_use_id ?? this.#bareCalls[0];
     if (!result || id === undefined) return this.#translator.unknown("tool_result", message);
     this.#bareCalls = this.#bareCalls.filter((other) => other !== id);
@@ -170,6 +185,7 @@ export class PrintReader {
     if (!this.#hasSpoken && known.result && !known.is_error && !failed) {
       this.#translator.event({ type: "agent.message", content: [{ type: "text", text: known.result }] });
     }
+    for (const each of known.permission_denials ?? []) this.#denial(each);
     if (known.structured_output !== undefined) {
       this.#translator.event({ type: "tandem.output", value: known.structured_output });
     }
@@ -189,6 +205,18 @@ export class PrintReader {
     this.#hasEnded = true;
     this.#bareCalls = [];
   }
+
+  /** A call that was refused. The input is kept in the reason if no message has shown the call. */
+  #denial(value: unknown): void {
+    const known = denial.safeParse(value).data;
+    if (!known) return this.#translator.unknown("permission_denials", value);
+    const { tool_name: name, tool_use_id: id = `toolu_line_${this.#count}`, tool_input: input } = known;
+    if (this.#denied.has(id)) return;
+    this.#denied.add(id);
+    const isShown = this.#seenCalls.has(id) || input === undefined;
+    const reason = isShown ? DENIED : `${DENIED} Its input: ${JSON.stringify(input)}`;
+    this.#translator.event({ type: "tandem.permission_denied", name, tool_use_id: id, reason });
+  }
 }
 
 /** The minimal message needed to recognise Claude Code's own texts. */
@@ -198,4 +226,8 @@ const PLAIN: Parameters<typeof isInternalText>[0] = {
   parent_tool_use_id: null,
 };
 
-const wordsOf = (error: unknown): string => (typeof error === "string" ? error : JSON.stringify(error));
+function wordsOf(error: unknown): string {
+  if (typeof error === "string") return error;
+  const message = object.safeParse(error).data?.["message"];
+  return typeof message === "string" ? message : JSON.stringify(error);
+}
