@@ -5,10 +5,21 @@ import { stringify } from "yaml";
 import { z } from "zod";
 import { readJson } from "./from-claude.ts";
 import { addServer, nothingImported, type Imported } from "./imported.ts";
-import { addAgent, readAgentFile } from "./read-agent-file.ts";
+import { addAgent, modelOf, otherKeys, readAgentFile, UNKNOWN_HERE } from "./read-agent-file.ts";
 
 const action = z.enum(RULE_ACTIONS);
+const agentSettings = z.looseObject({
+  description: z.string().optional(),
+  prompt: z.string().optional(),
+  model: z.string().optional(),
+  mode: z.string().optional(),
+  tools: z.record(z.string(), z.boolean()).optional(),
+  disable: z.boolean().optional(),
+});
 const config = z.looseObject({
+  $schema: z.string().optional(),
+  model: z.string().optional(),
+  instructions: z.array(z.string()).default([]),
   permission: z.union([action, z.record(z.string(), z.union([action, z.record(z.string(), action)]))]).default({}),
   mcp: z
     .record(
@@ -23,18 +34,7 @@ const config = z.looseObject({
       }),
     )
     .default({}),
-  agent: z
-    .record(
-      z.string(),
-      z.looseObject({
-        description: z.string().optional(),
-        prompt: z.string().optional(),
-        model: z.string().optional(),
-        tools: z.record(z.string(), z.boolean()).optional(),
-        disable: z.boolean().optional(),
-      }),
-    )
-    .default({}),
+  agent: z.record(z.string(), agentSettings).default({}),
   command: z
     .record(
       z.string(),
@@ -65,21 +65,33 @@ export async function fromOpencode(folder: string, model: string): Promise<Impor
   const into = nothingImported();
   for (const name of ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"]) {
     const read = await readJson(into, join(folder, name), name, config, (text) => JSON.parse(withoutComments(text)));
-    if (read) take(into, read, model);
+    if (read) take(into, read, name, model);
   }
   for await (const file of glob(".opencode/{agent,agents}/**/*.md", { cwd: folder })) {
     into.files.push(file);
-    readAgentFile(into, file, await readFile(join(folder, file), "utf8"), model);
+    readAgentFile(into, file, await readFile(join(folder, file), "utf8"), into.model ?? model);
   }
   return into;
 }
 
-function take(into: Imported, read: z.output<typeof config>, model: string): void {
+function take(into: Imported, read: z.output<typeof config>, file: string, fallback: string): void {
+  const others = otherKeys(read, config);
+  if (others.length > 0) into.skipped.push({ what: `${others.join(", ")} of ${file}`, why: UNKNOWN_HERE });
+  if (read.instructions.length > 0) {
+    into.skipped.push({
+      what: `the instructions ${read.instructions.join(", ")}`,
+      why: "sessions read CLAUDE.md: write them there",
+    });
+  }
+  const model = modelOf(read.model);
+  if (model !== undefined) into.model ??= model;
+  else if (read.model !== undefined)
+    into.skipped.push({ what: `the model ${read.model}`, why: "it is none of Claude's" });
   const permission = typeof read.permission === "string" ? { "*": read.permission } : read.permission;
   for (const [kind, said] of Object.entries(permission)) {
     const tool = TOOLS[kind];
     if (tool === undefined) {
-      into.skipped.push({ what: `the permission ${kind}`, why: "there is nothing like it here" });
+      into.skipped.push({ what: `the permission ${kind}`, why: UNKNOWN_HERE });
       continue;
     }
     const rules = typeof said === "string" ? { "*": said } : said;
@@ -102,8 +114,10 @@ function take(into: Imported, read: z.output<typeof config>, model: string): voi
     if (disable) continue;
     const isElsewhere = prompt?.startsWith("{file:") ?? false;
     if (isElsewhere) into.skipped.push({ what: `the prompt of the agent ${name}`, why: "it is in a file of its own" });
-    const { description, model: named, tools } = agent;
-    addAgent(into, { name, description, model: named, tools, system: isElsewhere ? "" : (prompt ?? "") }, model);
+    const { description, model: named, tools, mode } = agent;
+    const system = isElsewhere ? "" : (prompt ?? "");
+    const unknown = otherKeys(agent, agentSettings);
+    addAgent(into, { name, description, model: named, tools, mode, system }, into.model ?? fallback, unknown);
   }
   for (const [name, { template, ...head }] of Object.entries(read.command)) {
     const { description, agent, model: named } = head;

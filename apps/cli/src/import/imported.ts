@@ -14,6 +14,8 @@ export interface Imported {
   rules: Rule[];
   mcpServers: Record<string, ImportedServer>;
   agents: AgentCreateParams[];
+  /** The default model. */
+  model?: string;
   /** Slash command files, by name. */
   commands: Record<string, string>;
   skipped: { what: string; why: string }[];

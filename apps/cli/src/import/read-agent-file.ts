@@ -4,6 +4,8 @@ import { basename } from "node:path";
 import { z } from "zod";
 import type { Imported } from "./imported.ts";
 
+export const UNKNOWN_HERE = "there is nothing like it here";
+
 const TOOLS: Readonly<Record<string, ToolsetTool>> = {
   bash: "bash",
   edit: "edit",
@@ -23,6 +25,8 @@ const head = z.object({
   model: z.string().optional(),
   /** Claude Code: comma-separated names or a list. opencode: a map of enabled tools. */
   tools: z.union([z.string(), z.array(z.string()), z.record(z.string(), z.boolean())]).optional(),
+  /** opencode: whether people start the agent, other agents call it, or both. */
+  mode: z.string().optional(),
 });
 
 /** Parses an agent of `.claude/agents` or `.opencode/agent`: front matter and a system prompt. */
@@ -30,7 +34,7 @@ export function readAgentFile(into: Imported, path: string, text: string, fallba
   const name = basename(path).replace(/\.md$/i, "");
   try {
     const { head: fields, body: system } = parseFrontMatter(text);
-    addAgent(into, { name, ...head.parse(fields), system }, fallback);
+    addAgent(into, { name, ...head.parse(fields), system }, fallback, otherKeys(fields, head));
   } catch (error) {
     const why = error instanceof z.ZodError ? "its head has another form" : (error as Error).message.split("\n")[0]!;
     into.skipped.push({ what: path, why });
@@ -41,8 +45,14 @@ export function addAgent(
   into: Imported,
   agent: z.infer<typeof head> & { name: string; system: string },
   fallback: string,
+  others: readonly string[],
 ): void {
-  const { name, description, system } = agent;
+  const { name, description, system, mode = "primary" } = agent;
+  if (mode !== "primary") {
+    const why = "it becomes an agent that people start; agents call those of .claude/agents in a trusted folder";
+    into.skipped.push({ what: `the mode ${mode} of the agent ${name}`, why });
+  }
+  if (others.length > 0) into.skipped.push({ what: `${others.join(", ")} of the agent ${name}`, why: UNKNOWN_HERE });
   const { enabled, unknown } = readTools(agent.tools);
   if (unknown.length > 0) {
     into.skipped.push({ what: `${unknown.join(", ")} of the agent ${name}`, why: "there is no such tool here" });
@@ -78,7 +88,11 @@ function readTools(tools: z.infer<typeof head>["tools"]): { enabled: Set<Toolset
   return { enabled: new Set(TOOLSET_TOOLS.filter((tool) => tools["*"] !== false && !off.has(tool))), unknown };
 }
 
-function modelOf(name: string | undefined): string | undefined {
+/** The keys that a schema does not know, so that none is left out silently. */
+export const otherKeys = (fields: object, known: z.ZodObject): string[] =>
+  Object.keys(fields).filter((key) => !Object.hasOwn(known.shape, key));
+
+export function modelOf(name: string | undefined): string | undefined {
   const bare = name?.replace(/^anthropic\//, "");
   return bare !== undefined && /^(opus|sonnet|haiku|claude-[\w.-]+)$/.test(bare) ? bare : undefined;
 }

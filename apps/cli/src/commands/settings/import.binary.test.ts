@@ -19,6 +19,8 @@ const FILES: Readonly<Record<string, string>> = {
   }),
   ".claude/agents/reviewer.md": "---\ndescription: Reads\ntools: Read, Grep, Teleport\nmodel: opus\n---\nYou review.\n",
   "opencode.jsonc": `{ // theirs
+    "model": "anthropic/claude-opus-5", "instructions": ["docs/style.md"], "theme": "dusk",
+    "agent": { "helper": { "mode": "subagent", "prompt": "You help.", "top_p": 1 } },
     "permission": { "bash": { "git push": "deny", "*": "ask" }, "doom_loop": "ask" },
     "command": { "tidy": { "template": "Tidy $ARGUMENTS", "description": "Tidies: \\"//\\"" } },
     "mcp": { "local": { "type": "local", "command": ["node", "x.js"], "environment": { "K": "{env:K}" } }, "off": { "enabled": false, "url": "https://x" } },
@@ -63,13 +65,20 @@ test("imports the settings of Claude Code and opencode, and lists the rest", asy
     "hooks of .claude/settings.json",
     "RAW of the MCP server gh",
     "Teleport of the agent reviewer",
+    "theme of opencode.jsonc",
+    "the instructions docs/style.md",
     "the permission doom_loop",
     "MCP server off",
+    "the mode subagent of the agent helper",
+    "top_p of the agent helper",
   ]);
+  expect(found.model).toBe("claude-opus-5");
+  expect(found.agents.find(({ name }: { name: string }) => name === "helper").model).toBe("claude-opus-5");
   expect(tried.stdout).not.toContain("sesame");
 
   expect(await machine.run(["import", "--yes"])).toMatchObject({ code: 0 });
   expect(await config()).toContain("  - tool: Read\n    pattern: .env\n    action: deny\n");
+  expect(await config()).toMatch(/models:\s+default: claude-opus-5/);
   expect(await readFile(machine.folder.join("project", ".tandem", "commands", "tidy.md"), "utf8")).toContain(
     "Tidy $ARGUMENTS",
   );

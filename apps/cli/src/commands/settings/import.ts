@@ -66,8 +66,12 @@ export async function importConfig(invocation: Invocation, options: ImportOption
   return 0;
 }
 
+const DEFAULT_MODEL = "llm.models.default";
+
 function merge(parts: readonly Imported[]): Imported {
+  const model = parts.find((part) => part.model !== undefined)?.model;
   return {
+    ...(model !== undefined && { model }),
     rules: parts.flatMap(({ rules }) => rules),
     mcpServers: Object.assign({}, ...parts.toReversed().map(({ mcpServers }) => mcpServers)),
     agents: parts.flatMap(({ agents }) => agents),
@@ -85,8 +89,10 @@ function withoutKnown(found: Imported, project: Project, agents: ReadonlySet<str
   );
   const keep = <T>(entries: Record<string, T>, isThere: (name: string) => boolean): Record<string, T> =>
     Object.fromEntries(Object.entries(entries).filter(([name]) => !isThere(name)));
+  const { model, ...rest } = found;
   return {
-    ...found,
+    ...rest,
+    ...(model !== undefined && !project.settings.some(({ path }) => path === DEFAULT_MODEL) && { model }),
     rules,
     mcpServers: keep(found.mcpServers, (name) => Object.hasOwn(project.config.mcpServers, name)),
     agents: found.agents.filter(({ name }) => !agents.has(name)),
@@ -94,13 +100,14 @@ function withoutKnown(found: Imported, project: Project, agents: ReadonlySet<str
   };
 }
 
-const isEmpty = ({ rules, mcpServers, agents, commands }: Imported): boolean =>
+const isEmpty = ({ rules, mcpServers, agents, commands, model }: Imported): boolean =>
+  model === undefined &&
   rules.length + agents.length + Object.keys(mcpServers).length + Object.keys(commands).length === 0;
 
 const commandPath = ({ folder }: Project, name: string): string =>
   join(folder, ".tandem", "commands", `${name.replaceAll(/[^\w:-]/g, "-").replaceAll(":", "/")}.md`);
 
-function editsOf({ rules, mcpServers }: Imported, project: Project): Edit[] {
+function editsOf({ rules, mcpServers, model }: Imported, project: Project): Edit[] {
   const servers = Object.entries(mcpServers).flatMap(([name, { command, args, env = {}, url, headers = {} }]) => {
     const fields: [string, Edit["value"]][] = [
       ["command", command],
@@ -113,7 +120,11 @@ function editsOf({ rules, mcpServers }: Imported, project: Project): Edit[] {
       value === undefined ? [] : [{ path: `mcpServers.${name}.${field}`, value }],
     );
   });
-  return [...(rules.length > 0 ? [{ path: "rules", value: [...project.config.rules, ...rules] }] : []), ...servers];
+  return [
+    ...(model === undefined ? [] : [{ path: DEFAULT_MODEL, value: model }]),
+    ...(rules.length > 0 ? [{ path: "rules", value: [...project.config.rules, ...rules] }] : []),
+    ...servers,
+  ];
 }
 
 async function knownAgents(invocation: Invocation, project: Project, parts: readonly Imported[]): Promise<Set<string>> {
@@ -140,6 +151,7 @@ function describe({ stdout }: Invocation, project: Project, found: Imported): st
   return [
     dim(`Read: ${found.files.join(", ")}`),
     ...(isEmpty(found) ? ["There is nothing new in it."] : []),
+    ...section("Model", found.model === undefined ? [] : [[`  ${DEFAULT_MODEL}`, printable(found.model)]]),
     ...section(
       "Rules",
       found.rules.map(({ tool, pattern, action }) => [
