@@ -211,6 +211,7 @@ describe("versions", () => {
     ]);
     for (const version of versions) {
       expect(version).toMatchObject({ memory_store_id, content: null, redacted_at: null });
+      expect(version, "the client's type has no null").not.toHaveProperty("redacted_by");
       expect(version.created_by).toMatchObject({ type: "api_actor", api_key_id: expect.stringMatching(/^tok_/) });
     }
     expect(versions[2]!.id).toBe(updated.memory_version_id);

@@ -26,7 +26,7 @@ const version = z
     created_at: z.string(),
     created_by: actor.nullable(),
     redacted_at: z.string().nullable(),
-    redacted_by: actor.nullable(),
+    redacted_by: actor.optional().meta({ description: "Absent until the version is redacted." }),
   })
   .meta({ id: "MemoryVersion" });
 

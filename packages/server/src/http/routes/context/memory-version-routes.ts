@@ -71,13 +71,12 @@ function versionView(
     content_sha256: sha256,
     content_size_bytes: content === null ? null : Buffer.byteLength(content),
     created_at: createdAt,
-    created_by: actorView(createdBy),
+    created_by: createdBy && actorOf(createdBy),
     redacted_at: redactedAt,
-    redacted_by: actorView(redactedBy),
+    // The official client's type has no null here.
+    ...(redactedBy && { redacted_by: actorOf(redactedBy) }),
   };
 }
 
-function actorView(by: VersionActor | null): MemoryActor | null {
-  if (by === null) return null;
-  return by.type === "token" ? { type: "api_actor", api_key_id: by.id } : { type: "session_actor", session_id: by.id };
-}
+const actorOf = (by: VersionActor): MemoryActor =>
+  by.type === "token" ? { type: "api_actor", api_key_id: by.id } : { type: "session_actor", session_id: by.id };
