@@ -72,11 +72,26 @@ describe("web pages", () => {
     expect(await status({ host, "sec-fetch-site": "none" })).toBe(200);
   });
 
+  test.each(["localhost", "127.0.0.1", "[::1]"])(
+    "of this server are allowed under each name of this machine: %s",
+    async (name) => {
+      for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
+        const origin = `http://${name}:${server.port}`;
+        expect(await status({ host: `${host}:${server.port}`, origin })).toBe(200);
+        expect(await status({ host: `${host}:1`, origin }), "another port").toBe(403);
+      }
+    },
+  );
+
   test.each([
     ["of a stranger", { origin: "https://evil.example" }],
     ["of no origin", { origin: "null" }],
     ["of another port of localhost", { origin: "http://localhost:3000" }],
-    ["of the same port under another name", { origin: "http://127.0.0.1:PORT" }],
+    ["of another loopback address", { origin: "http://127.0.0.2:PORT" }],
+    ["of another port of another name of this machine", { origin: "http://127.0.0.1:3000" }],
+    ["of a name that ends in localhost", { origin: "http://evil.localhost:PORT" }],
+    ["of a name that begins with an own one", { origin: "http://127.0.0.1.evil.example:PORT" }],
+    ["of the same port across sites", { origin: "http://127.0.0.1:PORT", "sec-fetch-site": "cross-site" }],
     ["of the same name in another scheme", { origin: "https://localhost:PORT" }],
     ["with an origin that is none", { origin: "http://" }],
     ["across sites, without an origin", { "sec-fetch-site": "cross-site" }],

@@ -44,15 +44,23 @@ export class EntranceGuard {
     return isLoopback(hostname) || this.#hosts.has(bare(hostname));
   }
 
-  /** The page served by this server: same host and port. Other ports of localhost are foreign. */
+  /**
+   * The page served by this server: same host and port. `localhost`, `127.0.0.1` and `[::1]` are one host. Other ports and
+   * other loopback addresses are foreign, because other servers can listen there.
+   */
   #isOwn(origin: string, host: string): boolean {
     if (!URL.canParse(origin)) return false;
-    const { protocol, host: originHost } = new URL(origin);
-    return this.#schemes.has(protocol) && originHost === new URL(`${protocol}//${host}`).host;
+    const { protocol, hostname, port } = new URL(origin);
+    const own = new URL(`${protocol}//${host}`);
+    return this.#schemes.has(protocol) && port === own.port && canonical(hostname) === canonical(own.hostname);
   }
 }
 
 /** Listening on all addresses does not make them valid host names. */
 const ANY_ADDRESS = new Set(["0.0.0.0", "::", "[::]"]);
+
+const THIS_MACHINE = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+const canonical = (hostname: string): string => (THIS_MACHINE.has(hostname) ? "localhost" : hostname);
 
 const bare = (host: string): string => host.replace(/^\[(.*)\]$/, "$1");
