@@ -30,6 +30,7 @@ export { readCredential } from "./read-credential.ts";
 export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
 export {
   connectServer,
+  isUnauthorized,
   type McpConnection,
   type McpEndpoint,
   type McpTool,

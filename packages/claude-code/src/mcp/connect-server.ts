@@ -1,3 +1,4 @@
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -78,6 +79,13 @@ export async function connectServer(
       await client.close().catch(() => {});
     },
   };
+}
+
+/** Whether an MCP server answered 401 to the request that failed. */
+export function isUnauthorized(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isOwn = error instanceof UnauthorizedError || ("code" in error && error.code === 401);
+  return isOwn || isUnauthorized(error.cause);
 }
 
 /** Only these fields: a field added by a later SDK must not change the hash of an unchanged definition. */

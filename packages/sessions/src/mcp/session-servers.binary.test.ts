@@ -1,6 +1,10 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { AgentCreateParams, LoggedEvent, Session } from "@tandem/protocol";
 import { always, text, toolUse } from "@tandem/rehearsal";
@@ -32,8 +36,12 @@ const hostile = async () => ({
   SOME_SECRET: "of-the-host",
 });
 
-const eyes: NamedServer = async (name) =>
-  name === "eyes"
+/** The address of the config's server `guarded`. */
+let guardedUrl = "";
+
+const eyes: NamedServer = async (name) => {
+  if (name === "guarded") return { endpoint: { type: "http", url: guardedUrl, headers: {} } };
+  return name === "eyes"
     ? {
         endpoint: {
           type: "stdio",
@@ -44,6 +52,24 @@ const eyes: NamedServer = async (name) =>
         },
       }
     : undefined;
+};
+
+/** An MCP server that answers one method with 401. */
+async function startGuardedServer(refused: string): Promise<{ url: string } & AsyncDisposable> {
+  const server = createServer(async (request, response) => {
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    const body = (await json(request)) as { id?: number; method: string; params?: { protocolVersion: string } };
+    if (body.method === refused) return void response.writeHead(401).end("Sign in first.");
+    if (body.id === undefined) return void response.writeHead(202).end();
+    const { protocolVersion } = body.params ?? {};
+    const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "guarded", version: "1" } };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, [Symbol.asyncDispose]: async () => void server.close() };
+}
 
 /** Also in a namespace of their own, in which their pid is another. */
 const runningServers = (): string[] =>
@@ -103,6 +129,23 @@ describe("a local MCP server of the config", () => {
       type: "mcp_connection_failed_error",
       message: expect.stringContaining('no MCP server "nose"'),
     });
+    expect(the(events, "agent.message")).toMatchObject({ content: [{ text: "fine" }] });
+  });
+});
+
+describe("a remote MCP server that answers 401", () => {
+  test.each(["initialize", "tools/list"])("to %s needs a login, and the session continues", async (refused) => {
+    await using server = await startGuardedServer(refused);
+    guardedUrl = server.url;
+    stage.rehearsal.use([text("fine")]);
+    const mcp_servers = [{ type: "url" as const, name: "eyes", url: "tandem:guarded" }];
+    const events = await running.turn(await running.session({}, { ...AGENT, mcp_servers }), "Look.");
+    expect(the(events, "session.error").error).toMatchObject({
+      type: "mcp_authentication_failed_error",
+      mcp_server_name: "eyes",
+      retry_status: { type: "exhausted" },
+    });
+    expect(the(events, "tandem.mcp_status").servers).toMatchObject([{ name: "eyes", status: "needs-auth" }]);
     expect(the(events, "agent.message")).toMatchObject({ content: [{ text: "fine" }] });
   });
 });

@@ -22,6 +22,8 @@ interface Open {
 export interface FailedServer {
   name: string;
   error: string;
+  /** The server answered 401. */
+  needsLogin: boolean;
 }
 
 /** The MCP servers of one conversation, connected for it and closed with it. */
@@ -57,14 +59,18 @@ export class SessionServers implements AsyncDisposable {
     if (this.connected.length + this.failed.length === 0) return [];
     const servers = [
       ...this.connected.map(({ name }) => ({ name, status: "connected" })),
-      ...this.failed.map(({ name, error }) => ({ name, status: "failed", error })),
+      ...this.failed.map(({ name, error, needsLogin }) => ({
+        name,
+        status: needsLogin ? "needs-auth" : "failed",
+        error,
+      })),
     ];
     return [
       { type: "tandem.mcp_status", servers },
-      ...this.failed.map(({ name, error }): SessionEventBody => ({
+      ...this.failed.map(({ name, error, needsLogin }): SessionEventBody => ({
         type: "session.error",
         error: {
-          type: "mcp_connection_failed_error",
+          type: needsLogin ? "mcp_authentication_failed_error" : "mcp_connection_failed_error",
           message: `The MCP server ${name} cannot be used: ${error}`,
           retry_status: { type: "exhausted" },
           mcp_server_name: name,
@@ -119,7 +125,9 @@ export class SessionServers implements AsyncDisposable {
         throw error;
       }
     } catch (error) {
-      this.failed.push({ name, error: error instanceof Error ? error.message : String(error) });
+      const { isUnauthorized } = await import("@tandem/claude-code");
+      const message = error instanceof Error ? error.message : String(error);
+      this.failed.push({ name, error: message, needsLogin: isUnauthorized(error) });
     }
   }
 
