@@ -115,6 +115,13 @@ test("an unknown command is refused when it is sent, with a suggestion", async (
     ]);
   await expect(send("/isue 1")).rejects.toMatchObject({ code: "invalid_request", fix: "Did you mean /issue?" });
   await expect(send("/clear")).rejects.toThrow("A session has no /clear.");
+  await expect(send("/nothing")).rejects.toThrow("There is no command /nothing.");
+});
+
+test.each(["/tmp is full", "/data\nis full", "/tmp"])("text that begins with a path is text: %j", async (words) => {
+  const events = await type(await running.reuse(), words);
+  expect(asked()).toContain(JSON.stringify(words).slice(1, -1));
+  expect(events.map(({ event }) => event.type)).not.toContain("tandem.command");
 });
 
 test("Claude Code's own commands are forwarded, and their output is shown", async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import {
   nearest,
   RequestError,
@@ -67,12 +68,12 @@ export class SessionCommands {
     return this.#catalogue.list(folder, await this.#parts.isTrusted(folder));
   }
 
-  /** Rejects unknown commands when they are sent; returns the model that a command names. */
+  /** Rejects misspelled commands when they are sent; returns the model that a command names. */
   async check<E extends Extract<ClientEvent, { type: "user.message" }>>(row: SessionRow, message: E): Promise<E> {
     const typed = commandOf(message);
     if (!typed) return message;
-    const found = await this.#find(row, typed.name);
-    if (!("file" in found)) return message;
+    const found = await this.#find(row, typed);
+    if (!found || !("file" in found)) return message;
     const { file } = found;
     this.#checkAgent(row, file);
     if (file.model === null || message.tandem?.model !== undefined) return message;
@@ -83,13 +84,13 @@ export class SessionCommands {
   async prepare(row: SessionRow, message: Message): Promise<PreparedMessage> {
     const shells = await this.#shellsBefore(row.id, message);
     const typed = commandOf(message);
-    if (!typed) {
+    const found = typed && (await this.#find(row, typed));
+    if (!found) {
       const own = await readContent(message.content, this.#parts.files);
       const files = isTyped(message) ? await mentioned(textOf(message), row.folder) : [];
       return { content: [...shells, ...own, ...files], isCommand: false, events: [] };
     }
     const [, ...attached] = await readContent(message.content, this.#parts.files);
-    const found = await this.#find(row, typed.name);
     if ("builtIn" in found) {
       return { content: [{ type: "text", text: typed.text }, ...attached], isCommand: true, events: [] };
     }
@@ -120,7 +121,11 @@ export class SessionCommands {
     );
   }
 
-  async #find(row: SessionRow, name: string): Promise<{ file: CommandFile } | { builtIn: string }> {
+  /** Undefined for text that only begins like a command, such as "/tmp is full". */
+  async #find(
+    row: SessionRow,
+    { name, arguments: rest }: TypedCommand,
+  ): Promise<{ file: CommandFile } | { builtIn: string } | undefined> {
     const isTrusted = await this.#parts.isTrusted(row.folder);
     const found = await this.#catalogue.find(name, row.folder, isTrusted);
     if (found && !("instead" in found)) return found;
@@ -129,6 +134,7 @@ export class SessionCommands {
     }
     const names = (await this.#catalogue.list(row.folder, isTrusted)).map((command) => command.name);
     const guess = nearest(name, names);
+    if (guess === undefined && (rest !== "" || existsSync(`/${name}`))) return undefined;
     throw new RequestError("invalid_request", `There is no command /${name}.`, {
       fix: guess === undefined ? "`tandem commands` lists them." : `Did you mean /${guess}?`,
     });
@@ -231,7 +237,13 @@ const isTyped = ({ tandem }: Typed): boolean => tandem?.commands === true;
 
 const textOf = ({ content }: Typed): string => (content[0]?.type === "text" ? content[0].text : "");
 
-function commandOf(message: Typed): { name: string; arguments: string; text: string } | undefined {
+interface TypedCommand {
+  name: string;
+  arguments: string;
+  text: string;
+}
+
+function commandOf(message: Typed): TypedCommand | undefined {
   if (!isTyped(message)) return undefined;
   const text = textOf(message).trim();
   const match = COMMAND.exec(text);

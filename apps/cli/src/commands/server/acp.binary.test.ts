@@ -89,6 +89,9 @@ describe("tandem acp", () => {
     expect(
       await agent.ask("session/prompt", { ...prompt, prompt: [{ type: "text", text: "/nothing" }] }),
     ).toMatchObject({ error: { code: -32602, message: expect.stringContaining("There is no command /nothing") } });
+    const path = { ...prompt, prompt: [{ type: "text", text: "/tmp is full" }] };
+    expect(await agent.ask("session/prompt", path)).toMatchObject({ result: { stopReason: "end_turn" } });
+    expect(machine.rehearsal.modelRequests.at(-1)!.lastUserText).toContain("/tmp is full");
     child.stdin!.end();
     const [code] = (await once(child, "exit")) as [number];
     expect(code).toBe(0);
