@@ -83,29 +83,35 @@ const TABLE: Readonly<Record<string, Tabled>> = {
 export const tabledModels = (): { id: string; name: string; aliases: readonly string[] }[] =>
   Object.entries(TABLE).map(([id, { name, aliases }]) => ({ id, name, aliases }));
 
-/** The context window from the table; undefined for an unknown model. */
+/**
+ * The context window that Claude Code works with; undefined for an unknown model. Everything that shows a window shows this
+ * one. A service's list may name another size, which no session reaches, because Claude Code compacts at its own.
+ */
 export const contextWindowOf = (model: string): number | undefined =>
   model.endsWith("[1m]") ? M : TABLE[canonicalId(model)]?.contextWindow;
 
-/** Fills missing facts from the table; never guesses for unknown models. */
+/**
+ * Fills missing facts from the table; never guesses for unknown models. The context window of the table overrides the
+ * service's.
+ */
 export function completeModel<T extends ModelDetails & { id: string }>(model: T, asked: Origin): T & ModelDetails {
   const tabled = TABLE[canonicalId(model.id)];
   const price = listPriceOf(model.id);
-  // A suffix such as [1m] selects another window of the same model.
-  const isPlain = !/\[\w+\]$/.test(model.id);
+  const contextWindow = contextWindowOf(model.id);
   const known: ModelDetails = {
-    ...(tabled?.contextWindow && isPlain && { contextWindow: tabled.contextWindow }),
     ...(tabled?.maxOutputTokens && { maxOutputTokens: tabled.maxOutputTokens }),
     ...(tabled?.features && { features: tabled.features }),
     ...(price && { price }),
   };
   const origins = Object.fromEntries(
     FACTS.flatMap((fact): [ModelFact, Origin][] => {
+      const isTabled = fact === "contextWindow" && contextWindow !== undefined;
+      if (isTabled) return [[fact, { from: "table", at: MODELS_AS_OF }]];
       if (model[fact] !== undefined) return [[fact, model.origins?.[fact] ?? asked]];
       if (known[fact] === undefined) return [];
       return [[fact, { from: "table", at: fact === "price" ? PRICES_AS_OF : MODELS_AS_OF }]];
     }),
   );
   const told = Object.fromEntries(Object.entries(model).filter(([, value]) => value !== undefined));
-  return { ...model, ...known, ...told, origins };
+  return { ...model, ...known, ...told, ...(contextWindow && { contextWindow }), origins };
 }

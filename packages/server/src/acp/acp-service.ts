@@ -168,7 +168,7 @@ export class AcpService {
       mayKeepRules,
       onFailure,
       modes: () => this.#modes(),
-      windowOf: (model) => this.#models.find(({ id }) => id === model)?.contextWindow ?? contextWindowOf(model),
+      windowOf: (model) => contextWindowOf(model) ?? this.#models.find(({ id }) => id === model)?.contextWindow,
       onSettings: () => void this.#tellSettings(id),
       mayWrite: async (written) => this.#options.mayWrite?.(written),
     });

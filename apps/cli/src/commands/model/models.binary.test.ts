@@ -46,7 +46,11 @@ describe("tandem models", () => {
     const { models, list } = await show();
     expect(list).toMatchObject({ from: "cache" });
     expect(models).toMatchObject([
-      { contextWindow: 200_000, origins: { contextWindow: { from: "cache" }, price: { from: "table" } } },
+      {
+        contextWindow: 1_000_000,
+        maxOutputTokens: 64_000,
+        origins: { contextWindow: { from: "table" }, maxOutputTokens: { from: "cache" }, price: { from: "table" } },
+      },
     ]);
     expect(asked()).toBe(1);
     expect(await show("--refresh")).toMatchObject({ list: { from: "live" } });
@@ -94,19 +98,24 @@ describe("tandem models", () => {
     const { models } = JSON.parse((await machine.run(["models", "--json"])).stdout) as Shown;
     expect(models.find(({ id }) => id === "claude-opus-5-5")).toMatchObject({
       aliases: expect.arrayContaining(["opus"]) as string[],
-      contextWindow: 200_000,
-      origins: { contextWindow: { from: "live" }, efforts: { from: "live" }, price: { from: "table" } },
+      contextWindow: 1_000_000,
+      origins: {
+        contextWindow: { from: "table" },
+        maxOutputTokens: { from: "live" },
+        efforts: { from: "live" },
+        price: { from: "table" },
+      },
     });
     await forget();
     await using up = await machine.up();
     const reply = await fetch(`${up.url}/v1/models/opus`, { headers: { authorization: `Bearer ${up.token}` } });
     expect(await reply.json()).toMatchObject({
       id: "claude-opus-5-5",
-      max_input_tokens: 200_000,
+      max_input_tokens: 1_000_000,
       max_tokens: 64_000,
       tandem: {
         price: { input: 4, output: 20 },
-        origins: { max_input_tokens: { from: "live" }, price: { from: "table" } },
+        origins: { max_input_tokens: { from: "table" }, max_tokens: { from: "live" }, price: { from: "table" } },
       },
     });
     expect(machine.rehearsal.modelRequests).toEqual([]);

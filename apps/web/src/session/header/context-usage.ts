@@ -1,12 +1,10 @@
-import type { Message, ModelUsage, Part, PartOf } from "@tandem/protocol";
-
-const WINDOW = 200_000;
-const LARGE_WINDOW = 1_000_000;
+import { contextWindowOf, type Message, type ModelUsage, type Part, type PartOf } from "@tandem/protocol";
 
 /** Context window usage according to the last model request. */
 export interface ContextUsage {
   tokens: number;
-  window: number;
+  /** Undefined if the model's window is unknown. */
+  window: number | undefined;
   /** Undefined right after a compaction, before the next request. */
   last: ModelUsage | undefined;
   model: string | null;
@@ -32,20 +30,31 @@ const isCompacted = (part: Part): boolean => part.type === "compaction" && part.
 const isAnswer = ({ type }: Part): boolean =>
   type === "text" || type === "tool" || type === "reasoning" || type === "redacted_reasoning";
 
-/** `models` is the server's list; most entries have a window size. */
+/** The model of the latest request of the main thread. */
+export function lastModel(messages: readonly Message[]): string | undefined {
+  for (const { parts, thread } of messages.toReversed()) {
+    const step = thread === null ? parts.findLast((part) => part.type === "step" && part.model !== null) : undefined;
+    if (step?.type === "step") return step.model ?? undefined;
+  }
+  return undefined;
+}
+
+/** `models` is the server's list, for models that the table of sizes lacks. */
 export function contextUsage(
   measured: PartOf<"step" | "compaction"> | undefined,
+  lastModel: string | undefined,
   models: readonly SizedModel[] = [],
 ): ContextUsage | undefined {
   if (!measured) return undefined;
   if (measured.type === "compaction") {
-    return { tokens: measured.tokens_after ?? 0, window: WINDOW, last: undefined, model: null };
+    const tokens = measured.tokens_after ?? 0;
+    return { tokens, window: windowOf(lastModel ?? null, models), last: undefined, model: lastModel ?? null };
   }
   const { usage, model } = measured;
   if (!usage) return undefined;
   const tokens =
     usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
-  return { tokens, window: windowIn(models, model) ?? windowOf(model, tokens), last: usage, model };
+  return { tokens, window: windowOf(model, models), last: usage, model };
 }
 
 interface SizedModel {
@@ -53,13 +62,7 @@ interface SizedModel {
   max_input_tokens: number | null;
 }
 
-/** A response may name the model with a date suffix that the list omits. */
-function windowIn(models: readonly SizedModel[], model: string | null): number | undefined {
-  const plain = model?.replace(/-\d{8}$/, "");
-  const known = models.find(({ id }) => id === model) ?? models.find(({ id }) => id === plain);
-  return known?.max_input_tokens ?? undefined;
-}
-
-/** Fallback for models of unknown size: a context larger than the usual window implies the large one. */
-const windowOf = (model: string | null, tokens: number): number =>
-  model?.includes("[1m]") === true || tokens > WINDOW ? LARGE_WINDOW : WINDOW;
+const windowOf = (model: string | null, models: readonly SizedModel[]): number | undefined =>
+  model === null
+    ? undefined
+    : (contextWindowOf(model) ?? models.find(({ id }) => id === model)?.max_input_tokens ?? undefined);

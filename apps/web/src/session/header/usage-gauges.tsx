@@ -7,7 +7,7 @@ import type { LiveLog } from "../../live/live-log.ts";
 import { count, isDemo, duration, money, share } from "../../text/format.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { contextBreakdown } from "./context-breakdown.ts";
-import { contextUsage, type ContextUsage, lastMeasured } from "./context-usage.ts";
+import { contextUsage, type ContextUsage, lastMeasured, lastModel } from "./context-usage.ts";
 import { cacheShare } from "../transcript/turn-totals.ts";
 import { useBudget } from "../use-session-data.ts";
 
@@ -27,9 +27,24 @@ export function UsageGauges({ session, log }: { session: string; log: LiveLog })
 
 function ContextGauge({ log }: { log: LiveLog }) {
   const { data: models } = useModels();
-  const use = contextUsage(useLivePart(log.messages, lastMeasured), models);
+  const model = useLivePart(log.messages, lastModel);
+  const use = contextUsage(useLivePart(log.messages, lastMeasured), model, models);
   if (!use) return null;
-  const part = Math.min(1, use.tokens / use.window);
+  const part = use.window && Math.min(1, use.tokens / use.window);
+  if (part === undefined) {
+    return (
+      <Popover
+        label="Context"
+        trigger={
+          <button type="button" className={TRIGGER} aria-label={`Context window: ${count(use.tokens)} tokens`}>
+            {count(use.tokens)} tokens
+          </button>
+        }
+      >
+        <ContextDetails use={use} log={log} />
+      </Popover>
+    );
+  }
   const look = part > 0.85 ? "text-bad" : part > 0.65 ? "text-wait" : "text-accent";
   return (
     <Popover
@@ -78,10 +93,10 @@ function ContextDetails({ use: { tokens, window, last, model }, log }: { use: Co
   return (
     <>
       <p className="font-medium">
-        {count(tokens)} of {count(window)} tokens
+        {count(tokens)} {window === undefined ? "" : `of ${count(window)} `}tokens
       </p>
       {model !== null && <p className="text-xs text-ink-faint">{model}</p>}
-      <Bar parts={HELD.map(([key, , look]) => [held[key] / window, look])} />
+      <Bar parts={HELD.map(([key, , look]) => [held[key] / (window ?? tokens), look])} />
       <dl className="mt-2 grid grid-cols-[1fr_auto] gap-x-4 gap-y-0.5 tabular-nums">
         {HELD.map(([key, label, look]) => (
           <Fragment key={key}>
