@@ -291,7 +291,7 @@ namespace Tandem
             CancellationToken cancel = default(CancellationToken))
         {
             var calls = new Dictionary<string, JsonNode>();
-            using (var stream = await StreamAsync("sessions.events.stream", new JsonObject { ["session_id"] = session })
+            using (var stream = await StreamAsync("sessions.events.stream", new JsonObject { ["session_id"] = session, ["tandem"] = true })
                 .ConfigureAwait(false))
             {
                 var content = new JsonArray(new JsonObject { ["type"] = "text", ["text"] = text });

@@ -189,7 +189,7 @@ class Tandem:
         uses `stream`.
         """
         calls: Dict[str, Json] = {}
-        with self.stream("sessions.events.stream", session_id=session_id) as stream:
+        with self.stream("sessions.events.stream", session_id=session_id, tandem=True) as stream:
             message = {"type": "user.message", "content": [{"type": "text", "text": text}]}
             self.call("sessions.events.send", session_id=session_id, events=[message])
             for cursor, event in stream:

@@ -41,7 +41,7 @@ export function follow(way: "frames" | "sdk", session: string, anyServer: AnySer
 
   const add = (data: unknown): void => {
     const { success, data: event } = seenEvent.safeParse(data);
-    // Our events of an idle session are in lists, and in streams only if requested.
+    // Tandem's own events are sent only on request.
     if (!success || event.type.startsWith("tandem.")) return;
     seen.push(event);
     known.add(event.id);

@@ -38,7 +38,8 @@ async function begin(worker: RunningUp, name: string) {
 
 const eventsOf = async (up: RunningUp, session: string) => {
   const types: string[] = [];
-  for await (const event of clientOf(up).beta.sessions.events.list(session, { limit: 100 })) types.push(event.type);
+  const query = { limit: 100, tandem: true };
+  for await (const event of clientOf(up).beta.sessions.events.list(session, {}, { query })) types.push(event.type);
   return types;
 };
 const waitingCommands = (): number[] =>

@@ -125,7 +125,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       (
         await api.call("sessions.events.list", {
           params: { session_id: id },
-          query: { order: "desc", limit, types: types && [...types] },
+          query: { order: "desc", limit, types: types && [...types], tandem: "true" },
         })
       ).data,
     messages: async (id, limit) => {

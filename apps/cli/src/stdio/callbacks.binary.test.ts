@@ -93,7 +93,7 @@ test("an agent calls its host with a header from a variable whose value is store
     .digest("hex");
   expect(headers["tandem-signature"]).toBe(`v1=${signature}`);
 
-  const events = await tandem.ask("sessions.events.list", { session_id: session.id, limit: 1_000 });
+  const events = await tandem.ask("sessions.events.list", { session_id: session.id, limit: 1_000, tandem: true });
   const { stdout, stderr } = await tandem.end();
   expect(tandem.faults).toEqual([]);
   const written = readdirSync(machine.variables.HOME, { recursive: true, withFileTypes: true })

@@ -122,7 +122,7 @@ export class TandemClient implements AsyncDisposable {
     approve: (call: SessionEvent) => boolean | string | Promise<boolean | string> = () => false,
   ): AsyncGenerator<SessionEvent, void> {
     const send = (event: ClientEvent) => this.call("sessions.events.send", { session_id: session, events: [event] });
-    const stream = await this.stream("sessions.events.stream", { session_id: session });
+    const stream = await this.stream("sessions.events.stream", { session_id: session, tandem: "true" });
     await send({ type: "user.message", content: [{ type: "text", text }] });
     const calls = new Map<string, SessionEvent>();
     for await (const { event, cursor } of stream) {

@@ -72,6 +72,12 @@ const EVENT_TYPES = Object.keys({
   "tandem.unknown": true,
 } satisfies Record<SessionEventType, true>) as [SessionEventType, ...SessionEventType[]];
 
+/** Whether a type is Tandem's own. Only clients that ask for such events and previews get them. */
+export const isOwnType = (type: string): boolean => type.startsWith("tandem.");
+
+/** The types that Anthropic's clients know. */
+export const ANTHROPIC_EVENT_TYPES: readonly SessionEventType[] = EVENT_TYPES.filter((type) => !isOwnType(type));
+
 const eventType = z.enum(EVENT_TYPES).meta({ id: "SessionEventType" });
 
 export const sessionEvent = typed<SessionEvent>(
@@ -105,15 +111,19 @@ const resync = z
 export const streamFrame = z.union([sessionEvent, delta, resync]);
 export type StreamFrame = z.infer<typeof streamFrame>;
 
+const asksForOwn = (description: string) => z.enum(["true", "false"]).default("false").meta({ description });
+
+/** The official clients do not know Tandem's events: their tool runner waits forever if one follows the end of a turn. */
+export const ownEventsQuery = {
+  tandem: asksForOwn("Also list `tandem.` events. Those that `types` names are listed without it."),
+};
+
 export const streamQuery = z.strictObject({
   event_deltas: z
     .array(z.enum(PREVIEWS))
     .optional()
     .meta({ description: "Also send previews of events of these types while they are being produced." }),
-  tandem: z.enum(["true", "false"]).default("false").meta({
-    description:
-      "Tandem's own: also send previews of thinking and of tools' input, and `tandem.` events that arise while the session is idle.",
-  }),
+  tandem: asksForOwn("Also send `tandem.` events, and previews of thinking and of tools' input."),
 });
 
 /** Parsed only so that the error can name the reason. */
@@ -129,7 +139,13 @@ const sendParams = z
 
 export const sessionEventsApi = {
   "sessions.events.list": {
-    query: z.strictObject({ ...pageQuery, ...order, ...createdBetween, types: z.array(eventType).optional() }),
+    query: z.strictObject({
+      ...pageQuery,
+      ...order,
+      ...createdBetween,
+      ...ownEventsQuery,
+      types: z.array(eventType).optional(),
+    }),
     response: pageOf(sessionEvent),
   },
   "sessions.events.send": { body: sendParams, response: listOf(sessionEvent) },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SESSION_STATUSES, thread } from "./sessions.ts";
-import { sessionEvent, streamFrame, streamQuery } from "./session-events.ts";
+import { ownEventsQuery, sessionEvent, streamFrame, streamQuery } from "./session-events.ts";
 import { pageOf, pageQuery } from "../page.ts";
 
 export const threadsApi = {
@@ -10,6 +10,9 @@ export const threadsApi = {
   },
   "sessions.threads.retrieve": { response: thread },
   "sessions.threads.archive": { response: thread },
-  "sessions.threads.events.list": { query: z.strictObject(pageQuery), response: pageOf(sessionEvent) },
+  "sessions.threads.events.list": {
+    query: z.strictObject({ ...pageQuery, ...ownEventsQuery }),
+    response: pageOf(sessionEvent),
+  },
   "sessions.threads.events.stream": { query: streamQuery, frame: streamFrame },
 };

@@ -1,4 +1,4 @@
-import type { LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
+import { ANTHROPIC_EVENT_TYPES, type LoggedEvent, type SessionEvent, type ThreadId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 import type { EventRange } from "@tandem/storage";
 import { eventCursor, readEventCursor, type EventList } from "./event-cursor.ts";
@@ -8,7 +8,7 @@ interface Request extends EventList {
   thread: ThreadId | null;
   limit: number;
   page: string | undefined;
-  types?: readonly string[];
+  types: readonly string[] | undefined;
   since?: NonNullable<EventRange["since"]>;
 }
 
@@ -17,6 +17,10 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Enough for a page of the default size; the first part shows how large the events are. */
 const FIRST_PART = 25;
 const GROWTH = 4;
+
+/** The types that a list has by default: Tandem's own only for clients that ask for them. */
+export const shownTypes = ({ tandem }: { tandem: "true" | "false" }): readonly string[] | undefined =>
+  tandem === "true" ? undefined : ANTHROPIC_EVENT_TYPES;
 
 /** A page of events of a session or one of its threads. Queued events are newer than the whole log. */
 export async function listEvents(

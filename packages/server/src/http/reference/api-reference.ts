@@ -54,7 +54,7 @@ those whose \`id\` you have.
 
 Previews (\`event_start\`, \`event_delta\`) have no id and are never stored. They come for the types that \`event_deltas[]\`
 names, from their beginning: a stream that is opened in the middle of an answer begins with its text so far. With
-\`tandem=true\`, previews of thinking and of tools' input come too, and \`tandem.\` events also while the session is idle;
+\`tandem=true\`, previews of thinking and of tools' input come too, and \`tandem.\` events, also while the session is idle;
 without it, \`session.status_idle\` is the last event of a turn.
 
 A comment every 15 seconds keeps a silent stream alive. A client that does not keep up gets no previews, and if it falls

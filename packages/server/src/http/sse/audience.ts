@@ -1,4 +1,4 @@
-import { isOnPrimary, PREVIEWS, type Delta, type ThreadId } from "@tandem/protocol";
+import { isOnPrimary, isOwnType, PREVIEWS, type Delta, type ThreadId } from "@tandem/protocol";
 import { isAbout } from "../events/read-thread.ts";
 import type { StreamItem } from "./stream-item.ts";
 
@@ -10,7 +10,8 @@ export class Audience {
   /** Null for the session's own stream, which is that of its primary thread. */
   readonly #thread: ThreadId | null;
   readonly #previews: ReadonlySet<Preview>;
-  readonly #tandem: boolean;
+  /** Whether the client knows Tandem's own types. */
+  readonly tandem: boolean;
 
   constructor({
     thread,
@@ -23,7 +24,7 @@ export class Audience {
   }) {
     this.#thread = thread;
     this.#previews = new Set(previews);
-    this.#tandem = tandem;
+    this.tandem = tandem;
     this.key = JSON.stringify([thread, PREVIEWS.filter((preview) => this.#previews.has(preview)), tandem]);
   }
 
@@ -31,7 +32,7 @@ export class Audience {
     if (item.type === "delta") return item.live.thread === this.#thread && this.#wantsDelta(item.live.delta);
     // For the official tool runner `session.status_idle` is the last event of a turn: any event after it makes the
     // runner wait forever.
-    if (item.isIdle && !this.#tandem && item.logged.event.type.startsWith("tandem.")) return false;
+    if (!this.tandem && isOwnType(item.logged.event.type)) return false;
     return this.#thread === null ? isOnPrimary(item.logged) : isAbout(item.logged, this.#thread);
   }
 
@@ -45,7 +46,7 @@ export class Audience {
       case "tandem.tool_input_start":
       case "tandem.tool_input_delta":
       case "tandem.tool_progress":
-        return this.#tandem;
+        return this.tandem;
     }
   }
 }

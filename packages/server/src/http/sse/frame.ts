@@ -1,9 +1,9 @@
-import type { Delta, LoggedEvent } from "@tandem/protocol";
+import { isOwnType, type Delta, type LoggedEvent } from "@tandem/protocol";
 
 // Official clients in other languages know the event name `message` and ignore unknown names; the TypeScript client
 // drops frames without a name. So Anthropic's event types are sent as `message`, and Tandem's by their type.
 
-const nameOf = (type: string): string => (type.startsWith("tandem.") ? type : "message");
+const nameOf = (type: string): string => (isOwnType(type) ? type : "message");
 
 /** The id is the event's position in the log; a client sends it back as `Last-Event-ID` to resume. */
 export const eventFrame = ({ seq, event }: LoggedEvent): string =>

@@ -194,7 +194,7 @@ describe("a slow client", () => {
   const isLetGo = () => server.log.some(({ msg }) => msg === "let go of a client that did not keep up");
 
   test("loses previews first, then is told where to resume and disconnected; others are not delayed", async () => {
-    const slow = await openSlowly("?event_deltas[]=agent.message");
+    const slow = await openSlowly("?event_deltas[]=agent.message&tandem=true");
     await using quick = await open("?event_deltas[]=agent.message");
     await memory.preview(session, {
       thread: null,

@@ -6,7 +6,7 @@ import type { ServerSettings } from "../settings.ts";
 import type { Audience } from "./audience.ts";
 import type { EventStream } from "./event-stream.ts";
 import { namedFrame } from "./frame.ts";
-import { frameOf, ItemMaker, previewedId, STATUS_TYPES, type StreamItem } from "./stream-item.ts";
+import { frameOf, previewedId, type StreamItem } from "./stream-item.ts";
 
 type HubSettings = Pick<ServerSettings, "batchMs" | "slowBytes" | "stuckBytes">;
 
@@ -55,7 +55,6 @@ export class SessionHub {
   #pending: StreamItem[] = [];
   #timer: NodeJS.Timeout | undefined;
   #lastFlush = 0;
-  #maker = new ItemMaker(undefined);
   #saidDeleted = false;
 
   constructor(session: SessionId, dependencies: HubDependencies) {
@@ -73,7 +72,6 @@ export class SessionHub {
     };
     const silence = this.#dependencies.sessions.onDelta(this.#session, { after: head, hear });
     this.#stop.signal.addEventListener("abort", silence, { once: true });
-    this.#maker = await this.#makerAfter(head);
     void this.#follow();
   }
 
@@ -120,10 +118,9 @@ export class SessionHub {
   /** Reads the next batch only when the client has read the last one, so that no backlog is held in memory. */
   async #catchUp(subscriber: Subscriber, after: number): Promise<void> {
     const { stream, audience } = subscriber;
-    const maker = await this.#makerAfter(after);
     if (after >= this.#written) return this.#attach(subscriber);
     for await (const events of this.#dependencies.sessions.follow(this.#session, after, stream.closed)) {
-      const items = events.map((logged) => maker.make(logged)).filter((item) => audience.wants(item));
+      const items = events.map(itemOf).filter((item) => audience.wants(item));
       stream.write(items.map(frameOf).join(""));
       if (!(await stream.drained(DRAIN_MS))) return stream.destroy();
       subscriber.has = events.at(-1)!.seq;
@@ -131,13 +128,6 @@ export class SessionHub {
     }
     // The session was deleted or the client disconnected.
     stream.end();
-  }
-
-  /** For the events after that position. */
-  async #makerAfter(seq: number): Promise<ItemMaker> {
-    const range = { before: seq + 1, order: "desc", limit: 1, types: STATUS_TYPES } as const;
-    const { events } = await this.#dependencies.sessions.events(this.#session, range);
-    return new ItemMaker(events[0]?.event.type);
   }
 
   /** Retries during a database outage; missed events are read from the log afterwards. */
@@ -169,7 +159,7 @@ export class SessionHub {
     this.#received = logged.seq;
     this.#dependencies.onReceive?.(logged);
     this.#saidDeleted = logged.event.type === "session.deleted";
-    this.#push(this.#maker.make(logged));
+    this.#push(itemOf(logged));
   }
 
   /** A single item is sent at the end of this tick; many items are sent once per window. */
@@ -207,7 +197,7 @@ export class SessionHub {
     const { stream, audience, muted, hearsPreviews } = subscriber;
     if (stream.unsent > this.#dependencies.settings.stuckBytes) {
       const resync = { type: "tandem.resync", last_event_id: String(this.#written) };
-      if (stream.end(namedFrame(resync.type, resync))) {
+      if (stream.end(audience.tandem ? namedFrame(resync.type, resync) : "")) {
         this.#dependencies.logger.info(
           { session: this.#session, unsent: stream.unsent },
           "let go of a client that did not keep up",
@@ -247,3 +237,5 @@ export class SessionHub {
     this.stop();
   }
 }
+
+const itemOf = (logged: LoggedEvent): StreamItem => ({ type: "event", logged });

@@ -36,7 +36,7 @@ const open = (query = "", headers: Record<string, string> = {}): Promise<StreamR
 
 describe("frames", () => {
   test("name Anthropic's event types `message` and Tandem's by their type, with the log position as id", async () => {
-    await using stream = await open();
+    await using stream = await open("?tandem=true");
     expect(stream.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(stream.response.headers.get("request-id")).toMatch(/^req_/);
     memory.append(session, running);
@@ -119,48 +119,41 @@ describe("resuming after Last-Event-ID", () => {
   });
 });
 
-describe("Tandem's events while the session is idle", () => {
+describe("Tandem's own events", () => {
   const play = (): void => {
-    memory.append(session, notice("before the first turn"));
+    memory.append(session, notice("before the turn"));
     memory.append(session, running);
     memory.append(session, notice("within the turn"));
     memory.append(session, idle);
     memory.append(session, notice("after the turn"));
     memory.append(session, { type: "session.updated", title: "New" });
-    memory.append(session, notice("later"));
-    memory.append(session, running);
-    memory.append(session, notice("within the next"));
-    memory.append(session, idle);
   };
-  const texts = (stream: StreamReader) => stream.events.flatMap(({ data }) => data!["text"] ?? []);
-  const untilTheEnd = (stream: StreamReader) => stream.until(({ id }) => id === "10");
+  const untilTheEnd = (stream: StreamReader) => stream.until(({ id }) => id === "6");
+  const standard = ["session.status_running", "session.status_idle", "session.updated"];
 
-  test("are not sent by default: idle is the last event of a turn", async () => {
-    await using live = await open();
+  test("are sent only to clients that ask: the official ones do not know them", async () => {
+    await using plain = await open();
+    await using declining = await open("?tandem=false");
+    await using asking = await open("?tandem=true");
     play();
-    await untilTheEnd(live);
-    expect(texts(live)).toEqual(["within the turn", "within the next"]);
-    await using resumed = await open("", { "last-event-id": "4" });
+    for (const stream of [plain, declining, asking]) await untilTheEnd(stream);
+    expect([plain.types, declining.types]).toEqual([standard, standard]);
+    expect(asking.events.flatMap(({ data }) => data!["text"] ?? [])).toHaveLength(3);
+    await using resumed = await open("", { "last-event-id": "2" });
     await untilTheEnd(resumed);
-    expect(texts(resumed)).toEqual(["within the next"]);
-    expect(resumed.types).toContain("session.updated");
+    expect(resumed.types).toEqual(standard.slice(1));
   });
 
-  test("are sent with `tandem=true`", async () => {
-    await using live = await open("?tandem=true");
+  test("are listed only for clients that ask, or that name their type", async () => {
     play();
-    await untilTheEnd(live);
-    expect(texts(live)).toHaveLength(5);
-  });
-
-  test("a stream that opens mid-turn knows whether the session is idle", async () => {
-    memory.append(session, running);
-    memory.append(session, idle);
-    await using stream = await open();
-    memory.append(session, notice("while idle"));
-    memory.append(session, running);
-    await stream.untilType("session.status_running");
-    expect(stream.types).toEqual(["session.status_running"]);
+    const listed = async (query: string, path = "events"): Promise<string[]> => {
+      const response = await server.request(`/v1/sessions/${session}/${path}${query}`);
+      return ((await response.json()) as { data: { type: string }[] }).data.map(({ type }) => type);
+    };
+    expect(await listed("")).toEqual(standard);
+    expect(await listed("?limit=2&order=desc")).toEqual(standard.slice(1).toReversed());
+    expect(await listed("?tandem=true")).toHaveLength(6);
+    expect(await listed("?types[]=tandem.notice")).toEqual(Array(3).fill("tandem.notice"));
   });
 });
 

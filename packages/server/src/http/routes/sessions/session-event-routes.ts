@@ -1,5 +1,5 @@
 import { type BodyOutput, type ClientEvent, REFUSED_CLIENT_EVENTS, RequestError } from "@tandem/protocol";
-import { listEvents } from "../../events/list-events.ts";
+import { listEvents, shownTypes } from "../../events/list-events.ts";
 import { openSessionStream } from "../../events/open-session-stream.ts";
 import { findEarlierTry, repeatWindowMs, SendsUnderWay } from "../../events/repeated-send.ts";
 import { jsonRoute, streamRoute, type Route } from "../../route.ts";
@@ -23,7 +23,7 @@ export const sessionEventRoutes: Route[] = [
         order: query.order ?? "asc",
         limit: query.limit,
         page: query.page,
-        types: query.types,
+        types: query.types ?? shownTypes(query),
         since: toSpan(query),
       }),
   }),

@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { findThread, inLog } from "../../events/find-thread.ts";
-import { listEvents } from "../../events/list-events.ts";
+import { listEvents, shownTypes } from "../../events/list-events.ts";
 import { openSessionStream } from "../../events/open-session-stream.ts";
 import { pageThrough } from "../../request/page-through.ts";
 import { jsonRoute, streamRoute, type Route } from "../../route.ts";
@@ -46,6 +46,7 @@ export const sessionThreadRoutes: Route[] = [
         order: "asc",
         limit: query.limit,
         page: query.page,
+        types: shownTypes(query),
       }),
   }),
   streamRoute("sessions.threads.events.stream", {
