@@ -40,7 +40,14 @@ export interface ClaudeCall {
   onUsage: (model: string, usage: Usage) => void;
 }
 
-export interface ClaudeObjectCall extends ClaudeCall {
+export interface ClaudeTextCall extends ClaudeCall {
+  /** Tools that the model may call before its answer. */
+  tools?: readonly ClaudeTool[];
+  /** Maximum number of model requests, if there are tools. */
+  stepBudget?: number;
+}
+
+export interface ClaudeObjectCall extends ClaudeTextCall {
   jsonSchema: Record<string, unknown>;
   check: (value: unknown) => string | undefined;
 }
@@ -74,8 +81,7 @@ const CONTINUE = "The connection failed. Go on where you stopped.";
 const LOGIN_ERRORS: ReadonlySet<string> = new Set(["not_logged_in", "auth_rejected"]);
 
 const ANSWER_TOOL = "answer";
-const ANSWER_BY_TOOL = "Give your final answer by calling the tool `mcp__tandem__answer` exactly once.";
-const ANSWERED_WITH_TEXT = `You answered with text only. ${ANSWER_BY_TOOL}`;
+const DEFAULT_STEP_BUDGET = 10;
 /** The first schema violation is returned to the model; the second fails the call. */
 const REPAIRS_ALLOWED = 1;
 
@@ -111,7 +117,14 @@ export class ClaudeCode implements AsyncDisposable {
     this.#pool = new ProcessPool(settings.pool, start, settings.limit);
   }
 
-  async text(call: ClaudeCall): Promise<string> {
+  async text(call: ClaudeTextCall): Promise<string> {
+    const { tools = [], stepBudget = DEFAULT_STEP_BUDGET } = call;
+    if (tools.length > 0) {
+      const { stopReason, text } = await this.loop({ ...call, tools, stepBudget, onStepFinish: async () => undefined });
+      if (stopReason === "budget") throw new LlmError("empty_answer", spentOnTools(stepBudget));
+      if (text.trim() === "") throw new LlmError("empty_answer", "The model answered with nothing.");
+      return text;
+    }
     return call.attempt(async () => {
       await using lease = await this.#take(call, []);
       let vainSteps = 0;
@@ -130,42 +143,66 @@ export class ClaudeCode implements AsyncDisposable {
   }
 
   async object(call: ClaudeObjectCall): Promise<unknown> {
+    const { stepBudget = DEFAULT_STEP_BUDGET } = call;
+    const byName = new Map((call.tools ?? []).map((tool) => [tool.name, tool]));
+    let answerTool = ANSWER_TOOL;
+    while (byName.has(answerTool)) answerTool = `final_${answerTool}`;
+    const answerByTool = `Give your final answer by calling the tool \`${toolId(answerTool)}\` exactly once.`;
+    const answeredWithText = `You answered with text only. ${answerByTool}`;
     const tools: ToolDefinition[] = [
       {
-        name: ANSWER_TOOL,
+        name: answerTool,
         description: "Takes your final answer. Its input is the answer itself.",
         inputSchema: call.jsonSchema,
       },
+      ...(call.tools ?? []).map(toDefinition),
     ];
+    let toolsHaveRun = false;
     return call.attempt(async () => {
       await using lease = await this.#take(call, tools);
+      let steps = 0;
       let repairs = 0;
-      let complaint = ANSWERED_WITH_TEXT;
+      let complaint = answeredWithText;
       let answer: { value: unknown } | undefined;
+      const takeAnswer = (value: unknown) => {
+        const problem = call.check(value);
+        if (problem === undefined) {
+          answer ??= { value };
+          return { text: "Thank you.", endsTurn: true };
+        }
+        complaint = problem;
+        return {
+          text: `The answer does not fit: ${problem}\nCall the tool again with a corrected answer.`,
+          isError: true,
+        };
+      };
       const turn: Omit<Turn, "model" | "signal" | "prompt"> = {
         tools,
-        callTool: async (_name, value) => {
-          const problem = call.check(value);
-          if (problem === undefined) {
-            answer ??= { value };
-            return { text: "Thank you.", endsTurn: true };
-          }
-          complaint = problem;
-          return {
-            text: `The answer does not fit: ${problem}\nCall the tool again with a corrected answer.`,
-            isError: true,
-          };
+        callTool: async (name, input, signal) => {
+          if (name === answerTool) return takeAnswer(input);
+          toolsHaveRun = true;
+          return lease.runTool(() => runTool(byName.get(name), input, AbortSignal.any([signal, call.signal])));
         },
-        afterTools: async () => !answer && repairs++ < REPAIRS_ALLOWED,
+        afterTools: async (toolIds) => {
+          if (answer) return false;
+          if (byName.size === 0 || toolIds.includes(toolId(answerTool))) return repairs++ < REPAIRS_ALLOWED;
+          steps += 1;
+          if (steps >= stepBudget) complaint = spentOnTools(stepBudget);
+          return steps < stepBudget;
+        },
       };
-      let prompt = `${call.prompt}\n\n${ANSWER_BY_TOOL}`;
-      while (true) {
-        const outcome = await this.#run(lease.process, call, { ...turn, prompt });
-        if (answer) return answer.value;
-        if (outcome.stop === "budget" || repairs++ >= REPAIRS_ALLOWED) {
-          throw new LlmError("structured_output", `The model gave no answer that fits the schema: ${complaint}`);
+      let prompt = `${call.prompt}\n\n${answerByTool}`;
+      try {
+        while (true) {
+          const outcome = await this.#run(lease.process, call, { ...turn, prompt });
+          if (answer) return answer.value;
+          if (outcome.stop === "budget" || repairs++ >= REPAIRS_ALLOWED) {
+            throw new LlmError("structured_output", `The model gave no answer that fits the schema: ${complaint}`);
+          }
+          prompt = answeredWithText;
         }
-        prompt = ANSWERED_WITH_TEXT;
+      } catch (error) {
+        throw toolsHaveRun ? lostConversation(error) : error;
       }
     });
   }
@@ -275,6 +312,9 @@ export class ClaudeCode implements AsyncDisposable {
   }
 }
 
+const spentOnTools = (stepBudget: number): string =>
+  `The model spent its step budget of ${stepBudget} on tools and gave no answer.`;
+
 const toDefinition = ({ name, description, schema }: ClaudeTool): ToolDefinition => {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { target: "draft-7", io: "input" });
   return { name, description, inputSchema };
@@ -301,7 +341,7 @@ async function runTool(
 /** Not retried: tools may already have had effects. */
 const lostConversation = (error: unknown): unknown =>
   error instanceof LlmError && error.transient
-    ? new LlmError(error.code, `${error.message} The loop was under way, so it was not started again.`, {
+    ? new LlmError(error.code, `${error.message} Tools had run, so the call was not started again.`, {
         fix: "Look at what its tools have done before you run it again.",
         cause: error,
         final: true,

@@ -7,8 +7,10 @@ function refuse(message: string, fix: string, cause?: unknown): never {
   throw new TandemError("bad_request", message, { fix, cause });
 }
 
-export function acceptPrompt({ prompt }: CallRequest): void {
+export function acceptPrompt({ prompt, temperature = 0 }: CallRequest): void {
   if (prompt.trim() === "") refuse("The prompt is empty.", "Say what the model is to do.");
+  if (!(temperature >= 0 && temperature <= 1))
+    refuse(`A temperature of ${temperature} is not possible.`, "Give a number from 0 to 1.");
 }
 
 /** The schema in the form that all backends accept: draft 7, an object at the root, no `$schema`. */
@@ -30,7 +32,7 @@ export function acceptObjectSchema(schema: z.ZodType): Record<string, unknown> {
   return jsonSchema;
 }
 
-export function acceptLoop({ tools, stepBudget }: LoopRequest): void {
+export function acceptTools({ tools, stepBudget }: Pick<LoopRequest, "tools" | "stepBudget">): void {
   if (!Number.isInteger(stepBudget) || stepBudget < 1) {
     refuse(`A step budget of ${stepBudget} is not usable.`, "Give a whole number of at least 1.");
   }

@@ -10,11 +10,19 @@ import {
   type Usage,
 } from "@tandem/protocol";
 import type { z } from "zod";
-import { acceptLoop, acceptObjectSchema, acceptPrompt, describeViolations } from "./accept-request.ts";
+import { acceptObjectSchema, acceptPrompt, acceptTools, describeViolations } from "./accept-request.ts";
 import { type GovernorClock, systemClock } from "./governor-clock.ts";
 import { type GovernedCall, Governor, type SharedQuotas } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
-import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, StepFinished } from "./llm-runtime.ts";
+import type {
+  CallRequest,
+  LlmRuntime,
+  LoopRequest,
+  LoopResult,
+  ObjectRequest,
+  StepFinished,
+  TextRequest,
+} from "./llm-runtime.ts";
 import { resolveModel } from "./models.ts";
 import type { Tool } from "./tool.ts";
 
@@ -73,6 +81,7 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
     const model = config.models[request.role] ?? config.models.default;
     const signal = AbortSignal.any([closing.signal, ...(request.signal ? [request.signal] : [])]);
     const meter = new Meter();
+    const ignored = new Map<string, string>();
     const governed = governor.begin({
       model,
       signal,
@@ -86,9 +95,11 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
         model: resolveModel(backend.name, model),
         system: request.system?.trim() ? request.system : undefined,
         prompt: request.prompt,
+        temperature: request.temperature,
         signal,
         attempt: governed.attempt,
         onUsage: (id, usage) => meter.add(id, usage),
+        onIgnored: (option, why) => void ignored.set(option, why),
       };
       end = { type: "done", value: await run(call, governed.aside) };
     } catch (cause) {
@@ -105,6 +116,7 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
       waitedMs: governed.waitedMs,
       attempts: governed.retries + 1,
       outcome: end.type === "done" ? outcomeOf(end.value) : end.error.code,
+      ...(ignored.size > 0 && { ignored: Array.from(ignored, ([key, why]) => ({ key, why })) }),
     };
     void survive("The sink of call reports", () => sink(report));
     return { ...end, usage: report.usage };
@@ -125,16 +137,22 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
 
     async generateText(request) {
       acceptPrompt(request);
-      return valueOf(await track(perform("text", request, (call) => backend.text(call))));
+      const { tools, stepBudget } = toolsOf(request);
+      const call = perform("text", request, (call, aside) =>
+        backend.text({ ...call, tools: withoutSlot(tools, aside), stepBudget }),
+      );
+      return valueOf(await track(call));
     },
 
     async generateObject<S extends z.ZodType>(request: ObjectRequest<S>): Promise<z.output<S>> {
       acceptPrompt(request);
+      const { tools, stepBudget } = toolsOf(request);
       const { schema } = request;
       const jsonSchema = acceptObjectSchema(schema);
       const check = (value: unknown) => describeViolations(schema, value);
-      const call = perform("object", request, async (call) => {
-        const answer = schema.safeParse(await backend.object({ ...call, jsonSchema, check }));
+      const call = perform("object", request, async (call, aside) => {
+        const offered = { tools: withoutSlot(tools, aside), stepBudget };
+        const answer = schema.safeParse(await backend.object({ ...call, ...offered, jsonSchema, check }));
         if (answer.success) return answer.data;
         throw new LlmError("structured_output", "The backend let an object pass that does not fit the schema.");
       });
@@ -143,17 +161,14 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
 
     async runAgentLoop(request: LoopRequest): Promise<LoopResult> {
       acceptPrompt(request);
-      acceptLoop(request);
+      acceptTools(request);
       const { stepBudget } = request;
       const counts = { steps: 0, toolCalls: 0, toolFailures: 0 };
       const call = perform<LoopAnswer>(
         "loop",
         request,
         (call, aside) => {
-          const tools = request.tools.map((tool) => ({
-            ...tool,
-            execute: (...given: Parameters<Tool["execute"]>) => aside(() => tool.execute(...given)),
-          }));
+          const tools = withoutSlot(request.tools, aside);
           const onStepFinish = async (step: StepFinished) => {
             counts.steps += 1;
             counts.toolCalls += step.toolCalls.length;
@@ -176,6 +191,20 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
     },
   };
 }
+
+const DEFAULT_STEP_BUDGET = 10;
+
+function toolsOf({ tools = [], stepBudget = DEFAULT_STEP_BUDGET }: TextRequest) {
+  acceptTools({ tools, stepBudget });
+  return { tools, stepBudget };
+}
+
+/** Tools that hold no slot while they run, so that they may call the runtime. */
+const withoutSlot = (tools: readonly Tool[], aside: GovernedCall["aside"]): Tool[] =>
+  tools.map((tool) => ({
+    ...tool,
+    execute: (...given: Parameters<Tool["execute"]>) => aside(() => tool.execute(...given)),
+  }));
 
 function valueOf<T>(ending: Ending<T>): T {
   if (ending.type === "failed") throw ending.error;

@@ -10,6 +10,13 @@ it("names changed prompt-caching settings that claude-code ignores", () => {
   expect(onClaudeCode({ promptCaching })).toEqual(["promptCaching.systemTtl", "promptCaching.vertexFallbackTo5m"]);
 });
 
+it("names the switches of sections on claude-code, and the TTL of a section that is not cached elsewhere", () => {
+  const promptCaching = { cacheSystem: false, cacheTools: false, cacheHistory: false, systemTtl: "5m" };
+  const switches = ["promptCaching.cacheSystem", "promptCaching.cacheTools", "promptCaching.cacheHistory"];
+  expect(onClaudeCode({ promptCaching })).toEqual([...switches, "promptCaching.systemTtl"]);
+  expect(keysIgnored({ provider: { backend: "anthropic" }, promptCaching })).toEqual(["promptCaching.systemTtl"]);
+});
+
 it("names settings that only claude-code uses, on API backends", () => {
   const changes = {
     claudeCode: { auth: "api_key", executable: "/opt/claude", effort: "low" },

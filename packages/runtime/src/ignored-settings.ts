@@ -34,6 +34,13 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
 const FOR_REUSE = new Set(["maxCalls", "maxMemoryMb"]);
 const FOR_CLAUDE_CODE = "Only the claude-code backend uses it.";
 
+/** Whether it is the TTL of a section that is not cached. */
+function isUncached(name: string, { promptCaching }: LlmConfig): boolean {
+  if (name === "systemTtl") return !promptCaching.cacheSystem;
+  if (name === "toolsTtl") return !promptCaching.cacheTools;
+  return name === "historyTtl" && !promptCaching.cacheHistory;
+}
+
 function whyIgnored(path: string, config: LlmConfig): string | undefined {
   const { backend } = config.provider;
   const [section, name = ""] = path.split(".");
@@ -49,6 +56,7 @@ function whyIgnored(path: string, config: LlmConfig): string | undefined {
       if (backend === "claude-code") return "Claude Code manages its prompt cache by itself.";
       if (name === "enabled") return undefined;
       if (!config.promptCaching.enabled) return "Prompt caching is turned off.";
+      if (isUncached(name, config)) return "This section is not cached.";
       return name === "vertexFallbackTo5m" && backend !== "vertex" ? "Only the vertex backend uses it." : undefined;
     case "limits":
       return backend !== "claude-code" && ["spawn", "init", "exit"].includes(name) ? FOR_CLAUDE_CODE : undefined;

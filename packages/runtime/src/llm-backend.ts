@@ -14,6 +14,7 @@ export interface BackendCall {
   model: string;
   system: string | undefined;
   prompt: string;
+  temperature: number | undefined;
   signal: AbortSignal;
   attempt: Attempt;
   /**
@@ -21,18 +22,25 @@ export interface BackendCall {
    * money is always counted. Per request, because some prices depend on its length.
    */
   onUsage: (model: string, usage: Usage) => void;
+  /** Called for an option of the request that has no effect on this backend or model. */
+  onIgnored: (option: string, why: string) => void;
 }
 
-export interface BackendObjectCall extends BackendCall {
+export interface BackendTextCall extends BackendCall {
+  /** Tools that the model may call before its answer; may be empty. */
+  tools: readonly Tool[];
+  /** Maximum number of model requests, if there are tools. */
+  stepBudget: number;
+}
+
+export interface BackendObjectCall extends BackendTextCall {
   /** Draft 7, an object at the root, no `$schema`. */
   jsonSchema: Record<string, unknown>;
   /** Describes schema violations for the model; undefined if the value is valid. */
   check: (value: unknown) => string | undefined;
 }
 
-export interface BackendLoopCall extends BackendCall {
-  tools: readonly Tool[];
-  stepBudget: number;
+export interface BackendLoopCall extends BackendTextCall {
   /**
    * Called after the tools of each step have run, including the last; the runtime counts steps with it. Never rejects.
    */
@@ -59,8 +67,8 @@ export interface ModelInfo extends ModelDetails {
 export interface LlmBackend {
   readonly name: Backend;
   readonly payer: Payer;
-  /** Never empty. */
-  text(call: BackendCall): Promise<string>;
+  /** Never empty. A model that spends its step budget on tools gave no answer: `empty_answer`. */
+  text(call: BackendTextCall): Promise<string>;
   /** A value accepted by `check`. An invalid one is returned to the model once; a second one is `structured_output`. */
   object(call: BackendObjectCall): Promise<unknown>;
   loop(call: BackendLoopCall): Promise<LoopAnswer>;

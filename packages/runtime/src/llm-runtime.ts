@@ -15,15 +15,22 @@ export interface CallRequest {
   /** Sent as the system prompt, never prepended to the prompt. */
   system?: string;
   prompt: string;
+  /** From 0 to 1. A backend or model without it ignores it, and the call's report says so. */
+  temperature?: number;
   signal?: AbortSignal;
   /** Maximum total wait for quotas; default: the config's `limits.patience`. */
   patienceMs?: number;
   onWait?: (wait: Wait) => void;
 }
 
-export type TextRequest = CallRequest;
+export interface TextRequest extends CallRequest {
+  /** Tools that the model may call before its answer. */
+  tools?: readonly Tool[];
+  /** Maximum number of model requests of a call with tools; default: 10. */
+  stepBudget?: number;
+}
 
-export interface ObjectRequest<S extends z.ZodType> extends CallRequest {
+export interface ObjectRequest<S extends z.ZodType> extends TextRequest {
   /** A zod object schema that JSON Schema can express. */
   schema: S;
 }

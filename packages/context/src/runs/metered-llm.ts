@@ -1,5 +1,13 @@
 import { LlmError, noUsage, TandemError, type Backend, type CallReport, type LlmErrorCode } from "@tandem/protocol";
-import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, Wait } from "@tandem/runtime";
+import type {
+  CallRequest,
+  LlmRuntime,
+  LoopRequest,
+  LoopResult,
+  ObjectRequest,
+  TextRequest,
+  Wait,
+} from "@tandem/runtime";
 import type { z } from "zod";
 import { hashOf } from "../canonical-json.ts";
 import type { RunEvent } from "./job-run.ts";
@@ -59,7 +67,7 @@ export class MeteredLlm implements LlmRuntime {
     return this.#failures[0]?.error;
   }
 
-  generateText(request: CallRequest): Promise<string> {
+  generateText(request: TextRequest): Promise<string> {
     return this.#call(request, (llm, terms) => llm.generateText({ ...request, ...terms }));
   }
 

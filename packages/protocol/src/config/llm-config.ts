@@ -109,6 +109,9 @@ const models = z.strictObject({
 
 const promptCaching = z.strictObject({
   enabled: z.boolean().default(true).describe("Whether prompts are marked for the service's cache."),
+  cacheSystem: z.boolean().default(true).describe("Whether the system prompt is cached."),
+  cacheTools: z.boolean().default(true).describe("Whether the tool definitions are cached."),
+  cacheHistory: z.boolean().default(true).describe("Whether the conversation so far is cached."),
   systemTtl: cacheTtl.default("1h").describe("How long the system prompt stays cached."),
   toolsTtl: cacheTtl.default("1h").describe("How long the tool definitions stay cached."),
   historyTtl: cacheTtl.default("5m").describe("How long the conversation so far stays cached."),

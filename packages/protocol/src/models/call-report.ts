@@ -31,4 +31,6 @@ export interface CallReport {
   /** The number of attempts; 1 means no retry. */
   attempts: number;
   outcome: "ok" | "budget" | LlmErrorCode;
+  /** Options of the request that had no effect, such as `temperature`. */
+  ignored?: readonly { key: string; why: string }[];
 }

@@ -15,6 +15,9 @@ export const BEHAVIOURS = [
     mends: "a list of known models refused new ones",
   },
   { id: "text.empty-prompt", title: "Rejects an empty prompt before anything is sent" },
+  { id: "text.tools", title: "Runs tools before a text answer; a retry does not run a tool twice" },
+  { id: "text.tools-only", title: "A model that spends its step budget on tools is `empty_answer`" },
+  { id: "text.temperature", title: "Sends a temperature, or reports it as ignored; rejects one out of range" },
   { id: "text.together", title: "Keeps open requests within `limits.concurrency`" },
 
   // Failures
@@ -67,6 +70,8 @@ export const BEHAVIOURS = [
   { id: "object.misfit-twice", title: "A second invalid object is `structured_output`" },
   { id: "object.text-then-object", title: "Text instead of an object counts as an invalid object" },
   { id: "object.text-twice", title: "Text instead of an object, twice, is `structured_output`" },
+  { id: "object.tools", title: "Runs tools before an object, which is checked as without tools" },
+  { id: "object.tools-only", title: "A model that spends its step budget on tools is `structured_output`" },
   { id: "object.refusal", title: "Refusing to return an object is `refused`" },
   {
     id: "object.bad-schema",

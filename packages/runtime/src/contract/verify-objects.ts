@@ -1,7 +1,8 @@
 import type { ScriptEntry } from "@tandem/rehearsal";
-import { always, object, refusal, text } from "@tandem/rehearsal";
+import { always, object, refusal, reply, text, toolUse } from "@tandem/rehearsal";
 import { expect } from "vitest";
 import { z } from "zod";
+import { lookTool } from "./look-tool.ts";
 import type { BehaviourId } from "./runtime-behaviours.ts";
 import type { Stage, Verify } from "./runtime-stage.ts";
 
@@ -57,6 +58,26 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
     const { runtime } = await stage.play([text("Bern is lovely."), text("As I said.")]);
     await expect(runtime.generateObject(ask)).rejects.toMatchObject({ code: "structured_output" });
     stage.rehearsal.assertDone();
+  },
+
+  "object.tools": async (stage) => {
+    const { asked, look } = lookTool();
+    const { runtime } = await stage.play([
+      reply([toolUse(stage.tool("look"), { at: "the map" })]),
+      answer(stage, INVALID),
+      answer(stage, BERN),
+    ]);
+    expect(await runtime.generateObject({ ...ask, tools: [look] })).toMatchObject(BERN);
+    expect(asked).toEqual(["the map"]);
+    stage.rehearsal.assertDone();
+  },
+
+  "object.tools-only": async (stage) => {
+    const { asked, look } = lookTool();
+    const { runtime } = await stage.play([always(reply([toolUse(stage.tool("look"), { at: "the map" })]))]);
+    const call = runtime.generateObject({ ...ask, tools: [look], stepBudget: 2 });
+    await expect(call).rejects.toMatchObject({ code: "structured_output", message: expect.stringContaining("budget") });
+    expect(asked).toHaveLength(2);
   },
 
   "object.refusal": async (stage) => {

@@ -132,12 +132,20 @@ it("runs no tool of a truncated answer", async () => {
   expect(ran).toBe(false);
 });
 
+it("reports a temperature that the model does not take", async () => {
+  await using rehearsal = await startRehearsal([text("Bern.")]);
+  const { runtime, reports } = runtimeAt(rehearsal.url);
+  await runtime.generateText({ ...ask, temperature: 0 });
+  expect(rehearsal.modelRequests[0]?.body).not.toHaveProperty("temperature");
+  expect(reports[0]?.ignored).toEqual([{ key: "temperature", why: expect.stringContaining("not supported") }]);
+});
+
 describe("a model that returns objects only through a tool", () => {
   const older = { ...vertexFixture, model: "claude-sonnet-4-5@20250929" };
   it.each(Object.entries(verifyObjects))("also verifies %s", async (_id, verify) => {
     await using stage = await Stage.open(older);
     await verify(stage);
-    expect(stage.rehearsal.modelRequests.every(({ toolNames }) => toolNames.length === 1)).toBe(true);
+    expect(stage.rehearsal.modelRequests.every(({ toolNames }) => toolNames.includes("json"))).toBe(true);
   });
 });
 

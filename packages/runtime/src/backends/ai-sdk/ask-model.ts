@@ -28,11 +28,19 @@ export function createAsk(model: LanguageModelV4, call: BackendCall, deadlines: 
     const answer: ModelAnswer = { content: [], text: "", toolCalls: [] };
     try {
       await underDeadlines(deadlines, call.signal, async (abortSignal, alive) => {
-        const { stream } = await model.doStream({ ...options, ...STREAM_OPTIONS, abortSignal });
+        const { stream } = await model.doStream({
+          ...options,
+          ...STREAM_OPTIONS,
+          temperature: call.temperature,
+          abortSignal,
+        });
         await collectAnswer(stream, answer, alive);
       });
     } finally {
       count(answer);
+    }
+    for (const warning of answer.warnings ?? []) {
+      if (warning.type === "unsupported") call.onIgnored(warning.feature, warning.details ?? "The model has none.");
     }
     requireComplete(answer);
     return answer;

@@ -47,6 +47,15 @@ describe.each([anthropicFixture, vertexFixture])("prompt caching on $name", (fix
     expect(JSON.stringify((plain as { messages: unknown }).messages)).not.toContain("cache_control");
   });
 
+  it("does not mark a section that is not to be cached", async () => {
+    const [first] = await bodies(fixture, { cacheSystem: false, cacheTools: false });
+    expect(JSON.stringify(first).match(/cache_control/g)).toHaveLength(1);
+    expect(first).toMatchObject({ messages: [{ content: [{ text: "Go.", ...mark("5m") }] }] });
+    expect(
+      JSON.stringify(await bodies(fixture, { cacheSystem: false, cacheTools: false, cacheHistory: false })),
+    ).not.toContain("cache_control");
+  });
+
   it("marks nothing if caching is off", async () => {
     expect(JSON.stringify(await bodies(fixture, { enabled: false }))).not.toContain("cache_control");
   });

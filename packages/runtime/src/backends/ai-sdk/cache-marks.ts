@@ -19,15 +19,18 @@ export function cacheMarks(
   { onVertex, hasTools }: { onVertex: boolean; hasTools: boolean },
 ): CacheMarks {
   if (!caching.enabled) return {};
-  const longest: Ttl = onVertex && caching.vertexFallbackTo5m ? "5m" : "1h";
-  const tools = shorter(caching.toolsTtl, longest);
-  const system = shorter(caching.systemTtl, hasTools ? tools : longest);
-  const history = shorter(caching.historyTtl, system);
-  return {
-    system: mark(system),
-    // Without tools there is only one request, so a cached history would never be read; writing it only costs.
-    ...(hasTools && { tools: mark(tools), history: mark(history) }),
+  let longest: Ttl = onVertex && caching.vertexFallbackTo5m ? "5m" : "1h";
+  const section = (isCached: boolean, ttl: Ttl): SharedV4ProviderOptions | undefined => {
+    if (!isCached) return undefined;
+    longest = shorter(ttl, longest);
+    return mark(longest);
   };
+  // In the order of the prompt. Without tools there is only one request, so a cached history would never be read; writing
+  // it only costs.
+  const tools = section(hasTools && caching.cacheTools, caching.toolsTtl);
+  const system = section(caching.cacheSystem, caching.systemTtl);
+  const history = section(hasTools && caching.cacheHistory, caching.historyTtl);
+  return { ...(tools && { tools }), ...(system && { system }), ...(history && { history }) };
 }
 
 const shorter = (a: Ttl, b: Ttl): Ttl => (a === "5m" ? a : b);

@@ -3,6 +3,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
   SharedV4ProviderMetadata,
+  SharedV4Warning,
 } from "@ai-sdk/provider";
 import type { Usage } from "@tandem/protocol";
 import { readFirstUsage, readUsage } from "./read-usage.ts";
@@ -25,6 +26,8 @@ export interface ModelAnswer {
   modelId?: string;
   /** Usage reported so far; the first event contains most of it. */
   usage?: Usage;
+  /** Options that the model or provider ignored. */
+  warnings?: readonly SharedV4Warning[];
   /** Undefined if the stream ended before the answer. */
   finish?: LanguageModelV4FinishReason;
 }
@@ -39,6 +42,9 @@ export async function collectAnswer(
   for await (const part of stream) {
     alive();
     switch (part.type) {
+      case "stream-start":
+        answer.warnings = part.warnings;
+        break;
       case "text-start":
       case "reasoning-start": {
         const block: OpenBlock = { type: part.type === "text-start" ? "text" : "reasoning", text: "" };

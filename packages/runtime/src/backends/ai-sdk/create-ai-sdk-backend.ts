@@ -7,12 +7,19 @@ import type {
 import type { LlmConfig } from "@tandem/protocol";
 import { LlmError } from "@tandem/protocol";
 import { z } from "zod";
-import type { BackendCall, BackendLoopCall, BackendObjectCall, LlmBackend, LoopAnswer } from "../../llm-backend.ts";
+import type {
+  BackendCall,
+  BackendLoopCall,
+  BackendObjectCall,
+  BackendTextCall,
+  LlmBackend,
+  LoopAnswer,
+} from "../../llm-backend.ts";
 import type { Tool } from "../../tool.ts";
 import { asLlmError } from "./as-llm-error.ts";
-import { createAsk } from "./ask-model.ts";
+import { type Ask, createAsk } from "./ask-model.ts";
 import { type CacheMarks, cacheMarks } from "./cache-marks.ts";
-import { parseJson } from "./collect-answer.ts";
+import { type ModelAnswer, parseJson } from "./collect-answer.ts";
 import { underDeadlines } from "./deadlines.ts";
 import type { Provider } from "./provider.ts";
 import { runTool } from "./run-tool.ts";
@@ -30,23 +37,29 @@ export function createAiSdkBackend(provider: Provider, { promptCaching, limits }
     payer: provider.payer,
 
     async text(call) {
-      const { text } = await askFor(call)({ prompt: openingOf(call, marksFor([])) });
-      if (text.trim() === "") throw new LlmError("empty_answer", "The model answered with nothing.");
-      return text;
+      const marks = marksFor(call.tools);
+      const answer = await converse(call, askFor(call), openingOf(call, marks), marks);
+      if (!answer) throw new LlmError("empty_answer", spentOnTools(call));
+      if (answer.text.trim() === "") throw new LlmError("empty_answer", "The model answered with nothing.");
+      return answer.text;
     },
 
     async object(call: BackendObjectCall) {
-      const ask = askFor(call);
-      const prompt = openingOf(call, marksFor([]));
+      const marks = marksFor(call.tools);
+      const prompt = openingOf(call, marks);
       const responseFormat = { type: "json", schema: call.jsonSchema as JSONSchema7 } as const;
-      const first = await ask({ prompt, responseFormat });
+      const ask = askFor(call);
+      const request: Ask = (options) => ask({ ...options, responseFormat });
+      const first = await converse(call, request, prompt, marks);
+      if (!first) throw new LlmError("structured_output", spentOnTools(call));
       const value = parseJson(first.text);
       const violations = violationsOf(value, call);
       if (violations === undefined) return value;
       const repair = `That answer does not fit: ${violations}\nGive the whole corrected answer.`;
       if (first.content.length > 0) prompt.push({ role: "assistant", content: first.content });
       prompt.push({ role: "user", content: [{ type: "text", text: repair }] });
-      const repaired = parseJson((await ask({ prompt, responseFormat })).text);
+      const second = await converse(call, request, prompt, marks);
+      const repaired = second && parseJson(second.text);
       const remaining = violationsOf(repaired, call);
       if (remaining === undefined) return repaired;
       throw new LlmError("structured_output", `The model gave no answer that fits the schema: ${remaining}`);
@@ -55,21 +68,17 @@ export function createAiSdkBackend(provider: Provider, { promptCaching, limits }
     async loop(call: BackendLoopCall): Promise<LoopAnswer> {
       const { signal, stepBudget } = call;
       const ask = askFor(call);
-      const byName = new Map(call.tools.map((tool) => [tool.name, tool]));
       const marks = marksFor(call.tools);
-      const tools = describeTools(call.tools, marks);
       const prompt = openingOf(call, marks);
+      const tools = offer(call.tools, marks);
       let text = "";
       for (let stepIndex = 1; stepIndex <= stepBudget; stepIndex += 1) {
-        const answer = await ask({ prompt: markLast(prompt, marks), ...(tools.length > 0 && { tools }) });
-        const runs = await Promise.all(answer.toolCalls.map((toolCall) => runTool(byName, toolCall, signal)));
+        const answer = await ask({ prompt: markLast(prompt, marks), ...tools });
+        const toolFailures = await runTools(answer, call.tools, prompt, signal);
         text = answer.text.trim() === "" ? text : answer.text;
         const toolCalls = answer.toolCalls.map(({ name }) => name);
-        const toolFailures = runs.filter(({ failed }) => failed).length;
         await call.onStepFinish({ stepIndex, stepBudget, toolCalls, toolFailures });
-        if (runs.length === 0) return { stopReason: "natural", text };
-        prompt.push({ role: "assistant", content: answer.content });
-        prompt.push({ role: "tool", content: runs.map(({ result }) => result) });
+        if (toolCalls.length === 0) return { stopReason: "natural", text };
       }
       return { stopReason: "budget", text };
     },
@@ -86,6 +95,40 @@ export function createAiSdkBackend(provider: Provider, { promptCaching, limits }
   };
 }
 
+/** Asks until the model answers without calling tools. Undefined if the step budget ended first. */
+async function converse(
+  { tools, stepBudget, signal }: BackendTextCall,
+  ask: Ask,
+  prompt: LanguageModelV4Prompt,
+  marks: CacheMarks,
+): Promise<ModelAnswer | undefined> {
+  const offered = offer(tools, marks);
+  for (let step = 1; step <= stepBudget; step += 1) {
+    const answer = await ask({ prompt: markLast(prompt, marks), ...offered });
+    if (tools.length === 0 || answer.toolCalls.length === 0) return answer;
+    await runTools(answer, tools, prompt, signal);
+  }
+  return undefined;
+}
+
+const spentOnTools = ({ stepBudget }: BackendTextCall): string =>
+  `The model spent its step budget of ${stepBudget} on tools and gave no answer.`;
+
+/** Runs the tools of an answer and adds both to the prompt. Returns the number of failed calls. */
+async function runTools(
+  answer: ModelAnswer,
+  tools: readonly Tool[],
+  prompt: LanguageModelV4Prompt,
+  signal: AbortSignal,
+): Promise<number> {
+  if (answer.toolCalls.length === 0) return 0;
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const runs = await Promise.all(answer.toolCalls.map((toolCall) => runTool(byName, toolCall, signal)));
+  prompt.push({ role: "assistant", content: answer.content });
+  prompt.push({ role: "tool", content: runs.map(({ result }) => result) });
+  return runs.filter(({ failed }) => failed).length;
+}
+
 function openingOf({ system, prompt }: BackendCall, marks: CacheMarks): LanguageModelV4Prompt {
   return [
     ...(system === undefined ? [] : [{ role: "system" as const, content: system, providerOptions: marks.system }]),
@@ -99,6 +142,9 @@ function markLast(prompt: LanguageModelV4Prompt, { history }: CacheMarks): Langu
     index === prompt.length - 1 && history ? { ...message, providerOptions: history } : message,
   );
 }
+
+const offer = (tools: readonly Tool[], marks: CacheMarks) =>
+  tools.length > 0 ? { tools: describeTools(tools, marks) } : {};
 
 /** Sorted, so that equal sets of tools give the same cache prefix. */
 function describeTools(tools: readonly Tool[], marks: CacheMarks): LanguageModelV4FunctionTool[] {

@@ -1,6 +1,6 @@
 import { ClaudeCode, type Credential, type PoolLimit } from "@tandem/claude-code";
 import { type LlmConfig, LlmError } from "@tandem/protocol";
-import type { LlmBackend } from "../../llm-backend.ts";
+import type { BackendCall, LlmBackend } from "../../llm-backend.ts";
 import { orAborted } from "../../or-aborted.ts";
 
 /** Adapts the user's Claude Code (see `packages/claude-code`) to `LlmBackend`. */
@@ -25,9 +25,9 @@ export function createClaudeCodeBackend(
   return {
     name: "claude-code",
     payer: claudeCode.payer,
-    text: (call) => claudeCode.text(call),
-    object: (call) => claudeCode.object(call),
-    loop: (call) => claudeCode.loop(call),
+    text: (call) => claudeCode.text(withoutTemperature(call)),
+    object: (call) => claudeCode.object(withoutTemperature(call)),
+    loop: (call) => claudeCode.loop(withoutTemperature(call)),
     listModels: async (signal) => {
       try {
         return await orAborted(claudeCode.listModels(signal), signal);
@@ -37,4 +37,9 @@ export function createClaudeCodeBackend(
     },
     close: () => claudeCode.close(),
   };
+}
+
+function withoutTemperature<T extends BackendCall>(call: T): T {
+  if (call.temperature !== undefined) call.onIgnored("temperature", "Claude Code has no such option.");
+  return call;
 }
