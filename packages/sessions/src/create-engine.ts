@@ -30,6 +30,7 @@ import { createFleet } from "./fleet/create-fleet.ts";
 import { OwnLimits } from "./fleet/own-limits.ts";
 import { TurnCounter } from "./fleet/throughput.ts";
 import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
+import { OwnerUrls } from "./mcp/owner-urls.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
@@ -177,6 +178,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     files: new FileCatalogue(store.files, settings.clock),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
+    ownerUrls: new OwnerUrls(store),
     fleet: createFleet({
       store,
       records: shared,

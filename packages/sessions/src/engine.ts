@@ -5,6 +5,7 @@ import type { Audit } from "./audit/audit.ts";
 import type { BudgetControl } from "./budgets/budgets.ts";
 import type { Emergency } from "./budgets/emergency.ts";
 import type { History } from "./checkpoints/history.ts";
+import type { OwnerUrls } from "./mcp/owner-urls.ts";
 import type { McpServers } from "./mcp/tool-definitions.ts";
 import type { Notifications } from "./notify/notifier.ts";
 import type { Model } from "./process/turn-options.ts";
@@ -45,6 +46,8 @@ export interface Engine {
   readonly worktrees: Worktrees;
   readonly trust: Trust;
   readonly mcpServers: McpServers;
+  /** URLs of MCP servers that the server's owner named in a session's request. */
+  readonly ownerUrls: Pick<OwnerUrls, "add">;
   readonly fleet: Fleet;
   /** For a worker of a fleet. */
   readonly runs: SessionRuns;

@@ -36,6 +36,8 @@ async function begin(id: string, words?: string): Promise<string> {
     name: "worker",
     model: "sonnet",
     tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
+    // On the server's own machine.
+    mcp_servers: [{ type: "url", name: "near", url: `${stage.up.url}/mcp` }],
   });
   const session = await as(id).post("/v1/sessions", { agent: agent.body.id, environment_id: "env_local" });
   if (words !== undefined) await say(id, session.body.id, words);
@@ -84,7 +86,7 @@ describe("two tenants are isolated", () => {
     for (const id of ["acme", "zeta"]) {
       sessions[id] = await begin(id, "Please look around");
       await until(
-        () => as(id).get(`/v1/sessions/${sessions[id]}/events`),
+        () => as(id).get(`/v1/sessions/${sessions[id]}/events?limit=100`),
         (answer) => typesOf(answer).includes("session.status_idle"),
       );
     }
@@ -103,11 +105,24 @@ describe("two tenants are isolated", () => {
     }
   });
 
+  test("a tenant's admins cannot name MCP servers at private addresses", async () => {
+    const { body } = await as("acme").get(`/v1/sessions/${sessions["acme"]}/events`);
+    expect(body.data).toContainEqual(
+      expect.objectContaining({
+        type: "session.error",
+        error: expect.objectContaining({
+          type: "mcp_connection_failed_error",
+          message: expect.stringContaining("private or reserved address"),
+        }),
+      }),
+    );
+  });
+
   test.skipIf(process.platform !== "linux")("folders, variables and processes are separate", async () => {
     for (const id of ["acme", "zeta"]) await say(id, sessions[id]!, "Please wait");
     for (const id of ["acme", "zeta"]) {
       await until(
-        () => as(id).get(`/v1/sessions/${sessions[id]}/events`),
+        () => as(id).get(`/v1/sessions/${sessions[id]}/events?limit=100`),
         // The first call looked around.
         (answer) => typesOf(answer).filter((type) => type === "agent.tool_use").length === 2,
       );

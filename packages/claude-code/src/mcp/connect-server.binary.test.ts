@@ -36,7 +36,7 @@ async function listen(status: number, headers: Record<string, string> = {}) {
 
 test("lists and calls tools over HTTP", async () => {
   await using server = await startMcpServer();
-  await using connection = await connect({ type: "http", url: server.url, headers: {} });
+  await using connection = await connect({ type: "http", url: server.url, headers: {}, publicOnly: false });
   expect((await connection.tools()).map(({ name }) => name)).toEqual(["look", "stumble"]);
   const signal = new AbortController().signal;
   expect(await connection.call("look", { at: 1 }, signal)).toMatchObject({ content: [{ text: 'look: {"at":1}' }] });
@@ -47,9 +47,16 @@ test("sends headers only to the configured server, not to a redirect target", as
   using elsewhere = await listen(200);
   using server = await listen(307, { location: elsewhere.url });
   const headers = { authorization: "Bearer made-up" };
-  await expect(connect({ type: "http", url: server.url, headers })).rejects.toThrow("not followed");
+  await expect(connect({ type: "http", url: server.url, headers, publicOnly: false })).rejects.toThrow("not followed");
   expect(server.asked[0]).toMatchObject(headers);
   expect(elsewhere.asked).toEqual([]);
+});
+
+test.each(["http", "sse"] as const)("refuses a private address over %s, without a request", async (type) => {
+  using server = await listen(200);
+  const place = { type, url: server.url, headers: {}, publicOnly: true };
+  await expect(connect(place)).rejects.toMatchObject({ code: "forbidden", fix: expect.any(String) });
+  expect(server.asked).toEqual([]);
 });
 
 test("kills a local program that does not speak MCP, and reports its last output", async () => {

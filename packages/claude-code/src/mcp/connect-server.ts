@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { ProcessLedger } from "../processes/process-ledger.ts";
 import { inheritedVariables } from "../variables.ts";
+import { createMcpFetch, type McpFetch } from "./mcp-fetch.ts";
 import { StdioTransport, type StdioEndpoint } from "./stdio-transport.ts";
 
 /** Bounds memory if a server lists tools without end. */
@@ -21,8 +22,14 @@ export type McpTool = Pick<Tool, "name" | "description" | "inputSchema" | "annot
 export type McpToolReply = CallToolResult;
 
 export type McpEndpoint =
-  /** `sse` is the older HTTP transport; some servers support nothing else. */
-  | { type: "http" | "sse"; url: string; headers: Readonly<Record<string, string>> }
+  | {
+      /** `sse` is the older HTTP transport; some servers support nothing else. */
+      type: "http" | "sse";
+      url: string;
+      headers: Readonly<Record<string, string>>;
+      /** Refuse loopback, private and reserved addresses: the server's owner has not named this URL. */
+      publicOnly: boolean;
+    }
   /** `variables` are added to the inherited allowlist. */
   | ({ type: "stdio" } & StdioEndpoint);
 
@@ -32,8 +39,8 @@ export interface McpConnection extends AsyncDisposable {
 }
 
 /**
- * Connects to an MCP server; connections are not shared between sessions. HTTP redirects to another host are not
- * followed. Rejects with the reason if the server cannot be reached.
+ * Connects to an MCP server; connections are not shared between sessions. HTTP redirects are not followed. Rejects with
+ * the reason if the server cannot be reached.
  */
 export async function connectServer(
   place: McpEndpoint,
@@ -47,13 +54,16 @@ export async function connectServer(
     onToolsChanged: () => void;
   },
 ): Promise<McpConnection> {
-  const transport = openTransport(place, settings);
+  const http = place.type === "stdio" ? undefined : createMcpFetch(place.publicOnly);
+  const transport = openTransport(place, settings, http);
   const client = new Client({ name: "tandem", version: "1.0.0" });
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => settings.onToolsChanged());
   try {
     await client.connect(transport, { timeout: settings.connectMs });
   } catch (error) {
     await transport.close().catch(() => {});
+    await http?.[Symbol.asyncDispose]();
+    if (http?.refusal) throw http.refusal;
     const words = transport instanceof StdioTransport ? transport.stderrTail : "";
     throw new Error(`${error instanceof Error ? error.message : String(error)}${words ? ` (stderr: ${words})` : ""}`, {
       cause: error,
@@ -77,6 +87,7 @@ export async function connectServer(
     },
     async [Symbol.asyncDispose]() {
       await client.close().catch(() => {});
+      await http?.[Symbol.asyncDispose]();
     },
   };
 }
@@ -99,14 +110,13 @@ const asDefined = ({ name, description, inputSchema, annotations }: Tool): McpTo
 function openTransport(
   place: McpEndpoint,
   { ledger, hostVariables }: Pick<Parameters<typeof connectServer>[1], "ledger" | "hostVariables">,
+  http: Pick<McpFetch, "fetch"> | undefined,
 ): Transport {
   if (place.type === "stdio") {
     const variables = { ...inheritedVariables(hostVariables), ...place.variables };
     return new StdioTransport({ ...place, variables }, ledger);
   }
-  const requestInit = { headers: { ...place.headers } };
+  const options = { requestInit: { headers: { ...place.headers } }, ...(http && { fetch: http.fetch }) };
   const url = new URL(place.url);
-  return place.type === "http"
-    ? new StreamableHTTPClientTransport(url, { requestInit })
-    : new SSEClientTransport(url, { requestInit });
+  return place.type === "http" ? new StreamableHTTPClientTransport(url, options) : new SSEClientTransport(url, options);
 }

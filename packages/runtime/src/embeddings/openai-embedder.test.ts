@@ -134,6 +134,15 @@ test("retries transient errors and reports the waits; does not retry others", as
   }
 });
 
+test("does not follow a redirect: the texts go to the configured service only", async () => {
+  await using elsewhere = await endpoint(lengths);
+  await using service = await endpoint(() => ({ status: 307, headers: { location: elsewhere.baseUrl }, body: "" }));
+  const embedder = (await open({ baseUrl: service.baseUrl }))!;
+  await expect(embedder.embed(["a secret"])).rejects.toThrow("Redirect");
+  expect([service.asked.length, elsewhere.asked.length]).toEqual([1, 0]);
+  await embedder.close();
+});
+
 test("gives up on a service that stays unavailable", async () => {
   await using server = await endpoint(refusal(500, { message: "Broken" }));
   const embedder = (await open({ baseUrl: server.baseUrl }))!;

@@ -86,6 +86,8 @@ async function request(
       method: "POST",
       headers: { "content-type": "application/json", ...(apiKey && { authorization: `Bearer ${apiKey}` }) },
       body: JSON.stringify({ model, input, encoding_format: "float" }),
+      // The texts go to the configured service only.
+      redirect: "manual",
       signal,
     });
     const body = await response.text();

@@ -17,7 +17,7 @@ export interface AcpAgentOptions {
   usualMode?: PermissionMode;
   /** Whether this client may save rules for more than the session. */
   mayKeepRules?: boolean;
-  /** Whether this client may name MCP servers that are programs on this machine. Default: yes. */
+  /** Whether this client may name MCP servers that are programs on this machine or have private addresses. Default: yes. */
   mayBringPrograms?: boolean;
   /** Whether this client may switch to bypass mode. Default: yes. */
   mayBypass?: boolean;

@@ -9,9 +9,9 @@ import { ClientServers, type ClientServer } from "./client-servers.ts";
 const memory = new MemoryEngine();
 const clientServers = new ClientServers();
 const client = new AcpClient({ notify: async () => undefined } as unknown as AgentContext, {});
-const connect = (): AcpService => {
+const connect = (more: { mayBringPrograms?: boolean } = {}): AcpService => {
   const begin = async () => ({ agent: "agent", environment_id: "env" });
-  const options = { who: "test", version: "1.2.3", engine: memory.engine, begin, clientServers };
+  const options = { who: "test", version: "1.2.3", engine: memory.engine, begin, clientServers, ...more };
   return new AcpService(options, memory.engine, client);
 };
 const server = (name: string): ClientServer => ({ name, type: "http", url: "http://127.0.0.1:9/", headers: {} });
@@ -26,4 +26,17 @@ test("a connection that is detected as dead late does not remove MCP servers tha
   expect(namesOf(session)).toEqual(["again"]);
   next.leave();
   expect(namesOf(session)).toEqual([]);
+});
+
+test("a client without `admin` reaches MCP servers at public addresses only", async () => {
+  const session = memory.createSession();
+  for (const [mayBringPrograms, publicOnly] of [
+    [false, true],
+    [true, false],
+  ] as const) {
+    const service = connect({ mayBringPrograms });
+    await service.resume(session, { folder: tmpdir(), servers: [server("near")] });
+    expect(clientServers.of(session)).toMatchObject([{ endpoint: { publicOnly } }]);
+    service.leave();
+  }
 });

@@ -157,7 +157,8 @@ export class AcpService {
   async #open(row: Session, { folder, servers }: SessionWorkspace, watch: (session: AcpSession) => Promise<void>) {
     const { id } = row;
     this.#forget(id);
-    const takeBack = this.#options.clientServers.bring(id, folder, servers);
+    const publicOnly = this.#options.mayBringPrograms === false;
+    const takeBack = this.#options.clientServers.bring(id, folder, servers, { publicOnly });
     const { who, mayKeepRules = false } = this.#options;
     const onFailure = (error: unknown, what: string): void => this.#options.onFailure?.(error, what);
     const session = new AcpSession(row, {

@@ -18,8 +18,13 @@ export class ClientServers {
    * Replaces the session's servers from its next process on. The returned function removes only these: a connection
    * that is detected as dead late must not remove servers that the client's next connection registered.
    */
-  bring(session: string, folder: string, servers: readonly ClientServer[]): () => void {
-    const brought = servers.map((server) => sessionServerOf(server, folder));
+  bring(
+    session: string,
+    folder: string,
+    servers: readonly ClientServer[],
+    { publicOnly }: { publicOnly: boolean },
+  ): () => void {
+    const brought = servers.map((server) => sessionServerOf(server, folder, publicOnly));
     this.#bySession.set(session, brought);
     return () => {
       if (this.#bySession.get(session) === brought) this.#bySession.delete(session);
@@ -31,7 +36,7 @@ export class ClientServers {
   }
 }
 
-function sessionServerOf(server: ClientServer, folder: string): SessionMcpServer {
+function sessionServerOf(server: ClientServer, folder: string, publicOnly: boolean): SessionMcpServer {
   const { name } = server;
   if (server.type === "stdio") {
     const { command, args, variables } = server;
@@ -39,7 +44,7 @@ function sessionServerOf(server: ClientServer, folder: string): SessionMcpServer
     return { name, origin: originOf(name, [command, ...args]), endpoint };
   }
   const { type, url, headers } = server;
-  return { name, origin: originOf(name, [url]), endpoint: { type, url, headers } };
+  return { name, origin: originOf(name, [url]), endpoint: { type, url, headers, publicOnly } };
 }
 
 /** Identifies the server across sessions. Arguments and addresses may contain secrets, so only their hash is used. */

@@ -11,6 +11,7 @@ import { pageKeyHash } from "./page/page-signatures.ts";
 import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/server/refused-routes.ts";
 
+const memory = new MemoryEngine();
 let server: TestServer;
 let browser: PageBrowser;
 /** The header of a request that the browser has sent. */
@@ -18,7 +19,7 @@ let used: string;
 /** A token in a cookie of version 0.1.0, as its database has it after the upgrade. */
 let oldCookie: string;
 beforeAll(async () => {
-  server = await startTestServer({ engine: new MemoryEngine().engine });
+  server = await startTestServer({ engine: memory.engine });
   browser = await signInBrowser(server.url, new URL(await server.signInLink()).hash.slice("#code=".length));
   used = await signatureOf(browser.key, "/v1/agents?limit=1");
   await rawRequest(server, { path: "/v1/agents?limit=1", headers: { "tandem-page": used } });
@@ -202,6 +203,26 @@ describe("with a token", () => {
     };
     expect(await ask("run")).toMatchObject({ status: 403, text: expect.stringContaining("scope admin") });
     expect((await ask("admin")).text).not.toContain("scope admin");
+  });
+
+  test.each([
+    [
+      "/v1/sessions",
+      (url: string) => ({
+        agent: { type: "agent_with_overrides", id: "a", mcp_servers: [{ type: "url", name: "x", url }] },
+        environment_id: "env_x",
+      }),
+    ],
+    ["/v1/sessions/sesn_x", (url: string) => ({ agent: { mcp_servers: [{ type: "url", name: "x", url }] } })],
+  ])("private addresses of MCP servers need the scope admin: %s", async (path, bodyOf) => {
+    for (const scope of ["run", "admin"] as const) {
+      await server.request(path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${await server.secretFor(scope)}`, "content-type": "application/json" },
+        body: JSON.stringify(bodyOf(`http://127.0.0.1:9/${scope}`)),
+      });
+    }
+    expect(memory.ownerUrls.splice(0)).toEqual(["http://127.0.0.1:9/admin"]);
   });
 
   test.each(SCOPES)("of the scope %s, only the routes of other scopes are forbidden", async (scope) => {

@@ -107,6 +107,28 @@ test("a turn is exported as a trace with its requests and calls, without content
   expect(JSON.stringify(collector.spans)).not.toContain("a secret");
 });
 
+test("a redirect of the collector is not followed", async () => {
+  const collector = await startCollector();
+  let asked = 0;
+  const redirecting = createServer((request, response) => {
+    asked += 1;
+    request.resume();
+    response.writeHead(307, { location: `${collector.endpoint}/v1/traces` }).end();
+  }).listen(0, "127.0.0.1");
+  await once(redirecting, "listening");
+  const endpoint = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+  const telemetry = await startTelemetry({ endpoint, version: "1.2.3" });
+  const append = watched(telemetry);
+  append("sesn_2" as SessionId, [logged({ type: "session.status_running" })]);
+  await Promise.resolve();
+  append("sesn_2" as SessionId, [
+    logged({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }),
+  ]);
+  await telemetry[Symbol.asyncDispose]();
+  for (const server of [collector, redirecting]) server.close();
+  expect([asked, collector.spans]).toEqual([1, []]);
+});
+
 test("one trace covers the client's request, the server, and the turn with its model requests on another process", async () => {
   const collector = await startCollector();
   const [front, worker] = await Promise.all(

@@ -20,6 +20,8 @@ const FOLLOWED_AT_ONCE = 50;
  * moment between two events, a database outage. It implements sessions and their logs only.
  */
 export class MemoryEngine {
+  /** URLs that admins have named. */
+  readonly ownerUrls: string[] = [];
   readonly #logs = new Map<string, Log>();
   readonly #deltas = new DeltaHub();
   readonly #feeds = new Set<(item: FeedItem) => void>();
@@ -130,6 +132,7 @@ export class MemoryEngine {
       trust: { of: nothing },
       fleet: { status: nothing, dead: async () => [], requeue: nothing, drain: nothing },
       mcpServers: { list: async () => [], get: nothing, accept: nothing },
+      ownerUrls: { add: async (urls) => void this.ownerUrls.push(...urls) },
       runs: { load: { held: 0, busy: [] }, advance: nothing, makeRoom: nothing },
       worktrees: {
         list: async () => [],

@@ -14,4 +14,9 @@ export interface McpSettings {
   sessionServers?: (session: SessionId) => readonly SessionMcpServer[];
   /** MCP servers of the project's config, which agents name as `tandem:NAME`. */
   mcpServer?: NamedServer;
+  /**
+   * Whether URLs of agents and clients must have public addresses, whoever named them. For tenants, whose admins are not the
+   * owner of the server.
+   */
+  publicMcpServers?: boolean;
 }

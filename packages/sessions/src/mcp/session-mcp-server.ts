@@ -16,13 +16,15 @@ export interface SessionMcpServer {
 /** An MCP server of the project's config, with its secrets resolved. */
 export type NamedServer = (name: string) => Promise<Pick<SessionMcpServer, "endpoint" | "timeoutMs"> | undefined>;
 
-/** The address of an agent's server. */
+/** The address of an agent's server. With `publicOnly`, a URL of the agent must not have a private address. */
 export async function agentServer(
   server: { name: string; url: string },
-  named?: NamedServer,
+  { named, publicOnly }: { named: NamedServer | undefined; publicOnly: boolean },
 ): Promise<SessionMcpServer> {
   const { name, url } = server;
-  if (!url.startsWith(OWN)) return { name, origin: url, endpoint: { type: "http", url: httpUrl(url), headers: {} } };
+  if (!url.startsWith(OWN)) {
+    return { name, origin: url, endpoint: { type: "http", url: httpUrl(url), headers: {}, publicOnly } };
+  }
   const found = await named?.(url.slice(OWN.length));
   if (!found)
     throw new RequestError("not_found", `tandem.yaml has no MCP server ${JSON.stringify(url.slice(OWN.length))}`);
@@ -41,7 +43,9 @@ export function folderServer(
     Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, expand(value)]));
   if ("url" in server) {
     if (server.type === "sse") throw new RequestError("invalid_request", "servers over SSE are not supported");
-    return { name, origin, endpoint: { type: "http", url: httpUrl(expand(server.url)), headers: all(server.headers) } };
+    const at = { url: httpUrl(expand(server.url)), headers: all(server.headers) };
+    // The owner trusted the folder with this URL.
+    return { name, origin, endpoint: { type: "http", ...at, publicOnly: false } };
   }
   const args = server.args.map(expand);
   const program = { command: expand(server.command), args, variables: all(server.env), folder: at.folder };

@@ -8,7 +8,7 @@ import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { AgentCreateParams, LoggedEvent, Session } from "@tandem/protocol";
 import { always, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import type { NamedServer } from "./session-mcp-server.ts";
 
@@ -40,7 +40,7 @@ const hostile = async () => ({
 let guardedUrl = "";
 
 const eyes: NamedServer = async (name) => {
-  if (name === "guarded") return { endpoint: { type: "http", url: guardedUrl, headers: {} } };
+  if (name === "guarded") return { endpoint: { type: "http", url: guardedUrl, headers: {}, publicOnly: false } };
   return name === "eyes"
     ? {
         endpoint: {
@@ -121,14 +121,25 @@ describe("a local MCP server of the config", () => {
     expect(the(events, "tandem.mcp_status").servers).toEqual([{ name: "eyes", status: "connected" }]);
   });
 
-  test("that does not exist is logged, and the session continues", async () => {
+  test("that does not exist, or at a private address that the owner has not named, is logged; the session continues", async () => {
+    let connections = 0;
+    const local = createServer().on("connection", () => (connections += 1));
+    await new Promise<void>((resolve) => local.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void local.close());
+    const url = `http://localhost:${(local.address() as AddressInfo).port}/mcp`;
     stage.rehearsal.use([text("fine")]);
-    const mcp_servers = [{ type: "url" as const, name: "eyes", url: "tandem:nose" }];
-    const events = await running.turn(await running.session({}, { ...AGENT, mcp_servers }), "Look.");
-    expect(the(events, "session.error").error).toMatchObject({
-      type: "mcp_connection_failed_error",
-      message: expect.stringContaining('no MCP server "nose"'),
-    });
+    const nose = { type: "url" as const, name: "eyes", url: "tandem:nose" };
+    const agent = await running.engine.agents.create({ ...AGENT, name: "n", model: "sonnet", mcp_servers: [nose] });
+    const mcp_servers = [nose, { type: "url" as const, name: "near", url }];
+    const overridden = { type: "agent_with_overrides" as const, id: agent.id, mcp_servers, tools: [] };
+    const session = await running.engine.sessions.create({ agent: overridden, environment_id: "env_local" });
+    const events = await running.turn(session, "Look.");
+    const errors = events.flatMap(({ event }) => (event.type === "session.error" ? [event.error] : []));
+    expect(errors).toMatchObject([
+      { type: "mcp_connection_failed_error", message: expect.stringContaining('no MCP server "nose"') },
+      { type: "mcp_connection_failed_error", message: expect.stringMatching(/localhost is .* private .*tandem\.yaml/) },
+    ]);
+    expect(connections).toBe(0);
     expect(the(events, "agent.message")).toMatchObject({ content: [{ text: "fine" }] });
   });
 });

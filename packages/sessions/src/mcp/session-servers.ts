@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { ConnectedServer, Decision, McpConnection } from "@tandem/claude-code";
-import type { SessionEventBody } from "@tandem/protocol";
+import { TandemError, type SessionEventBody } from "@tandem/protocol";
 import type { ToolDefinitions, Judged } from "./tool-definitions.ts";
 import type { SessionMcpServer } from "./session-mcp-server.ts";
 
@@ -127,7 +127,8 @@ export class SessionServers implements AsyncDisposable {
     } catch (error) {
       const { isUnauthorized } = await import("@tandem/claude-code");
       const message = error instanceof Error ? error.message : String(error);
-      this.failed.push({ name, error: message, needsLogin: isUnauthorized(error) });
+      const fix = error instanceof TandemError && error.fix ? ` ${error.fix}` : "";
+      this.failed.push({ name, error: message + fix, needsLogin: isUnauthorized(error) });
     }
   }
 

@@ -198,7 +198,7 @@ export class ConversationHolder {
     parts.defer(() => slot?.free());
     this.#slot = slot;
     const write = (events: SessionEventBody[]): void => void writer.write(events);
-    const around = { definitions, isFirst: row.claudeSession === undefined, write };
+    const around = { store, definitions, isFirst: row.claudeSession === undefined, write };
     const processSetup = parts.use(await openProcessSetup(row, settings, around));
     const setup = await conversationSetup(row, conversation, settings, processSetup);
     const transcripts = await transcriptStore(store.transcripts, lease, conversation);

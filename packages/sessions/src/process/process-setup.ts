@@ -1,8 +1,9 @@
 import type { ConversationHost, ConversationSetup, Decision, HookAnswer, ToolCallRequest } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
-import type { SessionRow } from "@tandem/storage";
+import type { SessionRow, Store } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
 import { HostHooks } from "../hooks/host-hooks.ts";
+import { OwnerUrls } from "../mcp/owner-urls.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { folderServer, agentServer, type SessionMcpServer } from "../mcp/session-mcp-server.ts";
 import { SessionServers } from "../mcp/session-servers.ts";
@@ -26,14 +27,20 @@ export interface ProcessSetup extends AsyncDisposable {
 export async function openProcessSetup(
   row: SessionRow,
   settings: ProcessSettings,
-  around: { definitions: ToolDefinitions; isFirst: boolean; write: (events: SessionEventBody[]) => void },
+  around: {
+    store: Pick<Store, "agents" | "records">;
+    definitions: ToolDefinitions;
+    isFirst: boolean;
+    write: (events: SessionEventBody[]) => void;
+  },
 ): Promise<ProcessSetup> {
   const sandbox = await sandboxFor(settings.sandbox ?? { mode: "off", domains: [] }, settings.hostVariables);
   const trust = await settings.trustOf?.(row.folder);
   const config = trust?.trusted ? trust.config : undefined;
   const parts = config && trustedParts(config);
   const skillsIn = config && parts?.skills.length ? await storeSkills(settings.stateFolder, config) : undefined;
-  const servers = await SessionServers.open(await wantedServers(row, settings, trust, parts), {
+  const owned = await new OwnerUrls(around.store).among(row);
+  const servers = await SessionServers.open(await wantedServers(row, settings, owned, trust, parts), {
     book: around.definitions,
     stateFolder: settings.stateFolder,
     hostVariables: settings.hostVariables,
@@ -64,18 +71,26 @@ export async function openProcessSetup(
 async function wantedServers(
   row: SessionRow,
   settings: ProcessSettings,
+  owned: ReadonlySet<string>,
   trust: FolderTrust | undefined,
   parts: FolderParts | undefined,
 ): Promise<{ name: string; server: Promise<SessionMcpServer> }[]> {
+  const { mcpServer, publicMcpServers = false } = settings;
   const named = row.agent.mcp_servers.map((server) => ({
     name: server.name,
-    server: agentServer(server, settings.mcpServer),
+    server: agentServer(server, { named: mcpServer, publicOnly: publicMcpServers || !owned.has(server.url) }),
   }));
   const hosted = (await settings.hostServers?.(row.id)) ?? [];
   const brought = (settings.sessionServers?.(row.id) ?? []).filter(
     ({ name }) => ![...named, ...hosted].some((other) => other.name === name),
   );
-  const own = [...named, ...brought.map((server) => ({ name: server.name, server: Promise.resolve(server) }))];
+  const own = [
+    ...named,
+    ...brought.map((server) => ({
+      name: server.name,
+      server: Promise.resolve(publicMcpServers ? withPublicAddress(server) : server),
+    })),
+  ];
   const taken = new Set([...own, ...hosted].map(({ name }) => name));
   const folders = Object.entries(parts?.servers ?? {}).filter(([name]) => !taken.has(name));
   if (folders.length === 0) return own;
@@ -88,6 +103,9 @@ async function wantedServers(
     ...folders.map(([name, server]) => ({ name, server: resolveLater(() => folderServer(name, server, at)) })),
   ];
 }
+
+const withPublicAddress = (server: SessionMcpServer): SessionMcpServer =>
+  server.endpoint.type === "stdio" ? server : { ...server, endpoint: { ...server.endpoint, publicOnly: true } };
 
 /** A failing server must not block the others. */
 const resolveLater = async (find: () => SessionMcpServer): Promise<SessionMcpServer> => find();

@@ -53,7 +53,9 @@ export interface EngineOptions {
   /** Ignore the work of other processes. A server picks it up, not this command. */
   ownOnly?: boolean;
   /** Settings that only a server has: tenants and fleet. */
-  more?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "jobQueue" | "holder" | "sharedRecords" | "previews">>;
+  more?: Partial<
+    Pick<EngineSettings, "quotas" | "fleet" | "jobQueue" | "holder" | "sharedRecords" | "previews" | "publicMcpServers">
+  >;
 }
 
 /** Creates the session engine. Sessions always run on Claude Code; the backend setting applies to single calls. */

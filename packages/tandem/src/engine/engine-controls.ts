@@ -28,7 +28,8 @@ export function engineControls(
       const { command, args, url = "", timeout } = server;
       const timeoutMs = timeout === undefined ? {} : { timeoutMs: timeout };
       if (command === undefined) {
-        return { endpoint: { type: "http", url, headers: await secrets(server.headers, resolveHeader) }, ...timeoutMs };
+        const headers = await secrets(server.headers, resolveHeader);
+        return { endpoint: { type: "http", url, headers, publicOnly: false }, ...timeoutMs };
       }
       const variables = await secrets(server.env, resolveSecret);
       return { endpoint: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };

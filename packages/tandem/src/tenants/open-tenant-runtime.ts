@@ -1,7 +1,7 @@
 import type { Credential } from "@tandem/claude-code";
 import type { ServerHealth, Logger, TenantRuntime } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
-import type { Store } from "@tandem/storage";
+import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { checkLogin } from "../engine/check-login.ts";
 import { beginIn } from "../engine/open-acp-engine.ts";
 import { hasContext, loadServer } from "../compose.ts";
@@ -72,6 +72,8 @@ export async function openTenantRuntime(
     ...(credential && { credential }),
     more: {
       ...more,
+      // Admins of other tenants do not run this machine.
+      publicMcpServers: tenant.id !== DEFAULT_TENANT,
       ...(previews && { previews }),
       ...(knowledge && !more?.fleet && { jobQueue: knowledge.jobRunner.queue }),
     },

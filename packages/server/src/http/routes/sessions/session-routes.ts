@@ -1,4 +1,7 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type McpServer } from "@tandem/protocol";
+import type { Engine } from "@tandem/sessions";
+import type { TokenRow } from "@tandem/storage";
+import { hasScope } from "../../access/authorize.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 import { nextPage, toPageQuery, toSpan } from "../../request/page-query.ts";
 
@@ -8,7 +11,10 @@ export const sessionRoutes: Route[] = [
     at: "worker",
     summary: "Create a session of an agent in an environment",
     longRunning: true,
-    handle: ({ engine, body, token, newId }) => engine.sessions.create(body, token.name, newId("session")),
+    handle: async ({ engine, body, token, newId }) => {
+      if (typeof body.agent !== "string" && "mcp_servers" in body.agent) await noteUrls(engine, token, body.agent);
+      return engine.sessions.create(body, token.name, newId("session"));
+    },
     find: ({ engine, newId }) => engine.sessions.get(newId("session")),
   }),
   jsonRoute("sessions.list", {
@@ -38,7 +44,10 @@ export const sessionRoutes: Route[] = [
     scope: "run",
     at: "writer",
     summary: "Change a session's title, metadata, budget or tools",
-    handle: ({ engine, params, body, token }) => engine.sessions.update(params.session_id, body, token.name),
+    handle: async ({ engine, params, body, token }) => {
+      if (body.agent) await noteUrls(engine, token, body.agent);
+      return engine.sessions.update(params.session_id, body, token.name);
+    },
   }),
   jsonRoute("sessions.archive", {
     scope: "run",
@@ -56,6 +65,15 @@ export const sessionRoutes: Route[] = [
     },
   }),
 ];
+
+/** An admin runs the server, so the MCP servers that they name may have private addresses. */
+async function noteUrls(
+  engine: Engine,
+  token: TokenRow,
+  { mcp_servers: servers = [] }: { mcp_servers?: McpServer[] | undefined },
+): Promise<void> {
+  if (hasScope(token, "admin")) await engine.ownerUrls.add(servers.map(({ url }) => url));
+}
 
 const notThere = (field: string, what: string): RequestError =>
   new RequestError("invalid_request", `${field}: Tandem has no ${what}.`);
