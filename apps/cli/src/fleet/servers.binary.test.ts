@@ -3,13 +3,14 @@ import { readFrames } from "@tandem/client";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { RunningUp, UpProcess } from "../testing/session-machine.ts";
 import { fleetMachine } from "./testing/fleet-machine.ts";
 
 // Two servers and a worker on one Postgres. The tests share them and kill two of them, which have their own processes.
 
 const WAIT_MS = 30_000;
+const STREAM_MS = 120_000;
 let machine: Awaited<ReturnType<typeof fleetMachine>>;
 let first: UpProcess;
 let second: RunningUp;
@@ -22,6 +23,9 @@ beforeAll(async () => {
     await machine.up("--as", "server"),
     await machine.upProcess("--as", "worker", "--machine", "alpha"),
   ];
+});
+afterEach(({ task }) => {
+  if (task.result?.state === "fail") console.error(`The worker's log:\n${worker.logged()}`);
 });
 afterAll(() => machine?.[Symbol.asyncDispose]());
 
@@ -56,6 +60,7 @@ interface Frame {
 async function* frames(up: RunningUp, session: string, after?: string): AsyncGenerator<Frame> {
   const answer = await ask(up, `/v1/sessions/${session}/events/stream?event_deltas[]=agent.message`, {
     headers: after === undefined ? {} : { "last-event-id": after },
+    signal: AbortSignal.timeout(STREAM_MS),
   });
   expect(answer.status).toBe(200);
   for await (const { id, data } of readFrames(answer.body!)) yield { id, event: JSON.parse(data) as Frame["event"] };

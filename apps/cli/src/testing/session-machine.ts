@@ -48,6 +48,8 @@ export interface RunningUp extends AsyncDisposable {
 
 export interface UpProcess extends RunningUp {
   child: ChildProcess;
+  /** What it has logged so far. */
+  logged: () => string;
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
 }
 
@@ -67,7 +69,9 @@ export async function startUp(child: ChildProcess): Promise<UpProcess> {
     return outcome;
   };
   const dispose = async () => void (await stop("SIGKILL"));
-  return { child, ...(await ready(pipes)), outcome, stop, [Symbol.asyncDispose]: dispose };
+  let log = "";
+  child.stderr!.on("data", (chunk: string) => (log += chunk));
+  return { child, logged: () => log, ...(await ready(pipes)), outcome, stop, [Symbol.asyncDispose]: dispose };
 }
 
 async function ready({
