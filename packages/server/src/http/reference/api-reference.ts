@@ -58,7 +58,7 @@ names, from their beginning: a stream that is opened in the middle of an answer 
 without it, \`session.status_idle\` is the last event of a turn.
 
 A comment every 15 seconds keeps a silent stream alive. A client that does not keep up gets no previews, and if it falls
-far behind, \`tandem.resync\` with the id to go on after, and the end of the stream. When the server stops, a comment says
+far behind, it is disconnected, with \`tandem=true\` after \`tandem.resync\` with the id to go on after. When the server stops, a comment says
 so.
 
 A job's stream begins with the first thing that it said, unless \`Last-Event-ID\` says otherwise, and ends with the job.

@@ -196,14 +196,7 @@ export class SessionHub {
   #deliver(subscriber: Subscriber, items: readonly StreamItem[], encoded: Map<string, Buffer>): void {
     const { stream, audience, muted, hearsPreviews } = subscriber;
     if (stream.unsent > this.#dependencies.settings.stuckBytes) {
-      const resync = { type: "tandem.resync", last_event_id: String(this.#written) };
-      if (stream.end(audience.tandem ? namedFrame(resync.type, resync) : "")) {
-        this.#dependencies.logger.info(
-          { session: this.#session, unsent: stream.unsent },
-          "let go of a client that did not keep up",
-        );
-      }
-      return;
+      return this.#letGo(subscriber);
     }
     if (stream.unsent > this.#dependencies.settings.slowBytes) {
       for (const item of items) {
@@ -226,6 +219,16 @@ export class SessionHub {
     }
     if (chunk.length > 0) stream.write(chunk);
     if (muted.size > 0) for (const item of items) if (item.type === "event") muted.delete(item.logged.event.id);
+  }
+
+  /** A client that does not know `tandem.resync` sees a broken stream, not one that has ended. */
+  #letGo({ stream, audience }: Subscriber): void {
+    if (stream.closed.aborted) return;
+    const { unsent } = stream;
+    const resync = { type: "tandem.resync", last_event_id: String(this.#written) };
+    if (!audience.tandem) stream.destroy();
+    else if (!stream.end(namedFrame(resync.type, resync))) return;
+    this.#dependencies.logger.info({ session: this.#session, unsent }, "let go of a client that did not keep up");
   }
 
   /** The log is deleted with the session, so its last event exists only here. */
