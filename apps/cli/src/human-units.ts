@@ -1,3 +1,5 @@
+import type { SessionTimes } from "@tandem/protocol";
+
 const STEPS = [
   [60, "s"],
   [60, "min"],
@@ -14,6 +16,21 @@ export function ago(time: string, now = Date.now()): string {
   }
   return time;
 }
+
+/** `4.2 s`, `42 s`, `8 min`, `3 h 20 min`. */
+export function span(ms: number): string {
+  const seconds = ms / 1_000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+const SHOWN_WAIT_MS = 1_000;
+
+/** `42 s, waited 8 min for you`. */
+export const describeTimes = ({ activeMs, waitedMs }: SessionTimes): string =>
+  `${span(activeMs)}${waitedMs < SHOWN_WAIT_MS ? "" : `, waited ${span(waitedMs)} for you`}`;
 
 /** Formats the API's cents as dollars. */
 export const usd = ({ amount }: { amount: string }): string => `$${(Number(amount) / 100).toFixed(2)}`;

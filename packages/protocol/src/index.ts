@@ -293,6 +293,7 @@ export {
 } from "./api/context/proposals.ts";
 export type { TestedCall } from "./api/rules.ts";
 export { runEvent, type RunEvent } from "./api/context/run-event.ts";
+export { STATUS_EVENTS, StatusTimes, type SessionTimes } from "./events/status-times.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, PREVIEWS, type StreamFrame } from "./api/sessions/session-events.ts";
 export type { FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
 export type { SlashCommand } from "./api/sessions/commands.ts";

@@ -1,5 +1,6 @@
 import { TandemError, type Session } from "@tandem/protocol";
 import type { Invocation } from "../invocation.ts";
+import { describeTimes } from "../human-units.ts";
 import { EXIT_CODES } from "../exit-code.ts";
 import type { OutputFormat } from "../option-choices.ts";
 import { printable, styleFor, write } from "../terminal.ts";
@@ -65,6 +66,8 @@ function asJson({ session, result, wantsObject }: Report): Record<string, unknow
     models: result.models,
     list_cost_usd: result.usd,
     duration_ms: Math.round(result.durationMs),
+    active_ms: Math.round(result.times.activeMs),
+    waited_ms: Math.round(result.times.waitedMs),
   };
 }
 
@@ -79,10 +82,9 @@ async function showSummary({ stderr }: Invocation, { session, result }: Report):
     );
   }
   if (!stderr.isTTY) return;
-  const seconds = result.durationMs / 1_000;
   const facts = [
     result.models.join(", "),
-    `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
+    `took ${describeTimes(result.times)}`,
     `$${result.usd.toFixed(4)} at list price`,
     session.id,
   ].filter(Boolean);

@@ -1,9 +1,11 @@
 import {
   RequestError,
+  StatusTimes,
   TandemError,
   type RequestErrorCode,
   type SessionErrorDetail,
   type SessionEvent,
+  type SessionTimes,
   type StopReason,
   type UserContent,
 } from "@tandem/protocol";
@@ -35,7 +37,9 @@ export interface TurnResult {
   models: string[];
   /** At list price, including subagents. */
   usd: number;
+  /** Wall time, with waits. */
   durationMs: number;
+  times: SessionTimes;
 }
 
 export interface TurnOptions {
@@ -85,6 +89,7 @@ class TurnUnderWay implements Disposable {
   #limit: string | undefined;
   #usdBefore = 0;
   #usd = 0;
+  readonly #times = new StatusTimes();
 
   constructor(client: SessionsClient, session: string, options: TurnOptions) {
     this.#client = client;
@@ -148,6 +153,7 @@ class TurnUnderWay implements Disposable {
       throw new RequestError("conflict", `The message was not put to the agent: ${event.reason}.`);
     }
     if (this.#begun) {
+      this.#times.note(event);
       this.#options.view.event(event);
       this.#keep(event);
     }
@@ -234,6 +240,7 @@ class TurnUnderWay implements Disposable {
       models: [...this.#models],
       usd: Math.max(0, this.#usd - this.#usdBefore),
       durationMs: performance.now() - this.#since,
+      times: this.#times.settled,
     };
   }
 }

@@ -12,6 +12,7 @@ let stage: EngineStage;
 let engine: RunningEngine;
 const clock = new TestClock();
 const HOUR_MS = 3_600_000;
+const WAIT_MS = 4 * 60_000;
 beforeAll(async () => {
   stage = await setEngineStage();
   engine = await stage.open({ clock });
@@ -48,9 +49,14 @@ describe("an approval", () => {
     const { data } = await engine.engine.approvals.list({ status: "pending", limit: 100 });
     expect(data.map(({ id }) => id)).toContain(approval.id);
     expect(await engine.engine.approvals.get(approval.id)).toEqual(approval);
+    const active = async () => (await engine.engine.sessions.get(session.id)).stats.active_seconds;
+    const activeBefore = await active();
+    clock.advance(WAIT_MS);
     const answered = await engine.engine.approvals.answer(approval.id, allow, "Ada");
     expect(answered).toMatchObject({ status: "resolved", resolved: { outcome: "allowed", by: "Ada", scope: "once" } });
     const events = await restOf(engine, session);
+    expect((await active()) - activeBefore, "waiting for a person is not active time").toBeLessThan(WAIT_MS / 1_000);
+    expect(the(events, "session.usage").usage.active_seconds).toBeCloseTo(await active(), 0);
     expect(the(events, "user.tool_confirmation").tandem).toEqual({ scope: "once", by: "Ada" });
     expect(isThere("shown.txt")).toBe(true);
     const history = await engine.engine.approvals.list({ status: "resolved", limit: 1 });
@@ -228,6 +234,8 @@ describe("an unanswered approval", () => {
     stage.rehearsal.use([touch("overdue.txt")]);
     await asked(patient, session);
     const head = await patient.engine.sessions.head(session.id);
+    const activeBefore = (await patient.engine.sessions.get(session.id)).stats.active_seconds;
+    expect(activeBefore).toBeGreaterThan(0);
     await patient.stop();
     const later = new TestClock();
     later.advance(3 * HOUR_MS);
@@ -236,6 +244,9 @@ describe("an unanswered approval", () => {
     const rest = await second.until(session, isOver, head);
     expect(the(rest, "tandem.approval_resolved")).toMatchObject({ outcome: "expired" });
     expect(isThere("overdue.txt")).toBe(false);
+    const { stats } = await second.engine.sessions.get(session.id);
+    expect(stats.active_seconds, "also over a restart").toBeLessThan(HOUR_MS / 1_000);
+    expect(stats.active_seconds, "with the time before it").toBeGreaterThan(activeBefore);
     await second.stop();
   });
 });

@@ -39,7 +39,7 @@ async function hookWhoseDatabaseFails(times: number, boundMs: number) {
       },
     },
   };
-  const ledger = new UsageLedger("sthr_1" as never, { note: undefined, activeMs: 0 });
+  const ledger = new UsageLedger("sthr_1" as never, { note: undefined });
   const limits = { turn: {}, session: {}, agent: {}, project: {}, day: {} };
   const own = waitingStore(failing, database);
   const hook = new BudgetHook({

@@ -37,7 +37,7 @@ export async function totalsBeforeTurn(log: EventLog, session: SessionId): Promi
 /** The session's spending until now, including the running turn. */
 export async function totalsNow(log: EventLog, row: SessionRow): Promise<Amounts> {
   const [usage] = await log.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
-  const ledger = new UsageLedger(row.primaryThread, { note: noteOf(usage?.event), activeMs: row.activeMs });
+  const ledger = new UsageLedger(row.primaryThread, { note: noteOf(usage?.event) });
   for (let after = usage?.seq ?? 0; ;) {
     const page = await log.read(row.id, { after, limit: PAGE, types: ["span.model_request_end"] });
     for (const { thread, event } of page) ledger.add(thread, event as RequestEnd);

@@ -21,7 +21,7 @@ export class PastLog {
   #runsSince: string | undefined;
 
   constructor(conversation: string, primaryThread: ThreadId, now: () => string = () => new Date().toISOString()) {
-    this.ledger = new UsageLedger(primaryThread);
+    this.ledger = new UsageLedger(primaryThread, { note: undefined, now: () => Date.parse(this.#last ?? now()) });
     this.#ids = new EventIds(conversation);
     this.#now = now;
   }
@@ -32,7 +32,11 @@ export class PastLog {
   }
 
   accept(outputs: readonly PastOutput[]): PlacedEvent[] {
-    return outputs.flatMap((each) => this.#accept(each));
+    return outputs.flatMap((each) => {
+      const events = this.#accept(each);
+      for (const { event } of events) this.ledger.times.note(event);
+      return events;
+    });
   }
 
   #accept({ at = this.#now(), output }: PastOutput): PlacedEvent[] {
@@ -54,7 +58,7 @@ export class PastLog {
         return [...(begins ? [own({ type: "session.status_running" })] : []), place(thread, id, event, at)];
       }
       case "turn_ended":
-        return this.#end(output.outcome, at).map(own);
+        return this.#end(output.outcome).map(own);
       case "background":
         return [own({ type: "tandem.background", tasks: output.tasks })];
       case "delta":
@@ -64,10 +68,9 @@ export class PastLog {
     }
   }
 
-  #end(end: TurnEnd, at: string): SessionEventBody[] {
+  #end(end: TurnEnd): SessionEventBody[] {
     const { ledger } = this;
     ledger.turns += 1;
-    ledger.activeMs += this.#runsSince === undefined ? 0 : Math.max(0, Date.parse(at) - Date.parse(this.#runsSince));
     this.#runsSince = undefined;
     // Transcripts have no turn totals; if there are some, they count requests that were not shown.
     if (Object.keys(end.reported).length > 0) ledger.reconcile(end.reported);

@@ -1,5 +1,6 @@
 import {
   newId,
+  STATUS_EVENTS,
   type EventId,
   type LiveDelta,
   type SessionEvent,
@@ -126,12 +127,13 @@ export class SessionWriter {
 
   #write(entries: readonly Entry[], change: SessionChange, taken: readonly string[] = []): Promise<void> {
     if (entries.length === 0 && Object.keys(change).length === 0) return Promise.resolve();
-    const session = { ...this.#used(entries), ...change };
-    this.#row = { ...this.#row, ...session };
     for (const { thread, event } of entries) {
       track(this.open, thread, event);
+      this.#ledger.times.note(event);
       this.#threads.note(thread, event);
     }
+    const session = { ...this.#used(entries), ...change };
+    this.#row = { ...this.#row, ...session };
     const changes = { taken, session, threads: this.#threads.changed(this.#ledger) };
     const written = this.#outbox.write(entries, changes).then(() => undefined);
     // A failure is also reported by `onLost`.
@@ -139,9 +141,13 @@ export class SessionWriter {
     return written;
   }
 
-  /** Usage is updated with each model response, not only at the end of the turn. */
+  /** Usage is updated with each model response, not only at the end of the turn; active time with each status. */
   #used(entries: readonly Entry[]): SessionChange {
-    if (entries.every(({ event }) => event.type !== "span.model_request_end")) return {};
-    return { usage: this.#ledger.total, microUsd: this.#ledger.microUsd };
+    const has = (types: readonly string[]): boolean => entries.some(({ event }) => types.includes(event.type));
+    const ledger = this.#ledger;
+    return {
+      ...(has(["span.model_request_end"]) && { usage: ledger.total, microUsd: ledger.microUsd }),
+      ...(has(STATUS_EVENTS) && { activeMs: ledger.times.settled.activeMs }),
+    };
   }
 }

@@ -1,4 +1,4 @@
-import type { ModelUsage, ThreadId } from "@tandem/protocol";
+import { StatusTimes, type ModelUsage, type ThreadId } from "@tandem/protocol";
 import { describe, expect, test } from "vitest";
 import { UsageLedger } from "./usage-ledger.ts";
 
@@ -75,7 +75,7 @@ describe("the usage ledger", () => {
     const before = new UsageLedger(primary);
     before.add(null, request("msg_1", 10, 5));
     before.add(sub, request("msg_2", 3, 1));
-    const after = new UsageLedger(primary, { note: before.note, activeMs: 1_500 });
+    const after = new UsageLedger(primary, { note: before.note, times: new StatusTimes({ activeMs: 1_500 }) });
     expect(after.total).toEqual({ ...before.total, active_seconds: 1.5 });
     expect(after.thread(sub)).toEqual(before.thread(sub));
   });

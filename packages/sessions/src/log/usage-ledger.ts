@@ -1,4 +1,12 @@
-import type { EventOf, ModelUsage, RequestNote, ThreadId, UsageNote, UsageSnapshot } from "@tandem/protocol";
+import {
+  StatusTimes,
+  type EventOf,
+  type ModelUsage,
+  type RequestNote,
+  type ThreadId,
+  type UsageNote,
+  type UsageSnapshot,
+} from "@tandem/protocol";
 
 interface Count {
   input: number;
@@ -36,18 +44,20 @@ export class UsageLedger {
   readonly #byThread = new Map<string, Count>();
   readonly #seen = new Set<string>();
   #turn = new Map<string, Priced>();
-  activeMs: number;
+  readonly times: StatusTimes;
+  readonly #now: () => number;
   /** Model responses. */
   requests: number;
   /** Ended turns. */
   turns: number;
-  /** Active time, without waits for people. */
+  /** Time that counts for budgets: without waits for people. */
   workedMs: number;
 
   /** Continues from the session's last `session.usage`. */
-  constructor(primary: ThreadId, before?: { note: UsageNote | undefined; activeMs: number }) {
+  constructor(primary: ThreadId, before?: { note: UsageNote | undefined; times?: StatusTimes; now?: () => number }) {
     this.#primary = primary;
-    this.activeMs = before?.activeMs ?? 0;
+    this.times = before?.times ?? new StatusTimes();
+    this.#now = before?.now ?? Date.now;
     this.requests = before?.note?.requests ?? 0;
     this.turns = before?.note?.turns ?? 0;
     this.workedMs = before?.note?.worked_ms ?? 0;
@@ -110,7 +120,7 @@ export class UsageLedger {
   }
 
   get total(): UsageSnapshot {
-    return toSnapshot([...this.#byModel.values()].reduce(add, nothing()), this.activeMs);
+    return toSnapshot([...this.#byModel.values()].reduce(add, nothing()), this.times.at(this.#now()).activeMs);
   }
 
   thread(id: ThreadId): UsageSnapshot | null {

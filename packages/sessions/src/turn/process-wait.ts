@@ -33,12 +33,11 @@ export class ProcessWait {
       loggedAt = now;
       const wait: SessionEventBody = { type: "tandem.process_wait", ahead };
       if (!isFirst) return void writer.write([wait]);
-      machine.apply({ type: "pause", at: clock.now() });
       void writer.write([wait, { type: "session.status_rescheduled" }], { status: "rescheduling" });
     };
     await holder.reserve(user, onWait);
     if (loggedAt === undefined || machine.state.type === "idle") return;
-    machine.apply({ type: "resume", at: clock.now() });
+    machine.apply({ type: "resume" });
     await writer.write([{ type: "session.status_running" }], { status: "running" });
   }
 }

@@ -128,8 +128,7 @@ export class QuotaWait {
   }
 
   #wait(resetsAt: string, isNew: boolean): void {
-    const [at, until] = [this.#clock.now(), Date.parse(resetsAt)];
-    this.#machine.apply({ type: "waitForQuota", at, until, isNew });
+    this.#machine.apply({ type: "waitForQuota", until: Date.parse(resetsAt), isNew });
   }
 
   /** Resumes the waiting turn after the reset. The timer keeps the process alive until then. */
@@ -139,7 +138,7 @@ export class QuotaWait {
     onBegin();
     const resume = async (): Promise<void> => {
       if (this.#machine.state.type !== "quotaWait" || this.#machine.turn?.id !== turn?.id) return;
-      this.#machine.apply({ type: "resume", at: this.#clock.now() });
+      this.#machine.apply({ type: "resume" });
       await writer.write([{ type: "session.status_running" }], { status: "running", parked: null });
       this.#onResumed();
     };

@@ -19,7 +19,7 @@ import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import { TurnMachine } from "./turn-machine.ts";
 import { TurnOutput } from "./turn-output.ts";
 import { TurnStatus } from "./turn-status.ts";
-import { acceptsMessage, activeTime, canSteer, isWaiting, type Turn, type TurnState } from "./turn-state.ts";
+import { acceptsMessage, canSteer, isWaiting, type Turn, type TurnState } from "./turn-state.ts";
 
 type UserMessage = EventOf<"user.message">;
 
@@ -140,16 +140,13 @@ export class TurnRunner {
 
   /** Leaves the turn open for another worker. */
   async handOver(): Promise<void> {
-    const { writer, ledger, settings } = this.#dependencies;
+    const { writer, settings } = this.#dependencies;
     if (!this.running) return;
     await Promise.all([this.#hooks.left(), this.close("lost")]);
-    const { turn } = this.#machine;
-    if (!turn) return;
-    ledger.activeMs += activeTime(turn, this.#now);
+    if (!this.#machine.turn) return;
     this.#machine.apply({ type: "abandon" });
     await writer.write([{ type: "tandem.handover", from: settings.holder }, { type: "session.status_rescheduled" }], {
       status: "rescheduling",
-      activeMs: ledger.activeMs,
     });
   }
 
@@ -217,7 +214,7 @@ export class TurnRunner {
 
   /** Continues a turn in a new process: from its transcript, or with its message if the transcript does not have it. */
   async #resume(): Promise<void> {
-    this.#machine.apply({ type: this.running ? "resume" : "begin", at: this.#now });
+    this.#machine.apply(this.running ? { type: "resume" } : { type: "begin", at: this.#now });
     const late = this.#requests.takeLate();
     const message = await this.#promptSender.unsentMessage();
     this.#sendPrompt({ ...(message && { message }), late });
@@ -338,10 +335,8 @@ export class TurnRunner {
     if (!this.#holder.current) this.#steering.clear();
     this.#quotaWait.leave();
     // A hook may have stopped the turn meanwhile.
-    const turn = this.#machine.turn;
-    ledger.activeMs += turn ? activeTime(turn, this.#now) : 0;
+    const stop = this.#machine.turn?.stop;
     ledger.turns += 1;
-    const stop = turn?.stop;
     const reason = stopReason(end, stop);
     const idle: SessionEventBody = { type: "session.status_idle", stop_reason: reason, stop_details: end.stopDetails };
     const continues = reason.type === "end_turn" && !stop?.isInterrupt && (await hasMessage());
@@ -351,7 +346,7 @@ export class TurnRunner {
       ...(stop?.limit?.events ?? []),
       ...(await this.#hooks.after({ message: messages[0] ?? null, startedAt }, end)),
     ];
-    const used = { usage: ledger.total, microUsd: ledger.microUsd, activeMs: ledger.activeMs };
+    const used = { usage: ledger.total, microUsd: ledger.microUsd };
     await writer.write(continues ? accounts : [...accounts, idle], { ...used, ...(!continues && idleChange(reason)) });
     // The session may have been lost meanwhile.
     if (this.#machine.turn?.id === id) this.#machine.apply({ type: "ended" });

@@ -24,9 +24,6 @@ export interface Turn {
   /** The messages it has taken; none if Claude began it by itself. */
   readonly messages: readonly EventId[];
   readonly startedAt: number;
-  /** Active time before `activeSince`. Quota waits do not count. */
-  readonly activeMs: number;
-  readonly activeSince: number | undefined;
   /** How often it has waited for a quota. */
   readonly quotaWaits: number;
   readonly stop?: StopRequest;
@@ -79,11 +76,9 @@ export type TurnEvent =
   | { type: "rest"; end: TurnEnd }
   /** The process was released while calls wait for answers. */
   | { type: "suspend" }
-  | { type: "waitForQuota"; at: number; until: number; isNew: boolean }
-  /** The turn waits for a free process. */
-  | { type: "pause"; at: number }
+  | { type: "waitForQuota"; until: number; isNew: boolean }
   /** A new process continues the turn. */
-  | { type: "resume"; at: number }
+  | { type: "resume" }
   | { type: "interrupt" }
   | { type: "limit"; reason: StopReason; events: readonly SessionEventBody[] }
   | { type: "end" }
@@ -118,7 +113,6 @@ const ALLOWED: Record<Exclude<TurnEvent["type"], CallEvent["type"]>, readonly Ty
   rest: OPEN,
   suspend: OPEN,
   waitForQuota: OPEN,
-  pause: OPEN,
   resume: OPEN,
   interrupt: ACTIVE,
   limit: ACTIVE,
@@ -165,17 +159,7 @@ export function transition(state: TurnState, event: TurnEvent): TurnState {
 type InnerEvent = Extract<
   TurnEvent,
   {
-    type:
-      | "prompted"
-      | "claudeEnded"
-      | "rest"
-      | "suspend"
-      | "waitForQuota"
-      | "pause"
-      | "resume"
-      | "interrupt"
-      | "limit"
-      | "end";
+    type: "prompted" | "claudeEnded" | "rest" | "suspend" | "waitForQuota" | "resume" | "interrupt" | "limit" | "end";
   }
 >;
 
@@ -194,14 +178,11 @@ function within(state: ActiveState, event: InnerEvent): TurnState {
     case "suspend":
       return state.type === "quotaWait" ? { ...state, requests: 0 } : { ...released, type: "waiting", turn };
     case "waitForQuota": {
-      const paused = { ...turn, activeMs: activeTime(turn, event.at), activeSince: undefined };
       const quotaWaits = turn.quotaWaits + (event.isNew ? 1 : 0);
-      return { ...released, type: "quotaWait", turn: { ...paused, quotaWaits }, until: event.until };
+      return { ...released, type: "quotaWait", turn: { ...turn, quotaWaits }, until: event.until };
     }
-    case "pause":
-      return { ...state, turn: { ...turn, activeMs: activeTime(turn, event.at), activeSince: undefined } };
     case "resume":
-      return { ...released, type: "starting", turn: { ...turn, activeSince: turn.activeSince ?? event.at } };
+      return { ...released, type: "starting", turn };
     case "interrupt":
       return { ...state, turn: { ...turn, stop: { ...turn.stop, isInterrupt: true } } };
     case "limit": {
@@ -226,7 +207,7 @@ let lastId = 0;
 
 function newTurn(at: number, messages: readonly EventId[]): Turn {
   lastId += 1;
-  return { id: lastId, messages, startedAt: at, activeMs: 0, activeSince: at, quotaWaits: 0 };
+  return { id: lastId, messages, startedAt: at, quotaWaits: 0 };
 }
 
 /** The open turn with one more message, or a new turn. */
@@ -241,10 +222,6 @@ const isCallEvent = (event: TurnEvent): event is CallEvent =>
   event.type.startsWith("call.") || event.type.startsWith("calls.");
 
 export const turnOf = (state: TurnState): Turn | undefined => (state.type === "idle" ? undefined : state.turn);
-
-/** Active time of a turn, without its quota waits. */
-export const activeTime = ({ activeMs, activeSince }: Turn, now: number): number =>
-  activeMs + (activeSince === undefined ? 0 : now - activeSince);
 
 /** Whether the turn cannot continue before a call is answered or a quota resets. */
 export const isWaiting = (state: TurnState): boolean =>

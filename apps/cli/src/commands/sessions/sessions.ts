@@ -1,4 +1,4 @@
-import { newId, TandemError, type Session, type SessionStatus } from "@tandem/protocol";
+import { newId, STATUS_EVENTS, StatusTimes, TandemError, type Session, type SessionStatus } from "@tandem/protocol";
 import { resolve } from "node:path";
 import { allowedFolder, loadStorage, openStore } from "@tandem/tandem/compose";
 import { confirm } from "../../confirm.ts";
@@ -9,9 +9,10 @@ import { findAgent } from "@tandem/tandem/engine";
 import { readLines } from "../../read-lines.ts";
 import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { renderMessages } from "../../sessions/render-messages.ts";
 import { writeExport } from "../../sessions/write-export.ts";
-import { ago, usd } from "../../human-units.ts";
+import { ago, describeTimes, usd } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, widthOf, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
@@ -19,6 +20,9 @@ import { subcommandsOf, type Registration } from "../registration.ts";
 import { STATUS_CHOICES } from "../../option-choices.ts";
 import type { ImportClaudeOptions } from "./import-claude.ts";
 import type { PruneOptions } from "./prune-sessions.ts";
+
+/** Status events that `show` reads. */
+const STATUSES_READ = 1_000;
 
 type ImportSessionOptions = ImportClaudeOptions & { fromClaude?: boolean; withWaiting?: boolean };
 
@@ -158,6 +162,7 @@ export async function show(invocation: Invocation, id: string, { limit }: { limi
     await write(stdout, `${JSON.stringify({ session, messages }, null, 2)}\n`);
     return;
   }
+  const times = { activeMs: session.stats.active_seconds * 1_000, waitedMs: await waitedMs(client, session.id) };
   const style = styleFor(stdout);
   const { dim, bold } = style;
   const head = [
@@ -165,15 +170,21 @@ export async function show(invocation: Invocation, id: string, { limit }: { limi
     [dim("title"), bold(printable(session.title ?? "–"))],
     [dim("status"), shownStatus(invocation, session)],
     [dim("agent"), `${printable(session.agent.name)}, version ${session.agent.version}, ${session.agent.model.id}`],
-    [
-      dim("cost"),
-      `${usd(session.usage.list_cost)} at list price, ${Math.round(session.usage.active_seconds)} s at work`,
-    ],
+    [dim("cost"), `${usd(session.usage.list_cost)} at list price`],
+    [dim("time"), `active ${describeTimes(times)}`],
     [dim("begun"), `${ago(session.created_at)}, last changed ${ago(session.updated_at)}`],
   ];
   const body = renderMessages(messages, style, Math.min(widthOf(stdout), WIDEST));
   const earlier = more ? dim(`… earlier messages with --limit ${Number(limit) * 2}\n\n`) : "";
   await write(stdout, `${table(head).join("\n")}\n\n${earlier}${body || dim("Nothing has been said yet.")}\n`);
+}
+
+/** Time that a session has waited for a person, from its log. */
+async function waitedMs(client: SessionsClient, id: string): Promise<number> {
+  const newest = await client.newest(id, { limit: STATUSES_READ, types: STATUS_EVENTS });
+  const times = new StatusTimes();
+  for (const event of newest.toReversed()) times.note(event);
+  return times.at(Date.now()).waitedMs;
 }
 
 /** Writes to standard output or to a new private file. */

@@ -33,7 +33,7 @@ export function CompareSide({ session: id }: { session: string }) {
   const facts = [
     ["Cost", known ? listCost(known.list_cost) : "…"],
     ["Turns", checkpoints?.turns.filter(({ rewound }) => !rewound).length ?? "…"],
-    ["At work", stats?.active_seconds === undefined ? "…" : duration(stats.active_seconds * 1_000)],
+    ["Active time", stats?.active_seconds === undefined ? "…" : duration(stats.active_seconds * 1_000)],
     ["Tokens out", session.data?.usage.output_tokens === undefined ? "…" : count(session.data.usage.output_tokens)],
   ];
   return (

@@ -51,6 +51,36 @@ test("groups consecutive read-only calls across requests; edits stay separate", 
   expect(rowOfPart(rows, "missing")).toBe(-1);
 });
 
+test("a turn's time is apart from the time that it waited for a person", () => {
+  const at = (minutes: number) => `2026-01-01T00:${String(minutes).padStart(2, "0")}:00.000Z`;
+  const ended = (minutes: number) => ({
+    state: { type: "completed" as const, started_at: null, ended_at: at(minutes), output: [] },
+  });
+  const footerOf = (...tools: PartOf<"tool">[]) => {
+    const row = rowsOfTurn([user, message("a", "agent", [step("a"), ...tools])], true).find(
+      ({ type }) => type === "footer",
+    );
+    return row?.type === "footer" ? row.sum : undefined;
+  };
+  const allowed = { type: "allowed" as const, by: "person" as const, at: at(9) };
+  const approved = tool("1", "Bash", { at: at(1), permission: allowed, ...ended(10) });
+  expect(footerOf(approved)).toMatchObject({ waitedMs: 8 * 60_000, activeMs: 2 * 60_000 });
+  // Two calls that wait at the same time, and a question.
+  const denied = { type: "denied" as const, by: "person" as const, reason: null, at: at(5) };
+  const question = tool("3", "ask_user_question", { at: at(10), kind: "custom", ...ended(12) });
+  expect(footerOf(approved, tool("2", "Bash", { at: at(2), permission: denied, ...ended(5) }), question)).toMatchObject(
+    {
+      waitedMs: 10 * 60_000,
+      activeMs: 2 * 60_000,
+    },
+  );
+  const byPolicy = { ...allowed, by: "policy" as const };
+  expect(footerOf(tool("1", "Bash", { at: at(1), permission: byPolicy, ...ended(10) }))).toMatchObject({
+    waitedMs: 0,
+    activeMs: 10 * 60_000,
+  });
+});
+
 test("never folds a pending call", () => {
   const asked = tool("2", "Read", { permission: { type: "asked", at: null }, state: { type: "pending" } });
   const rows = rowsOfTurn([user, message("a", "agent", [tool("1", "Read"), asked, tool("3", "Read")])], false);
@@ -97,7 +127,7 @@ test("a finished turn has its totals before later rows", () => {
     true,
   );
   expect(kinds(rows)).toEqual(["user", "part", "footer", "part"]);
-  expect(rows[2]).toMatchObject({ sum: { requests: 1, cacheReadTokens: 90, lastedMs: 2_000, usd: 0.01 } });
+  expect(rows[2]).toMatchObject({ sum: { requests: 1, cacheReadTokens: 90, activeMs: 2_000, usd: 0.01 } });
 });
 
 test("shows only the last of consecutive retries", () => {

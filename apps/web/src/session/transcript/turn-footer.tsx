@@ -4,15 +4,18 @@ import { count, duration, money, share } from "../../text/format.ts";
 import { useSession } from "../../state/session-context.ts";
 import { cacheShare, type TurnTotals } from "./turn-totals.ts";
 
+const SHOWN_WAIT_MS = 1_000;
+
 /** Duration, tokens and cost of a turn. */
 export function TurnFooter({ sum, miss }: { sum: TurnTotals; miss: string | undefined }) {
   const { agent } = useSession();
   const cached = cacheShare(sum);
   const read = sum.inputTokens + sum.cacheReadTokens + sum.cacheWriteTokens;
+  const waited = sum.waitedMs < SHOWN_WAIT_MS ? "" : `, waited ${duration(sum.waitedMs)} for you`;
   const words = [
     agent,
     sum.models.join(", "),
-    sum.lastedMs === undefined ? undefined : duration(sum.lastedMs),
+    sum.activeMs === undefined ? undefined : `took ${duration(sum.activeMs)}${waited}`,
     ...(useLive(isPainted)
       ? [
           `${count(read)} in, ${count(sum.outputTokens)} out`,

@@ -1,10 +1,13 @@
 import type { Message } from "@tandem/protocol";
+import { waitedMs } from "./waited-ms.ts";
 
 export interface TurnTotals {
   turn: string;
   models: readonly string[];
-  /** From the first message to the last known event of the turn. */
-  lastedMs: number | undefined;
+  /** From the first message to the last known event of the turn, without `waitedMs`. */
+  activeMs: number | undefined;
+  /** Waiting for a person, or for the result of a custom tool. */
+  waitedMs: number;
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens: number;
@@ -33,10 +36,12 @@ export function turnTotals(messages: readonly Message[]): TurnTotals | undefined
     ),
   ]);
   const known = times.flatMap((time) => (time ? [Date.parse(time)] : [])).filter((time) => !Number.isNaN(time));
+  const waited = waitedMs(own);
   return {
     turn,
     models: [...new Set(steps.flatMap(({ model }) => model ?? []))],
-    lastedMs: known.length > 1 ? Math.max(...known) - Math.min(...known) : undefined,
+    activeMs: known.length > 1 ? Math.max(0, Math.max(...known) - Math.min(...known) - waited) : undefined,
+    waitedMs: waited,
     inputTokens: sum("input_tokens"),
     outputTokens: sum("output_tokens"),
     cacheReadTokens: sum("cache_read_input_tokens"),
