@@ -214,13 +214,15 @@ describe("an unanswered approval", () => {
     expect(isThere("expired.txt")).toBe(false);
   });
 
-  test("releases its process and keeps waiting; the answer starts a new process", async () => {
+  test("releases its process and keeps waiting for days; the answer starts a new process", async () => {
     const patient = await stage.open({ clock, approvals: { keepProcess: HOUR_MS } });
     stage.rehearsal.use([touch("patient.txt")]);
     const session = await patient.session();
     const approval = await asked(patient, session);
     clock.advance(HOUR_MS);
     await expect.poll(async () => patient.store.leases.holder(session.id as never)).toBeUndefined();
+    clock.advance(5 * 24 * HOUR_MS);
+    expect(isThere("patient.txt")).toBe(false);
     stage.rehearsal.use([text("Finally.")]);
     const answered = await patient.engine.approvals.answer(approval.id, allow, "Ada");
     expect(answered.resolved).toMatchObject({ outcome: "allowed", late: true });
@@ -238,7 +240,7 @@ describe("an unanswered approval", () => {
     expect(activeBefore).toBeGreaterThan(0);
     await patient.stop();
     const later = new TestClock();
-    later.advance(3 * HOUR_MS);
+    later.advance(6 * 24 * HOUR_MS);
     stage.rehearsal.use([text("A pity.")]);
     const second = await stage.open({ clock: later });
     const rest = await second.until(session, isOver, head);

@@ -69,9 +69,11 @@ describe("tandem ingest", () => {
     const [, id = ""] = /tandem proposals show (prop_\w+)/.exec(first.stdout) ?? [];
     const asked = rehearsal.modelRequests.length;
 
+    const page = machine.folder.join("project", "context", "wiki", "refunds.md");
+    expect(existsSync(page), "nothing is written before it is accepted").toBe(false);
     const accepted = await machine.run(["proposals", "accept", id], { env });
     expect(accepted.code, accepted.stderr).toBe(0);
-    expect(existsSync(machine.folder.join("project", "context", "wiki", "refunds.md"))).toBe(true);
+    expect(existsSync(page)).toBe(true);
 
     const again = await machine.run(["ingest", "handbook", "--json"], { env });
     expect(again.code).toBe(0);
