@@ -67,8 +67,10 @@ function rowsOf(report: IngestReport): string[][] {
   const { skip, light, full, failed, left } = documents;
   const lanes = { "not worth it": skip, "read quickly": light, "read closely": full, failed, "not looked at": left };
   if (Object.values(lanes).some((count) => count > 0)) rows.push(["documents", describeCounts(lanes)]);
-  if (units.done + units.budget + units.failed.length > 0) {
-    const counts = { done: units.done, "at their budget": units.budget, failed: units.failed.length };
+  // Reports of 0.1.0 have no `partly`.
+  const partly = units.partly?.length ?? 0;
+  if (units.done + units.budget + partly + units.failed.length > 0) {
+    const counts = { done: units.done, "at their budget": units.budget, partly, failed: units.failed.length };
     rows.push(["work units", describeCounts(counts)]);
   }
   if (candidates.candidates > 0) {

@@ -115,6 +115,23 @@ describe("work units", () => {
     expect(results[6]).toContain("There is no skill writing-page.");
     expect(results[7]).toContain("# Writing pages");
     expect(report.proposals).toEqual([]);
+    // The unit has not done all that it tried: the job ends as `partly`, and lists the calls.
+    const calls = [
+      { tool: "wiki_write", target: "p", message: expect.stringContaining("There is no page olt.") },
+      { tool: "wiki_write", target: "old", message: expect.stringContaining("Read it with wiki_read") },
+      { tool: "read_source", target: "b.md" },
+      { tool: "load_skill", target: "writing-page" },
+    ];
+    expect(report.units).toMatchObject({ done: 0, partly: [{ unit: "docs/a.md", calls }], failed: [] });
+    expect(run.skipped).toMatchObject(
+      calls.map(({ tool }) => ({
+        stage: "units",
+        item: "docs/a.md",
+        code: "tool_failed",
+        message: expect.stringContaining(tool),
+      })),
+    );
+    expect(run.events).toContainEqual(expect.objectContaining({ type: "unit_finished", outcome: "partly" }));
   });
 
   test("with a catalogue, agents may read it, and pages may refer to its tables only", async () => {

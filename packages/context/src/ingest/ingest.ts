@@ -228,7 +228,10 @@ function count(
   },
 ): void {
   const { units, curated, reconciled, gates, pages, tables } = line;
-  for (const { outcome } of units.units) report.units[outcome] += 1;
+  for (const { unit, outcome, failedCalls } of units.units) {
+    if (outcome === "partly") report.units.partly.push({ unit: unit.name, calls: failedCalls });
+    else report.units[outcome] += 1;
+  }
   report.units.failed.push(...units.failed.map(({ unit, error }) => ({ unit: unit.name, message: error.message })));
   addCounts(report.candidates, curated.counts);
   addCounts(report.reconciled, reconciled.counts);

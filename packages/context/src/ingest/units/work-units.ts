@@ -8,6 +8,7 @@ import { checkPages, checkText, type Knowledge, type PageView } from "../gates/c
 import { mendFile } from "../repair/mend-file.ts";
 import type { TriagedPage } from "../triage/triage-pages.ts";
 import { AgentFailed } from "../workbench/agent-loops.ts";
+import { describeCall, failedCall, type FailedCall } from "../workbench/failed-calls.ts";
 import { asLoopTool } from "../workbench/as-loop-tool.ts";
 import { evidenceTools, sourceTool } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
@@ -28,12 +29,16 @@ const unitResult = z.strictObject({
   candidates: z.array(writtenCandidate),
   verification: verification.nullable(),
   said: z.string(),
+  /** Results that an earlier version stored have none. */
+  failedCalls: z.array(failedCall).default([]),
 });
 type UnitResult = z.output<typeof unitResult>;
 
 interface DoneUnit {
   unit: UnitPlan;
-  outcome: "done" | "budget";
+  /** `partly`: its work is kept, and some of its tool calls failed. */
+  outcome: "done" | "budget" | "partly";
+  failedCalls: FailedCall[];
   changes: PageChange[];
   candidates: Candidate[];
 }
@@ -66,7 +71,9 @@ export async function workUnits(
     try {
       const result = await workUnit(line, unit, knowledge);
       done.set(unit, result);
-      run.emit({ type: "unit_finished", unit: name, outcome: result.outcome, message: result.said || null });
+      const { failedCalls, said } = result;
+      const message = failedCalls.length > 0 ? failedCalls.map(describeCall).join("\n") : said || null;
+      run.emit({ type: "unit_finished", unit: name, outcome: outcomeOf(result), message });
     } catch (error) {
       const why = error instanceof AgentFailed ? error.error : error;
       if (!(why instanceof TandemError) || run.signal.aborted) throw error;
@@ -76,14 +83,22 @@ export async function workUnits(
     run.emit({ type: "stage_progress", stage: STAGE, done: done.size + failed.size, total: units.length, item: name });
   });
   listFailed(line, failed, agents.stopped);
+  for (const unit of units) {
+    for (const call of done.get(unit)?.failedCalls ?? []) {
+      run.skip(STAGE, `${prefix}${unit.name}`, new TandemError("tool_failed", describeCall(call)));
+    }
+  }
   const kept: DoneUnit[] = [];
   for (const unit of units) {
     const result = done.get(unit);
-    if (result) kept.push({ unit, ...result, candidates: await keepWritten(line, unit, pages, result.candidates) });
+    if (!result) continue;
+    const candidates = await keepWritten(line, unit, pages, result.candidates);
+    kept.push({ unit, ...result, outcome: outcomeOf(result), candidates });
   }
   const counts = {
     units: kept.length,
     "at their budget": kept.filter(({ outcome }) => outcome === "budget").length,
+    partly: kept.filter(({ outcome }) => outcome === "partly").length,
     failed: failed.size,
     pages: new Set(kept.flatMap(({ changes }) => changes.map(({ path }) => path))).size,
     candidates: kept.reduce((sum, { candidates }) => sum + candidates.length, 0),
@@ -91,6 +106,9 @@ export async function workUnits(
   run.emit({ type: "stage_finished", stage: STAGE, counts });
   return { units: kept, failed: [...failed].map(([unit, error]) => ({ unit, error })) };
 }
+
+const outcomeOf = ({ outcome, failedCalls }: UnitResult): DoneUnit["outcome"] =>
+  failedCalls.length > 0 ? "partly" : outcome;
 
 /** Units that were not started are listed once. */
 function listFailed(
@@ -124,7 +142,7 @@ function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promi
     const candidates = new Map<string, WrittenCandidate>();
     const ledger = new Verification();
     const skills = skillsFor(unit);
-    const { outcome, said } = await line.agents.work({
+    const { outcome, said, failedCalls } = await line.agents.work({
       role: "candidateExtraction",
       unit: `${prefix}${unit.name}`,
       system: UNIT_SYSTEM,
@@ -139,6 +157,7 @@ function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promi
       candidates: [...candidates.values()],
       verification: ledger.record,
       said,
+      failedCalls,
     };
   });
 }

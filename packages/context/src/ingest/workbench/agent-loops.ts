@@ -1,6 +1,7 @@
 import { LlmError, type LlmErrorCode, type Role } from "@tandem/protocol";
 import type { Tool } from "@tandem/runtime";
 import type { Run } from "../../runs/job-run.ts";
+import { FailedCalls, type FailedCall } from "./failed-calls.ts";
 
 /** Errors about the task itself: the next one may succeed. After any other error, none would. */
 const ABOUT_THE_TASK: ReadonlySet<LlmErrorCode> = new Set([
@@ -28,6 +29,7 @@ export interface Worked {
   outcome: "done" | "budget";
   /** Its last text. */
   said: string;
+  failedCalls: FailedCall[];
 }
 
 const MAX_WORD = 1_000;
@@ -56,8 +58,10 @@ export class Agents {
     const { llm, signal } = this.#run;
     signal.throwIfAborted();
     if (this.stopped || !llm) throw new AgentFailed(this.stopped!);
+    const failed = new FailedCalls();
     const result = await llm.runAgentLoop({
       ...request,
+      tools: failed.watch(request.tools),
       signal,
       onStepFinish: ({ stepIndex: step, stepBudget: budget, toolCalls: tools }) =>
         this.#run.emit({ type: "unit_step", unit, step, budget, tools: [...tools] }),
@@ -65,7 +69,7 @@ export class Agents {
     signal.throwIfAborted();
     if (result.stopReason !== "error") {
       const said = result.text.slice(0, MAX_WORD).toWellFormed();
-      return { outcome: result.stopReason === "budget" ? "budget" : "done", said };
+      return { outcome: result.stopReason === "budget" ? "budget" : "done", said, failedCalls: failed.left };
     }
     const error = result.error ?? new LlmError("empty_answer", "The agent ended without a word.");
     if (!ABOUT_THE_TASK.has(error.code)) this.stopped ??= error;

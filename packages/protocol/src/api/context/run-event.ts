@@ -26,7 +26,8 @@ export const runEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("unit_finished"),
     unit: z.string(),
-    outcome: z.enum(["done", "budget", "failed"]),
+    /** `partly`: its work is kept, and some of its tool calls failed; each is also a `skipped`. */
+    outcome: z.enum(["done", "budget", "partly", "failed"]),
     message: z.string().nullable(),
   }),
   z.object({ type: z.literal("waiting"), reason: z.string(), until: z.string().nullable() }),
