@@ -141,6 +141,8 @@ const subtaskPart = z.strictObject({
   /** Messages sent to it and received from it, in order. */
   exchange: z.array(z.strictObject({ type: z.enum(["sent", "received"]), content: z.array(userContent) })),
   ended_at: time.nullable(),
+  /** Its list price so far, known at the end of a turn. */
+  usd: z.number().optional(),
 });
 
 const errorDetail: z.ZodType<SessionErrorDetail> = z.object({

@@ -1,7 +1,7 @@
 import type { Part, PartOf } from "./message.ts";
 import { contentParts, partId } from "./project-content.ts";
 import { noticeOf } from "./project-notice.ts";
-import { beginSubtask, changeSubtask, exchange } from "./project-subtasks.ts";
+import { beginSubtask, changeSubtask, exchange, priceSubtasks } from "./project-subtasks.ts";
 import type { Timeline } from "./project-timeline.ts";
 import { answerTool, breakOffTool, finishTool, moveTool, refuseTool, requestTool } from "./project-tools.ts";
 import type { EventOf, LoggedEvent } from "../events/session-event.ts";
@@ -96,6 +96,8 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       return timeline.addBeside(entry, { type: "recovery", id, at, cause: event.cause, closed: event.closed });
     case "tandem.rewound":
       return rewind(timeline, entry, event);
+    case "session.usage":
+      return priceSubtasks(timeline, event);
     case "session.status_running":
       timeline.idle = false;
       return;

@@ -1,9 +1,18 @@
 import { describe, expect, it } from "vitest";
+import type { UsageSnapshot } from "../events/usage-snapshot.ts";
 import { text, asks, says, use, result, answer, start, fold, only } from "./testing/lines.ts";
 import { threadId, timeAt, type Line } from "./testing/log.ts";
 
 describe("subagents", () => {
   const thread = threadId("a");
+  const noUsage: UsageSnapshot = {
+    input_tokens: 0,
+    output_tokens: 0,
+    cache_read_input_tokens: 0,
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    list_cost: { amount: "0", currency: "USD" },
+    active_seconds: 0,
+  };
   const created: Line = {
     type: "session.thread_created",
     session_thread_id: thread,
@@ -32,6 +41,18 @@ describe("subagents", () => {
     from_agent_name: "x",
     content: [text("found")],
   };
+
+  it("has its list price at the end of the turn", () => {
+    const note = { ...noUsage, usd: 0.25 };
+    const usage: Line = {
+      type: "session.usage",
+      usage: noUsage,
+      budget: null,
+      tandem: { usd: 0.4, by_model: {}, by_thread: { sthr_primary: { ...note, usd: 0.15 }, [thread]: note } },
+    };
+    const parts = fold(asks("go"), start("s"), created, told, reported, usage).flatMap((message) => message.parts);
+    expect(parts.find(({ type }) => type === "subtask")).toMatchObject({ id: thread, usd: 0.25 });
+  });
 
   it("is one part on the caller's thread; its own messages are on its own thread", () => {
     const messages = fold(

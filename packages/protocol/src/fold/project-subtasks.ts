@@ -30,6 +30,14 @@ export function changeSubtask(
   }
 }
 
+/** The requests of a subagent are on its own thread, so its caller's turn would lack their price. */
+export function priceSubtasks(timeline: Timeline, { tandem }: EventOf<"session.usage">): void {
+  for (const [thread, { usd }] of Object.entries(tandem?.by_thread ?? {})) {
+    const subtask = timeline.find("subtask", thread);
+    if (subtask && subtask.usd !== usd) timeline.replace({ ...subtask, usd });
+  }
+}
+
 /** Messages between agents: part of the subtask on the caller's thread, a message on the subagent's own thread. */
 export function exchange(
   timeline: Timeline,

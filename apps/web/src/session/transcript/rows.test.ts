@@ -81,6 +81,28 @@ test("a turn's time is apart from the time that it waited for a person", () => {
   });
 });
 
+test("a turn's cost includes its subagents, each once", () => {
+  const subtask: PartOf<"subtask"> = {
+    type: "subtask",
+    id: "sthr_1",
+    at: null,
+    thread: "sthr_1",
+    agent: "x",
+    status: "idle",
+    stop_reason: "end_turn",
+    exchange: [],
+    ended_at: null,
+    usd: 0.2,
+  };
+  const turn = [user, message("a", "agent", [step("a"), subtask])];
+  const costOf = (messages: Message[]) => {
+    const row = rowsOfTurn(messages, true).find(({ type }) => type === "footer");
+    return row?.type === "footer" ? row.sum.usd : undefined;
+  };
+  expect(costOf(turn)).toBeCloseTo(0.21);
+  expect(costOf([...turn, message("b", "agent", [step("b")], { thread: "sthr_1" })])).toBeCloseTo(0.02);
+});
+
 test("never folds a pending call", () => {
   const asked = tool("2", "Read", { permission: { type: "asked", at: null }, state: { type: "pending" } });
   const rows = rowsOfTurn([user, message("a", "agent", [tool("1", "Read"), asked, tool("3", "Read")])], false);

@@ -1,4 +1,4 @@
-import type { Message } from "@tandem/protocol";
+import type { Message, Part } from "@tandem/protocol";
 import { waitedMs } from "./waited-ms.ts";
 
 export interface TurnTotals {
@@ -12,7 +12,7 @@ export interface TurnTotals {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
-  /** List price; undefined if no request has a known price. */
+  /** List price, with subagents; undefined if no request has a known price. */
   usd: number | undefined;
   requests: number;
 }
@@ -25,7 +25,7 @@ export function turnTotals(messages: readonly Message[]): TurnTotals | undefined
   const used = steps.flatMap(({ usage }) => usage ?? []);
   if (typeof turn !== "string" || used.every(({ output_tokens }) => output_tokens === 0)) return undefined;
   const sum = (key: keyof (typeof used)[number]): number => used.reduce((total, usage) => total + usage[key], 0);
-  const priced = steps.flatMap(({ usd }) => usd ?? []);
+  const priced = [...steps.flatMap(({ usd }) => usd ?? []), ...subagentPrices(own)];
   const times = own.flatMap(({ created_at, parts }) => [
     created_at,
     ...parts.map((part) => (part.type === "tool" && "ended_at" in part.state ? part.state.ended_at : part.at)),
@@ -50,6 +50,16 @@ export function turnTotals(messages: readonly Message[]): TurnTotals | undefined
     requests: steps.length,
   };
 }
+
+/** The prices of subagents whose own requests are not among the messages. */
+function subagentPrices(messages: readonly Message[]): number[] {
+  const shown = new Set(messages.flatMap(({ thread, parts }) => (parts.some(isStep) ? thread : [])));
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === "subtask" && !shown.has(part.thread) ? (part.usd ?? []) : [])),
+  );
+}
+
+const isStep = ({ type }: Part): boolean => type === "step";
 
 /** The share of input tokens read from the cache; undefined without input. */
 export function cacheShare({
