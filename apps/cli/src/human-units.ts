@@ -18,7 +18,7 @@ export function ago(time: string, now = Date.now()): string {
 }
 
 /** `4.2 s`, `42 s`, `8 min`, `3 h 20 min`. */
-export function span(ms: number): string {
+function span(ms: number): string {
   const seconds = ms / 1_000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;

@@ -51,6 +51,7 @@ export class StatusTimes {
         if (this.#status === "running" && this.#last !== null) this.#enter("running", Date.parse(this.#last));
         this.#since = at;
         break;
+      default:
     }
     if (event.processed_at !== null) this.#last = event.processed_at;
   }

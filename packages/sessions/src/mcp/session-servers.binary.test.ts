@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
@@ -56,7 +56,7 @@ const eyes: NamedServer = async (name) => {
 
 /** An MCP server that answers one method with 401. */
 async function startGuardedServer(refused: string): Promise<{ url: string } & AsyncDisposable> {
-  const server = createServer(async (request, response) => {
+  const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method !== "POST") return void response.writeHead(405).end();
     const body = (await json(request)) as { id?: number; method: string; params?: { protocolVersion: string } };
     if (body.method === refused) return void response.writeHead(401).end("Sign in first.");
@@ -65,7 +65,8 @@ async function startGuardedServer(refused: string): Promise<{ url: string } & As
     const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "guarded", version: "1" } };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
-  });
+  };
+  const server = createServer((request, response) => void reply(request, response));
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}/mcp`, [Symbol.asyncDispose]: async () => void server.close() };

@@ -28,6 +28,6 @@ test("a failed call is listed, unless it was repeated with success", async () =>
 test("a cancelled call has not failed", async () => {
   const failed = new FailedCalls();
   const [tool] = failed.watch([write]);
-  await expect(tool!.execute({ path: "a.md", text: "" }, { signal: AbortSignal.abort() })).rejects.toThrow();
+  await expect(tool!.execute({ path: "a.md", text: "" }, { signal: AbortSignal.abort() })).rejects.toThrow("a text");
   expect(failed.left).toEqual([]);
 });
