@@ -214,38 +214,64 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect(await (await at(first, "/v1/stop")).json()).toEqual({ stopped: null });
   });
 
-  test("a retried send waits for the first try at another server, and is stored once", async () => {
+  test("a retried send waits for the first try at another server, and is stored once, also after a crash", async () => {
     const session = await newSession(first);
     stage.rehearsal.use([always(text("Yes."))]);
-    const put = first.store.inbox.put.bind(first.store.inbox);
-    const held = Promise.withResolvers<void>();
-    const began = Promise.withResolvers<void>();
-    const get = first.engine.sessions.get.bind(first.engine.sessions);
-    const asked = Promise.withResolvers<void>();
-    first.store.inbox.put = async (...args) => {
-      began.resolve();
-      await held.promise;
-      return put(...args);
+    const dying = await stage.join("server");
+    /** The tries of one client, at any server. */
+    const attempt = async (at: StageMember, words: string, tryNumber: number): Promise<string[]> => {
+      const body = { events: [{ type: "user.message", content: [{ type: "text", text: words }] }] };
+      const answer = await post(at, `/v1/sessions/${session}/events`, body, {
+        "x-stainless-retry-count": String(tryNumber),
+        "x-stainless-timeout": "600",
+      });
+      return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
     };
-    const body = { events: [{ type: "user.message", content: [{ type: "text", text: "Once." }] }] };
-    const one = post(first, `/v1/sessions/${session}/events`, body);
-    await began.promise;
-    first.engine.sessions.get = (id) => {
-      asked.resolve();
-      return get(id);
+    /** Resolves when the events are about to be stored; `held` keeps them from it. */
+    const hold = (at: StageMember, held: Promise<void>): Promise<void> => {
+      const { inbox } = at.store;
+      const put = inbox.put.bind(inbox);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      inbox.put = async (...args) => {
+        inbox.put = put;
+        resolve();
+        await held;
+        return put(...args);
+      };
+      return promise;
     };
-    const two = post(second, `/v1/sessions/${session}/events`, body, { "x-stainless-retry-count": "1" });
-    await asked.promise;
-    held.resolve();
-    const answers = await Promise.all([one, two]);
-    first.store.inbox.put = put;
-    first.engine.sessions.get = get;
-    const ids = await Promise.all(
-      answers.map(async (answer) => ((await answer.json()) as { data: { id: string }[] }).data[0]?.id),
-    );
-    expect(ids[0]).toBe(ids[1]);
+    const running = Promise.withResolvers<void>();
+    const began = hold(first, running.promise);
+    const one = attempt(first, "Once.", 0);
+    await began;
+    const two = attempt(second, "Once.", 1);
+    running.resolve();
+    expect(await two).toEqual(await one);
+
+    const create = async (at: StageMember, tryNumber: number): Promise<string> => {
+      const body = { name: "retried", model: "claude-sonnet-5-5" };
+      const answer = await post(at, "/v1/agents", body, { "x-stainless-retry-count": String(tryNumber) });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    const created = await create(first, 0);
+    expect(await create(second, 1), "creates, too").toBe(created);
+
+    // Stored at a server that dies before it answers; the retry comes to another one.
+    const { inbox } = dying.store;
+    const put = inbox.put.bind(inbox);
+    const stored = Promise.withResolvers<string[]>();
+    inbox.put = async (...args) => {
+      await put(...args);
+      stored.resolve(args[1].map(({ id }) => id));
+      return new Promise(() => undefined);
+    };
+    const lost = attempt(dying, "After a crash.", 0).catch(() => "lost");
+    const ids = await stored.promise;
+    await dying.vanish();
+    expect(await lost).toBe("lost");
+    expect(await attempt(second, "After a crash.", 1)).toEqual(ids);
     await idle(first, session);
-    expect((await types(first, session)).filter((type) => type === "user.message")).toHaveLength(1);
+    expect((await types(first, session)).filter((type) => type === "user.message")).toHaveLength(2);
   });
 
   test("an editor reaches the worker through any server, over WebSocket and over HTTP", async () => {

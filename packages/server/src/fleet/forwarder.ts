@@ -18,7 +18,6 @@ import { Redirect, type RedirectDependencies } from "./redirect.ts";
 const GRACE_MS = 5_000;
 /** Limits how long a merged list waits for each process. */
 const EACH_MS = 10_000;
-const ASK_MS = 5_000;
 const SMALL_ANSWER = 4 * 1024 * 1024;
 /** The error detail of a process that no longer writes the session. */
 const HELD = "session_held";
@@ -71,16 +70,8 @@ export class Forwarder {
     }
   }
 
-  /** Sends the same query to all other processes with the caller's token, and returns their answers. */
-  async ask(request: RoutedRequest, url: string): Promise<Readonly<Record<string, unknown>>[]> {
-    const { body: _, ...query } = request;
-    return this.#askAll(await this.#others(() => true), await this.#passed(query, { method: "GET", url }), ASK_MS);
-  }
-
-  async #passed(
-    { incoming, outgoing, token, body }: RoutedRequest,
-    { method = incoming.method ?? "GET", url = incoming.url ?? "/" }: { method?: string; url?: string } = {},
-  ): Promise<PassedRequest> {
+  async #passed({ incoming, outgoing, token, body }: RoutedRequest): Promise<PassedRequest> {
+    const { method = "GET", url = "/" } = incoming;
     const id = String(outgoing.getHeader("request-id"));
     const seal = isPageKey(token) ? await this.#dependencies.seal.create({ method, url, id }, token) : undefined;
     return { method, url, id, seal, body, headers: incoming.headers, remote: incoming.socket.remoteAddress };

@@ -45,12 +45,12 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   query: Query;
   body: Body;
   header: (name: string) => string | undefined;
-  /** Creates the ids of what the request creates. They are the same if it is resumed after a crash. */
+  /** Creates the ids of what the request creates. They are the same if it is executed again. */
   newId: Execution["newId"];
+  /** The request was executed before, at least in part. */
+  isResumed: boolean;
   /** Fires when the client disconnects. */
   signal: AbortSignal;
-  /** Sends a GET to all other processes of the fleet with the same token, and returns their answers. */
-  askOthers: (path: string) => Promise<Readonly<Record<string, unknown>>[]>;
 }
 
 /**
@@ -83,8 +83,8 @@ interface RouteBase {
   longRunning: boolean;
   /** The answer contains a secret, so that it is not kept for retries. */
   secretAnswer?: boolean;
-  /** It recognises retries without an `Idempotency-Key` by itself. */
-  findsRetries?: boolean;
+  /** Called again with the same ids, it has no second effect and the same answer. */
+  isRepeatable?: boolean;
   /** The result if an earlier process has carried out the request and died; rejects with `not_found` if it has not. */
   find?(call: Call): Promise<unknown>;
   query: z.ZodObject;
@@ -150,7 +150,7 @@ interface Definition {
   operator?: boolean;
   longRunning?: boolean;
   secretAnswer?: boolean;
-  findsRetries?: boolean;
+  isRepeatable?: boolean;
   find?: (call: Call) => Promise<unknown>;
 }
 

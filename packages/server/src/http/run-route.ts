@@ -1,12 +1,12 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { newId, RequestError } from "@tandem/protocol";
+import { RequestError } from "@tandem/protocol";
 import type { TokenStore } from "@tandem/storage";
 import type { z } from "zod";
 import type { Forwarder } from "../fleet/forwarder.ts";
 import type { Logger } from "./create-logger.ts";
-import type { Execution, RequestJournal } from "./idempotency/request-journal.ts";
+import { ONLY_EXECUTION, type Execution, type RequestJournal } from "./idempotency/request-journal.ts";
 import { describeIssues } from "./request/describe-issues.ts";
 import type { FileMemoryLimit } from "./request/file-memory-limit.ts";
 import { requireScopeForMode } from "./access/require-scope-for-mode.ts";
@@ -78,9 +78,8 @@ export class RouteRunner {
         const value = request.incoming.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;
       },
-      newId,
+      ...ONLY_EXECUTION,
       signal: gone.signal,
-      askOthers: async (path) => (await this.#dependencies.forwarder?.ask(request, path)) ?? [],
     };
     switch (route.kind) {
       case "json":
@@ -130,7 +129,7 @@ export class RouteRunner {
       const call = callOf(execution);
       return (execution.isResumed && route.find && (await ifFound(route.find(call)))) || handle(call);
     };
-    if (!journal || route.method !== "POST") return this.#inTime(route, execute({ newId, isResumed: false }));
+    if (!journal || route.method !== "POST") return this.#inTime(route, execute(ONLY_EXECUTION));
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
     const request = {
@@ -142,9 +141,10 @@ export class RouteRunner {
         if (gone.signal.aborted) report(!outgoing.writableFinished);
         else outgoing.once("close", () => report(!outgoing.writableFinished));
       },
-      ...retryOf(incoming.headers, route.findsRetries),
+      ...retryOf(incoming.headers),
     };
-    return this.#inTime(route, journal.run(request, execute, { isSecret: route.secretAnswer === true }));
+    const options = { isSecret: route.secretAnswer === true, isRepeatable: route.isRepeatable === true };
+    return this.#inTime(route, journal.run(request, execute, options));
   }
 
   async #download(route: DownloadRoute, call: Call, { outgoing }: RoutedRequest): Promise<Response> {
@@ -210,12 +210,12 @@ async function ifFound(result: Promise<unknown>): Promise<unknown> {
 }
 
 /** How a client marks a retry. */
-function retryOf(headers: IncomingHttpHeaders, findsRetries = false) {
+function retryOf(headers: IncomingHttpHeaders) {
   const { "idempotency-key": key, "x-stainless-retry-count": count, "x-stainless-timeout": seconds } = headers;
   if (key !== undefined && (typeof key !== "string" || !/^[\x21-\x7e]{1,255}$/.test(key))) {
     throw new RequestError("invalid_request", "Idempotency-Key: expected 1 to 255 visible ASCII characters.");
   }
-  const tryNumber = typeof count === "string" && /^\d{1,3}$/.test(count) && !findsRetries ? Number(count) : undefined;
+  const tryNumber = typeof count === "string" && /^\d{1,3}$/.test(count) ? Number(count) : undefined;
   return { key, tryNumber, timeoutMs: typeof seconds === "string" ? (Number(seconds) || 0) * 1_000 : undefined };
 }
 

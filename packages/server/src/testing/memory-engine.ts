@@ -161,9 +161,18 @@ export class MemoryEngine {
         this.#logs.delete(id);
         for (const wake of log.wake) wake();
       },
-      send: async (id, events) => {
+      send: async (id, events, _by, retry) => {
         const log = this.#log(id);
-        const stored = events.map((event): SessionEvent => ({ ...event, id: newId("event"), processed_at: null }));
+        const all = [...log.events.map(({ event }) => event), ...log.waiting];
+        const sent = retry?.isResumed
+          ? all.filter((event) => retry.ids.includes(event.id as (typeof retry.ids)[number]))
+          : [];
+        if (sent.length > 0) return sent;
+        const stored = events.map((event, index): SessionEvent => ({
+          ...event,
+          id: retry?.ids[index] ?? newId("event"),
+          processed_at: null,
+        }));
         await this.beforeSend();
         log.waiting.push(...stored);
         await this.afterSend();

@@ -1,8 +1,8 @@
-import { newId, type ClientEvent, type SessionEvent } from "@tandem/protocol";
+import { newId, type ClientEvent, type EventId, type SessionEvent } from "@tandem/protocol";
 
 /** A client event for the input queue, with an id and its sender. Overwrites a sender set by the client. */
-export function sentBy(event: ClientEvent, by: string | undefined): SessionEvent {
-  const place = { id: newId("event"), processed_at: null };
+export function sentBy(event: ClientEvent, by: string | undefined, id: EventId = newId("event")): SessionEvent {
+  const place = { id, processed_at: null };
   const answerer = by ?? "unknown";
   if (event.type === "user.tool_confirmation") return { ...event, tandem: { scope: "once", by: answerer }, ...place };
   if (event.type === "user.custom_tool_result") return { ...event, tandem: { by: answerer }, ...place };

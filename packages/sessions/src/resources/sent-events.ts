@@ -38,6 +38,19 @@ export class SentEvents {
     );
   }
 
+  /** The events with these ids, if the session has all of them. */
+  async sentBefore(row: SessionRow, ids: readonly string[]): Promise<SessionEvent[] | undefined> {
+    // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
+    const waiting = await this.#parts.store.inbox.list(row.id);
+    const found = await Promise.all(
+      ids.map(
+        async (id) =>
+          waiting.find((event) => event.id === id) ?? (await this.#parts.store.events.find(row.id, id))?.event,
+      ),
+    );
+    return found.every((event) => event !== undefined) ? found : undefined;
+  }
+
   /** A client may repeat its answers after a timeout. Identical answers count as the first ones. */
   async answeredBefore(row: SessionRow, events: readonly ClientEvent[]): Promise<SessionEvent[] | undefined> {
     if (!events.every(isAnswer)) return undefined;

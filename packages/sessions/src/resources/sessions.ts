@@ -1,6 +1,7 @@
 import type {
   BackgroundTask,
   ClientEvent,
+  EventId,
   EventOf,
   LiveDelta,
   LoggedEvent,
@@ -26,8 +27,11 @@ export interface Sessions {
   archive(id: string, by?: string): Promise<Session>;
   delete(id: string, by?: string): Promise<void>;
   list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>>;
-  /** Queues events; they are acknowledged when this resolves. `by` is the sender's name for the log. */
-  send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]>;
+  /**
+   * Queues events; they are acknowledged when this resolves. `by` is the sender's name for the log. With `retry`, the events
+   * get these ids, and events that were sent with them before are returned instead of being sent twice.
+   */
+  send(id: string, events: readonly ClientEvent[], by?: string, retry?: RetriedSend): Promise<SessionEvent[]>;
   /** Removes a queued message and logs it. Rejects with `conflict` if the agent already has it. */
   takeBack(id: string, event: string, by?: string): Promise<void>;
   /** A page of the log; the last page includes the input queue. */
@@ -62,6 +66,12 @@ export interface Sessions {
   /** All sessions and pending approvals, then each change, until the signal fires. */
   feed(signal: AbortSignal): AsyncIterable<FeedItem>;
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
+}
+
+export interface RetriedSend {
+  ids: readonly EventId[];
+  /** An earlier try may have sent the events. */
+  isResumed: boolean;
 }
 
 export interface SessionFolder {

@@ -43,6 +43,8 @@ export const verifyInbox: Record<Extract<BehaviourId, `inbox.${string}`>, Verify
     await append({ session, token: lease.token }, [taken(a)], { taken: [a.id] });
     expect(await stage.store.inbox.list(session)).toEqual([b]);
     expect((await stage.store.events.read(session, { limit: 5 })).map(({ event }) => event.id)).toEqual([a.id]);
+    await expect(stage.store.inbox.put(session, [sent("c"), a])).rejects.toMatchObject({ code: "conflict" });
+    expect(await stage.store.inbox.list(session)).toEqual([b]);
     await append({ session, token: lease.token }, [taken(b)], { taken: [b.id] });
     expect(await stage.store.inbox.sessions()).not.toContain(session);
   },

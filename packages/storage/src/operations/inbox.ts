@@ -1,5 +1,5 @@
 import { operation } from "../operation.ts";
-import { noSuchSession } from "../refusal.ts";
+import { noSuchSession, refuse } from "../refusal.ts";
 import { all, insertAll, list, one, sql, type Value, type Work } from "../sql-statement.ts";
 
 export interface InboxEntry {
@@ -21,10 +21,15 @@ export const putIntoInbox = operation(
   function* (args: { session: string; entries: InboxEntry[] }): Work<number> {
     const { session, entries } = args;
     // Updating the row locks it: concurrent puts to one session are serialised.
-    const log = yield* one(sql<{ inbox_seq: number; now: number }>`
+    const log = yield* one(sql<{ number: number; inbox_seq: number; now: number }>`
     update log set inbox_seq = inbox_seq + ${entries.length} where session = ${session}
-    returning inbox_seq, now_ms() as now`);
+    returning number, inbox_seq, now_ms() as now`);
     if (!log) throw noSuchSession(session);
+    // A late retry of a send must not be logged twice. The inbox itself refuses ids that are still in it.
+    const ids = entries.map(({ id }) => id);
+    const logged = yield* one(sql<{ id: string }>`
+    select id from event where log = ${log.number} and id in ${list(ids)} limit 1`);
+    if (logged) throw refuse("conflict", `The session has the event ${logged.id} already.`);
     yield* insertAll("inbox", inboxRows(session, log.inbox_seq - entries.length + 1, entries, log.now));
     return log.inbox_seq;
   },

@@ -11,9 +11,9 @@ const journalEntry = z.object({
   answered: z.number().optional(),
   /** The answer's JSON. */
   answer: z.string().optional(),
-  /** Why the answer is not kept. */
-  omitted: z.enum(["large", "secret"]).optional(),
-  /** The connection closed before the answer was written. */
+  /** Why the answer is not kept. `repeatable`: the request is executed again with the same ids. */
+  omitted: z.enum(["large", "secret", "repeatable"]).optional(),
+  /** The connection closed before the answer was written, or it is not known whether the request had its effect. */
   isLost: z.boolean().optional(),
   /** The tries that have been given this answer. Each number is used once, so that two equal requests stay two. */
   used: z.array(z.number()),

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RequestError } from "@tandem/protocol";
 import { openStore, type Store } from "@tandem/storage";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { RequestJournal, type JournalRequest } from "./request-journal.ts";
+import { RequestJournal, type Execution, type JournalRequest } from "./request-journal.ts";
 
 let root: string;
 let store: Store;
@@ -146,6 +147,36 @@ test("a request that failed runs again", async () => {
   const first = request({ key: "fails" });
   await expect(journal().run(first, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await journal().run(first, things.create)).toEqual({ id: 1 });
+});
+
+test("a repeatable request is executed again with the same ids, also if it failed after its effect", async () => {
+  const made = new Map<string, number>();
+  let failure: Error | undefined;
+  const send = async ({ newId, isResumed }: Execution) => {
+    const ids = [newId("event"), newId("event", 1)];
+    if (!isResumed) for (const id of ids) made.set(id, (made.get(id) ?? 0) + 1);
+    if (failure) throw failure;
+    return { ids };
+  };
+  const run = (each: JournalRequest) => journal().run(each, send, { isRepeatable: true });
+  const first = request({ tryNumber: 0 });
+  const answer = await run(first);
+  expect(await run({ ...first, tryNumber: 1 })).toEqual(answer);
+  expect([made.size, ...made.values()]).toEqual([2, 1, 1]);
+
+  failure = new RequestError("unavailable", "The database cannot be used.");
+  const second = request({ tryNumber: 0 });
+  await expect(run(second)).rejects.toThrow("database");
+  failure = undefined;
+  await run({ ...second, tryNumber: 1 });
+  expect(made.size).toBe(4);
+
+  failure = new RequestError("invalid_request", "No.");
+  const third = request({ tryNumber: 0 });
+  await expect(run(third)).rejects.toThrow("No.");
+  failure = undefined;
+  await run({ ...third, tryNumber: 1 });
+  expect(made.size, "a refused request is a new one").toBe(8);
 });
 
 test("secrets and large answers are not kept, and a retry says so", async () => {

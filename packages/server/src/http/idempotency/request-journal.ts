@@ -2,8 +2,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { newId, RequestError, type IdKind } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
-import { repeatWindowMs } from "../events/repeated-send.ts";
 import { expiryMs, journalPage, type JournalEntry, type JournalPage } from "./journal-page.ts";
+import { repeatWindowMs } from "./repeat-window.ts";
 
 // Makes requests safe to retry. The official clients retry when an answer is lost. They send no key, only the number of the
 // try, so that a retry is matched with an earlier request that has the same token, address and body. A request with the number
@@ -40,9 +40,24 @@ export interface JournalRequest {
 }
 
 export interface Execution {
-  /** Ids that are the same if the request is resumed after a crash. */
-  newId: <K extends IdKind>(kind: K) => ReturnType<typeof newId<K>>;
-  /** An earlier process died while it ran the request: it may have had its effect. */
+  /** Ids that are the same if the request is executed again. `index` tells several ids of a kind apart. */
+  newId: <K extends IdKind>(kind: K, index?: number) => ReturnType<typeof newId<K>>;
+  /** The request was executed before, at least in part: it may have had its effect. */
+  isResumed: boolean;
+}
+
+/** The execution of a request that no retry repeats. */
+export const ONLY_EXECUTION: Execution = { newId: (kind) => newId(kind), isResumed: false };
+
+export interface JournalOptions {
+  /** The answer contains a secret. */
+  isSecret?: boolean;
+  /** Executed again with the same ids, it has no second effect and the same answer, so that the answer is not kept. */
+  isRepeatable?: boolean;
+}
+
+interface Executed extends Required<JournalOptions> {
+  execute: (execution: Execution) => Promise<unknown>;
   isResumed: boolean;
 }
 
@@ -66,13 +81,14 @@ export class RequestJournal {
   async run(
     request: JournalRequest,
     execute: (execution: Execution) => Promise<unknown>,
-    { isSecret = false }: { isSecret?: boolean } = {},
+    { isSecret = false, isRepeatable = false }: JournalOptions = {},
   ): Promise<unknown> {
     const { token, address, body, key, tryNumber } = request;
-    if (key === undefined && tryNumber === undefined) return execute({ newId, isResumed: false });
+    if (key === undefined && tryNumber === undefined) return execute(ONLY_EXECUTION);
     const same = hash([token, address, body]);
     const place = key === undefined ? `try/${same}` : `key/${hash([token, key])}`;
     void this.#sweep();
+    const work = { execute, isSecret, isRepeatable };
     for (;;) {
       const found = await this.#find(place, same, request);
       if (found.type === "other") {
@@ -80,11 +96,12 @@ export class RequestJournal {
           fix: "Use a new key for each request, and the same key and body only to retry it.",
         });
       }
-      if (found.type === "run") return this.#execute(place, found, request, { execute, isSecret, isResumed: false });
+      if (found.type === "run") return this.#execute(place, found, request, { ...work, isResumed: false });
       const outcome = await this.#follow(place, found.id, request.signal);
-      if (outcome === "dead") return this.#execute(place, found, request, { execute, isSecret, isResumed: true });
+      if (outcome === "dead") return this.#execute(place, found, request, { ...work, isResumed: true });
       if (outcome === "gone") continue;
       this.#watch(place, found.id, request);
+      if (outcome.omitted === "repeatable") return execute({ newId: idsOf(found), isResumed: true });
       if (outcome.omitted) {
         throw new RequestError("conflict", "The request was carried out. Its answer was not kept.", {
           fix: outcome.omitted === "secret" ? "It contains a secret: create another one." : "It is too large: read it.",
@@ -113,25 +130,22 @@ export class RequestJournal {
 
   async #execute(
     place: string,
-    { id, begun }: { id: string; begun: number },
+    found: { id: string; begun: number },
     request: JournalRequest,
-    work: { execute: (execution: Execution) => Promise<unknown>; isSecret: boolean; isResumed: boolean },
+    work: Executed,
   ): Promise<unknown> {
+    const { id } = found;
     const done = Promise.withResolvers<void>();
     this.#running.set(id, done.promise);
     const renew = (): void => void this.#edit(place, id, (entry) => void (entry.beat += 1)).catch(() => undefined);
     const timer = setInterval(renew, this.#beatMs).unref();
     try {
-      const execution: Execution = {
-        newId: (kind) => newId(kind, begun, bytesOf(id, kind)),
-        isResumed: work.isResumed,
-      };
+      const execution: Execution = { newId: idsOf(found), isResumed: work.isResumed };
       const value = await work.execute(execution).catch(async (error: unknown) => {
-        // It was refused or has failed: a retry is checked again.
-        await this.#remove(place, id).catch(() => undefined);
+        await this.#fail(place, id, work.isRepeatable && !isRefusal(error)).catch(() => undefined);
         throw error;
       });
-      await this.#keep(place, id, value, work.isSecret);
+      await this.#keep(place, id, value, work);
       this.#watch(place, id, request);
       return value;
     } finally {
@@ -141,9 +155,16 @@ export class RequestJournal {
     }
   }
 
-  async #keep(place: string, id: string, value: unknown, isSecret: boolean): Promise<void> {
+  /** A retry of a refused or failed request is checked again; with the same ids if it may have had its effect. */
+  async #fail(place: string, id: string, keepsIds: boolean): Promise<void> {
+    if (!keepsIds) return this.#remove(place, id);
+    await this.#edit(place, id, (entry) => Object.assign(entry, { answered: Date.now(), ...UNKNOWN_EFFECT }));
+  }
+
+  async #keep(place: string, id: string, value: unknown, { isSecret, isRepeatable }: Executed): Promise<void> {
     const answer = JSON.stringify(value ?? null);
-    const omitted = isSecret ? "secret" : answer.length > MAX_ANSWER ? "large" : undefined;
+    const kept = answer.length > MAX_ANSWER ? "large" : undefined;
+    const omitted = isSecret ? "secret" : isRepeatable ? "repeatable" : kept;
     try {
       await this.#edit(place, id, (entry) => {
         entry.answered = Date.now();
@@ -253,4 +274,12 @@ function repeated(
 
 const hash = (parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 
-const bytesOf = (id: string, kind: string): Uint8Array => createHash("sha256").update(`${id} ${kind}`).digest();
+const idsOf =
+  ({ id, begun }: { id: string; begun: number }): Execution["newId"] =>
+  (kind, index = 0) =>
+    newId(kind, begun, createHash("sha256").update(`${id} ${kind} ${index}`).digest());
+
+const UNKNOWN_EFFECT = { omitted: "repeatable", isLost: true } as const;
+
+/** Whether the request certainly had no effect. */
+const isRefusal = (error: unknown): boolean => error instanceof RequestError && error.code !== "unavailable";

@@ -81,12 +81,13 @@ Every POST of this API is safe to retry, over a restart of the server and at any
   address and body that still runs or whose answer could not be written (within twice the client's timeout), else one that was
   answered in the last seconds (about ten for each try). A request with the count 0 always runs, so that two equal creates
   are two.
-- **A send** is looked for in the session's log and queue in the same way: what is there already is answered, not stored
-  again.
+- **A send** is stored once: its events keep their ids in every try, and a retry is answered with the events that are there.
+  That is also so if the first try failed with a 500 or 503 after the events were stored.
 
 Only successful answers are kept. A request that was refused or has failed runs again. Answers over 256 KiB and new tokens are
 not kept: their retry is a 409 that says that the request was carried out. If the server dies while it creates a session, an
-agent, an environment or a file, the retry finds what was created; other requests run again. Streams are GETs and resume with
+agent, an environment or a file or stores events, the retry finds what is there; other requests run again. Such a retry waits
+15 seconds for a sign of life of the first try. Streams are GETs and resume with
 \`Last-Event-ID\`. \`/mcp\` and \`/acp\` have rules of their own.
 `;
 

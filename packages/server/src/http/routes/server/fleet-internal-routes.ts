@@ -1,6 +1,5 @@
 import { writePreviews } from "../../../fleet/write-previews.ts";
 import { jsonRoute, streamRoute, type Route } from "../../route.ts";
-import { underWay } from "../sessions/session-event-routes.ts";
 
 /** Internal routes between processes of a fleet, on the same port and with tokens. */
 export const fleetInternalRoutes: Route[] = [
@@ -19,11 +18,10 @@ export const fleetInternalRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "For servers: wait until no send to a session is under way here, and say when the first of them began",
+    summary: "For servers of 0.1.0: always `null`, because the database has the retries of sends",
     handle: async ({ engine, params }) => {
-      const { id } = await engine.sessions.get(params.session_id);
-      const begun = await underWay.settled(id);
-      return { begun: Number.isFinite(begun) ? begun : null };
+      await engine.sessions.get(params.session_id);
+      return { begun: null };
     },
   }),
 ];

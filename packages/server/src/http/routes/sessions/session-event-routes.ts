@@ -1,15 +1,8 @@
 import { type BodyOutput, type ClientEvent, REFUSED_CLIENT_EVENTS, RequestError } from "@tandem/protocol";
 import { listEvents, shownTypes } from "../../events/list-events.ts";
 import { openSessionStream } from "../../events/open-session-stream.ts";
-import { findEarlierTry, repeatWindowMs, SendsUnderWay } from "../../events/repeated-send.ts";
 import { jsonRoute, streamRoute, type Route } from "../../route.ts";
 import { toSpan } from "../../request/page-query.ts";
-
-/** Shared by all sessions of this process. */
-export const underWay = new SendsUnderWay();
-
-const begunAt = ({ begun }: Readonly<Record<string, unknown>>): number =>
-  typeof begun === "number" ? begun : Infinity;
 
 export const sessionEventRoutes: Route[] = [
   jsonRoute("sessions.events.list", {
@@ -31,22 +24,11 @@ export const sessionEventRoutes: Route[] = [
     scope: "run",
     at: "here",
     summary: "Send events into a session; they are durable when this answers",
-    findsRetries: true,
-    handle: async ({ engine, params, body, header, token, askOthers }) => {
-      const events = body.events.map(accepted);
-      const tryNumber = Number(header("x-stainless-retry-count") ?? 0);
-      if (tryNumber > 0) {
-        const arrived = Date.now();
-        // The first try may be in progress at another server.
-        const others = askOthers(`/v1/fleet/sends/${params.session_id}`);
-        const begun = Math.min(await underWay.settled(params.session_id), ...(await others).map(begunAt));
-        const since = Math.min(begun, arrived - repeatWindowMs(tryNumber));
-        const earlier = await findEarlierTry(engine.sessions, params.session_id, events, since);
-        if (earlier) return { data: earlier };
-      }
-      const traced = events.map((event) => ofTrace(event, header("traceparent")));
-      const send = () => engine.sessions.send(params.session_id, traced, token.name);
-      return { data: await underWay.run(params.session_id, send) };
+    isRepeatable: true,
+    handle: async ({ engine, params, body, header, token, newId, isResumed }) => {
+      const events = body.events.map(accepted).map((event) => ofTrace(event, header("traceparent")));
+      const ids = events.map((_, index) => newId("event", index));
+      return { data: await engine.sessions.send(params.session_id, events, token.name, { ids, isResumed }) };
     },
   }),
   jsonRoute("sessions.events.take_back", {

@@ -1,17 +1,32 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { RequestError, type SessionId } from "@tandem/protocol";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { openStore, type Store } from "@tandem/storage";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { startLossyProxy } from "../../testing/lossy-proxy.ts";
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
-import { repeatWindowMs } from "./repeated-send.ts";
+import { repeatWindowMs } from "./repeat-window.ts";
 
+let root: string;
+let store: Store;
 let memory: MemoryEngine;
 let server: TestServer;
 let session: SessionId;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "tandem-sends-"));
+  store = await openStore(join(root, "tandem.db"));
+});
+afterAll(async () => {
+  await store[Symbol.asyncDispose]();
+  await rm(root, { recursive: true, force: true });
+});
+const startServer = () => startTestServer({ engine: memory.engine, tokens: store.tokens, records: store.records });
 beforeEach(async () => {
   memory = new MemoryEngine();
-  server = await startTestServer({ engine: memory.engine });
+  server = await startServer();
   session = memory.createSession();
 });
 afterEach(async () => {
@@ -21,10 +36,16 @@ afterEach(async () => {
 
 const hello = { type: "user.message" as const, content: [{ type: "text" as const, text: "Hello" }] };
 
-async function send(tryNumber: number, events: object[] = [hello]): Promise<string[]> {
-  const response = await server.request(`/v1/sessions/${session}/events`, {
+/** Sends as the official clients do, at any server with the same token. */
+async function send(tryNumber: number, events: object[] = [hello], at = server): Promise<string[]> {
+  const response = await at.request(`/v1/sessions/${session}/events`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-stainless-retry-count": String(tryNumber) },
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${server.secret}`,
+      "x-stainless-retry-count": String(tryNumber),
+      "x-stainless-timeout": "600",
+    },
     body: JSON.stringify({ events }),
   });
   if (response.status !== 200) throw new Error(`${response.status}`);
@@ -60,14 +81,19 @@ describe("a send that the client retries", () => {
     expect(await stored()).toBe(1);
   });
 
-  test("waits for a first try that is still being stored", async () => {
+  test("waits for a first try that is still being stored, also at another server", async () => {
     const gate = Promise.withResolvers<void>();
-    memory.beforeSend = () => gate.promise;
+    const arrived = Promise.withResolvers<void>();
+    memory.beforeSend = () => {
+      arrived.resolve();
+      return gate.promise;
+    };
     const first = send(0);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const second = send(1);
+    await arrived.promise;
+    await using other = await startServer();
+    const retries = [send(1), send(2, [hello], other)];
     gate.resolve();
-    expect(await second).toEqual(await first);
+    for (const retry of retries) expect(await retry).toEqual(await first);
     expect(await stored()).toBe(1);
   });
 
@@ -94,6 +120,27 @@ describe("a send that the client retries", () => {
     memory.afterSend = async () => undefined;
     await send(1, [another]);
     expect(await stored()).toBe(2);
+  });
+
+  test("is found after a restart, and with an `Idempotency-Key`", async () => {
+    const [id] = await send(0);
+    await using restarted = await startServer();
+    expect(await send(1, [hello], restarted)).toEqual([id]);
+    const keyed = () =>
+      restarted.request(`/v1/sessions/${session}/events`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": "one" },
+        body: JSON.stringify({ events: [hello] }),
+      });
+    expect(await (await keyed()).json()).toEqual(await (await keyed()).json());
+    expect(await stored()).toBe(2);
+  });
+
+  test("leaves no copy of its text in the journal: a deleted session is gone", async () => {
+    await send(0, [{ ...hello, content: [{ type: "text", text: "between us" }] }]);
+    const records = await store.records.list("requests", "request", { limit: 1_000 });
+    expect(records.length).toBeGreaterThan(0);
+    expect(JSON.stringify(records)).not.toContain("between us");
   });
 
   test("matches only if every event of it is stored", async () => {
