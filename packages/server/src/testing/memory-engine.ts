@@ -164,9 +164,7 @@ export class MemoryEngine {
       send: async (id, events, _by, retry) => {
         const log = this.#log(id);
         const all = [...log.events.map(({ event }) => event), ...log.waiting];
-        const sent = retry?.isResumed
-          ? all.filter((event) => retry.ids.includes(event.id as (typeof retry.ids)[number]))
-          : [];
+        const sent = retry?.isResumed ? all.filter((event) => retry.ids.includes(event.id)) : [];
         if (sent.length > 0) return sent;
         const stored = events.map((event, index): SessionEvent => ({
           ...event,
