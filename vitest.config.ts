@@ -64,7 +64,7 @@ export default defineConfig({
           isolate: false,
           // They often wait for other processes and timers: with one worker per core, both cores are idle part of the time.
           maxWorkers: 5,
-          ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 30_000 }),
+          ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 60_000 }),
         },
       },
     ],

@@ -3,14 +3,13 @@ import { readFrames } from "@tandem/client";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject, test } from "vitest";
 import type { RunningUp, UpProcess } from "../testing/session-machine.ts";
 import { fleetMachine } from "./testing/fleet-machine.ts";
 
 // Two servers and a worker on one Postgres. The tests share them and kill two of them, which have their own processes.
 
-const WAIT_MS = 30_000;
-const STREAM_MS = 120_000;
+const STREAM_MS = 120_000 * inject("slowness");
 let machine: Awaited<ReturnType<typeof fleetMachine>>;
 let first: UpProcess;
 let second: RunningUp;
@@ -83,10 +82,8 @@ test("any server serves the worker's data, and forwards an answer to the worker"
     (await clientOf(second).beta.sessions.events.list(session)).data.find(
       ({ type }) => type === "agent.custom_tool_use",
     );
-  await expect.poll(waiting, { timeout: WAIT_MS }).toBeDefined();
-  await expect
-    .poll(async () => (await clientOf(first).beta.sessions.retrieve(session)).status, { timeout: WAIT_MS })
-    .toBe("idle");
+  await expect.poll(waiting).toBeDefined();
+  await expect.poll(async () => (await clientOf(first).beta.sessions.retrieve(session)).status).toBe("idle");
   await clientOf(second).beta.sessions.events.send(session, {
     events: [
       {
@@ -97,7 +94,7 @@ test("any server serves the worker's data, and forwards an answer to the worker"
     ],
   });
   const types = async () => (await clientOf(first).beta.sessions.events.list(session)).data.map(({ type }) => type);
-  await expect.poll(types, { timeout: WAIT_MS }).toContain("agent.message");
+  await expect.poll(types).toContain("agent.message");
 });
 
 test("a client resumes at the other server after a kill during an answer and misses nothing", async () => {
@@ -136,8 +133,6 @@ test("looks up a dead worker again and names it", async () => {
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(/alpha/)]);
   machine.rehearsal.use([always(text("Yes."))]);
   const next = await machine.up("--as", "worker", "--machine", "alpha");
-  await expect
-    .poll(async () => (await ask(second, `/v1/sessions/${session}/files`)).status, { timeout: WAIT_MS })
-    .toBe(200);
+  await expect.poll(async () => (await ask(second, `/v1/sessions/${session}/files`)).status).toBe(200);
   await next.stop();
 });

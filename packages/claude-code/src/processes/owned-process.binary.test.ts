@@ -5,7 +5,7 @@ import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { OwnedProcess, type OwnedCommand } from "./owned-process.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { processNamespace } from "./process-namespace.ts";
@@ -111,7 +111,7 @@ describe.skipIf(process.platform !== "linux").each(["on", "off"])("with the pid 
     const exited = once(host, "exit");
     host.kill("SIGKILL");
     await exited;
-    await expect.poll(inFolder, { timeout: 5_000 }).toEqual([]);
+    await expect.poll(inFolder, { timeout: 5_000 * inject("slowness") }).toEqual([]);
   });
 });
 

@@ -22,7 +22,8 @@ import {
 const GONE_MS = 5_000;
 const LOOK_MS = 5;
 const STATUS_MS = 200;
-const NICENESS = 10;
+/** Enough for the server to renew its leases in time. With 10, one busy program beside it starves the agents. */
+const NICENESS = 5;
 
 /** Owned processes that run, killed on a normal exit of this process. */
 const running = new Set<OwnedProcess>();

@@ -1,7 +1,7 @@
 import { always, object, reply, slowly, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { isRunning } from "../../testing/is-running.ts";
 import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts";
 
@@ -70,7 +70,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     const claude = Number.parseInt(entry, 10);
     expect(isRunning(claude)).toBe(true);
     running.kill("SIGKILL");
-    await expect.poll(() => isRunning(claude), { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => isRunning(claude), { timeout: 5_000 * inject("slowness") }).toBe(false);
     // Removes the entry that the killed command has left.
     await machine.run(["doctor"]);
   });
