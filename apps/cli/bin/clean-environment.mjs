@@ -8,14 +8,18 @@ import { join } from "node:path";
 /** Names the descriptor with the other variables, as JSON. */
 const DESCRIPTOR = "TANDEM_ENVIRONMENT_DESCRIPTOR";
 
-/** Variables that hold no credential. Every other one may: `env:NAME` in a tandem.yaml can name any. */
+/**
+ * Variables that hold no credential. Every other one may: `env:NAME` in a tandem.yaml can name any. Variables of the loader and
+ * the allocator take effect only if they are there at the start.
+ */
 const PLAIN = new RegExp(
   `^(?:PATH HOME USER LOGNAME SHELL PWD OLDPWD SHLVL _ TMPDIR TMP TEMP HOSTNAME TERM TERM_PROGRAM TERM_PROGRAM_VERSION COLORTERM
   NO_COLOR FORCE_COLOR CLICOLOR LS_COLORS COLUMNS LINES LANG LANGUAGE LC_\\w+ TZ XDG_\\w+ DISPLAY WAYLAND_DISPLAY EDITOR VISUAL
   PAGER LESS LESSOPEN LESSCLOSE CI IS_SANDBOX DEBIAN_FRONTEND SSH_AUTH_SOCK SSH_TTY SSH_CONNECTION SSH_CLIENT
   DBUS_SESSION_BUS_ADDRESS INVOCATION_ID JOURNAL_STREAM NOTIFY_SOCKET SYSTEMD_EXEC_PID MAIL NVM_\\w+ VIRTUAL_ENV
   NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_COMPILE_CACHE NODE_NO_WARNINGS NODE_PATH NODE_V8_COVERAGE NODE_ENV NODE_VERSION
-  NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA UV_THREADPOOL_SIZE OPENSSL_CONF SSL_CERT_FILE SSL_CERT_DIR LD_LIBRARY_PATH
+  NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA UV_THREADPOOL_SIZE OPENSSL_CONF SSL_CERT_FILE SSL_CERT_DIR
+  LD_LIBRARY_PATH LD_PRELOAD DYLD_\\w+ GLIBC_TUNABLES MALLOC_\\w+ FAKETIME\\w*
   CLAUDE_CONFIG_DIR TANDEM_HOME TANDEM_MACHINE TANDEM_PROCESS_NAMESPACE
   npm_(?:command|execpath|node_execpath|lifecycle_\\w+|package_\\w+)
   npm_config_(?:cache|prefix|user_agent|node_gyp|noproxy|local_prefix|globalconfig|userconfig|init_module|global_prefix|npm_version)
