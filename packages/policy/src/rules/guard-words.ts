@@ -7,16 +7,19 @@ import { NAMES_ONLY } from "../shell/programs.ts";
 import { searchOf } from "../shell/searches.ts";
 import type { ShellWord } from "../shell/shell-word.ts";
 
-/** Parts of a word that may be a path: `of=x`, `--file=x`, `-fx`, `host:x`, `@x`, `a,b`. */
+/** Parts of a word that may be a path: `of=x`, `--file=x`, `-fx`, `host:x`, `@x`, `a,b`, `a=<x`, `a=@"x";type=b`. */
 export function candidates(text: string): Set<string> {
   const found = new Set([text]);
-  for (const piece of text.split(/[=:@,]/)) if (piece !== "") found.add(piece);
+  for (const piece of text.split(/[=:@,;<"]/)) if (piece !== "") found.add(piece);
   for (const separator of ["=", ":", "@"]) {
     const at = text.indexOf(separator);
     if (at !== -1 && at < text.length - 1) found.add(text.slice(at + 1));
   }
   if (/^-[A-Za-z]./.test(text)) found.add(text.slice(2));
-  if (text.startsWith("file://")) found.add(text.slice(7));
+  // A host may precede the path.
+  const file = /^file:\/\/[^/]*(\/.*)$/i.exec(text)?.[1];
+  if (file !== undefined)
+    found.add(file.replace(/%([\da-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16))));
   return found;
 }
 
@@ -65,7 +68,8 @@ function guardOfSecrets(
   const [unlisted] = program === "ps" ? hatches : [];
   if (unlisted !== undefined) return SECRET(words[unlisted]!.text ?? words[unlisted]!.source);
   const search = searchOf(program, words);
-  const below = search !== undefined || unit.reach !== "reads" || hatches.length > 0;
+  // `git diff` compares folders outside a repository.
+  const below = search !== undefined || program === "git" || unit.reach !== "reads" || hatches.length > 0;
   if (search === "here" && from.some((folder) => isSecret(folder, paths, true))) return SECRET("what is below it");
   const named = [...words, ...assigns.map(({ value }) => value)];
   for (const [index, word] of named.entries()) {
@@ -83,16 +87,27 @@ export const SECRET = (spelled: string): Caution => ({
 });
 
 function isSecretWord(word: ShellWord, paths: SessionPaths, from: readonly string[], below: boolean): boolean {
-  if (word.text === undefined) return false;
-  for (const candidate of candidates(word.text)) {
+  const text = word.text ?? knownGlob(word.source, paths.home);
+  if (text === undefined) return false;
+  const glob = word.glob || (word.text === undefined && /[*?[]/.test(text));
+  for (const candidate of candidates(text)) {
     // `/dev/fd` resolves to the open files of the process that reads it.
     if (/^\/dev\/fd\/+\.\./.test(candidate)) return true;
     for (const folder of from) {
       const path = absolute(candidate, folder, paths.home);
-      if (word.glob ? mayBeSecret(path, paths, below) : isSecret(path, paths, below)) return true;
+      if (glob ? mayBeSecret(path, paths, below) : isSecret(path, paths, below)) return true;
     }
   }
   return false;
+}
+
+/** The glob that a word with `$HOME` or `{a,b}` amounts to; undefined if other parts of it are unknown. */
+function knownGlob(source: string, home: string): string | undefined {
+  const text = source
+    .replaceAll('"', "")
+    .replaceAll(/\$HOME\b|\$\{HOME\}/g, home)
+    .replaceAll(/\{[^{}]*\}/g, "*");
+  return /[$`'\\(]/.test(text) ? undefined : text;
 }
 
 function guardOfWrites(

@@ -184,9 +184,9 @@ function ownFolders({ command }: ShellUnit, paths: SessionPaths, folders: Folder
 
 function move({ program, command }: ShellUnit, folders: Folders, paths: SessionPaths): void {
   if (program !== "cd" && program !== "pushd" && program !== "popd") return;
-  const [, to] = command.words;
-  if (to?.text === undefined || to.glob || to.text === "-" || command.words.length > 2 || program === "popd") {
-    if (command.words.length === 1 && program === "cd") folders.known.push(paths.home);
+  const [to, ...more] = command.words.slice(1).filter(({ text }) => !/^-[LPe@]+$|^--$/.test(text ?? ""));
+  if (to?.text === undefined || to.glob || to.text === "-" || more.length > 0 || program === "popd") {
+    if (to === undefined && program === "cd") folders.known.push(paths.home);
     else folders.lost = true;
     return;
   }

@@ -114,8 +114,13 @@ export function hatchesOf(program: string | undefined, words: readonly ShellWord
   if (program === undefined) return [];
   if (program === "find") return unlistedFindWords(words);
   const table = tableOf(program);
+  if (program === "ps" && showsVariables(words)) return [words.length - 1];
   return table ? [...new Set(unlistedWords(words, table))] : [];
 }
+
+/** Without a user named x, ps reads `-ux` as BSD options, and then a `-e` in any other word, too. */
+const showsVariables = (words: readonly ShellWord[]): boolean =>
+  words.some(({ text }) => /^-\w*u(?:x|$)/.test(text ?? "")) && words.some(({ text }) => /^-\w*e/.test(text ?? ""));
 
 /** Normalises a program's name. */
 export const programName = (text: string): string =>

@@ -40,8 +40,9 @@ export function searchOf(program: string | undefined, words: readonly ShellWord[
       return texts.some((text) => !text.startsWith("-")) && program === "find" && !texts[0]?.startsWith("-")
         ? "given"
         : "here";
+    // Without `-r` too, it compares the files of two folders.
     case "diff":
-      return texts.some((text) => /^-[a-zA-Z]*r|^--r/.test(text)) ? "given" : undefined;
+      return "given";
     default:
       return undefined;
   }

@@ -109,7 +109,8 @@ export abstract class WordReader {
     if (/^\{\w+\}$/.test(source) && "<>".includes(this.source[this.at] ?? " ")) {
       throw new Doubt("a redirection names its descriptor");
     }
-    return { source, text, glob, home: home && text !== undefined, bare };
+    // `[` alone is a program.
+    return { source, text, glob: glob && source !== "[", home: home && text !== undefined, bare };
   }
 
   /** Parses double-quoted text after the opening quote; without `close`, up to the end. */

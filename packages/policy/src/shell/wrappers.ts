@@ -1,5 +1,7 @@
 import type { ShellCommand } from "./shell-line.ts";
 import type { ShellWord } from "./shell-word.ts";
+import { endOfExec } from "./tables/find-words.ts";
+import { LANGUAGE_PROGRAMS, languageName } from "./tables/language-programs.ts";
 
 /** The commands that a wrapper program runs according to its words. */
 export interface Inner {
@@ -81,11 +83,20 @@ export function findInner(program: string, command: ShellCommand): Inner {
   }
   if (program === "watch") return doubtful("`watch` runs a line of its own");
   if (program === "find") return foundInner(words);
+  if (Object.hasOwn(LANGUAGE_PROGRAMS, languageName(program)) && readsItsProgram(words)) {
+    return doubtful(`\`${program}\` runs what it is given`);
+  }
   const options = Object.hasOwn(CALLING, program) ? CALLING[program] : undefined;
   if (!options) return NOTHING;
   // `command -v` and `command -V` only look up a command.
   if (program === "command" && /^-[vV]+$/.test(words[1]?.text ?? "")) return NOTHING;
   return calledInner(program, words, options);
+}
+
+/** Without a script, or with `-`, an interpreter runs its standard input. */
+function readsItsProgram(words: readonly ShellWord[]): boolean {
+  const script = words.slice(1).find(({ text }) => text === undefined || !/^-[BEIOSsuqbw]+$/.test(text));
+  return script === undefined || script.text === "-" || /^\/(?:dev|proc)\//.test(script.text ?? "");
 }
 
 function calledInner(program: string, words: readonly ShellWord[], options: Options): Inner {
@@ -157,7 +168,7 @@ function foundInner(words: readonly ShellWord[]): Inner {
     const { text } = words[at]!;
     if (text === undefined) return { ...NOTHING, commands, doubt: "what `find` does depends on a variable" };
     if (!FOUND.test(text)) continue;
-    const end = words.findIndex((word, index) => index > at && (word.text === ";" || word.text === "+"));
+    const end = endOfExec(words, at);
     const called = words.slice(at + 1, end === -1 ? undefined : end);
     commands.push(called.map((word) => (word.text?.includes("{}") ? { ...word, text: undefined } : word)));
     if (end === -1) return { ...NOTHING, commands, doubt: "what `find` runs does not end" };

@@ -15,6 +15,15 @@ const NPM_LONG = `silent quiet verbose json long parseable all depth[=] omit[=] 
   prefer-offline offline no-progress no-package-lock package-lock-only loglevel[=] version help foreground-scripts
   audit-level[=]`;
 const NPM: OptionTable = { flags: "sqDEPOBgflahv", glued: "w", long: NPM_LONG };
+const isNoOption = (text: string): boolean => !text.startsWith("-");
+/** Before the subcommand, a word that is a value must not count as the subcommand: `npm --workspace run exec x`. */
+const BEFORE: OptionTable = {
+  flags: "sqglhv",
+  values: "w",
+  long: `silent quiet verbose json global force offline prefer-offline no-color no-progress no-audit no-fund version help
+    if-present workspaces workspace= loglevel=`,
+  accepts: { w: isNoOption, workspace: isNoOption, loglevel: isNoOption },
+};
 const npmCommands = (names: string): Record<string, OptionTable> =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, NPM]));
 
@@ -28,7 +37,7 @@ const cargoCommands = (names: string): Record<string, OptionTable> =>
 
 export const BUILD_PROGRAMS: Readonly<Record<string, OptionTable>> = {
   npm: {
-    ...NPM,
+    ...BEFORE,
     subcommands: npmCommands(
       `run run-script rum urn test t tst start stop restart ci clean-install install i add uninstall remove rm un
       update up upgrade ls list ll la view info show outdated audit pack version why explain ping whoami search
@@ -37,7 +46,8 @@ export const BUILD_PROGRAMS: Readonly<Record<string, OptionTable>> = {
   },
   pnpm: {
     flags: "rsvh",
-    long: "recursive silent version help filter[=]",
+    long: "recursive silent version help filter=",
+    accepts: { filter: isNoOption },
     subcommands: {
       run: SCRIPT,
       test: SCRIPT,

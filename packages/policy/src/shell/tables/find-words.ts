@@ -12,6 +12,12 @@ const VALUES = new Set(
 );
 const RUNS = /^-(?:exec|execdir|ok|okdir)$/;
 
+/** The end of the command after `-exec`; -1 if there is none. A `+` ends it only after `{}`, and is an argument elsewhere. */
+export const endOfExec = (words: readonly ShellWord[], exec: number): number =>
+  words.findIndex(
+    ({ text }, at) => at > exec && (text === ";" || (text === "+" && at > exec + 2 && words[at - 1]!.text === "{}")),
+  );
+
 /** Returns the indexes of words of `find` that may run a program or write. The command after `-exec` is judged by itself. */
 export function unlistedFindWords(words: readonly ShellWord[]): number[] {
   const unlisted: number[] = [];
@@ -20,7 +26,7 @@ export function unlistedFindWords(words: readonly ShellWord[]): number[] {
     if (text === undefined || (glob && /^[*?[]+$/.test(text))) unlisted.push(at);
     else if (RUNS.test(text)) {
       unlisted.push(at);
-      const end = words.findIndex((word, index) => index > at && (word.text === ";" || word.text === "+"));
+      const end = endOfExec(words, at);
       at = end === -1 ? words.length : end;
     } else if (VALUES.has(text) || /^-newer[aBcmt]{2}$/.test(text)) {
       at += 1;

@@ -148,7 +148,7 @@ const PICK: OptionTable = {
 };
 const PATHS = "pathspec-from-file= pathspec-file-nul";
 
-/** Subcommands that change the repository, its folder or a remote. */
+/** Subcommands that change the repository, its folder or a remote. `apply` writes the files that a patch names. */
 const WRITES: Readonly<Record<string, OptionTable>> = {
   add: {
     flags: "nvfuAN",
@@ -268,12 +268,6 @@ const WRITES: Readonly<Record<string, OptionTable>> = {
   mv: { flags: "fknv", long: "force dry-run verbose sparse" },
   rm: { flags: "frnq", long: `force dry-run cached ignore-unmatch quiet sparse ${PATHS}` },
   clean: { flags: "dfqnxX", values: "e", long: "force dry-run quiet exclude=" },
-  apply: {
-    flags: "Rvqz3",
-    values: "pC",
-    long: `check stat numstat summary index cached 3way reverse verbose quiet whitespace= recount exclude= include=
-      ignore-whitespace ignore-space-change allow-empty intent-to-add reject no-add allow-overlap`,
-  },
 };
 
 export const GIT: OptionTable = {

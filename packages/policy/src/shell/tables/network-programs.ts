@@ -15,7 +15,7 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, OptionTable>> = {
       digest header= data= data-raw= data-binary= data-urlencode= data-ascii= json= request= user-agent=
       referer= user= oauth2-bearer= max-time= connect-timeout= retry= retry-delay= retry-max-time=
       retry-connrefused retry-all-errors max-redirs= range= cookie= form= form-string= url= url-query=
-      write-out= output= limit-rate= max-filesize= proto= proto-default= rate= parallel parallel-max=
+      write-out= output= limit-rate= max-filesize= proto= rate= parallel parallel-max=
       keepalive-time= no-keepalive help version`,
     accepts: {
       o: isNowhere,
@@ -25,7 +25,9 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, OptionTable>> = {
       "write-out": isPlainFormat,
       b: (value) => value.includes("="),
       cookie: (value) => value.includes("="),
+      url: isOneTarget,
     },
+    operand: isOneTarget,
   },
   wget: NOTHING,
   // Left out: everything that runs a local program or loads a library, and forwarding. Options may follow the host.
@@ -42,8 +44,15 @@ export const NETWORK_PROGRAMS: Readonly<Record<string, OptionTable>> = {
       ignore-existing size-only max-size= min-size= max-delete= inplace append append-verify sparse
       info= debug= no-perms no-owner no-group no-times numeric-ids chmod= chown= one-file-system cvs-exclude
       bwlimit= timeout= ipv4 ipv6 list-only out-format= force ignore-errors version help`,
+    // `merge FILE` and `. FILE` read a file, and errors show its lines.
+    accepts: { filter: (value) => /^[-+] /.test(value) },
   },
 };
+
+/** curl expands `{a,b}` and `[a-c]` itself, also in the name of a local file. */
+function isOneTarget(text: string): boolean {
+  return !/^file:.*[{[]|^[^:/?]*[{[]/i.test(text);
+}
 
 function isNowhere(value: string): boolean {
   return value === "/dev/null" || value === "-";

@@ -7,16 +7,27 @@ const every = (names: string): Record<string, OptionTable> =>
 /** Builtins that evaluate arithmetic run commands in array subscripts. */
 const isNoSubscript = (text: string): boolean => !/\$\(|`|\[.*\$/.test(text);
 
+/** `test -v 'a[x]'` evaluates x as arithmetic, and so the commands in its value. */
+const isNoElement = (text: string): boolean => isNoSubscript(text) && !/\w\[/.test(text);
+
 /** Programs that read files and print. */
 export const TEXT_PROGRAMS: Readonly<Record<string, OptionTable>> = {
   ...every(
     `ls cat head tail wc grep egrep fgrep pwd echo true false : uname whoami id groups which type basename
     dirname realpath readlink stat du df cmp comm cut tr nl tac rev fold fmt column seq md5sum sha1sum
-    sha256sum sha512sum cksum sum od hexdump strings jq cd pushd popd dirs nproc uptime free locale tty
+    sha256sum sha512sum cksum sum od hexdump strings cd pushd popd dirs nproc uptime free locale tty
     paste join expand rm rmdir mkdir touch chmod chown chgrp truncate unlink shred`,
   ),
-  test: { everyOption: true, operand: isNoSubscript },
-  "[": { everyOption: true, operand: isNoSubscript },
+  test: { everyOption: true, operand: isNoElement },
+  "[": { everyOption: true, operand: isNoElement },
+  // `import` reads a JSON file from any folder, `-L` names such folders and `-f` a program.
+  jq: {
+    flags: "nrRscCMaSejbhV",
+    long: `null-input raw-input slurp compact-output color-output monochrome-output ascii-output sort-keys raw-output
+      raw-output0 join-output tab indent= unbuffered stream stream-errors seq exit-status arg= argjson= slurpfile=
+      rawfile= args jsonargs binary version build-configuration help`,
+    operand: (text) => !/\b(?:import|include)\s*["#]/.test(text),
+  },
   // `printf -v` assigns a variable, and so evaluates subscripts.
   printf: { operand: isNoSubscript, stopsAfter: 1 },
   exit: { operand: (text) => /^\d+$/.test(text) },
