@@ -58,7 +58,18 @@ const OTHER_FORMATS: readonly Format[] = [
   token("glpat-", WORD, 16),
   { start: "xox", parts: [{ set: "[abprs]", min: 1, max: 1 }, one("-"), { set: WORD, min: 10 }] },
   token("ya29.", WORD, 16),
-  { start: "AKIA", parts: [{ set: "[0-9A-Z]", min: 16, max: 16 }] },
+  { start: "AIza", parts: [{ set: WORD, min: 35, max: 35 }] },
+  // Keys of AWS, and its temporary ones.
+  ...["AKIA", "ASIA"].map((start): Format => ({ start, parts: [{ set: "[0-9A-Z]", min: 16, max: 16 }] })),
+  ...["sk-proj-", "sk-svcacct-"].map((start) => token(start, WORD, 20)),
+  ...["sk_live_", "rk_live_"].map((start) => token(start, "[0-9A-Za-z]", 20)),
+  { start: "npm_", parts: [{ set: "[0-9A-Za-z]", min: 36, max: 36 }] },
+  // Private keys. A text in JSON has `\\n` for its line ends.
+  ...["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED "].map((kind): Format => ({
+    start: `BEGIN ${kind}PRIVATE KEY-----`,
+    parts: [{ set: String.raw`[\w+/=\s\\]`, min: 20 }],
+    visible: 0,
+  })),
   // JSON web tokens. The limits bound what a stream holds back.
   {
     start: "eyJ",

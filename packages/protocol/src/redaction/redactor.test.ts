@@ -33,7 +33,11 @@ const KINDS: readonly ((random: Random) => string)[] = [
   (random) => `glpat-${some(random, WORD, 20)}`,
   (random) => `xoxb-${some(random, HEX, 30)}`,
   (random) => `ya29.${some(random, WORD, 60)}`,
-  (random) => `AKIA${some(random, HEX, 16)}`,
+  (random) => `${pick(random, ["AKIA", "ASIA"])}${some(random, HEX, 16)}`,
+  (random) => `AIza${some(random, WORD, 35)}`,
+  (random) => `sk-proj-${some(random, WORD, 60)}`,
+  (random) => `sk_live_${some(random, HEX, 24)}`,
+  (random) => `npm_${some(random, HEX, 36)}`,
   (random) => `eyJ${some(random, WORD, 30)}.eyJ${some(random, WORD, 60)}.${some(random, WORD, 43)}`,
   () => SECRET,
   () => encodeURIComponent(SECRET),
@@ -139,4 +143,13 @@ test.each([
 ])("a megabyte of %s is no trouble", (_, piece) => {
   const text = piece.repeat(1_000_000 / piece.length);
   expect(redactText(text).length).toBeGreaterThan(0);
+});
+
+test.each(["\n", String.raw`\n`, "\r\n"])("the body of a private key is redacted, with lines that end in %j", (end) => {
+  const body = Array.from({ length: 4 }, () => "c2VjcmV0+c2VjcmV0/c2VjcmV0".repeat(2)).join(end);
+  const text = `A${end}-----BEGIN RSA PRIVATE KEY-----${end}${body}==${end}-----END RSA PRIVATE KEY-----${end}Then other text.`;
+  const clean = `A${end}-----BEGIN RSA PRIVATE KEY-----${REDACTED}-----END RSA PRIVATE KEY-----${end}Then other text.`;
+  expect(redactText(text)).toBe(clean);
+  const stream = new Redactor().stream();
+  expect(Array.from(text, (piece) => stream.push(piece)).join("") + stream.end()).toBe(clean);
 });

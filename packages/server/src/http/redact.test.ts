@@ -44,6 +44,8 @@ test("a credential at the start of a line, in a key and in an error is redacted 
 test.each([
   [`/v1/agents/x%0Atandem_${"a".repeat(43)}`, "/v1/agents/x%0A[redacted]"],
   [`/v1/agents/%74andem%5F${"a".repeat(43)}/y`, "/v1/agents/[redacted]/y"],
+  [`/v1/agents/%FF%74andem%5F${"a".repeat(43)}`, "/v1/agents/%FF[redacted]"],
+  [`/v1/agents/%2574andem%255F${"a".repeat(43)}`, "/v1/agents/[redacted]"],
   ["/v1/agents/a%20b", "/v1/agents/a%20b"],
   ["/v1/%E0%A4%A", "/v1/%E0%A4%A"],
 ])("the path %s is logged as %s", (path, logged) => {

@@ -17,17 +17,15 @@ export function redactLine(line: string): string {
   return safe.replaceAll(AFTER_BEARER, REDACTED);
 }
 
-/** The path of a request for a log. A credential may be there in percent-encoding. */
+/** The path of a request for a log. A credential may be there in percent-encoding, also in one that was encoded again. */
 export function redactPath(path: string): string {
   const clean = redact(path);
-  if (!clean.includes("%")) return clean;
-  const decoded = clean.replaceAll(/(?:%[0-9a-f]{2})+/gi, (codes) => {
-    try {
-      return decodeURIComponent(codes);
-    } catch {
-      return codes;
-    }
-  });
-  const redacted = redact(decoded);
-  return redacted === decoded ? clean : redacted;
+  let decoded = clean;
+  for (let round = 0; round < 3 && decoded.includes("%"); round++) {
+    // One by one: a code that is no ASCII must not keep the others from being decoded.
+    decoded = decoded.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+    const redacted = redact(decoded);
+    if (redacted !== decoded) return redacted;
+  }
+  return clean;
 }
