@@ -19,6 +19,8 @@ let stage: Stage;
 let elsewhere: Rehearsal;
 let evidence: string;
 let hostileVariables: Record<string, string>;
+let transcriptsBefore: string[];
+const transcripts = () => readdir(join(stage.configDir, "projects"), { recursive: true });
 
 beforeAll(async () => {
   stage = await setStage();
@@ -29,6 +31,8 @@ beforeAll(async () => {
   const configDirs = [stage.configDir, join(stage.stateFolder, "claude-code")];
   for (const configDir of configDirs)
     await plantHostileHome({ ...stage, configDir, project, evidence, elsewhere: elsewhere.url });
+  await mkdir(join(stage.configDir, "projects"), { recursive: true });
+  transcriptsBefore = await transcripts();
   hostileVariables = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "X"), MARK]));
   Object.assign(hostileVariables, {
     ANTHROPIC_API_KEY: `sk-ant-${MARK}`,
@@ -53,19 +57,24 @@ async function expectNothingHostile(): Promise<void> {
   expect(stage.rehearsal.refused, "no other host was tried").toEqual([]);
 }
 
+const claudes = new Map<Credential["type"], ClaudeCode>();
+/** One process for all calls with a credential: its start is the moment at which it could read something hostile. */
+function claudeWith(credential: Credential): ClaudeCode {
+  const hostVariables = { ...hostileVariables, ...stage.hostVariables };
+  const claude = claudes.get(credential.type) ?? stage.claude({ credential, hostVariables, pool: { size: 1 } });
+  claudes.set(credential.type, claude);
+  return claude;
+}
+
 const credentials: [string, () => Credential][] = [
   ["the login", () => stage.login],
   ["an API key", () => stage.apiKey],
 ];
 
 describe.each(credentials)("with %s", (_, credential) => {
-  // One process for all calls: its start is the moment at which it could read something hostile.
   let claude: ClaudeCode;
   beforeAll(() => {
-    claude = stage.claude({
-      credential: credential(),
-      hostVariables: { ...hostileVariables, ...stage.hostVariables },
-    });
+    claude = claudeWith(credential());
   });
 
   test("a text call offers and sends only itself", async () => {
@@ -133,20 +142,14 @@ describe.each(credentials)("with %s", (_, credential) => {
 });
 
 test("the child has exactly one credential; its variables contain neither the secret nor a denied name, and no transcript is left", async () => {
-  await mkdir(join(stage.configDir, "projects"), { recursive: true });
-  const before = await readdir(join(stage.configDir, "projects"), { recursive: true });
   stage.rehearsal.use([always(text("ok"))]);
-  const claude = stage.claude({
-    credential: stage.apiKey,
-    hostVariables: { ...hostileVariables, ...stage.hostVariables },
-  });
-  await claude.text(call({ system: "S" }));
+  await claudeWith(stage.apiKey).text(call());
   const pids = (await readdir(join(stage.stateFolder, "processes"))).map((name) => Number.parseInt(name, 10));
   const variables = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));
   expect(stage.rehearsal.modelRequests.at(-1)?.headers["x-api-key"]).toBe("sk-ant-made-up-key");
   expect(variables.some((text) => text.includes("ANTHROPIC_BASE_URL"))).toBe(true);
   for (const text of variables) expect(text).not.toMatch(new RegExp(`${MARK}|sk-ant-made-up-key`));
-  expect(await readdir(join(stage.configDir, "projects"), { recursive: true })).toEqual(before);
+  expect(await transcripts()).toEqual(transcriptsBefore);
 });
 
 test("a process leaves no transcript behind at its end, with the default config folder", async () => {

@@ -13,7 +13,9 @@ export const claudeCodeFixture: BackendFixture = {
     const home = mkdtempSync(join(tmpdir(), "tandem-contract-"));
     const configDir = join(home, ".claude");
     await madeUpLogin(configDir);
-    const backend = createClaudeCodeBackend(config, {
+    // One process for each system prompt, which serves all calls: each start takes a second of processor time.
+    const pool = { ...config.pool, size: 2, maxCalls: 1_000, maxMemoryMb: 2_000 };
+    const backend = createClaudeCodeBackend({ ...config, pool }, {
       credential: { type: "login", configDir },
       stateFolder: join(home, "tandem"),
       hostVariables: {

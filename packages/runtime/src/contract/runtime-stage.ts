@@ -9,6 +9,9 @@ import type { LlmBackend } from "../llm-backend.ts";
 import type { LlmRuntime } from "../llm-runtime.ts";
 import type { BehaviourId } from "./runtime-behaviours.ts";
 
+/** The same in all behaviours: Claude Code needs another process for another one. */
+export const SYSTEM = "Answer like a cartographer.";
+
 /** One backend under test, against a rehearsal. */
 export interface BackendFixture {
   readonly name: Backend;

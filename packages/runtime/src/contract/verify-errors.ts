@@ -32,7 +32,7 @@ const ask = { role: "default", prompt: "What is the capital of Switzerland?" } a
 /** The longer ones are for a busy machine. */
 const FIRST_BYTE = ["400ms", "2s", "10s"];
 /** Includes the start of Claude Code. */
-const FIRST_BYTE_WITH_START = ["2s", "10s"];
+const FIRST_BYTE_WITH_START = ["4s", "20s"];
 
 async function failureOf(call: Promise<unknown>): Promise<LlmError> {
   const outcome = await call.catch((error: unknown) => error);

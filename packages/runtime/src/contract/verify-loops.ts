@@ -14,7 +14,7 @@ import { z } from "zod";
 import type { LoopResult, StepFinished } from "../llm-runtime.ts";
 import { defineTool } from "../tool.ts";
 import type { BehaviourId } from "./runtime-behaviours.ts";
-import type { Verify } from "./runtime-stage.ts";
+import { SYSTEM, type Verify } from "./runtime-stage.ts";
 
 /** A tool that records its inputs, and a request with it. */
 function setUp(execute?: (at: string, signal: AbortSignal) => Promise<string>) {
@@ -53,7 +53,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
       reply([text("I look."), toolUse(stage.tool("look"), { at: "the lake" })]),
       text("A lake it is."),
     ]);
-    expect(endedWell(await runtime.runAgentLoop({ ...request, system: "You are a scout." }))).toMatchObject({
+    expect(endedWell(await runtime.runAgentLoop({ ...request, system: SYSTEM }))).toMatchObject({
       stopReason: "natural",
       text: "A lake it is.",
       steps: 2,
@@ -66,7 +66,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
       { stepIndex: 2, stepBudget: 5, toolCalls: [], toolFailures: 0 },
     ]);
     const [first, second] = stage.rehearsal.modelRequests;
-    expect(first?.system).toContain("You are a scout.");
+    expect(first?.system).toContain(SYSTEM);
     expect(second?.toolResults).toMatchObject([{ text: "You see **the lake**.", isError: false }]);
     expect(reports).toMatchObject([{ operation: "loop", outcome: "ok" }]);
     stage.rehearsal.assertDone();

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { lookTool } from "./look-tool.ts";
 import type { BehaviourId } from "./runtime-behaviours.ts";
-import type { Stage, Verify } from "./runtime-stage.ts";
+import { type Stage, SYSTEM, type Verify } from "./runtime-stage.ts";
 
 const city = z.object({
   name: z.string(),
@@ -18,10 +18,10 @@ const INVALID = { name: "Bern", inhabitants: "many" };
 export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Verify> = {
   "object.valid": async (stage) => {
     const { runtime, reports } = await stage.play([answer(stage, BERN)]);
-    expect(await runtime.generateObject({ ...ask, system: "Be exact." })).toEqual({ ...BERN, languages: ["de"] });
+    expect(await runtime.generateObject({ ...ask, system: SYSTEM })).toEqual({ ...BERN, languages: ["de"] });
     const [request] = stage.rehearsal.modelRequests;
     expect(request?.lastUserText).toContain(ask.prompt);
-    expect(request?.system).toContain("Be exact.");
+    expect(request?.system).toContain(SYSTEM);
     expect(stage.rehearsal.modelRequests).toHaveLength(1);
     expect(reports).toMatchObject([{ operation: "object", outcome: "ok" }]);
   },

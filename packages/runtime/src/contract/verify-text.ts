@@ -3,7 +3,7 @@ import { always, overloaded, reply, text, thinking, toolUse } from "@tandem/rehe
 import { expect } from "vitest";
 import { lookTool } from "./look-tool.ts";
 import type { BehaviourId } from "./runtime-behaviours.ts";
-import type { Verify } from "./runtime-stage.ts";
+import { SYSTEM, type Verify } from "./runtime-stage.ts";
 
 const ask = { role: "default", prompt: "What is the capital of Switzerland?" } as const;
 
@@ -19,10 +19,10 @@ export const verifyText: Record<Extract<BehaviourId, `text.${string}`>, Verify> 
 
   "text.system": async (stage) => {
     const { runtime } = await stage.play([text("Bern.")]);
-    await runtime.generateText({ ...ask, system: "Answer like a cartographer." });
+    await runtime.generateText({ ...ask, system: SYSTEM });
     const [request] = stage.rehearsal.modelRequests;
-    expect(request?.system).toContain("Answer like a cartographer.");
-    expect(JSON.stringify(request?.messages)).not.toContain("cartographer");
+    expect(request?.system).toContain(SYSTEM);
+    expect(JSON.stringify(request?.messages)).not.toContain(SYSTEM);
   },
 
   "text.slash": async (stage) => {
