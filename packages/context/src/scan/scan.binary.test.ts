@@ -8,7 +8,7 @@ import { sharedStore } from "../testing/shared-store.ts";
 import { CatalogueReader } from "../tools/catalogue-reader.ts";
 import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
 import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
-import { ScanStage } from "./testing/scan-stage.ts";
+import { type ScanOutcome, ScanStage } from "./testing/scan-stage.ts";
 
 const SHOP = `
   CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT);
@@ -36,9 +36,25 @@ const openStage = (sql: string, model?: RehearsedBackend, accept?: object) =>
 const answers = [describeAll(), nameJoins()];
 
 describe("a first scan", () => {
+  let stage: ScanStage;
+  let first: ScanOutcome;
+  beforeAll(async () => {
+    stage = await openStage(SHOP, backend);
+    const end = (table: string, column: string) => ({ schema: "main", table, columns: [column] });
+    first = await stage.scan({
+      script: [
+        describeAll(),
+        nameJoins(
+          { from: end("orders", "clerk"), to: end("staff", "id"), confidence: 0.9, why: "A clerk is staff." },
+          { from: end("orders", "total"), to: end("staff", "id"), confidence: 0.9, why: "Made up." },
+        ),
+      ],
+    });
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
   test("writes structure, profile, descriptions and joins to the catalogue by rule", async () => {
-    await using stage = await openStage(SHOP, backend);
-    const { state, result, requests, events } = await stage.scan({ script: answers });
+    const { state, result, requests, events } = first;
     expect(state).toBe("done");
     expect(result).toMatchObject({
       tables: { seen: 4, added: 4, changed: 0, gone: 0 },
@@ -73,15 +89,16 @@ describe("a first scan", () => {
     expect(events.at(-2)).toMatchObject({ type: "spent", requests: 2 });
   });
 
-  test("without a model, writes everything but descriptions", async () => {
-    await using stage = await openStage(SHOP);
-    const { state, result } = await stage.scan();
-    expect(state).toBe("done");
-    expect(result).toMatchObject({ tables: { added: 4 }, descriptions: null });
-    const orders = await stage.file("orders");
-    expect(orders?.rows).toBe(200);
-    expect(orders?.descriptions).toBeUndefined();
-    expect(orders?.joins).toContainEqual(expect.objectContaining({ columns: ["customer_id"], to: "main.customers" }));
+  test("checks a suggested join in the data, and records its origin", async () => {
+    const { result } = first;
+    const orders = stage.path("orders");
+    const [{ id } = { id: "" }] = result.proposals;
+    const change = (await stage.context.proposals.get(id))?.changes.find(({ path }) => path === orders);
+    const joins = change?.hunks.filter(({ newLines }) => newLines.some((line) => line.includes("toColumns"))) ?? [];
+    const textOf = (hunks: typeof joins) => hunks.flatMap(({ newLines }) => newLines).join("\n");
+    expect(textOf(joins)).toMatch(/columns: \[clerk\]\n +to: main.staff\n(.*\n)*? +origin: model/);
+    expect(textOf(joins)).not.toContain("[total]");
+    expect(change?.evidence).toContainEqual({ type: "model", model: backend.model, role: "candidateExtraction" });
   });
 
   test("a rule that accepts nothing leaves everything for review", async () => {
@@ -98,43 +115,22 @@ describe("a first scan", () => {
     await stage.context.proposals.accept(result.proposals[0]!.id, { by: "somebody" });
     expect((await stage.file("orders"))?.descriptions?.ai).toBe("Rows of orders.");
   });
-
-  test("checks a suggested join in the data, and records its origin", async () => {
-    await using stage = await openStage(SHOP, backend);
-    const end = (table: string, column: string) => ({ schema: "main", table, columns: [column] });
-    const { state, result, requests } = await stage.scan({
-      script: [
-        describeAll(),
-        nameJoins(
-          { from: end("orders", "clerk"), to: end("staff", "id"), confidence: 0.9, why: "A clerk is staff." },
-          { from: end("orders", "total"), to: end("staff", "id"), confidence: 0.9, why: "Made up." },
-        ),
-      ],
-    });
-    expect(state).toBe("done");
-    const orders = stage.path("orders");
-    const [{ id } = { id: "" }] = result.proposals;
-    const change = (await stage.context.proposals.get(id))?.changes.find(({ path }) => path === orders);
-    const joins = change?.hunks.filter(({ newLines }) => newLines.some((line) => line.includes("toColumns"))) ?? [];
-    const textOf = (hunks: typeof joins) => hunks.flatMap(({ newLines }) => newLines).join("\n");
-    expect(textOf(joins)).toMatch(/columns: \[clerk\]\n +to: main.staff\n(.*\n)*? +origin: model/);
-    expect(textOf(joins)).not.toContain("[total]");
-    expect(change?.evidence).toContainEqual({ type: "model", model: backend.model, role: "candidateExtraction" });
-    expect(requests).toBe(2);
-  });
 });
 
-describe("a second scan", () => {
-  test("of an unchanged database requests and proposes nothing", async () => {
-    await using stage = await openStage(SHOP, backend);
+describe("a further scan", () => {
+  let stage: ScanStage;
+  beforeAll(async () => {
+    stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers });
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  test("of an unchanged database requests and proposes nothing", async () => {
     const again = await stage.scan({ script: [] });
     expect(again).toMatchObject({ state: "done", requests: 0, skipped: [], result: { proposals: [] } });
   });
 
   test("with a new column describes only that one", async () => {
-    await using stage = await openStage(SHOP, backend);
-    await stage.scan({ script: answers });
     stage.database.exec("ALTER TABLE staff ADD COLUMN phone TEXT");
     const { result } = await stage.scan({
       script: [
@@ -160,67 +156,23 @@ describe("a second scan", () => {
   });
 
   test("never changes a person's text or asks about it", async () => {
-    await using stage = await openStage(SHOP, backend);
-    await stage.scan({ script: answers });
     const file = join(stage.context.folder.path, stage.path("staff"));
     const before = await readFile(file, "utf8");
     const edited = before
       .replace("ai: Rows of staff.", "human: Everybody who works for us.")
       .replace("ai: The name of staff.", "ai: First and last name, as on the badge.");
     await writeFile(file, edited);
-    stage.database.exec("ALTER TABLE staff ADD COLUMN phone TEXT");
+    stage.database.exec("ALTER TABLE staff ADD COLUMN fax TEXT");
     await stage.scan({ script: answers });
     const staff = await stage.file("staff");
     expect(staff?.descriptions).toEqual({ human: "Everybody who works for us." });
     expect(staff?.columns[1]?.descriptions).toEqual({ ai: "First and last name, as on the badge." });
-    expect(staff?.columns[2]?.descriptions).toEqual({ ai: "The phone of staff." });
+    expect(staff?.columns[3]?.descriptions).toEqual({ ai: "The fax of staff." });
   });
 
-  test("removes a dropped table, but keeps it if a person wrote about it", async () => {
-    await using stage = await openStage(SHOP, backend);
-    await stage.scan({ script: answers });
-    const file = join(stage.context.folder.path, stage.path("staff"));
-    await writeFile(file, `${await readFile(file, "utf8")}notes: Ask Ada before you use it.\n`);
-    stage.database.exec("DROP TABLE staff; DROP TABLE lines;");
-    const { result } = await stage.scan({ script: answers });
-    expect(result.tables).toMatchObject({ seen: 2, gone: 2 });
-    expect(await stage.file("lines")).toBeUndefined();
-    expect(await stage.file("staff")).toMatchObject({ gone: true, notes: "Ask Ada before you use it." });
-  });
-
-  test("that finds no tables changes nothing and fails", async () => {
-    await using stage = await openStage(SHOP, backend);
-    await stage.scan({ script: answers });
-    const empty = (connection: Connection) => with_(connection, { structure: async () => [] });
-    const { state, error } = await stage.scan({ connection: empty });
-    expect(state).toBe("failed");
-    expect(error).toMatchObject({ code: "nothing_there", fix: expect.stringContaining("rights") });
-    expect(await stage.file("orders")).toBeDefined();
-  });
-
-  test("that loses most tables leaves the removal to a person", async () => {
-    const many = Array.from({ length: 8 }, (_, i) => `CREATE TABLE t${i} (id INTEGER PRIMARY KEY, name TEXT);`).join(
-      "",
-    );
-    await using stage = await openStage(many);
-    await stage.scan();
-    stage.database.exec(Array.from({ length: 6 }, (_, i) => `DROP TABLE t${i};`).join(""));
-    const { result } = await stage.scan();
-    expect(result.proposals).toEqual([
-      { id: expect.any(String), title: "Scan of shop: tables that are gone", accepted: 0, open: expect.any(Number) },
-    ]);
-    expect(await stage.file("t0")).toBeDefined();
-    await stage.context.proposals.accept(result.proposals[0]!.id, { by: "somebody" });
-    expect(await stage.file("t0")).toBeUndefined();
-  });
-});
-
-describe("failures never overwrite existing content", () => {
   test("a used-up quota keeps descriptions and joins, and the job is not done", async () => {
-    await using stage = await openStage(SHOP, backend);
-    await stage.scan({ script: answers });
     const before = await stage.file("orders");
-    stage.database.exec("ALTER TABLE orders ADD COLUMN note TEXT; ALTER TABLE staff ADD COLUMN phone TEXT;");
+    stage.database.exec("ALTER TABLE orders ADD COLUMN note TEXT; ALTER TABLE staff ADD COLUMN room TEXT;");
     const limited = await stage.scan({
       script: [always(planLimit({ resetsAt: new Date(Date.now() + 5 * 3_600_000) }))],
     });
@@ -240,8 +192,122 @@ describe("failures never overwrite existing content", () => {
     expect((await stage.file("orders"))?.columns[4]?.descriptions?.ai).toBe("The note of orders.");
   });
 
+  test("lists an unreadable file and leaves it alone", async () => {
+    const file = join(stage.context.folder.path, stage.path("staff"));
+    const before = await readFile(file);
+    await writeFile(file, "columns: [\n");
+    const { state, skipped } = await stage.scan({ script: answers });
+    expect(state).toBe("partly");
+    expect(skipped).toEqual([{ stage: "structure", item: stage.path("staff"), code: "bad_file" }]);
+    expect(await readFile(file, "utf8")).toBe("columns: [\n");
+    await writeFile(file, Buffer.from([0xff, 0xfe]));
+    expect(await stage.scan({ script: answers })).toMatchObject({ state: "partly", skipped });
+    expect(await readFile(file)).toEqual(Buffer.from([0xff, 0xfe]));
+    await writeFile(file, before);
+  });
+
+  test("that finds no tables changes nothing and fails", async () => {
+    const empty = (connection: Connection) => with_(connection, { structure: async () => [] });
+    const { state, error } = await stage.scan({ connection: empty });
+    expect(state).toBe("failed");
+    expect(error).toMatchObject({ code: "nothing_there", fix: expect.stringContaining("rights") });
+    expect(await stage.file("orders")).toBeDefined();
+  });
+
+  test("removes a dropped table, but keeps it if a person wrote about it", async () => {
+    const file = join(stage.context.folder.path, stage.path("staff"));
+    await writeFile(file, `${await readFile(file, "utf8")}notes: Ask Ada before you use it.\n`);
+    stage.database.exec("DROP TABLE staff; DROP TABLE lines;");
+    const { result } = await stage.scan({ script: answers });
+    expect(result.tables).toMatchObject({ seen: 2, gone: 2 });
+    expect(await stage.file("lines")).toBeUndefined();
+    expect(await stage.file("staff")).toMatchObject({ gone: true, notes: "Ask Ada before you use it." });
+  });
+});
+
+test("a scan that loses most tables leaves the removal to a person", async () => {
+  const many = Array.from({ length: 8 }, (_, i) => `CREATE TABLE t${i} (id INTEGER PRIMARY KEY, name TEXT);`).join("");
+  await using stage = await openStage(many);
+  await stage.scan();
+  stage.database.exec(Array.from({ length: 6 }, (_, i) => `DROP TABLE t${i};`).join(""));
+  const { result } = await stage.scan();
+  expect(result.proposals).toEqual([
+    { id: expect.any(String), title: "Scan of shop: tables that are gone", accepted: 0, open: expect.any(Number) },
+  ]);
+  expect(await stage.file("t0")).toBeDefined();
+  await stage.context.proposals.accept(result.proposals[0]!.id, { by: "somebody" });
+  expect(await stage.file("t0")).toBeUndefined();
+});
+
+describe("without a model", () => {
+  let stage: ScanStage;
+  beforeAll(async () => {
+    stage = await openStage(`${SHOP}; CREATE VIEW late AS SELECT * FROM orders WHERE total > 100;`);
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  test("a scan writes everything but descriptions", async () => {
+    const { state, result } = await stage.scan();
+    expect(state).toBe("done");
+    expect(result).toMatchObject({ tables: { added: 5 }, descriptions: null });
+    const orders = await stage.file("orders");
+    expect(orders?.rows).toBe(200);
+    expect(orders?.descriptions).toBeUndefined();
+    expect(orders?.joins).toContainEqual(expect.objectContaining({ columns: ["customer_id"], to: "main.customers" }));
+  });
+
+  test("a join deleted by a person does not come back; others stay", async () => {
+    const joins = async () => (await stage.file("orders"))?.joins?.map(({ columns }) => columns.join()) ?? [];
+    expect(await joins()).toContain("customer_id");
+    const before = await joins();
+    const path = join(stage.context.folder.path, stage.path("orders"));
+    const text = await readFile(path, "utf8");
+    const [entry] = /  - columns: \[customer_id\]\n(?: {4}.*\n)+/.exec(text)!;
+    await writeFile(path, text.replace(entry, ""));
+    const expected = before.filter((columns) => columns !== "customer_id");
+    expect(await joins()).toEqual(expected);
+    for (let round = 0; round < 2; round += 1) {
+      stage.database.exec(`INSERT INTO orders VALUES (${900 + round}, 3, 3, 1.5)`);
+      const { state } = await stage.scan();
+      expect(state).toBe("done");
+      expect(await joins()).toEqual(expected);
+    }
+    // Removing the whole file requests a new one.
+    await rm(path);
+    await stage.scan();
+    expect(await joins()).toEqual(before);
+  });
+
+  test("a failing index does not affect the catalogue", async () => {
+    stage.database.exec("CREATE TABLE returns (id INTEGER PRIMARY KEY)");
+    const sync = () => Promise.reject(new TandemError("unavailable", "The index is away."));
+    Object.assign(stage.context, { search: { sync } });
+    const { state, skipped } = await stage.scan();
+    Object.assign(stage.context, { search: stage.search });
+    expect(state).toBe("partly");
+    expect(skipped).toEqual([{ stage: "search", item: "shop", code: "unavailable" }]);
+    expect(await stage.file("returns")).toBeDefined();
+  });
+
+  test("lists unreadable tables and keeps their files", async () => {
+    expect(await stage.file("late")).toBeDefined();
+    stage.database.exec("PRAGMA legacy_alter_table = on; ALTER TABLE orders RENAME TO orders_v2;");
+    const { state, skipped, result } = await stage.scan();
+    expect(state).toBe("partly");
+    expect(skipped).toEqual([{ stage: "structure", item: "main.late", code: "not_supported" }]);
+    expect(result.tables).toMatchObject({ added: 1, gone: 1 });
+    expect(await stage.file("late")).toBeDefined();
+  });
+});
+
+describe("a model's answers", () => {
+  let stage: ScanStage;
+  beforeAll(async () => {
+    stage = await openStage(SHOP, backend);
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
   test("empty answers are not descriptions", async () => {
-    await using stage = await openStage(SHOP, backend);
     const { state, skipped } = await stage.scan({
       script: [
         describeAll(({ tables }) => ({ tables: tables.map((table) => ({ ...table, description: "", columns: [] })) })),
@@ -253,6 +319,14 @@ describe("failures never overwrite existing content", () => {
     expect((await stage.file("orders"))?.descriptions).toBeUndefined();
   });
 
+  test("waits for a quota that resets soon, and reports it", async () => {
+    const { state, events } = await stage.scan({ script: [rateLimited({ retryAfterSeconds: 30 }), ...answers] });
+    expect(state).toBe("done");
+    expect(events).toContainEqual({ type: "waiting", reason: expect.any(String), until: expect.any(String) });
+  });
+});
+
+describe("failures never overwrite existing content", () => {
   test("suggested joins stay when the model is not asked or refuses", async () => {
     await using stage = await openStage(SHOP, backend);
     await stage.scan({ script: answers, scan: { modelJoins: false } });
@@ -278,16 +352,6 @@ describe("failures never overwrite existing content", () => {
     expect((await stage.file("orders"))?.joins).toContainEqual(expect.objectContaining({ columns: ["total"] }));
   });
 
-  test("a failing index does not affect the catalogue", async () => {
-    await using stage = await openStage(SHOP);
-    const sync = () => Promise.reject(new TandemError("unavailable", "The index is away."));
-    Object.assign(stage.context, { search: { sync } });
-    const { state, skipped } = await stage.scan();
-    expect(state).toBe("partly");
-    expect(skipped).toEqual([{ stage: "search", item: "shop", code: "unavailable" }]);
-    expect(await stage.file("orders")).toBeDefined();
-  });
-
   test("open or rejected parts of a new file are not proposed again", async () => {
     await using stage = await openStage(SHOP, backend, { descriptions: "never", joins: "never" });
     const { result } = await stage.scan({ script: answers });
@@ -297,44 +361,6 @@ describe("failures never overwrite existing content", () => {
     await stage.context.proposals.reject(first!.id, { by: "ada" });
     expect((await stage.scan({ script: answers })).result.proposals).toEqual([]);
   });
-
-  test("lists an unreadable file and leaves it alone", async () => {
-    await using stage = await openStage(SHOP, backend);
-    await stage.scan({ script: answers });
-    const file = join(stage.context.folder.path, stage.path("staff"));
-    await writeFile(file, "columns: [\n");
-    const { state, skipped } = await stage.scan({ script: answers });
-    expect(state).toBe("partly");
-    expect(skipped).toEqual([{ stage: "structure", item: stage.path("staff"), code: "bad_file" }]);
-    expect(await readFile(file, "utf8")).toBe("columns: [\n");
-    await writeFile(file, Buffer.from([0xff, 0xfe]));
-    expect(await stage.scan({ script: answers })).toMatchObject({ state: "partly", skipped });
-    expect(await readFile(file)).toEqual(Buffer.from([0xff, 0xfe]));
-  });
-});
-
-test("a join deleted by a person does not come back; others stay", async () => {
-  await using stage = await openStage(SHOP);
-  await stage.scan();
-  const joins = async () => (await stage.file("orders"))?.joins?.map(({ columns }) => columns.join()) ?? [];
-  expect(await joins()).toContain("customer_id");
-  const before = await joins();
-  const path = join(stage.context.folder.path, stage.path("orders"));
-  const text = await readFile(path, "utf8");
-  const [entry] = /  - columns: \[customer_id\]\n(?: {4}.*\n)+/.exec(text)!;
-  await writeFile(path, text.replace(entry, ""));
-  const expected = before.filter((columns) => columns !== "customer_id");
-  expect(await joins()).toEqual(expected);
-  for (let round = 0; round < 2; round += 1) {
-    stage.database.exec(`INSERT INTO orders VALUES (${900 + round}, 3, 3, 1.5)`);
-    const { state } = await stage.scan();
-    expect(state).toBe("done");
-    expect(await joins()).toEqual(expected);
-  }
-  // Removing the whole file requests a new one.
-  await rm(path);
-  await stage.scan();
-  expect(await joins()).toEqual(before);
 });
 
 describe("during a scan", () => {
@@ -354,18 +380,6 @@ describe("during a scan", () => {
     expect(result.tables).toMatchObject({ seen: 3, added: 3 });
     expect(await stage.file("orders")).toBeDefined();
     expect(await stage.file("staff")).toBeUndefined();
-  });
-
-  test("lists unreadable tables and keeps their files", async () => {
-    await using stage = await openStage(`${SHOP}; CREATE VIEW late AS SELECT * FROM orders WHERE total > 100;`);
-    expect(await stage.scan()).toMatchObject({ state: "done" });
-    expect(await stage.file("late")).toBeDefined();
-    stage.database.exec("PRAGMA legacy_alter_table = on; ALTER TABLE orders RENAME TO orders_v2;");
-    const { state, skipped, result } = await stage.scan();
-    expect(state).toBe("partly");
-    expect(skipped).toEqual([{ stage: "structure", item: "main.late", code: "not_supported" }]);
-    expect(result.tables).toMatchObject({ added: 1, gone: 1 });
-    expect(await stage.file("late")).toBeDefined();
   });
 
   test("tables that differ only in case have two files on every disk", async () => {
@@ -393,13 +407,6 @@ describe("during a scan", () => {
     }
     await stage.scan({ connection: both(["Staff", "staff"]) });
     expect((await catalogue.tables("shop")).map(({ table }) => table).toSorted()).toEqual(["Staff", "staff"]);
-  });
-
-  test("waits for a quota that resets soon, and reports it", async () => {
-    await using stage = await openStage(SHOP, backend);
-    const { state, events } = await stage.scan({ script: [rateLimited({ retryAfterSeconds: 30 }), ...answers] });
-    expect(state).toBe("done");
-    expect(events).toContainEqual({ type: "waiting", reason: expect.any(String), until: expect.any(String) });
   });
 
   test("an interrupted job is resumed by the next scan, which pays for nothing twice", async () => {
