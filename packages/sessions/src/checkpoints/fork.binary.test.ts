@@ -49,13 +49,17 @@ async function allOf(session: Session): Promise<string[]> {
   return lines;
 }
 
+/** Waits for an approval in one test, and is compacted in another. */
+let source: Session;
+
 describe("a fork", () => {
   let parent: Session;
   let fork: Session;
 
   test("knows the conversation up to that point; its source stays unchanged", async () => {
-    parent = await engine.session({ title: "Parent" }, ALLOW_ALL);
-    await turn(parent, "FIRST-words", text("One."));
+    const environment = await engine.engine.environments.create({ name: "scratch" });
+    parent = await engine.session({ title: "Parent", environment_id: environment.id }, ALLOW_ALL);
+    await turn(parent, "FIRST-words", toolUse("Bash", { command: "echo 1 > a.txt" }), text("One."));
     await turn(parent, "SECOND-words", text("Two."));
     const before = await allOf(parent);
     const [, second] = (await engine.engine.history.checkpoints(parent.id)).turns;
@@ -168,19 +172,16 @@ describe("a fork", () => {
   });
 
   test("of a session in a scratch folder gets its own folder", async () => {
-    const environment = await engine.engine.environments.create({ name: "scratch" });
-    const author = await engine.session({ environment_id: environment.id }, ALLOW_ALL);
-    await turn(author, "One.", toolUse("Bash", { command: "echo 1 > a.txt" }), text("Done."));
-    const own = await engine.engine.history.fork(author.id, {});
+    const own = await engine.engine.history.fork(parent.id, {});
     const folder = await folderOf(own);
-    expect(folder).not.toBe(await folderOf(author));
+    expect(folder).not.toBe(await folderOf(parent));
     expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("1\n");
     await engine.engine.sessions.delete(own.id);
-    expect(existsSync(join(await folderOf(author), "a.txt"))).toBe(true);
+    expect(existsSync(join(await folderOf(parent), "a.txt"))).toBe(true);
   });
 
   test("of a session that waits for an approval closes the call in the copy, and the source keeps waiting", async () => {
-    const source = await engine.session();
+    source = await engine.session();
     stage.rehearsal.use([toolUse("Bash", { command: "touch forked.txt" }), text("Done.")]);
     const [asked] = await untilAsked(engine, source);
     const copy = await engine.engine.history.fork(source.id, {}, "ada");
@@ -203,34 +204,16 @@ describe("a fork", () => {
   });
 });
 
-describe("compaction", () => {
+test("compaction runs once at idle when the context is nearly full", async () => {
+  await engine.markRead(source);
   const summary = text("<summary>Hello.</summary>", usage(700, 70));
-
-  test("runs once at idle when the context is nearly full", async () => {
-    const session = await engine.session({}, ALLOW_ALL);
-    await turn(session, "Fill it.", text("Big.", usage(900_000, 5)), summary);
-    const events = await engine.until(session, ({ event }) => event.type === "tandem.compaction");
-    expect(typesOf(events).filter((type) => type === "session.status_idle")).toHaveLength(1);
-    const compacted = events.at(-1)!;
-    await engine.until(session, ({ event }) => event.type === "session.status_idle", compacted.seq);
-    expect(stage.rehearsal.requests).toHaveLength(2);
-    await turn(session, "Go on.", text("Small.", usage(50, 5)));
-    expect(stage.rehearsal.requests).toHaveLength(1);
-    expect(await engine.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
-  });
-
-  test("runs on demand, and never unless configured or requested", async () => {
-    const quiet = await stage.open({ checkpoints: CHECKPOINTS });
-    const session = await quiet.session({}, ALLOW_ALL);
-    stage.rehearsal.use([text("Big.", usage(900_000, 5))]);
-    await quiet.turn(session, "Fill it.");
-    expect(stage.rehearsal.requests).toHaveLength(1);
-    stage.rehearsal.use([summary]);
-    const head = await quiet.engine.sessions.head(session.id);
-    await expect.poll(() => quiet.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
-    expect(stage.rehearsal.requests).toHaveLength(0);
-    await quiet.engine.history.compact(session.id);
-    const events = await quiet.until(session, ({ event }) => event.type === "session.status_idle", head);
-    expect(typesOf(events)).toContain("tandem.compaction");
-  });
+  await turn(source, "Fill it.", text("Big.", usage(900_000, 5)), summary);
+  const events = await engine.until(source, ({ event }) => event.type === "tandem.compaction");
+  expect(typesOf(events).filter((type) => type === "session.status_idle")).toHaveLength(1);
+  const compacted = events.at(-1)!;
+  await engine.until(source, isIdle, compacted.seq);
+  expect(stage.rehearsal.requests).toHaveLength(2);
+  await turn(source, "Go on.", text("Small.", usage(50, 5)));
+  expect(stage.rehearsal.requests).toHaveLength(1);
+  expect(await engine.engine.sessions.get(source.id)).toMatchObject({ status: "idle" });
 });

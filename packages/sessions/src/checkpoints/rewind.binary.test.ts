@@ -6,7 +6,7 @@ import { text, toolUse } from "@tandem/rehearsal";
 import { openStore } from "@tandem/storage";
 import { CheckpointStores } from "@tandem/workspace";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ALLOW_ALL, setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
 
@@ -81,21 +81,37 @@ test("a diff of a turn, of a session, and to now", async () => {
   ]);
 });
 
+test("compaction runs on demand, and never unless configured or requested", async () => {
+  await reuse();
+  const usage = (input_tokens: number) => ({ usage: { input_tokens, output_tokens: 5 } });
+  await turn("Fill it.", [text("Big.", usage(900_000))]);
+  expect(stage.rehearsal.requests).toHaveLength(1);
+  await expect.poll(() => engine.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
+  const head = await engine.engine.sessions.head(session.id);
+  stage.rehearsal.use([text("<summary>Hello.</summary>", usage(700))]);
+  await history().compact(session.id);
+  const compacted = await engine.until(session, ({ event }) => event.type === "session.status_idle", head);
+  expect(typesOf(compacted)).toContain("tandem.compaction");
+  expect(stage.rehearsal.requests).toHaveLength(1);
+});
+
 describe("a rewind", () => {
+  /** A session that tests of the conversation share, in this order. */
+  let conversation: Session;
+
   test("restores a file that Bash deleted, and removes a file that it created", async () => {
     const nth = await reuse();
     await writeFile(at("kept.txt"), "precious\n");
-    await turn("Hello.", [text("Hello.")]);
     await turn("Tidy up.", bash("rm kept.txt && mkdir new && echo x > new/made.txt"));
     expect([existsSync(at("kept.txt")), existsSync(at("new/made.txt"))]).toEqual([false, true]);
-    const plan = await history().rewind(session.id, { turn: nth(2), scope: "files", dry_run: true });
-    expect(plan).toMatchObject({ dry_run: true, turn: nth(2), foreign: [] });
+    const plan = await history().rewind(session.id, { turn: nth(1), scope: "files", dry_run: true });
+    expect(plan).toMatchObject({ dry_run: true, turn: nth(1), foreign: [] });
     expect(plan.diff?.files.map(({ path, status }) => [path, status])).toEqual([
       ["kept.txt", "added"],
       ["new/made.txt", "deleted"],
     ]);
     expect(existsSync(at("kept.txt"))).toBe(false);
-    await history().rewind(session.id, { turn: nth(2), scope: "files" });
+    await history().rewind(session.id, { turn: nth(1), scope: "files" });
     expect(await read("kept.txt")).toBe("precious\n");
     expect(existsSync(at("new"))).toBe(false);
     await turn("Go on.", [text("I remember.")]);
@@ -124,40 +140,36 @@ describe("a rewind", () => {
     expect(JSON.stringify(marked)).not.toContain("FOURTH-words");
     const { usage } = await engine.engine.sessions.get(session.id);
     expect(usage.output_tokens).toBeGreaterThan(before.usage.output_tokens);
-    // In another process as well.
-    await engine.engine.sessions.update(session.id, { metadata: { "tandem.max_turns": "50" } });
-    await turn("FIFTH-words", [text("Five.")]);
-    expect(lastRequest()).toContain("FOURTH-words");
-    expect(lastRequest()).not.toContain("SECOND-words");
-  });
-
-  test("to the start leaves the model's context empty", async () => {
-    session = await engine.session({}, ALLOW_ALL);
-    await turn("FIRST-words", [text("One.")]);
-    await turn("SECOND-words", [text("Two.")]);
-    await history().rewind(session.id, { turn: 1, scope: "conversation" });
-    await turn("THIRD-words", [text("Three.")]);
-    expect(lastRequest()).not.toMatch(/FIRST-words|SECOND-words/);
-    await turn("FOURTH-words", [text("Four.")]);
-    expect(lastRequest()).toContain("THIRD-words");
-    await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
+    conversation = session;
   });
 
   test("can be undone for files and conversation", async () => {
-    session = await engine.session({}, ALLOW_ALL);
+    session = conversation;
     await writeFile(at("undo.txt"), "old\n");
-    await turn("FIRST-words", [text("One.")]);
-    await turn("SECOND-words", bash("echo new > undo.txt"));
-    await history().rewind(session.id, { turn: 2 }, "Ada");
+    await turn("FIFTH-words", bash("echo new > undo.txt"));
+    await history().rewind(session.id, { turn: 5 }, "Ada");
     expect(await read("undo.txt")).toBe("old\n");
     await history().undoRewind(session.id, {}, "Bob");
     expect(await read("undo.txt")).toBe("new\n");
     const rewinds = (await events()).flatMap(({ event }) => (event.type === "tandem.rewound" ? [event.by] : []));
-    expect(rewinds).toEqual(["Ada", "Bob"]);
-    await turn("THIRD-words", [text("Three.")]);
-    expect(lastRequest()).toContain("SECOND-words");
-    expect(project(await events()).some(({ rewound }) => rewound !== undefined)).toBe(false);
+    expect(rewinds.slice(-2)).toEqual(["Ada", "Bob"]);
+    await turn("SIXTH-words", [text("Six.")]);
+    expect(lastRequest()).toMatch(/FOURTH-words.*FIFTH-words/s);
+    expect(lastRequest(), "a rewind applies to later processes").not.toContain("SECOND-words");
+    const rewound = project(await events()).filter((message) => message.rewound !== undefined);
+    expect(JSON.stringify(rewound)).not.toContain("FIFTH-words");
     await expect(history().undoRewind(session.id, {})).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("to the start leaves the model's context empty", async () => {
+    session = conversation;
+    await history().rewind(session.id, { turn: 1, scope: "conversation" });
+    await turn("SEVENTH-words", [text("Seven.")]);
+    expect(lastRequest()).toContain("SEVENTH-words");
+    expect(lastRequest()).not.toMatch(/FIRST-words|SECOND-words|FOURTH-words|FIFTH-words|SIXTH-words/);
+    await turn("EIGHTH-words", [text("Eight.")]);
+    expect(lastRequest()).toContain("SEVENTH-words");
+    await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
   });
 
   test("keeps other programs' changes, and overwrites them in the same files only if forced", async () => {
