@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
+import { text, toolUse } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
@@ -22,21 +22,19 @@ async function linesOf(example: string, env: Record<string, string>, cwd = root)
   return stdout.trim().split("\n");
 }
 
-const writes: Script = ({ toolResults: [result] }) =>
-  result
-    ? text(result.isError ? "Then not." : "It is there.")
-    : reply([text("I write it."), toolUse("Bash", { command: "echo hello > hello.txt" })]);
-
-test("the example for the official client runs unchanged against the real Claude Code", async () => {
-  await using machine = await sessionMachine(writes);
-  await using server = await machine.up();
+test("the README's example for the official client runs unchanged against a demo", async () => {
+  await using machine = await sessionMachine([]);
+  await using server = await machine.up("--demo");
   expect(await linesOf("managed-agent.ts", { ...machine.variables, TANDEM_URL: server.url })).toEqual([
-    "I write it.",
-    "[Bash: ask]",
-    "It is there.",
+    "I write hello.txt. It changes your folder, so you are asked first.",
+    "[Write: ask]",
+    "I wrote hello.txt. Changes shows the difference, and a rewind undoes it.",
+    "",
+    expect.stringContaining("This answer is scripted"),
     expect.stringMatching(/^\d+ events, the last is session\.status_idle$/),
   ]);
-  expect(globSync("scratch/*/hello.txt", { cwd: machine.variables.TANDEM_HOME })).toHaveLength(1);
+  const [file = ""] = globSync("scratch/*/hello.txt", { cwd: machine.variables.TANDEM_HOME });
+  expect(readFileSync(join(machine.variables.TANDEM_HOME, file), "utf8")).toBe("hello\n");
 });
 
 test("the example with a custom tool runs with only two variables set", async () => {
