@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { playSkill } from "./demo-skills.ts";
 import type { DemoTurn, Step } from "./demo-turn.ts";
 
-const TOOLS = ["Glob", "Read", "Write", "Edit", "Bash", "AskUserQuestion"];
+const TOOLS = new Set(["Glob", "Read", "Write", "Edit", "Bash", "AskUserQuestion"]);
 const turn = (ask: string, steps: Step[] = [], change: Partial<DemoTurn> = {}): DemoTurn => ({
   ask,
   steps,
-  offers: (tool) => TOOLS.includes(tool),
+  offers: (tool) => TOOLS.has(tool),
   searchTool: undefined,
   folder: "/project",
   planFile: undefined,

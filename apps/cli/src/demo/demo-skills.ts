@@ -158,9 +158,9 @@ const makePlan: Skill = {
       return last?.isError ? stopped(last) : text(`${PLAN}\nIn the mode "Plan", I ask you to approve it first.`);
     }
     if (last?.isError) return stopped(last);
-    const tools = turn.steps.map(({ tool }) => tool);
-    if (!tools.includes("ExitPlanMode")) {
-      return tools.includes("Write")
+    const tools = new Set(turn.steps.map(({ tool }) => tool));
+    if (!tools.has("ExitPlanMode")) {
+      return tools.has("Write")
         ? toolUse("ExitPlanMode", {})
         : reply([text("I write a plan first."), toolUse("Write", { file_path: turn.planFile, content: PLAN })]);
     }
