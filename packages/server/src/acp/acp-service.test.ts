@@ -9,7 +9,7 @@ import { ClientServers, type ClientServer } from "./client-servers.ts";
 const memory = new MemoryEngine();
 const clientServers = new ClientServers();
 const client = new AcpClient({ notify: async () => undefined } as unknown as AgentContext, {});
-const connect = (more: { mayBringPrograms?: boolean } = {}): AcpService => {
+const connect = (more: { mayBringPrograms?: boolean; mayBypass?: boolean } = {}): AcpService => {
   const begin = async () => ({ agent: "agent", environment_id: "env" });
   const options = { who: "test", version: "1.2.3", engine: memory.engine, begin, clientServers, ...more };
   return new AcpService(options, memory.engine, client);
@@ -39,4 +39,11 @@ test("a client without `admin` reaches MCP servers at public addresses only", as
     expect(clientServers.of(session)).toMatchObject([{ endpoint: { publicOnly } }]);
     service.leave();
   }
+});
+
+test("a client without `admin` does not fork a session in bypass mode", async () => {
+  const session = memory.createSession({ "tandem.permission_mode": "bypassPermissions" });
+  const fork = (mayBypass: boolean) => connect({ mayBypass }).fork(session, { folder: tmpdir(), servers: [] });
+  await expect(fork(false)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(fork(true)).rejects.toMatchObject({ code: "not_found" });
 });

@@ -6,6 +6,7 @@ import {
   ENVIRONMENT_METADATA,
   PERMISSION_MODES,
   RequestError,
+  SESSION_METADATA,
   type PermissionMode,
   type Session,
 } from "@tandem/protocol";
@@ -74,7 +75,11 @@ export class AcpService {
   }
 
   async fork(id: string, wanted: SessionWorkspace): Promise<OpenedSession> {
-    await this.#own(id);
+    const { metadata } = await this.#own(id);
+    // The fork starts in the same mode.
+    if (this.#options.mayBypass === false && metadata[SESSION_METADATA.permissionMode] === "bypassPermissions") {
+      throw new RequestError("forbidden", "A fork in bypass mode needs a token with the scope admin.");
+    }
     const place = await this.#inItsFolder(id, wanted);
     const forked = await this.#engine.history.fork(id, {}, this.#options.who);
     await this.#options.opened?.(forked.id);

@@ -192,6 +192,7 @@ describe("with a token", () => {
     ],
     ["/v1/sessions/sesn_x", { metadata: { "tandem.permission_mode": "bypassPermissions" } }],
     ["/v1/approvals/sevt_x", { result: "allow", mode: "bypassPermissions" }],
+    [`/v1/sessions/${memory.createSession({ "tandem.permission_mode": "bypassPermissions" })}/fork`, {}],
   ])("bypass mode needs the scope admin: %s", async (path, body) => {
     const ask = async (scope: "run" | "admin") => {
       const response = await server.request(path, {

@@ -23,6 +23,7 @@ export class MemoryEngine {
   /** URLs that admins have named. */
   readonly ownerUrls: string[] = [];
   readonly #logs = new Map<string, Log>();
+  readonly #metadata = new Map<string, Record<string, string>>();
   readonly #deltas = new DeltaHub();
   readonly #feeds = new Set<(item: FeedItem) => void>();
   /** While set, `follow` and all reads reject with it. */
@@ -38,8 +39,9 @@ export class MemoryEngine {
   /** Replaces `models`. */
   models: Engine["models"] = async () => [{ id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] }];
 
-  createSession(): SessionId {
+  createSession(metadata: Record<string, string> = {}): SessionId {
     const id = newId("session");
+    this.#metadata.set(id, metadata);
     this.#logs.set(id, { events: [], waiting: [], wake: new Set(), primary: newId("thread"), threads: [], read: 0 });
     return id;
   }
@@ -155,7 +157,7 @@ export class MemoryEngine {
     };
     return {
       ...catalogue,
-      get: async (id) => this.#log(id) && madeUpSession(id),
+      get: async (id) => this.#log(id) && { ...madeUpSession(id), metadata: this.#metadata.get(id) ?? {} },
       delete: async (id) => {
         const log = this.#log(id);
         this.#logs.delete(id);

@@ -1,3 +1,4 @@
+import { requireScopeForMode } from "../../access/require-scope-for-mode.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 
 export const sessionHistoryRoutes: Route[] = [
@@ -36,7 +37,12 @@ export const sessionHistoryRoutes: Route[] = [
     extension: true,
     summary: "Begin a new session with the past of this one, up to a message",
     longRunning: true,
-    handle: ({ engine, params, body, token }) => engine.history.fork(params.session_id, body, token.name),
+    handle: async ({ engine, params, body, token }) => {
+      // The fork starts in the same mode.
+      const { metadata } = await engine.sessions.get(params.session_id);
+      requireScopeForMode(token, metadata);
+      return engine.history.fork(params.session_id, body, token.name);
+    },
   }),
   jsonRoute("sessions.compact", {
     scope: "run",
