@@ -71,7 +71,9 @@ export interface PageStage extends AsyncDisposable {
   kill(): Promise<void>;
   /** Restarts the server with the same state and port. */
   restart(): Promise<void>;
-  /** Closes all windows but the shared one and clears that, archives all sessions and restores the project's files. */
+  /** Closes all windows but the shared one and clears that. Between tests that share a session. */
+  closeWindows(): Promise<void>;
+  /** Closes the windows, archives all sessions and restores the project's files. */
   reset(): Promise<void>;
 }
 
@@ -192,6 +194,17 @@ export async function startPageStage({ context = false, settings: own = "", demo
     return page;
   };
   let shared: Page | undefined;
+  const closeWindows = async (): Promise<void> => {
+    for (const room of browser.contexts()) if (room !== shared?.context()) await room.close();
+    if (shared) {
+      for (const tab of shared.context().pages()) if (tab !== shared) await tab.close();
+      await shared.unrouteAll({ behavior: "ignoreErrors" });
+      // A full page load takes many times as long as a navigation, but only that clears the page's own state.
+      if (!(shared.url().startsWith(url) && (await shared.evaluate(LEAVE)))) await shared.goto("about:blank");
+      await shared.setViewportSize(VIEWPORT);
+    }
+    pageErrors = [];
+  };
   return {
     url,
     project,
@@ -208,22 +221,15 @@ export async function startPageStage({ context = false, settings: own = "", demo
       if (path === "/") await sessionList(shared).waitFor();
       return shared;
     },
+    closeWindows,
     async reset() {
-      for (const room of browser.contexts()) if (room !== shared?.context()) await room.close();
-      if (shared) {
-        for (const tab of shared.context().pages()) if (tab !== shared) await tab.close();
-        await shared.unrouteAll({ behavior: "ignoreErrors" });
-        // A full page load takes many times as long as a navigation, but only that clears the page's own state.
-        if (!(shared.url().startsWith(url) && (await shared.evaluate(LEAVE)))) await shared.goto("about:blank");
-        await shared.setViewportSize(VIEWPORT);
-      }
+      await closeWindows();
       // An idle session would keep its process, and that takes time of the processor.
       const { data } = await api<{ data: { id: string }[] }>("/v1/sessions?limit=100");
       for (const { id } of data) await api(`/v1/sessions/${id}/archive`, {});
       await restoreFiles();
       await rm(gates, { recursive: true });
       await mkdir(gates);
-      pageErrors = [];
     },
     pageErrors() {
       const before = pageErrors;

@@ -106,22 +106,31 @@ export function testChanges(shared: () => PageStage): void {
     expect(stage.pageErrors()).toEqual([]);
   });
 
-  test("forks the session and compares both", async () => {
+  test("forks the session, forks it again after its end, and compares both", async () => {
     await view("Changes");
-    await page.getByRole("button", { name: /^Fork …/ }).click();
     const dialog = page.getByRole("dialog", { name: "Fork" });
-    await dialog.getByLabel("Title").fill("The other way");
-    await dialog.getByRole("button", { name: "Fork" }).click();
+    const fork = async (title: string): Promise<void> => {
+      await page.getByRole("button", { name: /^Fork …/ }).click();
+      await dialog.getByLabel("Title").fill(title);
+      await dialog.getByRole("button", { name: "Fork" }).click();
+      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    };
+    await fork("The other way");
     await page.waitForURL((url) => url.pathname.startsWith("/sessions/") && !url.pathname.endsWith(session));
-    const fork = page.url().split("/").at(-1)!;
-    await page.getByRole("heading", { level: 1, name: "The other way" }).waitFor();
+    await page.getByRole("log").getByText("I have read your comment.").waitFor();
+
+    await stage.api(`/v1/sessions/${session}/archive`, {});
+    await stage.open(`/sessions/${session}`);
+    await page.getByText("This session has ended.").waitFor();
+    await fork("What comes after");
+    const after = page.url().split("/").at(-1)!;
     await page.getByRole("textbox", { name: "Message" }).fill("Do that instead");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("log").getByText("Then I do that.").waitFor();
 
     await page.goto(`${stage.url}/sessions/${session}?view=changes`);
     await page.getByRole("button", { name: "Compare with another session" }).click();
-    await page.getByRole("combobox", { name: "Right session" }).selectOption(fork);
+    await page.getByRole("combobox", { name: "Right session" }).selectOption(after);
     await page.getByRole("article").nth(1).getByText("Then I do that.").waitFor();
     await page.getByRole("article").nth(0).getByText("I have read your comment.").waitFor();
     await page

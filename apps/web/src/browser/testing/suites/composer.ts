@@ -11,8 +11,9 @@ let stage: PageStage;
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
 const talkOf = (page: Page) => page.getByRole("log");
 
-/** The tests share one session and run in order. */
+/** The tests share two sessions and run in order. */
 let session: string;
+let another: string;
 const openSession = async (): Promise<Page> => {
   const page = await stage.open(`/sessions/${session}`);
   await talkOf(page).getByText("Hello from the agent.").waitFor();
@@ -65,6 +66,7 @@ export function testComposer(shared: () => PageStage): void {
     // The session before has the same answer.
     await page.waitForURL(({ href }) => href !== before);
     await talkOf(page).getByText("1 picture, the words alpha and omega.").waitFor();
+    another = new URL(page.url()).pathname.split("/").at(-1)!;
     await page.goBack();
     await talkOf(page).getByText("Hello from the agent.").waitFor();
     expect(await page.getByRole("button", { name: /^Remove / }).count()).toBe(0);
@@ -122,13 +124,13 @@ export function testComposer(shared: () => PageStage): void {
     await page.getByRole("heading", { level: 1 }).waitFor();
     const told = (): Promise<unknown> => page.evaluate("told.map(({ title, body }) => ({ title, body }))");
     // A visible page sends no notification.
-    await stage.start("Run something");
+    await stage.send(session, "Run something");
     await expect.poll(() => page.title()).toMatch(/^\(1\)/);
     expect(await told()).toEqual([]);
 
     await setTabVisibility(page, "hidden");
-    await stage.start("Run it twice");
-    await expect.poll(told).toEqual([{ title: "Run it twice", body: "Tester asks for Bash" }]);
+    await stage.send(another, "Run it twice");
+    await expect.poll(told).toEqual([{ title: "What do you see", body: "Tester asks for Bash" }]);
     await page.evaluate(`told[0].made.dispatchEvent(new Event("click"))`);
     await page.getByRole("heading", { name: "Waiting for you", level: 1 }).waitFor();
     await page.getByText("echo again-1").first().waitFor();

@@ -1,8 +1,11 @@
 import type { Page } from "playwright-core";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
+/** The tests share two sessions and run in order. The second one starts in plan mode. */
+let session: string;
+let planned: string;
 
 const press = async (page: Page, ...keys: string[]): Promise<void> => {
   for (const key of keys) await page.keyboard.press(key);
@@ -21,7 +24,8 @@ export function testKeyboard(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach(() => stage.closeWindows());
+  afterAll(() => stage.reset());
 
   test("starts, answers, messages, renames and finds a session", async () => {
     const page = await stage.open();
@@ -31,6 +35,7 @@ export function testKeyboard(shared: () => PageStage): void {
     await press(page, "Control+Enter");
     await page.waitForURL(/\/sessions\/sesn_/);
     const address = page.url();
+    session = new URL(address).pathname.split("/").at(-1)!;
     const talk = page.getByRole("log");
     const card = page.getByRole("article", { name: "Bash: echo first-run" });
 
@@ -73,7 +78,8 @@ export function testKeyboard(shared: () => PageStage): void {
   });
 
   test("answers a question with digits and approves a plan", async () => {
-    const page = await stage.open(`/sessions/${await stage.start("Ask me")}`);
+    planned = await stage.start("Ask me", "plan");
+    const page = await stage.open(`/sessions/${planned}`);
     const talk = page.getByRole("log");
     const question = page.getByRole("article", { name: /^Question/ });
     await question.getByRole("checkbox", { name: "Red" }).waitFor();
@@ -84,7 +90,7 @@ export function testKeyboard(shared: () => PageStage): void {
     await talk.getByText("Noted.").waitFor();
     await talk.getByText("Augusta").waitFor();
 
-    await page.goto(`${stage.url}/sessions/${await stage.start("Make a plan", "plan")}`);
+    await stage.send(planned, "Make a plan");
     const plan = page.getByRole("article", { name: /^Plan/ });
     await plan.getByRole("radio", { name: "Let it edit" }).waitFor();
     await pressUntil(page, "m", () => plan.getByRole("radio", { name: "Let it edit" }).isChecked());
@@ -95,13 +101,13 @@ export function testKeyboard(shared: () => PageStage): void {
 
   test("navigates the inbox, the session list, the changes and the shortcuts sheet", async () => {
     const page = await stage.open();
-    await stage.start("Run something");
+    await stage.send(session, "Run something");
     await press(page, "g", "i");
     await page.getByRole("article", { name: "Bash: echo first-run" }).waitFor();
-    const second = await stage.start("Change the notes");
-    await page.getByRole("button", { name: /^Edit notes\.md/ }).waitFor();
+    await stage.send(planned, "Run the edited");
+    await page.getByRole("button", { name: /echo unedited/ }).waitFor();
     await press(page, "j");
-    await page.getByRole("article", { name: "Edit: notes.md" }).waitFor();
+    await page.getByRole("article", { name: "Bash: echo unedited" }).waitFor();
     await press(page, "k");
     await page.getByRole("article", { name: "Bash: echo first-run" }).waitFor();
     await pressUntil(page, "a", async () => (await page.getByRole("list", { name: "Just decided" }).count()) > 0);
@@ -112,11 +118,11 @@ export function testKeyboard(shared: () => PageStage): void {
     await press(page, "g", "h");
     await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await press(page, "/");
-    await page.keyboard.type("Run something");
+    await page.keyboard.type("By keys");
     await page.getByRole("button", { name: "Clear" }).waitFor();
     await press(page, "Escape");
     // The search hides this session; a card that is focused before the list has changed back loses the focus.
-    await page.locator(`[data-session="${second}"]`).waitFor();
+    await page.locator(`[data-session="${planned}"]`).waitFor();
     await pressUntil(page, "j", () => page.evaluate("document.activeElement.hasAttribute('data-session-link')"));
     await press(page, "p");
     await page.getByText("pinned").first().waitFor();

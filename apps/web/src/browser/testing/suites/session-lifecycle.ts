@@ -1,15 +1,18 @@
 import { readFile } from "node:fs/promises";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
+/** The session of the first tests, then of the last ones: they run in order, with two starts of an agent. */
+let session: string;
 
 /** See `page.binary.test.ts`. */
 export function testSessionLifecycle(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach(() => stage.closeWindows());
+  afterAll(() => stage.reset());
 
   test("starts with every option and streams", async () => {
     const page = await stage.open();
@@ -25,6 +28,7 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     await dialog.getByLabel("Budget, in dollars").fill("2.50");
     await dialog.getByRole("button", { name: "Start" }).click();
     await page.waitForURL(/\/sessions\/sesn_/);
+    session = new URL(page.url()).pathname.split("/").at(-1)!;
 
     const talk = page.getByRole("log");
     await talk.getByText("Look around", { exact: true }).waitFor();
@@ -46,8 +50,47 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     expect(stage.pageErrors()).toEqual([]);
   });
 
+  test("shows a finished session with the same text and without todo bookkeeping, and follows a deep link unless the user scrolls", async () => {
+    const page = await stage.open(`/sessions/${session}`);
+    await page.getByRole("log").getByText("const one = 1;").waitFor();
+    await page.goto(`${stage.url}/sessions/${session}?view=history`);
+    const then = page.getByRole("log", { name: "Conversation up to this point" });
+    await then.getByText("const one = 1;").waitFor();
+    await then.getByText("notes.md", { exact: true }).first().waitFor();
+    const told = await then.innerText();
+    expect(told).not.toContain("Task");
+    expect(told).not.toContain(stage.project);
+    await page.getByRole("complementary", { name: "As it stood then" }).getByText("Write a summary").waitFor();
+
+    // The page stays at the end if the user scrolls there before the deep link has loaded.
+    const log = await stage.api<{ data: { event: { id: string; type: string } }[] }>(`/v1/sessions/${session}/log`);
+    const { id } = log.data.find(({ event }) => event.type === "user.message")!.event;
+    const gate = Promise.withResolvers<void>();
+    await page.route("**/log?*", async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      // The page's signature covers the query, so a changed request is sent with the operator's token.
+      if (!search.includes("before="))
+        return route.fulfill({ json: await stage.api(pathname + search.replace(/limit=\d+/, "limit=1")) });
+      await gate.promise;
+      await route.continue();
+    });
+    await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
+    await page.getByRole("button", { name: "Latest" }).click();
+    gate.resolve();
+    await page.getByRole("log").getByText("Look around").waitFor();
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+    const found = page.locator("[aria-current=location]");
+    expect(await found.count()).toBe(0);
+    // A user who does not scroll is taken to the linked part.
+    await page.goto("about:blank");
+    await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
+    await found.getByText("Look around").waitFor();
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
   test("nests subagents with their approvals and calls", async () => {
-    const page = await stage.open(`/sessions/${await stage.start("Send a scout")}`);
+    await stage.send(session, "Send a scout");
+    const page = await stage.open(`/sessions/${session}`);
     await page
       .getByRole("article", { name: "Bash: echo deep-water" })
       .getByRole("button", { name: "Allow once" })
@@ -63,7 +106,8 @@ export function testSessionLifecycle(shared: () => PageStage): void {
   });
 
   test("queues, steers and stops", async () => {
-    const page = await stage.open(`/sessions/${await stage.start("Take your time")}`);
+    await stage.send(session, "Take your time");
+    const page = await stage.open(`/sessions/${session}`);
     const talk = page.getByRole("log");
     const message = page.getByRole("textbox", { name: "Message" });
     const send = (words: string, by: string) =>
@@ -100,59 +144,20 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     expect(stage.pageErrors()).toEqual([]);
   });
 
-  test("renames, pins, exports and archives", async () => {
-    const id = await stage.start("Say hello");
-    const page = await stage.open(`/sessions/${id}`);
-    await page.getByRole("log").getByText("Hello from the agent.").waitFor();
-    await page.getByRole("heading", { level: 1 }).getByRole("button").click();
-    await page.getByRole("textbox", { name: "Name of the session" }).fill("A better name");
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { level: 1, name: "A better name" }).waitFor();
-
-    await page.getByRole("button", { name: "More about this session" }).click();
-    const download = page.waitForEvent("download");
-    await page.getByRole("menuitem", { name: "Export as Markdown" }).click();
-    const exported = await download;
-    expect(exported.suggestedFilename()).toBe("a-better-name.md");
-    expect(await readFile(await exported.path(), "utf8")).toBe(
-      "# A better name\n\n## You\n\nSay hello\n\nHello from the agent.\n",
-    );
-
-    await page.getByRole("navigation", { name: "Main" }).first().getByRole("link", { name: "Sessions" }).click();
-    const row = page.locator(`[data-session="${id}"]`);
-    const more = row.getByRole("button", { name: "More about A better name" });
-    await more.click();
-    await page.getByRole("menuitem", { name: "Pin" }).click();
-    await row.getByText("pinned").waitFor();
-    await more.click();
-    await page.getByRole("menuitem", { name: "Rename" }).click();
-    await page.getByRole("dialog").getByLabel("Title").fill("The best name");
-    await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
-    await row.getByRole("link", { name: "The best name" }).waitFor();
-    await row.getByRole("button", { name: "More about The best name" }).click();
-    await page.getByRole("menuitem", { name: "Archive …" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
-    await row.waitFor({ state: "detached" });
-    await page.getByRole("link", { name: "Show archived sessions" }).click();
-    await page.getByRole("region", { name: "Archived" }).getByRole("link", { name: "The best name" }).click();
-    await page.getByText("This session has ended.").waitFor();
-    expect(stage.pageErrors()).toEqual([]);
-  });
-
   test("renames, pins and archives on the session's own page, also while an approval is pending", async () => {
     const page = await stage.open();
-    const id = await stage.start("Run something");
+    await stage.send(session, "Run something");
     const choose = async (name: string, item: string): Promise<void> => {
       await page.getByRole("button", { name: `More about ${name}` }).click();
       await page.getByRole("menuitem", { name: item }).click();
     };
     const dialog = page.getByRole("dialog");
     // A session with a pending approval is a card on the session list.
-    await page.getByRole("region", { name: "Waits for you" }).locator(`[data-session="${id}"]`).waitFor();
-    await choose("Run something", "Rename");
+    await page.getByRole("region", { name: "Waits for you" }).locator(`[data-session="${session}"]`).waitFor();
+    await choose("Look around", "Rename");
     await dialog.getByLabel("Title").fill("Waits here");
     await page.keyboard.press("Enter");
-    await page.locator(`[data-session="${id}"]`).getByRole("link", { name: "Waits here" }).click();
+    await page.locator(`[data-session="${session}"]`).getByRole("link", { name: "Waits here" }).click();
 
     await page.getByRole("heading", { level: 1, name: "Waits here" }).waitFor();
     await choose("this session", "Rename");
@@ -171,12 +176,32 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     expect(stage.pageErrors()).toEqual([]);
   });
 
+  test("renames and exports", async () => {
+    session = await stage.start("Say hello");
+    const page = await stage.open(`/sessions/${session}`);
+    await page.getByRole("log").getByText("Hello from the agent.").waitFor();
+    await page.getByRole("heading", { level: 1 }).getByRole("button").click();
+    await page.getByRole("textbox", { name: "Name of the session" }).fill("A better name");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "A better name" }).waitFor();
+
+    await page.getByRole("button", { name: "More about this session" }).click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: "Export as Markdown" }).click();
+    const exported = await download;
+    expect(exported.suggestedFilename()).toBe("a-better-name.md");
+    expect(await readFile(await exported.path(), "utf8")).toBe(
+      "# A better name\n\n## You\n\nSay hello\n\nHello from the agent.\n",
+    );
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
   test("highlights a failed turn and retries it", async () => {
-    const session = await stage.start("Go wrong at first");
+    await stage.send(session, "Go wrong at first");
     const page = await stage.open();
     const board = page.getByRole("region", { name: /^Stuck/ });
     await board.getByText("could not go on").waitFor();
-    await board.getByRole("link", { name: "Go wrong at first" }).click();
+    await board.getByRole("link", { name: "A better name" }).click();
     await page.waitForURL(new RegExp(session));
     const talk = page.getByRole("log");
     await talk.getByText("The account cannot pay for this").waitFor();
@@ -187,8 +212,30 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     expect(await talk.getByText("Go wrong at first").count()).toBe(2);
     await page.keyboard.press("g");
     await page.keyboard.press("h");
-    await page.getByRole("region", { name: /^Idle/ }).getByRole("link", { name: "Go wrong at first" }).waitFor();
+    await page.getByRole("region", { name: /^Idle/ }).getByRole("link", { name: "A better name" }).waitFor();
     await board.waitFor({ state: "detached" });
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
+  test("pins, renames and archives on the list", async () => {
+    const page = await stage.open();
+    const row = page.locator(`[data-session="${session}"]`);
+    const more = row.getByRole("button", { name: "More about A better name" });
+    await more.click();
+    await page.getByRole("menuitem", { name: "Pin" }).click();
+    await row.getByText("pinned").waitFor();
+    await more.click();
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.getByRole("dialog").getByLabel("Title").fill("The best name");
+    await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+    await row.getByRole("link", { name: "The best name" }).waitFor();
+    await row.getByRole("button", { name: "More about The best name" }).click();
+    await page.getByRole("menuitem", { name: "Archive …" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+    await row.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Show archived sessions" }).click();
+    await page.getByRole("region", { name: "Archived" }).getByRole("link", { name: "The best name" }).click();
+    await page.getByText("This session has ended.").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
 }
