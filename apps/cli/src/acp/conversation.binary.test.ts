@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { methods, type RequestPermissionRequest, type SessionUpdate } from "@agentclientprotocol/sdk/unstable";
 import { reply, slowly, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
-import { describe, expect, test } from "vitest";
-import { foldUpdates, setAcpStage, type AcpStage } from "./testing/acp-stage.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { foldUpdates, setAcpStage, type AcpStage, type Editor, type EditorOptions } from "./testing/acp-stage.ts";
 
 const CHOSEN = (optionId: string) => ({ outcome: { outcome: "selected" as const, optionId } });
 
@@ -138,95 +138,31 @@ describe("an editor and its agent", () => {
     for (const { schema } of [editor, later, resumed]) expect(schema.wrong).toEqual([]);
     expect(editor.schema.checked).toBeGreaterThan(15);
   });
+});
 
-  test("modes and config options show the same state, and change which calls need approval", async () => {
-    await using stage = await stageOf();
-    let asked = 0;
-    const editor = await stage.editor({
-      onPermission: async () => {
-        asked += 1;
-        return CHOSEN("no such option");
-      },
-    });
-    const session = await editor.begin();
-    // An option that was not offered denies the call.
-    expect(await editor.say(session, "please write")).toBe("end_turn");
-    expect(asked).toBe(1);
-    await expect(readFile(join(stage.folder, "new.txt"), "utf8")).rejects.toThrow("ENOENT");
-
-    await editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "acceptEdits" });
-    expect(await editor.say(session, "please write")).toBe("end_turn");
-    expect(asked).toBe(1);
-    expect(await readFile(join(stage.folder, "new.txt"), "utf8")).toBe("one\ntwo\n");
-
-    const setOption = (configId: string, value: string) =>
-      editor.agent.request(methods.agent.session.setConfigOption, { sessionId: session, configId, value });
-    const { configOptions } = await setOption("mode", "default");
-    expect(configOptions.find(({ id }) => id === "mode")).toMatchObject({ currentValue: "default" });
-    const models = configOptions.find(({ id }) => id === "model");
-    const haiku = (models as { options: { value: string }[] }).options.find(({ value }) => value.includes("haiku"));
-    await setOption("model", haiku!.value);
-    await setOption("effort", "low");
-    await editor.say(session, "hello");
-    expect(stage.rehearsal.modelRequests.at(-1)!.model).toContain("haiku");
-    await expect(
-      editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "yolo" }),
-    ).rejects.toThrow("There is no mode");
-    expect(editor.schema.wrong).toEqual([]);
-  });
-
-  test("cancel ends a turn during text, a command and a question, and affects no other turn", async () => {
-    await using stage = await stageOf();
-    let waiting: (() => void) | undefined;
-    const taken: boolean[] = [];
-    const editor = await stage.editor({
-      onPermission: async ({ toolCall }, signal) => {
-        if (toolCall.title?.includes("tail")) return CHOSEN("allow");
-        waiting?.();
-        return new Promise((resolve) => {
-          signal.addEventListener("abort", () => {
-            taken.push(true);
-            resolve({ outcome: { outcome: "cancelled" } });
-          });
-        });
-      },
-    });
-    const session = await editor.begin();
-    const cancel = () => editor.agent.notify(methods.agent.session.cancel, { sessionId: session });
-    await cancel();
-    const words = editor.say(session, "slow");
-    await editor.until((update) => update.sessionUpdate === "agent_message_chunk");
-    await cancel();
-    expect(await words).toBe("cancelled");
-
-    const command = editor.say(session, "endless");
-    await editor.until((update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress");
-    await cancel();
-    expect(await command).toBe("cancelled");
-    // No call is left open.
-    expect(foldUpdates(editor.updates.map(({ update }) => update)).calls).toMatchObject([{ status: "failed" }]);
-
-    const asked = new Promise<void>((resolve) => (waiting = resolve));
-    const question = editor.say(session, "please write");
-    await asked;
-    await cancel();
-    expect(await question).toBe("cancelled");
-    expect(await editor.say(session, "hello")).toBe("end_turn");
-    expect(taken).toEqual([true]);
-    expect(editor.schema.wrong).toEqual([]);
-  });
-
-  test("questions arrive as a form, or as choices if the client has no forms", async () => {
-    await using stage = await stageOf();
-    const forms: unknown[] = [];
-    const editor = await stage.editor({
+describe("one session of an editor", () => {
+  let stage: AcpStage;
+  let editor: Editor;
+  let session: string;
+  let onPermission: NonNullable<EditorOptions["onPermission"]>;
+  const forms: unknown[] = [];
+  beforeAll(async () => {
+    stage = await stageOf();
+    editor = await stage.editor({
       capabilities: { elicitation: { form: {} } },
+      onPermission: (request, signal) => onPermission(request, signal),
       onForm: async (form) => {
         forms.push(form);
         return { action: "accept", content: { question_1: "Blue" } };
       },
     });
-    const session = await editor.begin();
+    session = await editor.begin();
+  });
+  // Each test looks at its own updates.
+  beforeEach(() => void editor.updates.splice(0));
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  test("questions arrive as a form, or as choices if the client has no forms", async () => {
     expect(await editor.say(session, "ask me")).toBe("end_turn");
     expect(forms).toMatchObject([
       {
@@ -262,5 +198,74 @@ describe("an editor and its agent", () => {
     expect(JSON.stringify(asked[0]!.toolCall.content)).toContain("Like the sky");
     expect(foldUpdates(plain.updates.map(({ update }) => update)).messages.join("\n")).toContain("Red");
     expect([...editor.schema.wrong, ...plain.schema.wrong]).toEqual([]);
+  });
+
+  test("modes and config options show the same state, and change which calls need approval", async () => {
+    let asked = 0;
+    onPermission = async () => {
+      asked += 1;
+      return CHOSEN("no such option");
+    };
+    // An option that was not offered denies the call.
+    expect(await editor.say(session, "please write")).toBe("end_turn");
+    expect(asked).toBe(1);
+    await expect(readFile(join(stage.folder, "new.txt"), "utf8")).rejects.toThrow("ENOENT");
+
+    await editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "acceptEdits" });
+    expect(await editor.say(session, "please write")).toBe("end_turn");
+    expect(asked).toBe(1);
+    expect(await readFile(join(stage.folder, "new.txt"), "utf8")).toBe("one\ntwo\n");
+
+    const setOption = (configId: string, value: string) =>
+      editor.agent.request(methods.agent.session.setConfigOption, { sessionId: session, configId, value });
+    const { configOptions } = await setOption("mode", "default");
+    expect(configOptions.find(({ id }) => id === "mode")).toMatchObject({ currentValue: "default" });
+    const models = configOptions.find(({ id }) => id === "model");
+    const haiku = (models as { options: { value: string }[] }).options.find(({ value }) => value.includes("haiku"));
+    await setOption("model", haiku!.value);
+    await setOption("effort", "low");
+    await editor.say(session, "hello");
+    expect(stage.rehearsal.modelRequests.at(-1)!.model).toContain("haiku");
+    await expect(
+      editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "yolo" }),
+    ).rejects.toThrow("There is no mode");
+    expect(editor.schema.wrong).toEqual([]);
+  });
+
+  test("cancel ends a turn during text, a command and a question, and affects no other turn", async () => {
+    let waiting: (() => void) | undefined;
+    const taken: boolean[] = [];
+    onPermission = async ({ toolCall }, signal) => {
+      if (toolCall.title?.includes("tail")) return CHOSEN("allow");
+      waiting?.();
+      return new Promise((resolve) => {
+        signal.addEventListener("abort", () => {
+          taken.push(true);
+          resolve({ outcome: { outcome: "cancelled" } });
+        });
+      });
+    };
+    const cancel = () => editor.agent.notify(methods.agent.session.cancel, { sessionId: session });
+    await cancel();
+    const words = editor.say(session, "slow");
+    await editor.until((update) => update.sessionUpdate === "agent_message_chunk");
+    await cancel();
+    expect(await words).toBe("cancelled");
+
+    const command = editor.say(session, "endless");
+    await editor.until((update) => update.sessionUpdate === "tool_call_update" && update.status === "in_progress");
+    await cancel();
+    expect(await command).toBe("cancelled");
+    // No call is left open.
+    expect(foldUpdates(editor.updates.map(({ update }) => update)).calls).toMatchObject([{ status: "failed" }]);
+
+    const asked = new Promise<void>((resolve) => (waiting = resolve));
+    const question = editor.say(session, "please write");
+    await asked;
+    await cancel();
+    expect(await question).toBe("cancelled");
+    expect(await editor.say(session, "hello")).toBe("end_turn");
+    expect(taken).toEqual([true]);
+    expect(editor.schema.wrong).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ const ofKind = <K extends SessionUpdate["sessionUpdate"]>(
     update.sessionUpdate === kind ? [update as Extract<SessionUpdate, { sessionUpdate: K }>] : [],
   );
 
-test("a retry and a compaction are notices, and single task updates form one plan", async () => {
+test("attachments reach the model, a retry and a compaction are notices, and task updates form one plan", async () => {
   let refusals = 0;
   const steps = [
     [toolUse("TaskCreate", { subject: "Look", description: "Look around" })],
@@ -45,6 +45,33 @@ test("a retry and a compaction are notices, and single task updates form one pla
   });
   const editor = await stage.editor({ capabilities: { session: { notices: {}, compaction: {} } } });
   const session = await editor.begin();
+  const path = join(stage.folder, "some file.ts");
+  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const { stopReason } = await editor.agent.request(methods.agent.session.prompt, {
+    sessionId: session,
+    prompt: [
+      { type: "text", text: "Look at these." },
+      { type: "image", data: pixel, mimeType: "image/png" },
+      {
+        type: "resource",
+        resource: { uri: pathToFileURL(path).href, text: "const made = 1;", mimeType: "text/plain" },
+      },
+      { type: "resource_link", uri: pathToFileURL(join(stage.folder, "other.ts")).href, name: "other.ts" },
+    ],
+  });
+  expect(stopReason).toBe("end_turn");
+  const sent = JSON.stringify(stage.rehearsal.modelRequests[0]!.body);
+  expect(sent).toContain(pixel);
+  expect(sent).toContain("const made = 1;");
+  expect(sent).toContain(path);
+  expect(sent).toContain(`[other.ts](${join(stage.folder, "other.ts")})`);
+  await expect(
+    editor.agent.request(methods.agent.session.prompt, {
+      sessionId: session,
+      prompt: [{ type: "audio", data: "AAAA", mimeType: "audio/wav" }],
+    }),
+  ).rejects.toThrow("audio is not supported");
+
   expect(await editor.say(session, "busy?")).toBe("end_turn");
   expect(ofKind(editor.updates, "notice")).toContainEqual(
     expect.objectContaining({ severity: "warning", title: expect.stringMatching(/^.*Attempt 1 of \d+ in \d+ s\.$/) }),
@@ -73,46 +100,9 @@ test("a retry and a compaction are notices, and single task updates form one pla
   expect(ofKind(later.updates, "plan").map(({ entries }) => entries.length)).toEqual([2]);
   expect(ofKind(later.updates, "notice")).toEqual([]);
   expect(ofKind(later.updates, "compaction_update")).toHaveLength(1);
-  expect(later.schema.wrong).toEqual([]);
-});
-
-test("images, files with their content, and links reach the model", async () => {
-  await using stage = await setAcpStage((request: ModelRequest): Reply => text(`I have it: ${request.lastUserText}`));
-  const editor = await stage.editor();
-  const sessionId = await editor.begin();
-  const path = join(stage.folder, "some file.ts");
-  const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-  const { stopReason } = await editor.agent.request(methods.agent.session.prompt, {
-    sessionId,
-    prompt: [
-      { type: "text", text: "Look at these." },
-      { type: "image", data: pixel, mimeType: "image/png" },
-      {
-        type: "resource",
-        resource: { uri: pathToFileURL(path).href, text: "const made = 1;", mimeType: "text/plain" },
-      },
-      { type: "resource_link", uri: pathToFileURL(join(stage.folder, "other.ts")).href, name: "other.ts" },
-    ],
-  });
-  expect(stopReason).toBe("end_turn");
-  const sent = JSON.stringify(stage.rehearsal.modelRequests[0]!.body);
-  expect(sent).toContain(pixel);
-  expect(sent).toContain("const made = 1;");
-  expect(sent).toContain(path);
-  expect(sent).toContain(`[other.ts](${join(stage.folder, "other.ts")})`);
-  await expect(
-    editor.agent.request(methods.agent.session.prompt, {
-      sessionId,
-      prompt: [{ type: "audio", data: "AAAA", mimeType: "audio/wav" }],
-    }),
-  ).rejects.toThrow("audio is not supported");
-
-  await editor[Symbol.asyncDispose]();
-  const later = await stage.editor();
-  await later.agent.request(methods.agent.session.load, { sessionId, cwd: stage.folder, mcpServers: [] });
   const shown = ofKind(later.updates, "user_message_chunk").map(({ content }) => content.type);
-  expect(shown).toEqual(["text", "image", "text", "text"]);
-  expect([...editor.schema.wrong, ...later.schema.wrong]).toEqual([]);
+  expect(shown.slice(0, 4)).toEqual(["text", "image", "text", "text"]);
+  expect(later.schema.wrong).toEqual([]);
 });
 
 /** An MCP server with one tool: Streamable HTTP at `/mcp`, the older SSE transport at `/sse`. */

@@ -18,7 +18,7 @@ import { AcpSchema } from "@tandem/server/testing";
 import type { PipedCommand } from "../../testing/open-command.ts";
 import { sessionMachine } from "../../testing/session-machine.ts";
 
-interface EditorOptions {
+export interface EditorOptions {
   capabilities?: ClientCapabilities;
   args?: readonly string[];
   /** Without it, every permission request is cancelled. */
@@ -27,7 +27,7 @@ interface EditorOptions {
 }
 
 /** An editor with `tandem acp` as its agent: the SDK's own client, with every line validated against the schema. */
-interface Editor extends AsyncDisposable {
+export interface Editor extends AsyncDisposable {
   agent: ClientContext;
   schema: AcpSchema;
   /** All received updates, in order, of all sessions. */
