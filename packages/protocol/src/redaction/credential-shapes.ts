@@ -32,6 +32,8 @@ export interface CredentialShape {
   incomplete: RegExp;
   /** Sticky: characters by which a complete credential may continue. */
   tail?: RegExp;
+  /** Sticky, for the text after a match: a longer match is possible if more text comes. */
+  mayGrow?: RegExp;
   skip?: RegExp;
 }
 
@@ -56,6 +58,8 @@ const OWN_FORMATS: readonly Format[] = [
 const OTHER_FORMATS: readonly Format[] = [
   ...["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"].map((start) => token(start, String.raw`\w`, 20)),
   token("glpat-", WORD, 16),
+  token("xapp-", WORD, 20),
+  token("hf_", "[0-9A-Za-z]", 30),
   { start: "xox", parts: [{ set: "[abprs]", min: 1, max: 1 }, one("-"), { set: WORD, min: 10 }] },
   token("ya29.", WORD, 16),
   { start: "AIza", parts: [{ set: WORD, min: 35, max: 35 }] },
@@ -127,6 +131,7 @@ function compile({ start, parts, visible, next = "", skip }: Format): Credential
     rest: sticky(`(${shown.map(repeat).join("")})${secret.map(repeat).join("")}${next && `(?=${escape(next)})`}`),
     incomplete: sticky(incomplete([...parts, ...Array.from(next, one)])),
     ...(isOpen && { tail: sticky(`${last.set}+`) }),
+    ...(next && last && { mayGrow: sticky(`${repeat({ ...last, min: 0 })}$`) }),
     ...(skip && { skip: sticky(`${skip}+`) }),
   };
 }

@@ -37,6 +37,8 @@ const KINDS: readonly ((random: Random) => string)[] = [
   (random) => `AIza${some(random, WORD, 35)}`,
   (random) => `sk-proj-${some(random, WORD, 60)}`,
   (random) => `sk_live_${some(random, HEX, 24)}`,
+  (random) => `hf_${some(random, HEX, 34)}`,
+  (random) => `xapp-1-${some(random, HEX, 40)}`,
   (random) => `npm_${some(random, HEX, 36)}`,
   (random) => `eyJ${some(random, WORD, 30)}.eyJ${some(random, WORD, 60)}.${some(random, WORD, 43)}`,
   () => SECRET,
@@ -96,8 +98,10 @@ test("a URL keeps all but its password", () => {
     `https://ann:${REDACTED}@mcp.example/x?y and redis://:${REDACTED}@h`,
   );
   const stream = redactor.stream();
-  const shown = Array.from("see https://ann:hunter2@mcp.example/x", (piece) => stream.push(piece)).join("");
+  const shown = Array.from("see https://ann:hunt@er2@mcp.example/x", (piece) => stream.push(piece)).join("");
   expect(shown + stream.end()).toBe(`see https://ann:${REDACTED}@mcp.example/x`);
+  const cut = redactor.stream();
+  expect(cut.push("https://ann:hunter2@mcp") + cut.end()).toBe(`https://ann:${REDACTED}@mcp`);
 });
 
 test.each([

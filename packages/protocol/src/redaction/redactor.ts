@@ -9,6 +9,8 @@ const SHORTEST_SECRET = 8;
 
 /** A credential in a text. */
 interface Match {
+  /** Where its format begins. The characters before `from` stay visible. */
+  at: number;
   from: number;
   to: number;
   shape: CredentialShape;
@@ -99,6 +101,10 @@ export class Redactor {
         let shown = "";
         let from = 0;
         for (const match of this.#find(text)) {
+          if (match.shape.mayGrow && endOf(match.shape.mayGrow, text, match.to) === text.length) {
+            held = text.slice(match.at);
+            return shown + text.slice(from, match.at);
+          }
           shown += text.slice(from, match.from) + REDACTED;
           from = match.to;
           if (from === text.length) tail = match.shape.tail;
@@ -109,7 +115,7 @@ export class Redactor {
         return shown + rest.slice(0, begin);
       },
       end: () => {
-        const rest = held;
+        const rest = this.text(held);
         held = "";
         return rest;
       },
@@ -130,7 +136,7 @@ export class Redactor {
       const match = rest.exec(text);
       if (match) {
         const from = hasVisibleStart ? after + match[1]!.length : at;
-        (found ??= []).push({ from, to: rest.lastIndex, shape });
+        (found ??= []).push({ at, from, to: rest.lastIndex, shape });
         (resume ??= new Map()).set(shape, rest.lastIndex);
       } else if (skip) (resume ??= new Map()).set(shape, endOf(skip, text, after));
     });
@@ -159,7 +165,7 @@ function joined(found: readonly Match[]): Match[] {
   for (const match of found.toSorted((a, b) => a.from - b.from)) {
     const last = matches.at(-1);
     if (!last || match.from >= last.to) matches.push(match);
-    else if (match.to > last.to) matches[matches.length - 1] = { ...match, from: last.from };
+    else if (match.to > last.to) matches[matches.length - 1] = { ...match, at: last.at, from: last.from };
   }
   return matches;
 }
