@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { LoggedEvent, Session } from "@tandem/protocol";
+import type { LoggedEvent } from "@tandem/protocol";
 import { reply, slowly, text, toolUse, when } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allow, deny, isOver, pendingOf, untilAsked } from "../testing/until-asked.ts";
@@ -166,6 +166,7 @@ describe("a question", () => {
     const session = await engine.reuse();
     const [asked] = await untilAsked(engine, session);
     expect(asked).toMatchObject({ kind: "question", tool: "ask_user_question", input: question });
+    expect(stage.rehearsal.modelRequests[0]!.toolNames).toContain("AskUserQuestion");
     const send = (content: string) =>
       engine.engine.sessions.send(
         session.id,
@@ -205,17 +206,6 @@ describe("a question", () => {
     expect(resolutions(events)).toMatchObject([{ outcome: "allowed", by: "Ada", late: true }]);
     expect(lastRequest()).toContain("Grace, if I may");
   });
-
-  test("is not offered if questions are off", async () => {
-    stage.rehearsal.use([text("Alone."), text("In company.")]);
-    const tools = async (session: Session) => {
-      await engine.turn(session, "Hello.");
-      return stage.rehearsal.modelRequests.at(-1)!.toolNames;
-    };
-    const alone = await engine.session({ metadata: { "tandem.questions": "off" } });
-    expect(await tools(alone)).not.toContain("AskUserQuestion");
-    expect(await tools(await engine.reuse())).toContain("AskUserQuestion");
-  });
 });
 
 describe("a plan", () => {
@@ -225,7 +215,8 @@ describe("a plan", () => {
     toolUse("Write", { file_path: planFile(request), content: "# The plan\n\n1. Touch a file." });
   const isFirst = (request: { body: unknown }) => !JSON.stringify(request.body).includes("tool_result");
   const handIn = () => toolUse("ExitPlanMode", { allowedPrompts: [{ tool: "Bash", prompt: "touch files" }] });
-  const planning = { metadata: { "tandem.permission_mode": "plan" } };
+  const QUESTIONS_OFF = { "tandem.questions": "off" };
+  const planning = { metadata: { ...QUESTIONS_OFF, "tandem.permission_mode": "plan" } };
 
   test("is shown whole; denial continues planning, approval runs it in the chosen mode", async () => {
     stage.rehearsal.use([when(isFirst, write), handIn(), handIn(), touch("planned.txt"), text("Carried out.")]);
@@ -237,6 +228,8 @@ describe("a plan", () => {
       plan: "# The plan\n\n1. Touch a file.",
       input: { allowedPrompts: [{ tool: "Bash", prompt: "touch files" }] },
     });
+    // Questions are off in this session.
+    expect(stage.rehearsal.modelRequests[0]!.toolNames).not.toContain("AskUserQuestion");
     let head = await engine.engine.sessions.head(session.id);
     await engine.engine.approvals.answer(asked!.id, { ...deny, message: "Say which file." }, "Ada");
     await engine.until(session, ({ event }) => event.type === "session.status_idle", head);
@@ -248,6 +241,7 @@ describe("a plan", () => {
     const events = await engine.until(session, ({ event }) => event.type === "session.status_idle", head);
     expect(the(events, "tandem.mode")).toMatchObject({ mode: "acceptEdits", by: "Ada" });
     expect((await engine.engine.sessions.get(session.id)).metadata).toEqual({
+      ...QUESTIONS_OFF,
       "tandem.permission_mode": "acceptEdits",
     });
     expect(lastRequest()).toContain("User has approved your plan");
@@ -269,6 +263,9 @@ describe("a plan", () => {
     const events = await engine.until(session, isOver);
     expect(resolutions(events)).toMatchObject([{ outcome: "allowed", mode: "default", late: true }]);
     expect(lastRequest()).toContain("The user has approved your plan");
-    expect((await engine.engine.sessions.get(session.id)).metadata).toEqual({ "tandem.permission_mode": "default" });
+    expect((await engine.engine.sessions.get(session.id)).metadata).toEqual({
+      ...QUESTIONS_OFF,
+      "tandem.permission_mode": "default",
+    });
   });
 });
