@@ -67,7 +67,8 @@ async function idleAt(up: RunningUp, session: string, timeout: number): Promise<
   await expect.poll(() => eventsOf(up, session), { timeout, interval: 250 }).toContain("session.status_idle");
 }
 
-// `npm test` kills and suspends workers in `packages/sessions/src/{actor,fleet}` and `scripts/chaos.binary.test.ts`.
+// `npm test` kills, suspends and stops workers with a turn in `packages/sessions/src/{actor,fleet}`, and drains processes
+// of a fleet in `fleet-status.binary.test.ts` and `jobs.binary.test.ts`.
 test.runIf(inject("soak"))("a killed worker leaves no process, and another worker continues within 20 s", async () => {
   machine.rehearsal.use([waits("killed"), always(text("Done."))]);
   const first = await machine.upProcess("--as", "worker");
@@ -112,7 +113,7 @@ test.runIf(inject("soak"))(
   },
 );
 
-test("a stopping worker hands its turn over and leaves the fleet", async () => {
+test.runIf(inject("soak"))("a stopping worker hands its turn over and leaves the fleet", async () => {
   let hasLeft = false;
   machine.rehearsal.use(({ toolResults }) => {
     if (toolResults.length === 0) return waits("drained");

@@ -75,10 +75,10 @@ type Killed = [name: string, work: Work, where: Where | string, twice: number];
 const killed: Killed[] = [
   ["the cutting of documents", refunds, "--die-at=evidence/stage_progress/2", 0],
   ["the middle of a work unit", refunds, secondTurn(isUnit), 2],
-  ["repair", removal, isRepair, 1],
   ["the moment after the proposal was stored", refunds, "--stop-at-proposal", 0],
 ];
 const killedElsewhere: Killed[] = [
+  ["repair", removal, isRepair, 1],
   ["the fetching of documents", refunds, "--die-at=fetch/stage_progress/2", 0],
   ["reconciliation", refunds, isReconciler, 1],
   ["the moment after they were cut", refunds, "--die-at=evidence/stage_finished", 0],

@@ -160,25 +160,22 @@ test("another server tells the model again what the store had lost and which out
   expect(toolResults.at(-1)).toMatchObject({ isError: true, text: expect.stringContaining("outcome is not known") });
 });
 
-test.each([
-  ["the first", false],
-  ["a later", true],
-])("%s message of which nothing was kept is given to the model again by the server that resumes", async (_, later) => {
-  const first = await stage.open({ leaseTtl: 1_000, idle: 50 });
-  stage.rehearsal.use([always(text("Yes."))]);
-  const session = await first.session();
-  if (later) {
-    await first.turn(session, "Are you there?");
-    await expect.poll(() => first.store.leases.holder(session.id as never)).toBeUndefined();
+test("a message of which nothing was kept, the first or a later one, is given to the model again by the server that resumes", async () => {
+  const settings = { leaseTtl: 1_000, idle: 50, recovery: "resume" as const };
+  let engine = await stage.open(settings);
+  const session = await engine.session();
+  for (const word of ["quince", "medlar"]) {
+    stage.rehearsal.use([always(text("Too early."))]);
+    const head = await engine.engine.sessions.head(session.id);
+    const message = await engine.say(session, `The word is ${word}.`);
+    await engine.until(session, isType("session.status_running"), head);
+    await engine.vanish();
+    await killProcesses();
+    stage.rehearsal.use([always(text(`It is ${word}.`))]);
+    engine = await stage.open(settings);
+    expect(textsOf(await engine.until(session, isIdle, head))).toEqual([`It is ${word}.`]);
+    expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toContain(`The word is ${word}.`);
+    expect(await judgeSession(engine, session, [message])).toEqual([]);
+    await expect.poll(() => engine.store.leases.holder(session.id as never)).toBeUndefined();
   }
-  const head = await first.engine.sessions.head(session.id);
-  const message = await first.say(session, "The word is quince.");
-  await first.until(session, isType("session.status_running"), head);
-  await first.vanish();
-  await killProcesses();
-  stage.rehearsal.use([always(text("Quince."))]);
-  const second = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
-  expect(textsOf(await second.until(session, isIdle, head))).toEqual(["Quince."]);
-  expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toContain("The word is quince.");
-  expect(await judgeSession(second, session, [message])).toEqual([]);
 });
