@@ -12,26 +12,29 @@ let places: Record<string, [path: string, ready: string | RegExp]>;
 /** Creates sessions in every state, so that no page is empty. */
 async function createSessions(): Promise<void> {
   const page = await stage.open();
-  const words = ["Change the notes", "Ask me", "Run something", "Look around", "Say hello"];
-  const [edit, question, command, looked, archived] = (await Promise.all(
-    words.map((each) => stage.start(each, "default")),
-  )) as [string, string, string, string, string];
+  const words = ["Change the notes", "Ask me", "Run something", "Look around"];
+  const [edit, question, archived, looked] = (await Promise.all(words.map((each) => stage.start(each, "default")))) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   const plan = await stage.start("Make a plan", "plan");
-  const isThere = (session: string, text: string): Promise<void> =>
-    page
-      .goto(`${stage.url}/sessions/${session}`)
-      .then(() => page.getByRole("log").getByText(text, { exact: true }).waitFor());
-  await isThere(archived, "Hello from the agent.");
-  await stage.api(`/v1/sessions/${archived}/archive`, {});
-  await isThere(looked, "const one = 1;");
-  // Both sessions edit the same line. Answer the pending edit first; the other edit would make its approval stale.
-  await page.goto(`${stage.url}/sessions/${edit}`);
-  await page.getByRole("button", { name: "Allow once" }).waitFor();
-  const changed = await stage.start("Change the notes", "acceptEdits");
-  await isThere(changed, "Four.");
-  await page.goto(`${stage.url}/sessions/${command}`);
+  const isThere = async (session: string, text: string): Promise<void> => {
+    await stage.open(`/sessions/${session}`);
+    await page.getByRole("log").getByText(text, { exact: true }).waitFor();
+  };
+  await stage.open(`/sessions/${archived}`);
   await page.getByRole("button", { name: "Allow once" }).click();
-  await page.getByRole("log").getByText("It ran.").waitFor();
+  await isThere(archived, "It ran.");
+  await stage.api(`/v1/sessions/${archived}/archive`, {});
+  // Both sessions edit the same line. Answer the pending edit first; the other edit would make its approval stale.
+  await stage.open(`/sessions/${edit}`);
+  await page.getByRole("article", { name: "Edit: notes.md" }).waitFor();
+  await isThere(looked, "const one = 1;");
+  await stage.api(`/v1/sessions/${looked}`, { metadata: { "tandem.permission_mode": "acceptEdits" } });
+  await stage.send(looked, "Change the notes");
+  await isThere(looked, "Four.");
   await stage.api("/v1/rules", { action: "ask", tool: "Bash", pattern: "git push *", scope: "user", reason: "Ours" });
   const [proposal] = (await stage.api<{ data: { id: string }[] }>("/v1/proposals?limit=10")).data;
   const job = (await stage.api<{ data: { id: string; kind: string }[] }>("/v1/jobs?limit=5")).data.find(
@@ -39,16 +42,16 @@ async function createSessions(): Promise<void> {
   );
   places = {
     "all sessions": ["/", "Waits for you"],
-    "archived sessions": ["/?archived=true", "Say hello"],
+    "archived sessions": ["/?archived=true", "Run something"],
     "no session that fits": ["/?q=nothing-like-it", "No session is like that"],
     "a session": [`/sessions/${looked}`, "const one = 1;"],
     "a session that asks about an edit": [`/sessions/${edit}`, "Allow once"],
     "a session with a question": [`/sessions/${question}`, "Which colours?"],
     "a session with a plan": [`/sessions/${plan}`, "Agree and go on"],
     "a session that has ended": [`/sessions/${archived}`, "This session has ended."],
-    changes: [`/sessions/${changed}?view=changes`, "One, two, three, four."],
-    history: [`/sessions/${changed}?view=history`, "Cost so far"],
-    "two sessions": [`/compare?a=${changed}&b=${looked}`, "const one = 1;"],
+    changes: [`/sessions/${looked}?view=changes`, "One, two, three, four."],
+    history: [`/sessions/${looked}?view=history`, "Cost so far"],
+    "two sessions": [`/compare?a=${looked}&b=${archived}`, "It ran."],
     "no two sessions": ["/compare", "Choose two sessions"],
     "what waits": ["/inbox", /Allow once|Agree and go on|Which colours/],
     "what was decided": ["/inbox?view=decided", "echo first-run"],
