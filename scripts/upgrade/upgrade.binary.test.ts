@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { unpackFixture } from "./unpack-fixture.ts";
 import { startUpgradedServer } from "./upgraded-server.ts";
 
@@ -59,9 +59,13 @@ test.for([
     expect(readFileSync(inWork("gone.txt"), "utf8")).toBe("precious\n");
     expect(readFileSync(inWork("notes.txt"), "utf8")).toBe("one\n");
 
-    // Turns that need a process run at the same time as the checks below.
-    await say("Finished", "Are you there?");
-    await say("On a branch", "Fetch something.");
+    // Turns that need a process run at the same time as the checks below. On Postgres, the sessions that continue by
+    // themselves or after an answer show that turns run.
+    const isWhole = engine === "sqlite" || inject("soak");
+    if (isWhole) {
+      await say("Finished", "Are you there?");
+      await say("On a branch", "Fetch something.");
+    }
     const { data: waiting } = await call<Listed<{ id: string; session_id: string }>>("GET", "/v1/approvals");
     expect(waiting.map(({ session_id: id }) => id).toSorted()).toEqual([idOf("Asking"), idOf("Waiting")].toSorted());
     const approval = waiting.find(({ session_id: id }) => id === idOf("Waiting"))!;
@@ -123,11 +127,13 @@ test.for([
     const { data: memories } = await call<Listed<object>>("GET", `/v1/memory_stores/${habits.id}/memories?view=full`);
     expect(memories).toMatchObject([{ path: "/tea.md", content: "Green, no sugar.\n" }]);
 
-    await awaitWords("Finished", "I am still here.");
-    const asked = server.rehearsal.modelRequests.find(({ lastUserText }) => lastUserText.includes("Are you there?"));
-    expect(JSON.stringify(asked?.messages)).toContain("Hello, Ada.");
-    expect(JSON.stringify(asked?.messages)).not.toContain("Tidy up.");
-    await awaitWords("On a branch", "It was denied.");
+    if (isWhole) {
+      await awaitWords("Finished", "I am still here.");
+      const asked = server.rehearsal.modelRequests.find(({ lastUserText }) => lastUserText.includes("Are you there?"));
+      expect(JSON.stringify(asked?.messages)).toContain("Hello, Ada.");
+      expect(JSON.stringify(asked?.messages)).not.toContain("Tidy up.");
+      await awaitWords("On a branch", "It was denied.");
+    }
     await awaitWords("Asking", "Noted.");
     await awaitWords("Waiting", "Approved and made.");
     expect(existsSync(inWork("approved.txt"))).toBe(true);
