@@ -26,7 +26,7 @@ export interface Lease {
   /** Runs a tool of the call. It may make calls that need a process themselves. */
   runTool<T>(work: () => Promise<T>): Promise<T>;
   /** Returns the process. A healthy one is reset for the next call; others are killed. Never rejects, never waits. */
-  release(): void;
+  release: () => void;
 }
 
 /** The process that a call needs. */

@@ -380,7 +380,7 @@ describe("processes", () => {
     const session = await first.session();
     const before = await stage.processes();
     await first.turn(session, "The word is marmalade.");
-    const [pid] = (await stage.processes()).filter((each) => !before.includes(each));
+    const pid = (await stage.processes()).find((each) => !before.includes(each));
     await expect.poll(() => first.store.leases.holder(session.id as never)).toBeUndefined();
     expect(await stage.processes()).not.toContain(pid);
     await first.stop();

@@ -15,17 +15,20 @@ export const claudeCodeFixture: BackendFixture = {
     await madeUpLogin(configDir);
     // One process for each system prompt, which serves all calls: each start takes a second of processor time.
     const pool = { ...config.pool, size: 2, maxCalls: 1_000, maxMemoryMb: 2_000 };
-    const backend = createClaudeCodeBackend({ ...config, pool }, {
-      credential: { type: "login", configDir },
-      stateFolder: join(home, "tandem"),
-      hostVariables: {
-        PATH: process.env["PATH"],
-        HOME: home,
-        TMPDIR: home,
-        ...rehearsal.proxy.variables,
-        NO_PROXY: "127.0.0.1",
+    const backend = createClaudeCodeBackend(
+      { ...config, pool },
+      {
+        credential: { type: "login", configDir },
+        stateFolder: join(home, "tandem"),
+        hostVariables: {
+          PATH: process.env["PATH"],
+          HOME: home,
+          TMPDIR: home,
+          ...rehearsal.proxy.variables,
+          NO_PROXY: "127.0.0.1",
+        },
       },
-    });
+    );
     return {
       ...backend,
       close: async () => {
