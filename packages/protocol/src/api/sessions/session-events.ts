@@ -111,11 +111,12 @@ const resync = z
 export const streamFrame = z.union([sessionEvent, delta, resync]);
 export type StreamFrame = z.infer<typeof streamFrame>;
 
-const asksForOwn = (description: string) => z.enum(["true", "false"]).default("false").meta({ description });
-
 /** The official clients do not know Tandem's events: their tool runner waits forever if one follows the end of a turn. */
 export const ownEventsQuery = {
-  tandem: asksForOwn("Also list `tandem.` events. Those that `types` names are listed without it."),
+  tandem: z.enum(["true", "false"]).optional().meta({
+    description:
+      "`false` leaves out `tandem.` events unless `types` names them. The default is `true`, and `false` for the SDK's tool runner.",
+  }),
 };
 
 export const streamQuery = z.strictObject({
@@ -123,7 +124,9 @@ export const streamQuery = z.strictObject({
     .array(z.enum(PREVIEWS))
     .optional()
     .meta({ description: "Also send previews of events of these types while they are being produced." }),
-  tandem: asksForOwn("Also send `tandem.` events, and previews of thinking and of tools' input."),
+  tandem: z.enum(["true", "false"]).default("false").meta({
+    description: "Also send `tandem.` events, and previews of thinking and of tools' input.",
+  }),
 });
 
 /** Parsed only so that the error can name the reason. */

@@ -18,9 +18,17 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const FIRST_PART = 25;
 const GROWTH = 4;
 
-/** The types that a list has by default: Tandem's own only for clients that ask for them. */
-export const shownTypes = ({ tandem }: { tandem: "true" | "false" }): readonly string[] | undefined =>
-  tandem === "true" ? undefined : ANTHROPIC_EVENT_TYPES;
+/**
+ * The types that a list has by default. The tool runner of the official clients gets none of Tandem's: if one follows the end
+ * of a turn, it waits for the turn's end forever.
+ */
+export function shownTypes(
+  { tandem }: { tandem?: "true" | "false" | undefined },
+  header: (name: string) => string | undefined,
+): readonly string[] | undefined {
+  const isShown = tandem ?? (header("x-stainless-helper")?.includes("session-tool-runner") ? "false" : "true");
+  return isShown === "true" ? undefined : ANTHROPIC_EVENT_TYPES;
+}
 
 /** A page of events of a session or one of its threads. Queued events are newer than the whole log. */
 export async function listEvents(

@@ -49,7 +49,7 @@ export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
   "sessions.list": partly("400 for `deployment_id` and `memory_store_id`"),
   "sessions.delete": yes(),
   "sessions.archive": yes(),
-  "sessions.events.list": yes("`tandem.` events with `tandem=true`, or if `types` names them"),
+  "sessions.events.list": yes("`tandem.` events are among them, except for the SDK's tool runner"),
   "sessions.events.send": partly(
     "400 for `user.tool_result` (Tandem runs the built-in tools), `user.define_outcome` and `system.message`; a try that the client repeats by itself is stored once",
   ),

@@ -144,16 +144,19 @@ describe("Tandem's own events", () => {
     expect(resumed.types).toEqual(standard.slice(1));
   });
 
-  test("are listed only for clients that ask, or that name their type", async () => {
+  test("are listed, but not for the official tool runner", async () => {
     play();
-    const listed = async (query: string, path = "events"): Promise<string[]> => {
-      const response = await server.request(`/v1/sessions/${session}/${path}${query}`);
+    const listed = async (query: string, headers: Record<string, string> = {}): Promise<string[]> => {
+      const response = await server.request(`/v1/sessions/${session}/events${query}`, { headers });
       return ((await response.json()) as { data: { type: string }[] }).data.map(({ type }) => type);
     };
-    expect(await listed("")).toEqual(standard);
-    expect(await listed("?limit=2&order=desc")).toEqual(standard.slice(1).toReversed());
-    expect(await listed("?tandem=true")).toHaveLength(6);
-    expect(await listed("?types[]=tandem.notice")).toEqual(Array(3).fill("tandem.notice"));
+    const runner = { "x-stainless-helper": "session-tool-runner" };
+    expect(await listed("")).toHaveLength(6);
+    expect(await listed("", runner)).toEqual(standard);
+    expect(await listed("?tandem=false")).toEqual(standard);
+    expect(await listed("?limit=2&order=desc", runner)).toEqual(standard.slice(1).toReversed());
+    expect(await listed("?tandem=true", runner)).toHaveLength(6);
+    expect(await listed("?types[]=tandem.notice", runner)).toEqual(Array(3).fill("tandem.notice"));
   });
 });
 

@@ -9,14 +9,14 @@ export const sessionEventRoutes: Route[] = [
     scope: "read",
     at: "here",
     summary: "List the events of a session, oldest first; what waits for its turn comes last",
-    handle: ({ engine, params, query }) =>
+    handle: ({ engine, params, query, header }) =>
       listEvents(engine.sessions, {
         session: params.session_id,
         thread: null,
         order: query.order ?? "asc",
         limit: query.limit,
         page: query.page,
-        types: query.types ?? shownTypes(query),
+        types: query.types ?? shownTypes(query, header),
         since: toSpan(query),
       }),
   }),

@@ -39,14 +39,14 @@ export const sessionThreadRoutes: Route[] = [
     scope: "read",
     at: "here",
     summary: "List the events of a thread, oldest first",
-    handle: async ({ engine, params, query }) =>
+    handle: async ({ engine, params, query, header }) =>
       listEvents(engine.sessions, {
         session: params.session_id,
         thread: inLog(await findThread(engine.sessions, params.session_id, params.thread_id)),
         order: "asc",
         limit: query.limit,
         page: query.page,
-        types: shownTypes(query),
+        types: shownTypes(query, header),
       }),
   }),
   streamRoute("sessions.threads.events.stream", {
