@@ -57,7 +57,7 @@ interface Frame {
 
 /** Reads the frames of a stream with their ids, from which a client resumes. */
 async function* frames(up: RunningUp, session: string, after?: string): AsyncGenerator<Frame> {
-  const answer = await ask(up, `/v1/sessions/${session}/events/stream?event_deltas[]=agent.message`, {
+  const answer = await ask(up, `/v1/sessions/${session}/events/stream?event_deltas[]=agent.message&tandem=true`, {
     headers: after === undefined ? {} : { "last-event-id": after },
     signal: AbortSignal.timeout(STREAM_MS),
   });

@@ -97,7 +97,7 @@ describe.skipIf(process.platform !== "linux").each(["on", "off"])("with the pid 
   test("a yielding program and its children have lower priority", async () => {
     const owned = own("tail -f /dev/null & touch begun; wait", { yields: true });
     await expect.poll(daemons).toHaveLength(1);
-    expect(getPriority(owned.pid)).toBe(getPriority() + 10);
+    expect(getPriority(owned.pid)).toBe(getPriority() + 5);
     owned.kill();
     await owned.gone;
   });
