@@ -71,10 +71,10 @@ class Conversation(unittest.TestCase):
     def test_a_stream_goes_on_after_a_cursor(self) -> None:
         session = self.session()
         whole = list(self.tandem.turn(session, "Hello."))
-        with self.tandem.stream("sessions.events.stream", session_id=session, after="0") as stream:
+        with self.tandem.stream("sessions.events.stream", session_id=session, after="0", tandem=True) as stream:
             first = next(stream)
         self.assertEqual(first.event["type"], "user.message")
-        with self.tandem.stream("sessions.events.stream", session_id=session, after=first.cursor) as stream:
+        with self.tandem.stream("sessions.events.stream", session_id=session, after=first.cursor, tandem=True) as stream:
             rest = [next(stream).event for _ in whole[1:]]
         self.assertEqual([event["id"] for event in rest], [event["id"] for event in whole[1:]])
 
