@@ -4,7 +4,7 @@ import { newId, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import { createEmbeddedQueue, type Run } from "@tandem/queue";
 import { always, text, toolUse } from "@tandem/rehearsal";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import {
   ALLOW_ALL,
   isIdle,
@@ -18,6 +18,8 @@ import { judgeSession } from "../testing/judge-session.ts";
 
 const missing = whyNoPostgres();
 const TTL_MS = 1_000;
+/** Longer than Postgres takes to start on a busy machine. */
+const WAIT_MS = 15_000 * inject("slowness");
 
 describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing})` : ""}`, () => {
   const parts = new AsyncDisposableStack();
@@ -41,7 +43,7 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
         maxSessions: 10,
       };
       const log = { warn: (_: unknown, message: string) => void lines.push(message) };
-      const joined = await stage.open({ location, leaseTtl: TTL_MS, databaseWait: 5_000, fleet, holder: id, log });
+      const joined = await stage.open({ location, leaseTtl: TTL_MS, databaseWait: WAIT_MS, fleet, holder: id, log });
       const { runs } = joined.engine;
       const handle = (run: Run, signal: AbortSignal) => runs.advance(run.key as SessionId, signal);
       const working = queue.work(["any", "machine:here"], () => 10, handle, { tenants: null });
