@@ -118,19 +118,17 @@ test("another server tells the model again what the store had lost and which out
     });
   };
 
-  // The transcript lacks the call, then a whole turn: the answer reaches the model in words.
-  const refused = [(line: string) => line.includes("tool_use"), () => true];
+  // The transcript lacks a whole turn, twice: the answer reaches the model in words. If it has the message without the call,
+  // Claude Code continues by itself (see the roadmap).
+  const refused = [() => true, () => true];
   for (const [round, isRefused] of refused.entries()) {
     const { store } = engine;
     const append = store.transcripts.append.bind(store.transcripts);
     let isAway = false;
     store.transcripts.append = async (lease, subpath, lines) => {
       // A database that goes away stays away: what comes later must not be stored either.
-      const first = isAway ? 0 : lines.findIndex((line) => isRefused(JSON.stringify(line)));
-      const stored = first === -1 ? lines : lines.slice(0, first);
-      if (stored.length > 0) await append(lease, subpath, stored);
-      isAway ||= stored.length < lines.length;
-      if (isAway) throw new Error("away");
+      isAway ||= isRefused();
+      return isAway ? Promise.reject(new Error("away")) : append(lease, subpath, lines);
     };
     const city = ["Bern", "Rome"][round]!;
     stage.rehearsal.use([
