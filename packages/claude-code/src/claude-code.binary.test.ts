@@ -147,20 +147,20 @@ describe("typed errors", () => {
   });
 
   test("a missing login fails without a request, even with a stray API key; a login made later is used by the next call", async () => {
-    await using nobody = await setStage([always(text("at last"))], { loggedIn: false });
+    await using loggedOut = await setStage([always(text("at last"))], { loggedIn: false });
     const stray = {
       ANTHROPIC_API_KEY: "sk-ant-stray",
       ANTHROPIC_AUTH_TOKEN: "stray",
-      ANTHROPIC_BASE_URL: nobody.rehearsal.url,
+      ANTHROPIC_BASE_URL: loggedOut.rehearsal.url,
     };
-    const waiting = nobody.claude({ hostVariables: { ...nobody.hostVariables, ...stray } });
+    const waiting = loggedOut.claude({ hostVariables: { ...loggedOut.hostVariables, ...stray } });
     const error = await failure(waiting.text(call()));
     expect(error.code).toBe("not_logged_in");
     expect(error.fix).toContain("Log in with the Claude Code CLI");
-    expect(nobody.rehearsal.modelRequests).toEqual([]);
-    const { accessToken } = await madeUpLogin(nobody.configDir);
+    expect(loggedOut.rehearsal.modelRequests).toEqual([]);
+    const { accessToken } = await madeUpLogin(loggedOut.configDir);
     expect(await waiting.text(call())).toBe("at last");
-    expect(nobody.rehearsal.modelRequests[0]!.headers.authorization).toBe(`Bearer ${accessToken}`);
+    expect(loggedOut.rehearsal.modelRequests[0]!.headers.authorization).toBe(`Bearer ${accessToken}`);
   });
 
   test("a dead process is reported with the end of its stderr", async () => {

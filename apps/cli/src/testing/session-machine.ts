@@ -48,7 +48,7 @@ export interface RunningUp extends AsyncDisposable {
 
 export interface UpProcess extends RunningUp {
   child: ChildProcess;
-  /** What it has logged so far. */
+  /** Its log so far. */
   logged: () => string;
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
 }

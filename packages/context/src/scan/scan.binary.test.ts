@@ -112,7 +112,7 @@ describe("a first scan", () => {
     expect(await stage.file("orders")).toBeUndefined();
     const again = await stage.scan({ script: [] });
     expect(again).toMatchObject({ state: "done", requests: 0, result: { proposals: [] } });
-    await stage.context.proposals.accept(result.proposals[0]!.id, { by: "somebody" });
+    await stage.context.proposals.accept(result.proposals[0]!.id, { by: "ann" });
     expect((await stage.file("orders"))?.descriptions?.ai).toBe("Rows of orders.");
   });
 });
@@ -235,7 +235,7 @@ test("a scan that loses most tables leaves the removal to a person", async () =>
     { id: expect.any(String), title: "Scan of shop: tables that are gone", accepted: 0, open: expect.any(Number) },
   ]);
   expect(await stage.file("t0")).toBeDefined();
-  await stage.context.proposals.accept(result.proposals[0]!.id, { by: "somebody" });
+  await stage.context.proposals.accept(result.proposals[0]!.id, { by: "ann" });
   expect(await stage.file("t0")).toBeUndefined();
 });
 

@@ -15,7 +15,7 @@ export interface McpSettings {
   /** MCP servers of the project's config, which agents name as `tandem:NAME`. */
   mcpServer?: NamedServer;
   /**
-   * Whether URLs of agents and clients must have public addresses, whoever named them. For tenants, whose admins are not the
+   * Whether URLs of agents and clients must have public addresses, even those that an admin named. For tenants, whose admins are not the
    * owner of the server.
    */
   publicMcpServers?: boolean;
