@@ -54,6 +54,8 @@ test("an undelivered notification is delivered once after a restart", async () =
   stage.rehearsal.use([text("Done.")]);
   await third.turn(await third.session(), "Hello.");
   await expect.poll(() => receiver.received.map(({ type }) => type)).toEqual(["approval", "completed"]);
+  // A delivery that an exit aborts is repeated by the next engine.
+  await expect.poll(() => third.engine.notifications.list()).toMatchObject([{ waiting: 0 }]);
   await third.stop();
   await receiver.close();
 });
