@@ -1,0 +1,263 @@
+import { MetricError } from "./metric-error.ts";
+import type { Entity, Model } from "./model/model.ts";
+import { isOwnTime, ownTime, readField } from "./plan/field.ts";
+import { comparison, rangeOf } from "./plan/filter-sql.ts";
+import { type Leaf, Leaves } from "./plan/leaf.ts";
+import { planCumulative } from "./plan/plan-cumulative.ts";
+import { dimensionName, type FactPlan, planFact, type QueryContext } from "./plan/plan-fact.ts";
+import { planSemiAdditive } from "./plan/plan-semi-additive.ts";
+import type { MetricQuery } from "./query/metric-query.ts";
+import { periodsOf } from "./query/time-range.ts";
+import { type Output, type Select, type Sql, type SqlType, type Statement, typeOf } from "./sql/sql.ts";
+import { writeStatement } from "./sql/write-statement.ts";
+
+export interface CompiledColumn {
+  readonly name: string;
+  readonly kind: "dimension" | "metric";
+  readonly type: SqlType;
+}
+
+export interface CompiledQuery {
+  readonly sql: string;
+  readonly columns: readonly CompiledColumn[];
+  /** Which rows each metric is computed from, in sentences. */
+  readonly plan: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+const RESULT = "merged";
+
+/**
+ * Compiles a query to one SELECT. Each fact is aggregated at its own grain before facts meet, so that no join multiplies rows.
+ * Throws `MetricError` if no SQL is known to give the right numbers.
+ */
+export function compileQuery(model: Model, query: MetricQuery, now: Date = new Date()): CompiledQuery {
+  const leaves = new Leaves(model);
+  const repeated = [...query.metrics, ...query.by].find((name, at, all) => all.indexOf(name) !== at);
+  if (repeated !== undefined) throw new MetricError("ambiguous", `${repeated} is named twice.`);
+  for (const name of query.metrics) leaves.value(name, RESULT);
+  const entities = [...new Set(leaves.all.map(({ entity }) => entity))];
+  const context = readContext(model, query, entities, now);
+  const plans = factsOf(leaves.all, context).map((fact, at) => planOne(context, fact, `fact${at + 1}`));
+  const isMerged = plans.length > 1 || query.fill;
+  const source = isMerged ? RESULT : "fact1";
+  const dimensions = query.by.map((name, at): Output => ({
+    name,
+    sql: { op: "display", operand: dimension(source, at, plans) },
+  }));
+  const metrics = query.metrics.map((name): Output => ({ name, sql: leaves.value(name, source) }));
+  const last: Select = {
+    outputs: [...dimensions, ...metrics],
+    from: { kind: "named", name: source, alias: source },
+    joins: [],
+    where: [...havingConditions(query, leaves, source), ...presence(plans, source)],
+  };
+  const statement: Statement = {
+    named: [...plans.flatMap(({ named }) => named), ...(isMerged ? merged(plans, query, context) : [])],
+    last,
+    order: orderOf(query),
+    limit: query.limit,
+  };
+  return {
+    sql: writeStatement(statement, model.dialect),
+    columns: last.outputs.map(({ name, sql }, at) => ({
+      name,
+      kind: at < query.by.length ? "dimension" : "metric",
+      type: typeOf(sql),
+    })),
+    plan: plans.map(planText),
+    warnings: [...new Set(plans.flatMap(({ warnings }) => warnings))],
+  };
+}
+
+function readContext(model: Model, query: MetricQuery, entities: readonly Entity[], now: Date): QueryContext {
+  return {
+    model,
+    now,
+    fields: query.by.map((text) => readField(text, entities, model)),
+    filters: query.where
+      .filter(({ field }) => !query.metrics.includes(field))
+      .map((filter) => ({ filter, field: readField(filter.field, entities, model) })),
+    segments: query.segments.map((text) => {
+      const parts = text.split(".");
+      const owners = entities.filter(({ segments }) => segments.has(text));
+      if (parts.length === 1 && owners.length !== 1) {
+        throw new MetricError("unknown_name", `There is no single segment ${text}.`, "Write entity.segment.");
+      }
+      return parts.length === 1
+        ? { path: [owners[0]!.name], name: text }
+        : { path: parts.slice(0, -1), name: parts.at(-1)! };
+    }),
+  };
+}
+
+/** Leaves that can share one pass over their entity's rows. */
+function factsOf(leaves: readonly Leaf[], { fields, filters }: QueryContext): Leaf[][] {
+  const usesOwnTime = [...fields, ...filters.map(({ field }) => field)].some((field) => field.kind === "own_time");
+  const groups = Map.groupBy(leaves, (leaf) =>
+    JSON.stringify([
+      leaf.entity.name,
+      leaf.offset,
+      usesOwnTime || leaf.offset ? leaf.measure.time : null,
+      leaf.measure.over || leaf.cumulative ? leaf.column : null,
+    ]),
+  );
+  return [...groups.values()];
+}
+
+function planOne(context: QueryContext, leaves: readonly Leaf[], name: string): FactPlan {
+  const leaf = leaves[0]!;
+  if (leaf.offset) checkOffset(context, leaf);
+  if (leaf.cumulative) return planCumulative(context, leaf, name);
+  if (leaf.measure.over) return planSemiAdditive(context, leaf, name);
+  return planFact(context, leaves, name);
+}
+
+/** Without a time in the query, an earlier value would be the same as the current one. */
+function checkOffset({ fields, filters }: QueryContext, leaf: Leaf): void {
+  ownTime(leaf.entity, leaf.measure);
+  const named = [...fields, ...filters.map(({ field }) => field)];
+  if (named.some((field) => isOwnTime(field, leaf.entity, leaf.measure))) return;
+  throw new MetricError(
+    "unsafe",
+    `${leaf.metric} is compared with an earlier time, and the query names no time.`,
+    "Group or filter by time.",
+  );
+}
+
+const isLater = ({ leaves }: FactPlan): boolean => leaves[0]!.offset === undefined;
+const needsPresence = (plans: readonly FactPlan[]): boolean => plans.some(isLater) && !plans.every(isLater);
+
+/** Facts below each other with NULLs in the columns of the others, grouped once: NULL groups stay whole. */
+function merged(plans: readonly FactPlan[], query: MetricQuery, context: QueryContext): Statement["named"] {
+  const leaves = plans.flatMap((plan) => plan.leaves);
+  const marked = needsPresence(plans);
+  const branches = plans.map((plan): Select => {
+    const { name } = plan.named.at(-1)!;
+    return {
+      outputs: [
+        ...query.by.map((_, at): Output => ({ name: dimensionName(at), sql: dimension(name, at, plans) })),
+        ...leaves.map((leaf): Output => ({
+          name: leaf.column,
+          sql: plan.leaves.includes(leaf) ? column(name, leaf) : { op: "null", type: leaf.type },
+        })),
+        ...(marked ? [{ name: "present", sql: { op: "number", value: isLater(plan) ? "1" : "0" } as const }] : []),
+      ],
+      from: { kind: "named", name, alias: name },
+      joins: [],
+      where: [],
+    };
+  });
+  const filled = query.fill ? fillBranches(query, context, leaves, marked) : [];
+  const stacked = "stacked";
+  const of = (name: string, type: SqlType): Sql => ({ op: "output", alias: stacked, name, type });
+  const group: Select = {
+    outputs: [
+      ...query.by.map((_, at): Output => ({ name: dimensionName(at), sql: of(dimensionName(at), "text") })),
+      ...[...leaves.map((leaf) => leaf.column), ...(marked ? ["present"] : [])].map((name): Output => ({
+        name,
+        sql: { op: "aggregate", function: "max", operand: of(name, "number") },
+      })),
+    ],
+    from: { kind: "named", name: stacked, alias: stacked },
+    joins: [],
+    where: [],
+    ...(query.by.length > 0 && { groupBy: query.by.length }),
+  };
+  return [
+    { name: stacked, query: { union: [...branches, ...filled] } },
+    { name: RESULT, query: group },
+  ];
+}
+
+function fillBranches(
+  query: MetricQuery,
+  { fields, filters, now }: QueryContext,
+  leaves: readonly Leaf[],
+  marked: boolean,
+): Select[] {
+  const [field, second] = fields;
+  const leaf = leaves[0]!;
+  const range = filters.find(
+    (filter) => isOwnTime(filter.field, leaf.entity, leaf.measure) && !("op" in filter.filter),
+  );
+  if (!field || second || !isOwnTime(field, leaf.entity, leaf.measure) || !range) {
+    throw new MetricError(
+      "unsafe",
+      "Empty periods can be added only to a query by one time, with a range of that time.",
+    );
+  }
+  const dimension = ownTime(leaf.entity, leaf.measure);
+  const { from, until } = rangeOf(range.filter, dimension, now);
+  if (from === undefined || until === undefined) {
+    throw new MetricError(
+      "unsafe",
+      "Empty periods can be added only between two bounds.",
+      `Give from and until of ${query.by[0]}.`,
+    );
+  }
+  return periodsOf({ from, until }, field.unit ?? dimension.time!).map((period) => ({
+    outputs: [
+      { name: dimensionName(0), sql: { op: "text", value: period } },
+      ...leaves.map((one): Output => ({ name: one.column, sql: { op: "null", type: one.type } })),
+      ...(marked ? [{ name: "present", sql: { op: "number", value: "1" } as const }] : []),
+    ],
+    joins: [],
+    where: [],
+  }));
+}
+
+/** A group exists if a current value does, not only an earlier one. */
+const presence = (plans: readonly FactPlan[], source: string): Sql[] =>
+  needsPresence(plans)
+    ? [
+        {
+          op: "compare",
+          operator: "=",
+          left: { op: "output", alias: source, name: "present", type: "number" },
+          right: { op: "number", value: "1" },
+        },
+      ]
+    : [];
+
+function dimension(source: string, at: number, plans: readonly FactPlan[]): Sql {
+  const { query } = plans[0]!.named[0]!;
+  const first = "union" in query ? query.union[0]! : query;
+  return { op: "output", alias: source, name: dimensionName(at), type: typeOf(first.outputs[at]!.sql) };
+}
+
+const column = (source: string, leaf: Leaf): Sql => ({
+  op: "output",
+  alias: source,
+  name: leaf.column,
+  type: leaf.type,
+});
+
+const havingConditions = (query: MetricQuery, leaves: Leaves, source: string): Sql[] =>
+  query.where.flatMap((filter) => {
+    if (!query.metrics.includes(filter.field)) return [];
+    if (!("op" in filter))
+      throw new MetricError(
+        "unknown_name",
+        `${filter.field} is a metric, and has no range of time.`,
+        "Use op and value.",
+      );
+    return [comparison(leaves.value(filter.field, source), filter)];
+  });
+
+function orderOf({ order, by, metrics }: MetricQuery): Statement["order"] {
+  const named = order.map(({ field, descending }) => {
+    if (by.includes(field) || metrics.includes(field)) return { output: field, isDescending: descending };
+    throw new MetricError("unknown_name", `The query is ordered by ${field}, which it does not return.`);
+  });
+  const rest = by.filter((field) => !order.some((given) => given.field === field));
+  // The remaining dimensions make the order and a limit repeatable.
+  return [...named, ...rest.map((output) => ({ output, isDescending: false }))];
+}
+
+function planText({ leaves }: FactPlan): string {
+  const { entity, offset } = leaves[0]!;
+  const measures = leaves.map(({ measure }) => measure.name).join(", ");
+  const back = offset ? `, ${offset.count} ${offset.unit} earlier` : "";
+  return `${measures}: one row per ${entity.name} (${entity.grain.join(", ")} of ${entity.table.schema}.${entity.table.name})${back}.`;
+}

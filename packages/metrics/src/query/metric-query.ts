@@ -1,0 +1,51 @@
+import { z } from "zod";
+
+const value = z.union([z.string().max(1_000), z.number(), z.boolean()]);
+const field = z.string().min(1).max(300);
+const moment = z.string().regex(/^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?$/, "write 2026-03-31 or 2026-03-31T14:00");
+
+export const RANGES = [
+  "today",
+  "yesterday",
+  ...(["week", "month", "quarter", "year"] as const).flatMap((unit) => [`this_${unit}`, `last_${unit}`] as const),
+] as const;
+
+/** All filters must hold. NULL fulfils only `is_null`. */
+const metricFilter = z.union([
+  z.strictObject({ field, op: z.enum(["=", "!=", "<", "<=", ">", ">="]), value }),
+  z.strictObject({ field, op: z.enum(["in", "not_in"]), values: z.array(value).min(1).max(1_000) }),
+  z.strictObject({ field, op: z.enum(["contains", "starts_with"]), value: z.string().min(1).max(1_000) }),
+  z.strictObject({ field, op: z.enum(["is_null", "not_null"]) }),
+  /** From the first moment, up to but without the last. */
+  z
+    .strictObject({ field, from: moment.optional(), until: moment.optional() })
+    .refine(({ from, until }) => from !== undefined || until !== undefined, "give from, until or both"),
+  /** Relative to today, in the zone of the dimension. */
+  z.strictObject({ field, range: z.enum(RANGES) }),
+  /** So many whole periods before the current one. */
+  z.strictObject({
+    field,
+    last: z.strictObject({
+      count: z.int().min(1).max(1_000),
+      unit: z.enum(["day", "week", "month", "quarter", "year"]),
+    }),
+  }),
+]);
+export type MetricFilter = z.output<typeof metricFilter>;
+
+export const metricQuery = z.strictObject({
+  metrics: z.array(z.string().max(100)).min(1).max(20),
+  /** Dimensions: `customer.segment`, `placed.month`; `time.month` is the own time of each metric. */
+  by: z.array(field).max(10).default([]),
+  where: z.array(metricFilter).max(50).default([]),
+  /** Segments of entities: `order.real`. */
+  segments: z.array(field).max(10).default([]),
+  order: z
+    .array(z.strictObject({ field, descending: z.boolean().default(false) }))
+    .max(10)
+    .default([]),
+  limit: z.int().min(1).max(10_000).default(1_000),
+  /** Also periods without rows; needs a range and one time as the only dimension. */
+  fill: z.boolean().default(false),
+});
+export type MetricQuery = z.output<typeof metricQuery>;

@@ -1,0 +1,111 @@
+import { MetricError } from "../metric-error.ts";
+import type { Granularity } from "../model/granularity.ts";
+import type { Offset } from "../model/model.ts";
+import { offsetOf, utcText, type ZoneOffsets } from "../sql/zone-offsets.ts";
+import type { MetricFilter, RANGES } from "./metric-query.ts";
+
+/** Half-open, in local time of the dimension: `2026-03-01 00:00:00`. */
+export interface TimeRange {
+  readonly from?: string;
+  readonly until?: string;
+}
+
+type RangeFilter = Extract<MetricFilter, { range: unknown } | { from?: unknown } | { last: unknown }>;
+
+export const isRangeFilter = (filter: MetricFilter): filter is RangeFilter => !("op" in filter);
+
+export function timeRange(filter: RangeFilter, now: Date, zone: ZoneOffsets | undefined): TimeRange {
+  if ("range" in filter) return namedRange(filter.range, today(now, zone));
+  if ("last" in filter) {
+    const until = startOf(today(now, zone), filter.last.unit);
+    return { from: shifted(until, { count: -filter.last.count, unit: filter.last.unit }), until };
+  }
+  const { from, until } = filter;
+  const range = { ...(from && { from: momentText(from) }), ...(until && { until: momentText(until) }) };
+  if (range.from !== undefined && range.until !== undefined && range.from >= range.until) {
+    throw new MetricError(
+      "unknown_name",
+      `The range from ${from} until ${until} is empty.`,
+      "`until` is not included.",
+    );
+  }
+  return range;
+}
+
+function namedRange(name: (typeof RANGES)[number], now: string): TimeRange {
+  if (name === "today" || name === "yesterday") {
+    const day = startOf(now, "day");
+    const from = name === "today" ? day : shifted(day, { count: -1, unit: "day" });
+    return { from, until: shifted(from, { count: 1, unit: "day" }) };
+  }
+  const [which, unit] = name.split("_") as ["this" | "last", Granularity];
+  const start = startOf(now, unit);
+  const from = which === "this" ? start : shifted(start, { count: -1, unit });
+  return { from, until: shifted(from, { count: 1, unit }) };
+}
+
+function today(now: Date, zone: ZoneOffsets | undefined): string {
+  const utc = now.getTime();
+  return utcText(zone ? utc + offsetOf(utcText(utc), zone) * 1_000 : utc);
+}
+
+function momentText(text: string): string {
+  const long = text.length === 10 ? `${text} 00:00:00` : text.replace("T", " ");
+  const full = long.length === 16 ? `${long}:00` : long;
+  const time = Date.parse(`${full.replace(" ", "T")}Z`);
+  if (Number.isNaN(time) || utcText(time) !== full) {
+    throw new MetricError("unknown_name", `${text} is not a day or a time.`, "Write 2026-03-31 or 2026-03-31T14:00.");
+  }
+  return full;
+}
+
+/** The start of the period that contains a local time. */
+export function startOf(local: string, unit: Granularity): string {
+  const date = new Date(`${local.replace(" ", "T")}Z`);
+  if (unit === "minute" || unit === "hour")
+    return `${local.slice(0, unit === "hour" ? 13 : 16)}${unit === "hour" ? ":00:00" : ":00"}`;
+  date.setUTCHours(0, 0, 0, 0);
+  if (unit === "week") date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
+  if (unit === "month" || unit === "quarter" || unit === "year") date.setUTCDate(1);
+  if (unit === "quarter") date.setUTCMonth(Math.floor(date.getUTCMonth() / 3) * 3);
+  if (unit === "year") date.setUTCMonth(0);
+  return utcText(date.getTime());
+}
+
+const MINUTES: Partial<Record<Granularity, number>> = { minute: 1, hour: 60, day: 1_440, week: 10_080 };
+const MONTHS: Partial<Record<Granularity, number>> = { month: 1, quarter: 3, year: 12 };
+
+/** A local time, moved; the last day of a shorter month stands for days that it does not have. */
+export function shifted(local: string, { count, unit }: Offset): string {
+  const date = new Date(`${local.replace(" ", "T")}Z`);
+  const minutes = MINUTES[unit];
+  if (minutes !== undefined) return utcText(date.getTime() + count * minutes * 60_000);
+  const day = date.getUTCDate();
+  date.setUTCDate(1);
+  date.setUTCMonth(date.getUTCMonth() + count * MONTHS[unit]!);
+  const days = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
+  date.setUTCDate(Math.min(day, days));
+  return utcText(date.getTime());
+}
+
+/** The text of a bucket in results. */
+export const bucketText = (start: string, unit: Granularity): string =>
+  unit === "minute" || unit === "hour" ? start.slice(0, 16).replace(" ", "T") : start.slice(0, 10);
+
+const MAX_PERIODS = 2_000;
+
+/** All periods that a range touches. */
+export function periodsOf({ from, until }: Required<TimeRange>, unit: Granularity): string[] {
+  const found: string[] = [];
+  for (let at = startOf(from, unit); at < until; at = shifted(at, { count: 1, unit })) {
+    found.push(bucketText(at, unit));
+    if (found.length > MAX_PERIODS) {
+      throw new MetricError(
+        "unsafe",
+        `The range has more than ${MAX_PERIODS} periods.`,
+        "Use a longer period or a shorter range.",
+      );
+    }
+  }
+  return found;
+}

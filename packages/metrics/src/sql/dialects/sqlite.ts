@@ -1,0 +1,63 @@
+import type { DatePart, SqlDialect } from "../sql-dialect.ts";
+import { doubled, offsetCase } from "../sql-dialect.ts";
+
+const PARTS: Record<Exclude<DatePart, "quarter" | "weekday">, string> = {
+  year: "%Y",
+  month: "%m",
+  day: "%d",
+  hour: "%H",
+};
+const part = (format: string, sql: string): string => `CAST(strftime('${format}', ${sql}) AS INTEGER)`;
+
+/** SQLite has no type for days and times: they are ISO text, and `datetime` and `date` give one form of them. */
+export const sqlite: SqlDialect = {
+  name: "sqlite",
+  quote: (identifier) => doubled(identifier, '"'),
+  text: (value) => doubled(value, "'"),
+  day: (value) => `'${value}'`,
+  instant: (value) => `'${value}'`,
+  nullOf: () => "NULL",
+  stored: ({ type }, sql) => (type === "instant" ? `datetime(${sql})` : type === "day" ? `date(${sql})` : sql),
+  wide: (sql) => sql,
+  divide: (left, right) => `CAST(${left} AS REAL) / NULLIF(${right}, 0)`,
+  exact: (sql) => `${sql} COLLATE BINARY`,
+  display: (sql) => sql,
+  // LIKE ignores case in SQLite; GLOB does not.
+  like: (sql, pattern) =>
+    `${sql} GLOB ${doubled(pattern.replaceAll(/[*?[]/g, "[$&]").replaceAll("%", "*").replaceAll("_", "?"), "'")}`,
+  round: (sql, digits) => `round(${sql}, ${digits})`,
+  length: (sql) => `length(${sql})`,
+  fromEpoch: (sql) => `datetime(${sql}, 'unixepoch')`,
+  average: (sql) => `AVG(${sql})`,
+  median: () => undefined,
+  local: (sql, zone) => `datetime(${sql}, (${offsetCase(sql, zone, (utc) => `'${utc}'`)}) || ' seconds')`,
+  bucket: (sql, unit) => {
+    switch (unit) {
+      case "minute":
+        return `strftime('%Y-%m-%dT%H:%M', ${sql})`;
+      case "hour":
+        return `strftime('%Y-%m-%dT%H:00', ${sql})`;
+      case "day":
+        return `date(${sql})`;
+      case "week":
+        return `date(${sql}, 'weekday 0', '-6 days')`;
+      case "month":
+        return `strftime('%Y-%m-01', ${sql})`;
+      case "quarter":
+        return `strftime('%Y-', ${sql}) || substr('01040710', (${part("%m", sql)} - 1) / 3 * 2 + 1, 2) || '-01'`;
+      case "year":
+        return `strftime('%Y-01-01', ${sql})`;
+    }
+  },
+  shift: (bucket, unit, by) => {
+    const [count, name] =
+      unit === "quarter" ? [by * 3, "months"] : unit === "week" ? [by * 7, "days"] : [by, `${unit}s`];
+    const moved = `${bucket}, '${count >= 0 ? "+" : ""}${count} ${name}'`;
+    return unit === "minute" || unit === "hour" ? `strftime('%Y-%m-%dT%H:%M', ${moved})` : `date(${moved})`;
+  },
+  part: (name, sql) => {
+    if (name === "quarter") return `(${part("%m", sql)} + 2) / 3`;
+    if (name === "weekday") return `(${part("%w", sql)} + 6) % 7 + 1`;
+    return part(PARTS[name], sql);
+  },
+};

@@ -1,0 +1,373 @@
+import { bucket, localTime, monthsBetween, monthsIn, nextMonth, rangeOf } from "./oracle-time.ts";
+import type { Cell, RandomCase, RandomTable, Reference, Row } from "./random-case.ts";
+
+/**
+ * Answers a query by walking from each row of a fact along its references, without joins of tables and without SQL. It shares
+ * no code with the planner. Undefined: the query has no safe answer.
+ */
+export function oracle(given: RandomCase): Map<string, Cell[]> | undefined {
+  try {
+    return new Oracle(given).answer();
+  } catch (error) {
+    if (error instanceof NoAnswer) return undefined;
+    throw error;
+  }
+}
+
+class NoAnswer extends Error {}
+
+interface Step {
+  table: RandomTable;
+  reference: Reference;
+  isReverse: boolean;
+}
+
+/** `[group, period]` to values, where only rows of a fact that count for a measure make a group. */
+type Groups = Map<string, { cells: Cell[]; value: Cell }>;
+
+class Oracle {
+  readonly #given: RandomCase;
+
+  constructor(given: RandomCase) {
+    this.#given = given;
+  }
+
+  answer(): Map<string, Cell[]> {
+    const { metrics, by } = this.#given.query;
+    const values = metrics.map((metric) => this.#metric(metric));
+    const groups = new Map<string, Cell[]>();
+    for (const { current } of values) {
+      for (const part of current) for (const [key, { cells }] of part) groups.set(key, cells);
+    }
+    if (by.length === 0) groups.set("[]", []);
+    return new Map([...groups].map(([key, cells]) => [key, [...cells, ...values.map(({ at }) => at(key))]]));
+  }
+
+  /** Groups of current values, and the value of a metric in a group. */
+  #metric(name: string): { current: Groups[]; at: (key: string) => Cell; isZero: boolean } {
+    const [entity, kind] = [name.slice(0, name.indexOf("_")), name.slice(name.indexOf("_") + 1)];
+    const simple = (of: string, measure: string, back = 0) => {
+      const groups = this.#measure(of, measure, back);
+      const empty = ["rows", "amounts", "words", "flagged"].includes(measure) ? 0 : null;
+      const isZero = !["largest", "smallest", "mean"].includes(measure);
+      return {
+        current: back === 0 ? [groups] : [],
+        at: (key: string): Cell => groups.get(key)?.value ?? empty,
+        isZero,
+      };
+    };
+    if (kind === "ratio") {
+      const [good, rows] = [simple(entity, "good"), simple(entity, "rows")];
+      return {
+        current: [...good.current, ...rows.current],
+        at: (key) => (rows.at(key) === 0 ? null : Number(good.at(key) ?? 0) / Number(rows.at(key))),
+        isZero: false,
+      };
+    }
+    if (kind === "across" || kind === "before") {
+      const file = this.#given.files.find((one) => one.entity === entity)!;
+      const entry = file.metrics![name]!;
+      const text = "derived" in entry ? entry.derived : "";
+      const own = simple(entity, "total");
+      const otherName = /- (\w+)_total \/ 2/.exec(text)?.[1];
+      const other = kind === "before" ? simple(entity, "total", 1) : simple(otherName!, "total");
+      const share = kind === "before" ? 1 : 2;
+      const isSame = kind === "across" && otherName === entity;
+      return {
+        current: [...own.current, ...other.current],
+        at: (key) => {
+          const [left, right] = [own.at(key), other.at(key)];
+          if (left === null && right === null) return null;
+          if (isSame && left === null) return null;
+          return Number(left ?? 0) - Number(right ?? 0) / share;
+        },
+        isZero: false,
+      };
+    }
+    if (kind === "running") return this.#running(entity, "total", () => true);
+    if (kind === "year_to_date")
+      return this.#running(entity, "rows", (period, month) => period.slice(0, 4) === month.slice(0, 4));
+    if (kind === "trailing") return this.#running(entity, "total", (period, month) => monthsBetween(period, month) < 3);
+    return simple(entity, kind);
+  }
+
+  #running(entity: string, measure: "total" | "rows", counts: (period: string, month: string) => boolean) {
+    const { by, where } = this.#given.query;
+    const at = by.findIndex((field) => this.#isOwnTime(field, entity));
+    if (at < 0) throw new NoAnswer();
+    if (!by[at]!.endsWith(".month")) throw new NoAnswer();
+    const own = where.filter((filter) => this.#isOwnTime(filter.field, entity));
+    if (own.some((filter) => "op" in filter)) throw new NoAnswer();
+    const ranges = own.map((filter) => rangeOf(filter));
+    const from =
+      ranges
+        .map((range) => range.from ?? "")
+        .toSorted()
+        .at(-1) ?? "";
+    const until = ranges.flatMap((range) => (range.until ? [range.until] : [])).toSorted()[0];
+    // Only the end of the range cuts rows off; its start only chooses the periods that are shown.
+    const rows = this.#rows(entity, measure, 0, true);
+    const months =
+      from !== "" && until !== undefined
+        ? monthsIn(from, until)
+        : this.#monthsOf(rows, at).filter((month) => month >= from.slice(0, 7));
+    const groups: Groups = new Map();
+    for (const month of months) {
+      const perGroup = new Map<string, { cells: Cell[]; values: Cell[]; count: number }>();
+      for (const { cells, row } of rows) {
+        const period = cells[at];
+        if (typeof period !== "string" || period.slice(0, 7) > month || !counts(period.slice(0, 7), month)) continue;
+        const shown = cells.map((cell, index) => (index === at ? `${month}-01` : cell));
+        const key = JSON.stringify(shown);
+        const group = perGroup.get(key) ?? { cells: shown, values: [], count: 0 };
+        group.values.push(row["amount"]!);
+        group.count += 1;
+        perGroup.set(key, group);
+      }
+      for (const [key, { cells, values, count }] of perGroup) {
+        groups.set(key, { cells, value: measure === "rows" ? count : sum(values) });
+      }
+    }
+    return {
+      current: [groups],
+      at: (key: string): Cell => groups.get(key)?.value ?? (measure === "rows" ? 0 : null),
+      isZero: true,
+    };
+  }
+
+  #monthsOf(rows: readonly { cells: Cell[] }[], at: number): string[] {
+    return [...new Set(rows.flatMap(({ cells }) => (typeof cells[at] === "string" ? [cells[at].slice(0, 7)] : [])))];
+  }
+
+  #measure(entity: string, measure: string, back: number): Groups {
+    if (back > 0 && !this.#given.query.by.some((field) => this.#isOwnTime(field, entity))) {
+      if (!this.#given.query.where.some((filter) => this.#isOwnTime(filter.field, entity))) throw new NoAnswer();
+    }
+    const perGroup = new Map<string, { cells: Cell[]; rows: Row[] }>();
+    for (const { cells, row } of this.#rows(entity, measure, back, false)) {
+      const key = JSON.stringify(cells);
+      const group = perGroup.get(key) ?? { cells, rows: [] };
+      group.rows.push(row);
+      perGroup.set(key, group);
+    }
+    const zone = this.#table(entity).zone;
+    return new Map(
+      [...perGroup].flatMap(([key, { cells, rows }]) => {
+        const value = aggregate(measure, rows, zone);
+        return value === undefined ? [] : [[key, { cells, value }] as const];
+      }),
+    );
+  }
+
+  /** Rows of an entity that pass all filters and count for the measure, with their groups. */
+  #rows(entity: string, measure: string, back: number, ignoresStart: boolean): { cells: Cell[]; row: Row }[] {
+    const table = this.#table(entity);
+    const { by, where, segments } = this.#given.query;
+    const groups = by.map((field) => this.#reader(entity, field));
+    if (back > 0 && by.some((field) => this.#isTime(field) && !this.#isOwnTime(field, entity))) throw new NoAnswer();
+    const filters = this.#filters(entity, [
+      ...where.map((filter) => ({ field: filter.field, test: this.#test(filter, back, ignoresStart, entity) })),
+      ...segments.map((segment) => ({ field: `${segment.split(".")[0]}.word`, whole: isGood })),
+    ]);
+    return table.rows.flatMap((row) => {
+      if (!counts(measure, row) || !filters(row)) return [];
+      const cells = groups.map((read, at) => {
+        const cell = read(row);
+        if (back === 0 || !this.#isOwnTime(by[at]!, entity)) return cell;
+        return typeof cell === "string" ? `${nextMonth(cell.slice(0, 7))}-01` : null;
+      });
+      return [{ cells, row }];
+    });
+  }
+
+  #isTime(field: string): boolean {
+    return field.startsWith("time") || /\.at(\.|$)/.test(field);
+  }
+
+  #isOwnTime(field: string, entity: string): boolean {
+    return (
+      field === "time" || field.startsWith("time.") || field === `${entity}.at` || field.startsWith(`${entity}.at.`)
+    );
+  }
+
+  /** Reads a dimension along references that meet at most one row. */
+  #reader(entity: string, field: string): (row: Row) => Cell {
+    const { owner, name, unit } = parse(field, entity);
+    const way = owner === entity ? [] : this.#way(entity, owner, false);
+    const zone = this.#table(owner).zone;
+    return (row) => {
+      const found = way.reduce<Row | undefined>((at, step) => at && this.#follow(step, at)[0], row);
+      const cell = found?.[name] ?? null;
+      return name === "at" && cell !== null ? bucket(String(cell), unit ?? "minute", zone) : cell;
+    };
+  }
+
+  #filters(
+    entity: string,
+    tests: readonly {
+      field: string;
+      test?: (cell: Cell, zone: string | undefined) => boolean;
+      whole?: (row: Row) => boolean;
+    }[],
+  ) {
+    const perOwner = Map.groupBy(tests, ({ field }) => parse(field, entity).owner);
+    const checks = [...perOwner].map(([owner, all]) => {
+      const way = owner === entity ? [] : this.#way(entity, owner, true);
+      const zone = this.#table(owner).zone;
+      return (row: Row): boolean => {
+        const ends = way.reduce<Row[]>((rows, step) => rows.flatMap((at) => this.#follow(step, at)), [row]);
+        const isToOne = way.every((step) => this.#isToOne(step));
+        // A missing row has NULL in every column.
+        const candidates = ends.length === 0 && isToOne ? [{}] : ends;
+        return candidates.some((end: Row) =>
+          all.every(({ field, test, whole }) =>
+            whole ? whole(end) : test!(end[parse(field, entity).name] ?? null, zone),
+          ),
+        );
+      };
+    });
+    return (row: Row): boolean => checks.every((check) => check(row));
+  }
+
+  #test(filter: RandomCase["query"]["where"][number], back: number, ignoresStart: boolean, entity: string) {
+    const isOwn = this.#isOwnTime(filter.field, entity);
+    return (cell: Cell, zone: string | undefined): boolean => {
+      if (!("op" in filter)) {
+        const { from, until } = rangeOf(filter, isOwn ? back : 0);
+        if (cell === null) return false;
+        const local = localTime(String(cell), zone);
+        return (
+          (from === undefined || (ignoresStart && isOwn) || local >= from) && (until === undefined || local < until)
+        );
+      }
+      if (filter.op === "is_null") return cell === null;
+      if (cell === null) return false;
+      if (filter.op === "=") return cell === filter.value;
+      if (filter.op === "!=") return cell !== filter.value;
+      if (filter.op === "in") return filter.values.includes(cell);
+      throw new Error(filter.op);
+    };
+  }
+
+  #table(name: string): RandomTable {
+    return this.#given.tables.find((table) => table.name === name)!;
+  }
+
+  #follow({ reference, isReverse, table }: Step, row: Row): Row[] {
+    const key = this.#table(reference.to).key;
+    const [from, to] = isReverse ? [key, reference.columns] : [reference.columns, key];
+    const rows = isReverse ? table.rows : this.#table(reference.to).rows;
+    return rows.filter((other) =>
+      from.every((column, at) => (row[column] ?? null) !== null && row[column] === other[to[at]!]),
+    );
+  }
+
+  #isToOne({ isReverse, table, reference }: Step): boolean {
+    return !isReverse || table.unique.includes(reference.role);
+  }
+
+  #way(from: string, to: string, mayBeMany: boolean): Step[] {
+    const direct = this.#table(from).references.filter((reference) => reference.to === to);
+    if (direct.length === 1) return [{ table: this.#table(from), reference: direct[0]!, isReverse: false }];
+    for (const many of mayBeMany ? [false, true] : [false]) {
+      const ways = this.#ways(from, to, many);
+      if (ways.length === 0) continue;
+      const length = Math.min(...ways.map((way) => way.length));
+      const shortest = ways.filter((way) => way.length === length);
+      if (shortest.length > 1) throw new NoAnswer();
+      return shortest[0]!;
+    }
+    throw new NoAnswer();
+  }
+
+  #ways(from: string, to: string, mayBeMany: boolean): Step[][] {
+    const found: Step[][] = [];
+    const walk = (at: string, way: Step[], seen: readonly string[]): void => {
+      if (at === to) return void found.push(way);
+      const steps = this.#given.tables.flatMap((table) =>
+        table.references.flatMap((reference): { step: Step; next: string }[] => [
+          ...(table.name === at ? [{ step: { table, reference, isReverse: false }, next: reference.to }] : []),
+          ...(reference.to === at ? [{ step: { table, reference, isReverse: true }, next: table.name }] : []),
+        ]),
+      );
+      for (const { step, next } of steps) {
+        if (seen.includes(next) || (!mayBeMany && !this.#isToOne(step))) continue;
+        walk(next, [...way, step], [...seen, next]);
+      }
+    };
+    walk(from, [], [from]);
+    return found;
+  }
+}
+
+function parse(field: string, entity: string): { owner: string; name: string; unit?: string } {
+  const parts = field.split(".");
+  if (parts[0] === "time") return { owner: entity, name: "at", unit: parts[1] };
+  return { owner: parts[0]!, name: parts[1]!, unit: parts[2] };
+}
+
+const isGood = (row: Row): boolean => ["a", "b"].includes(String(row["word"] ?? "")) && Number(row["amount"] ?? 0) > 0;
+
+function counts(measure: string, row: Row): boolean {
+  if (measure === "good") return isGood(row);
+  return measure !== "flagged" || row["flag"] === true;
+}
+
+const numbers = (cells: readonly (Cell | undefined)[]): number[] =>
+  cells.flatMap((cell) => (typeof cell === "number" ? [cell] : []));
+const sum = (cells: readonly (Cell | undefined)[]): Cell => {
+  const known = numbers(cells);
+  return known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
+};
+
+/** Undefined: no row of the group counts. */
+function aggregate(measure: string, rows: readonly Row[], zone: string | undefined): Cell | undefined {
+  const amounts = rows.map((row) => row["amount"]);
+  const known = numbers(amounts);
+  switch (measure) {
+    case "rows":
+    case "flagged":
+      return rows.length;
+    case "amounts":
+      return known.length;
+    case "words":
+      return new Set(rows.flatMap((row) => (row["word"] === null ? [] : [row["word"]]))).size;
+    case "largest":
+      return known.length === 0 ? null : Math.max(...known);
+    case "smallest":
+      return known.length === 0 ? null : Math.min(...known);
+    case "mean":
+      return known.length === 0 ? null : known.reduce((a, b) => a + b, 0) / known.length;
+    case "good":
+      return sum(known.map((amount) => amount * 2));
+    case "latest":
+    case "first":
+      return edge(rows, measure === "first", zone);
+    case "latest_each": {
+      const each = [...Map.groupBy(rows, (row) => row["word"]).values()].map((part) => edge(part, false, zone));
+      return each.every((value) => value === undefined) ? undefined : sum(each);
+    }
+    case "typical": {
+      const timed = rows.filter((row) => row["at"] !== null);
+      if (timed.length === 0) return undefined;
+      const perTime = [...Map.groupBy(timed, (row) => bucket(String(row["at"]), "minute", zone)).values()];
+      const sums = numbers(perTime.map((part) => sum(part.map((row) => row["amount"]))));
+      return sums.length === 0 ? null : sums.reduce((a, b) => a + b, 0) / sums.length;
+    }
+    default:
+      return sum(amounts);
+  }
+}
+
+function edge(rows: readonly Row[], isFirst: boolean, zone: string | undefined): Cell | undefined {
+  const times = rows
+    .flatMap((row) => (row["at"] === null ? [] : [bucket(String(row["at"]), "minute", zone)]))
+    .toSorted();
+  const wanted = isFirst ? times[0] : times.at(-1);
+  if (wanted === undefined) return undefined;
+  return sum(
+    rows
+      .filter((row) => row["at"] !== null && bucket(String(row["at"]), "minute", zone) === wanted)
+      .map((row) => row["amount"]),
+  );
+}
