@@ -63,6 +63,11 @@ async function find(file: string, run?: Run): Promise<readonly Relationship[]> {
     table,
     profile: profiles.find(({ schema, name }) => schema === table.schema && name === table.name),
   }));
-  const found = await findJoins(run, scanned, { name: "bench", connection, config: configSchema.parse({}).scan });
+  const found = await findJoins(
+    run,
+    scanned,
+    { tables: scanned, mayStore: () => true },
+    { name: "bench", connection, config: configSchema.parse({}).scan },
+  );
   return found?.relationships ?? [];
 }

@@ -6,6 +6,8 @@ import { type Measured, measureJoins } from "./measure-joins.ts";
 import { type BenchRun, openModel } from "./open-model.ts";
 import { anotherHand } from "./schemas/another-hand.ts";
 import { heldOut } from "./schemas/held-out.ts";
+import { messy } from "./schemas/messy.ts";
+import { secondLook } from "./schemas/second-look.ts";
 import { type Schema, writeSchema } from "./schemas/schema.ts";
 import { tuning } from "./schemas/tuning.ts";
 import { wellKnown } from "./schemas/well-known.ts";
@@ -50,6 +52,8 @@ export async function run(args: string[]): Promise<void> {
             ["Generated, after well-known schemas", wellKnown.map((schema) => generate(schema, folder))],
             ["Generated, held out", heldOut.map((schema) => generate(schema, folder))],
             ["Generated, by another hand", anotherHand.map((schema) => generate(schema, folder))],
+            ["Generated, messy", messy.map((schema) => generate(schema, folder))],
+            ["Generated, second look", secondLook.map((schema) => generate(schema, folder))],
           ];
     for (const [title, databases] of groups) {
       if (

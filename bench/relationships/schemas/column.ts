@@ -79,6 +79,10 @@ export interface ReferenceOptions {
   undeclared?: boolean;
   /** Written instead of null. */
   none?: Cell;
+  /** Share of values whose target is gone. */
+  orphans?: number;
+  /** For text: padded with zeros to so many digits. */
+  padded?: number;
 }
 
 /** A reference to `table.column`; to its own table, only to rows made before. */
@@ -92,11 +96,20 @@ export const to = (target: string, options: ReferenceOptions = {}): ColumnSpec =
       const [from, until] = options.only ?? [0, rows.length];
       if (rows.length === 0 || random() < (options.nulls ?? 0)) return options.none ?? null;
       const share = options.skew ? random() ** 3 : random();
-      const value = rows[Math.min(rows.length - 1, from + Math.floor(share * (until - from)))]![name] ?? null;
+      const found = rows[Math.min(rows.length - 1, from + Math.floor(share * (until - from)))]![name] ?? null;
+      const value = options.orphans && random() < options.orphans ? orphanOf(found) : found;
+      if (options.padded !== undefined && value !== null) return String(value).padStart(options.padded, "0");
       return options.type?.startsWith("TEXT") && value !== null ? String(value) : value;
     },
   };
 };
+
+/** Like the value, and in no row. */
+function orphanOf(value: Cell): Cell {
+  if (typeof value === "number") return value + 900_000;
+  const text = String(value);
+  return text.length === 36 ? `00000000${text.slice(8)}` : `${text.slice(0, -1)}~`;
+}
 
 /** Part of a composite reference: all parts of one slot come from one row of the target. */
 export const part = (target: string, type = "INTEGER", slot = target.split(".")[0]!): ColumnSpec => {

@@ -1,5 +1,5 @@
 import type { Candidate } from "./join-candidates.ts";
-import { isNamed, ACCEPT_POINTS, type Judgement, REVIEW_POINTS } from "./score.ts";
+import { isNamed, ACCEPT_POINTS, type Judgement, REVIEW_POINTS, sharesPrefix } from "./score.ts";
 
 export interface Judged extends Judgement {
   candidate: Candidate;
@@ -34,7 +34,7 @@ export function chooseTargets(judged: readonly Judged[]): Choice[] {
         confidence: Math.min(next.confidence, 0.5),
         why: [...next.why, tie(best!)],
       });
-    } else choices.push({ ...best!, status: best!.points >= ACCEPT_POINTS ? "accepted" : "review" });
+    } else choices.push({ ...best!, status: isAccepted(best!) ? "accepted" : "review" });
     for (const other of others.slice(0, REJECTED_PER_COLUMN)) {
       if (choices.some((choice) => choice.candidate === other.candidate)) continue;
       if (!isNamed(other.candidate) && !other.candidate.suggestion) continue;
@@ -45,10 +45,19 @@ export function chooseTargets(judged: readonly Judged[]): Choice[] {
   return choices.map((choice) => withoutCopies(choice, choices));
 }
 
+/** Names and types alone are not enough: they match by chance in a schema of many tables. */
+const isAccepted = ({ points, isCompared }: Judged): boolean => isCompared && points >= ACCEPT_POINTS;
+
 /** Of several tables with the same key, the one with the most rows is the origin. */
 function withHubFirst(judged: Judged, _: number, rivals: readonly Judged[]): Judged {
   const rows = ({ candidate }: Judged) => candidate.to.table.rows ?? 0;
   const alike = rivals.filter(({ candidate }) => candidate.to.name === judged.candidate.to.name && isNamed(candidate));
+  // north_order belongs to north_customer, however many customers the west has.
+  const isNear = ({ candidate: { from, to } }: Judged) =>
+    from.table.name.schema === to.table.name.schema && sharesPrefix(from.table, to.table);
+  const isAway = (each: Judged) => each.candidate.from.table.name.schema !== each.candidate.to.table.name.schema;
+  if (!isNear(judged) && alike.some(isNear)) return judged;
+  if (isAway(judged) && !alike.every(isAway)) return judged;
   const isHub = alike.length > 1 && alike.every((other) => other === judged || rows(other) < rows(judged));
   return isHub ? { ...judged, points: judged.points + 0.3 } : judged;
 }

@@ -1,8 +1,10 @@
 import type { SuggestedComposite } from "./check-suggestions.ts";
 import { nameEvidence } from "./names/name-evidence.ts";
-import type { Overlap, Probe, Prober } from "./data/prober.ts";
+import type { Overlap } from "./data/overlap.ts";
+import type { Probe, Prober } from "./data/prober.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
 import type { Key } from "./keys/table-keys.ts";
+import { readsLikeReference, roleEvidence } from "./names/roles.ts";
 import type { Vocabulary } from "./names/vocabulary.ts";
 
 /** Columns of one table that together may refer to a composite key. */
@@ -155,7 +157,11 @@ function standsFor(
   if (target && (target === other || target === theirs)) return { score: 0.9, role };
   if (target || other) return NOT_AT_ALL;
   // customer_id for the id of customers, where (tenant, id) is the key.
-  return name.score >= 0.85 ? { score: 0.85, role } : NOT_AT_ALL;
+  if (name.score >= 0.85) return { score: 0.85, role };
+  // account_manager_no for the number of staff: a role of persons.
+  const isInRole =
+    readsLikeReference(mine, vocabulary) >= 1 && roleEvidence(mine, theirs.table, vocabulary).points >= 2;
+  return isInRole && !own.includes(mine) ? { score: 0.85, role } : NOT_AT_ALL;
 }
 
 const MIN_BITS = 10;
@@ -176,13 +182,15 @@ function judgeComposite(
   const numbers = inner.some((column) => vocabulary.read(column).some(({ idWords }) => idWords.length > 0));
   if (!overlap || overlap.checked === 0) {
     if (!suggestion && (inner.length === 0 || inner.length === key.columns.length)) return undefined;
-    why.push("There are no values to compare.");
+    const isEmpty = overlap !== undefined || !hasRows(from[0]!.table) || !hasRows(key.table);
+    why.push(isEmpty ? "There are no values to compare." : "Their values were not compared.");
+    const isAccepted = isEmpty && numbers;
     return {
       from,
       key,
       isNamed,
-      status: numbers ? "accepted" : "review",
-      confidence: numbers ? 0.8 : 0.55,
+      status: isAccepted ? "accepted" : "review",
+      confidence: isAccepted ? 0.8 : 0.55,
       why,
       overlap,
     };

@@ -1,4 +1,5 @@
-import type { Connection, Table } from "@tandem/connectors";
+import type { Connection, Table, TableName } from "@tandem/connectors";
+import { inParallel } from "@tandem/protocol";
 import {
   type Candidate,
   candidatesByName,
@@ -15,21 +16,25 @@ import { declaredRelationships } from "./declared-relationships.ts";
 import { type Choice, chooseTargets } from "./choose-targets.ts";
 import { extensionCandidates } from "./extensions.ts";
 import { findPolymorphicLinks } from "./polymorphic-links.ts";
-import { Prober } from "./data/prober.ts";
-import type { TableProfile } from "./data/profile.ts";
+import { type NotCompared, Prober, VALUES_PER_PROBE } from "./data/prober.ts";
+import type { TableProfile, VerifiedKey } from "./data/profile.ts";
 import { personLikeness, readsLikeReference } from "./names/roles.ts";
 import type { JoinEnd, Relationship, Suggestion } from "./relationship.ts";
 import { isNamed, judge, type SchemaFacts } from "./score.ts";
 import { selfOrders } from "./data/self-orders.ts";
 import { type ColumnFacts, tableFacts, type TableFacts, tableId } from "./data/table-facts.ts";
 import { type Key, keysOf } from "./keys/table-keys.ts";
+import { screenByExamples } from "./data/value-screen.ts";
+import { ValueIndex } from "./keys/value-index.ts";
 import { counts } from "./data/value-evidence.ts";
 import { Vocabulary } from "./names/vocabulary.ts";
 
 export interface FindOptions {
-  /** Maximum number of probes; many share a query. */
-  probes?: number;
-  /** Time limit for all probes. */
+  /** Maximum number of column pairs whose values are compared. Default: 400 and 25 per table. */
+  pairs?: number;
+  /** Maximum number of queries. Default: 2,000 and 5 per table. */
+  queries?: number;
+  /** Time limit for all comparisons. Default: two minutes. */
   timeMs?: number;
   /** Time limit per query. */
   queryTimeoutMs?: number;
@@ -44,20 +49,32 @@ export interface FindInput {
   suggest?: (found: readonly Relationship[]) => Promise<readonly Suggestion[]>;
   options?: FindOptions;
   signal?: AbortSignal;
-  onProgress?: (stage: FindStage) => void;
+  onProgress?: (progress: FindProgress) => void;
 }
 
-export type FindStage = "names" | "values" | "choices" | "composite keys" | "uniqueness";
+type FindStage = "names" | "values" | "choices" | "composite keys" | "uniqueness";
+
+export interface FindProgress {
+  stage: FindStage;
+  /** Columns, pairs or keys, as far as the stage counts them. */
+  done: number;
+  total: number | null;
+}
 
 export interface Findings {
   /** Accepted and for review, then rejected ones with some support. */
   relationships: Relationship[];
+  /** Undeclared keys of several columns: no two rows of the table are equal in them. */
+  compositeKeys: (VerifiedKey & { table: TableName })[];
   /** Suggestions with unknown tables or columns, with the reason. */
   unusable: { suggestion: Suggestion; reason: string }[];
-  /** Probes asked, and those unanswered for lack of budget or time, or because of errors. */
+  /** Number of pairs compared. */
   asked: number;
-  unanswered: number;
+  /** Pairs left out because a budget was used up or a query failed. They are never accepted. */
+  notCompared: NotCompared;
 }
+
+const CONCURRENCY = 4;
 
 /** Finds references by names, types, keys and values, and learns from the schema's clear cases. */
 export async function findRelationships(input: FindInput): Promise<Findings> {
@@ -68,15 +85,19 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
     .filter(({ type }) => type === "table")
     .map((table) => tableFacts(table, profiles.get(tableId(table))));
   const limits = () => ({
-    probes: options.probes ?? 400 + 25 * tables.length,
+    pairs: options.pairs ?? 400 + 25 * tables.length,
+    queries: options.queries ?? 2_000 + 5 * tables.length,
     deadline: Date.now() + (options.timeMs ?? 120_000),
     timeoutMs: options.queryTimeoutMs ?? 15_000,
-    concurrency: options.concurrency ?? 4,
+    concurrency: options.concurrency ?? CONCURRENCY,
     signal,
   });
   const prober = new Prober(connection, limits());
 
-  onProgress?.("names");
+  const progress = (stage: FindStage) => (done: number, total: number) => onProgress?.({ stage, done, total });
+  const start = (stage: FindStage) => onProgress?.({ stage, done: 0, total: null });
+
+  start("names");
   const vocabulary = new Vocabulary(tables);
   const keys = new Map<TableFacts, Key[]>(tables.map((table) => [table, keysOf(table, vocabulary)]));
   const declared = declaredRelationships(tables, keys);
@@ -85,9 +106,13 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const copies = copiesAmong(tables);
   const allKeys = [...keys.values()].flat();
   const byKind = keysByKind(allKeys);
-  const byName = [...candidatesByName(columns, keys, vocabulary), ...extensionCandidates(tables, keys, vocabulary)];
+  const byValues = new ValueIndex(allKeys);
+  const byName = [
+    ...(await candidatesByName(columns, keys, vocabulary, progress("names"))),
+    ...extensionCandidates(tables, keys, vocabulary),
+  ];
   const byValueOf = once((column: ColumnFacts) =>
-    candidatesByValue(column, byKind, vocabulary).filter(
+    candidatesByValue(column, byValues, vocabulary).filter(
       ({ key }) => copies.get(column.table) !== key.table && !sameTableKey(column, key, keys),
     ),
   );
@@ -107,8 +132,8 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
       ...byName,
     ]).filter(({ from, key }) => copies.get(from.table) !== key.table);
 
-    onProgress?.("values");
-    await askAbout(candidates, prober);
+    start("values");
+    await askAbout(candidates, prober, progress("values"));
     const around: SchemaFacts = {
       vocabulary,
       ...learn(candidates, tables, prober, declared.claimed),
@@ -120,21 +145,23 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
     };
     const clear = new Set(candidates.filter((each) => isClear(each, prober)).map(({ from }) => from));
     const unclear = columns.filter((column) => !clear.has(column) && mayBeReference(column, keys, around));
-    const byValue = unclear.flatMap(byValueOf);
+    const byValue = mostFitting(await screenByExamples(unclear.flatMap(byValueOf), prober));
     const byRole = columns
       .filter((column) => !clear.has(column) && !isOwnKey(column, keys) && readsLikeReference(column, vocabulary) > 0)
       .flatMap(byRoleOf);
     const all = merge([...candidates, ...byRole, ...byValue]);
-    await askAbout(all, prober);
+    await askAbout(all, prober, progress("values"));
     around.selfOrder = await selfOrders(all, prober);
 
-    onProgress?.("choices");
+    start("choices");
     const judged = all.map((candidate) => ({ candidate, ...judge(candidate, answer(candidate, prober), around) }));
     const byColumn = Map.groupBy(all, ({ from }) => from);
     const polymorphic = await findPolymorphicLinks(tables, keys, byColumn, { vocabulary, prober });
-    const choices = chooseTargets(judged.filter(({ candidate }) => !polymorphic.columns.has(candidate.from)));
+    const choices = chooseTargets(judged.filter(({ candidate }) => !polymorphic.columns.has(candidate.from))).map(
+      (choice) => leftOpen(choice, polymorphic.undecided.get(choice.candidate.from)),
+    );
 
-    onProgress?.("composite keys");
+    start("composite keys");
     const referents = new Map([
       ...declared.referents,
       ...accepted(choices).map(({ candidate }) => [candidate.from, candidate.to] as const),
@@ -143,17 +170,17 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
       await findCompositeLinks(tables, keys, { vocabulary, referents, copies, prober, suggested: suggested.composites })
     ).filter(({ from }) => !declared.composites.has(from.map(({ name }) => `${from[0]!.table.id}.${name}`).join()));
 
-    onProgress?.("uniqueness");
-    await verifyUniqueness(choices, prober);
+    start("uniqueness");
+    await verifyUniqueness(choices, prober, options.concurrency ?? CONCURRENCY);
 
     const relationships: Relationship[] = [
       ...declared.relationships,
       ...choices.map((choice) => relationshipOf(choice, prober)),
-      ...polymorphic.links.map(({ from, key, when, overlap, confidence, why }): Relationship => ({
+      ...polymorphic.links.map(({ from, key, when, overlap, status, confidence, why }): Relationship => ({
         from: end([from]),
         to: end(key.columns),
         origin: "data",
-        status: "accepted",
+        status,
         confidence,
         cardinality: "many-to-one",
         when,
@@ -176,11 +203,22 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
         relationships,
         composite.filter(({ status }) => status === "accepted").map(({ from }) => from),
       ),
+      compositeKeys: [...keys.values()]
+        .flat()
+        .filter(({ columns, unique }) => columns.length > 1 && unique === "counted")
+        .map(({ table, columns }) => ({ table: table.name, columns: columns.map(({ name }) => name), of: "all" })),
       unusable: suggested.unusable,
       asked: prober.asked,
-      unanswered: prober.unanswered,
+      notCompared: prober.notCompared,
     };
   }
+}
+
+/** target_id with a number in target_type refers to one of several tables; its rows must not all join one of them. */
+function leftOpen(choice: Choice, type: ColumnFacts | undefined): Choice {
+  if (!type || choice.status !== "accepted") return choice;
+  const why = `${type.name} decides which table it refers to.`;
+  return { ...choice, status: "review", confidence: Math.min(0.5, choice.confidence), why: [...choice.why, why] };
 }
 
 /** Memoised, because it is expensive and used in both rounds. */
@@ -195,11 +233,27 @@ function once<K extends object, V>(compute: (key: K) => V): (key: K) => V {
 const accepted = (choices: readonly Choice[]): Choice[] => choices.filter(({ status }) => status === "accepted");
 const answer = ({ from, to }: Candidate, prober: Prober) => prober.answerTo({ from: [from], to: [to] });
 
-async function askAbout(candidates: readonly Candidate[], prober: Prober): Promise<void> {
+async function askAbout(
+  candidates: readonly Candidate[],
+  prober: Prober,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
   const worth = candidates.filter(({ from, to }) => from.filled > 0 && to.table.rows !== undefined);
   const ranked = worth.toSorted((a, b) => b.name.score - a.name.score);
-  await prober.ask(ranked.map(({ from, to }) => ({ from: [from], to: [to] })));
+  await prober.ask(
+    ranked.map(({ from, to }) => ({ from: [from], to: [to] })),
+    onProgress,
+  );
 }
+
+const BY_VALUE_PER_COLUMN = 6;
+
+/** The tightest fits of each column; candidates come in that order. */
+const mostFitting = (candidates: readonly Candidate[]): Candidate[] =>
+  [...Map.groupBy(candidates, ({ from }) => from).values()].flatMap((each) =>
+    each.slice(0, each[0]!.from.kind === "uuid" ? UUID_KEYS_PER_COLUMN : BY_VALUE_PER_COLUMN),
+  );
+const UUID_KEYS_PER_COLUMN = 40;
 
 /** The same pair may come from a name, a value and a suggestion. */
 function merge(candidates: readonly Candidate[]): Candidate[] {
@@ -259,7 +313,10 @@ function evidenceOf(
   from: ColumnFacts,
   unique: boolean,
 ): Relationship["evidence"] {
-  return overlap && { checked: overlap.checked, found: overlap.found, nulls: from.profile?.nulls ?? 0, unique };
+  if (!overlap) return undefined;
+  const { checked, found } = overlap;
+  const of = from.table.seenWhole && checked < VALUES_PER_PROBE ? "all" : "sample";
+  return { checked, found, of, nulls: from.profile?.nulls ?? 0, unique };
 }
 
 function relationshipOf({ candidate, status, confidence, why }: Choice, prober: Prober): Relationship {
@@ -295,18 +352,18 @@ function withoutImplied(
 }
 
 /** Undeclared keys that were only sampled are counted completely before they are used. */
-async function verifyUniqueness(choices: Choice[], prober: Prober): Promise<void> {
+async function verifyUniqueness(choices: Choice[], prober: Prober, concurrency: number): Promise<void> {
   const resting = choices.filter(
     ({ status, candidate: { key } }) => status !== "rejected" && key.unique === "counted" && !key.table.seenWhole,
   );
-  for (const [key, links] of Map.groupBy(resting, ({ candidate }) => candidate.key)) {
+  await inParallel([...Map.groupBy(resting, ({ candidate }) => candidate.key)], concurrency, async ([key, links]) => {
     const unique = await isUnique(key, prober);
     for (const link of links) {
       if (unique === false) [link.status, link.confidence] = ["rejected", 0.05];
       if (unique === false) link.why.push("What it would refer to is not unique.");
       if (unique === undefined) link.why.push("Whether what it refers to is unique was seen in a sample only.");
     }
-  }
+  });
 }
 
 async function isUnique({ table, columns }: Key, prober: Prober): Promise<boolean | undefined> {

@@ -1,10 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import type { ColumnKind } from "@tandem/connectors";
 import { type NameEvidence, nameEvidence, ownership } from "./names/name-evidence.ts";
 import { KeyIndex } from "./keys/key-index.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
-import { roleEvidence } from "./names/roles.ts";
+import { hasRole, roleEvidence } from "./names/roles.ts";
 import { isMainFor, type Key } from "./keys/table-keys.ts";
-import { density } from "./data/value-evidence.ts";
+import type { ValueIndex } from "./keys/value-index.ts";
 import type { Vocabulary } from "./names/vocabulary.ts";
 
 /** A column that may refer to a key. */
@@ -19,8 +20,10 @@ export interface Candidate {
 
 const LEAST_NAME = 0.4;
 const BY_NAME_PER_COLUMN = 8;
-const BY_VALUE_PER_COLUMN = 6;
-const UUID_KEYS_PER_COLUMN = 40;
+const COLUMNS_BEFORE_YIELD = 1_000;
+const BY_RANGE_PER_COLUMN = 6;
+/** Text and UUIDs are screened by a few examples first. */
+const BY_VALUE_PER_COLUMN = 40;
 
 /** Whether a column identifies its own rows and is not a reference. */
 export function isOwnKey(column: ColumnFacts, keys: ReadonlyMap<TableFacts, readonly Key[]>): boolean {
@@ -28,26 +31,40 @@ export function isOwnKey(column: ColumnFacts, keys: ReadonlyMap<TableFacts, read
   return primary?.columns.length === 1 && primary.columns[0] === column;
 }
 
-/** The best pairs by name for each column. */
-export function candidatesByName(
+/** The best pairs by name for each column. Yields to other work in between: a large schema takes seconds. */
+export async function candidatesByName(
   columns: readonly ColumnFacts[],
   keys: ReadonlyMap<TableFacts, readonly Key[]>,
   vocabulary: Vocabulary,
-): Candidate[] {
+  onProgress?: (done: number, total: number) => void,
+): Promise<Candidate[]> {
   const index = new KeyIndex([...keys.values()].flat(), vocabulary);
-  return columns.flatMap((from) => {
-    const near = index.near(from);
-    const found: Candidate[] = [];
-    for (const key of near) {
-      const [to] = key.columns;
-      if (!to || to === from || kindFit(from, to) === 0) continue;
-      const name = nameEvidence(from, key, vocabulary, index.commonness(key));
-      if (name.score < LEAST_NAME) continue;
-      if (isOwnKey(from, keys) && !isInherited(from, key, name, vocabulary)) continue;
-      found.push({ from, key, to, name });
-    }
-    return found.toSorted((a, b) => b.name.score - a.name.score).slice(0, BY_NAME_PER_COLUMN);
-  });
+  const candidates: Candidate[] = [];
+  for (const [at, from] of columns.entries()) {
+    candidates.push(...nearByName(from, index, keys, vocabulary));
+    if ((at + 1) % COLUMNS_BEFORE_YIELD > 0) continue;
+    onProgress?.(at + 1, columns.length);
+    await setImmediate();
+  }
+  return candidates;
+}
+
+function nearByName(
+  from: ColumnFacts,
+  index: KeyIndex,
+  keys: ReadonlyMap<TableFacts, readonly Key[]>,
+  vocabulary: Vocabulary,
+): Candidate[] {
+  const found: Candidate[] = [];
+  for (const key of index.near(from)) {
+    const [to] = key.columns;
+    if (!to || to === from || kindFit(from, to) === 0) continue;
+    const name = nameEvidence(from, key, vocabulary, index.commonness(key));
+    if (name.score < LEAST_NAME) continue;
+    if (isOwnKey(from, keys) && !isInherited(from, key, name, vocabulary)) continue;
+    found.push({ from, key, to, name });
+  }
+  return found.toSorted((a, b) => b.name.score - a.name.score).slice(0, BY_NAME_PER_COLUMN);
 }
 
 /**
@@ -76,6 +93,7 @@ export const keysByKind = (keys: readonly Key[]): KeysByKind =>
 
 /** Pairs by role if the name contains no table: `parent_id`, `created_by`, `ManagerID`. */
 export function candidatesByRole(from: ColumnFacts, keys: KeysByKind, vocabulary: Vocabulary): Candidate[] {
+  if (!hasRole(from, vocabulary)) return [];
   return (keys.get(from.kind) ?? []).flatMap((key): Candidate[] => {
     const to = key.columns[0]!;
     if (!isMainFor(key, from) || to === from || kindFit(from, to) < 1) return [];
@@ -85,44 +103,10 @@ export function candidatesByRole(from: ColumnFacts, keys: KeysByKind, vocabulary
 }
 
 /** Pairs by value, tightest fit first. */
-export function candidatesByValue(from: ColumnFacts, keys: KeysByKind, vocabulary: Vocabulary): Candidate[] {
+export function candidatesByValue(from: ColumnFacts, index: ValueIndex, vocabulary: Vocabulary): Candidate[] {
   const { profile } = from;
   if (!profile || profile.distinct === 0) return [];
-  const possible = (keys.get(from.kind) ?? []).filter((key) => {
-    const to = key.columns[0]!;
-    if (to === from || !to.table.rows || !couldContain(to, from) || kindFit(from, to) < 1) return false;
-    return key.primary || key.unique === "declared" || (isMainFor(key, from) && isCode(to));
-  });
-  const limit = from.kind === "uuid" ? UUID_KEYS_PER_COLUMN : BY_VALUE_PER_COLUMN;
-  return possible
-    .map((key) => ({ key, to: key.columns[0]!, room: roomIn(key.columns[0]!, from) }))
-    .toSorted((a, b) => a.room - b.room)
-    .slice(0, limit)
-    .map(({ key, to }) => ({ from, key, to, name: nameEvidence(from, key, vocabulary) }));
-}
-
-/** Short text without spaces, which identifies rows instead of describing them. */
-const isCode = ({ kind, profile }: ColumnFacts): boolean =>
-  kind === "uuid" ||
-  (kind === "text" &&
-    (profile?.lengths?.[1] ?? 0) <= 40 &&
-    (profile?.samples ?? []).every((value) => !/\s/.test(String(value))));
-
-function couldContain(to: ColumnFacts, from: ColumnFacts): boolean {
-  if ((from.profile?.distinct ?? 0) > (to.table.rows ?? 0)) return false;
-  if (from.kind === "integer") {
-    if (from.min === undefined || to.min === undefined || from.max === undefined || to.max === undefined) return true;
-    return from.min >= to.min && from.max <= to.max;
-  }
-  const [mine, theirs] = [from.profile?.lengths, to.profile?.lengths];
-  if (!mine || !theirs || !to.table.seenWhole) return true;
-  return mine[0] >= theirs[0] && mine[1] <= theirs[1];
-}
-
-/** Unused capacity of the key's range: less is a tighter fit. Sparse keys first. */
-function roomIn(to: ColumnFacts, from: ColumnFacts): number {
-  if (to.kind === "integer" && to.max !== undefined && from.max !== undefined) {
-    return density(to) < 0.5 ? -1 : to.max - from.max;
-  }
-  return (to.table.rows ?? 0) - (from.profile?.distinct ?? 0);
+  return index
+    .near(from, from.kind === "integer" ? BY_RANGE_PER_COLUMN : BY_VALUE_PER_COLUMN)
+    .map((key) => ({ from, key, to: key.columns[0]!, name: nameEvidence(from, key, vocabulary) }));
 }

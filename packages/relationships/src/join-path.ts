@@ -12,14 +12,24 @@ export interface JoinStep {
   condition: string;
   confidence: number;
   status: "accepted" | "review";
+  /** Of a polymorphic reference: only rows of the referring table with this value. */
+  when?: { table: TableName; column: string; equals: string };
 }
 
 export interface JoinPath {
   steps: readonly JoinStep[];
   /** Product of the steps' confidences. */
   confidence: number;
-  /** Pitfalls when joining and aggregating, in sentences. */
-  warnings: readonly string[];
+  /** Tables whose rows the joins repeat: sums over their columns are too high. */
+  inflated: readonly InflatedTable[];
+}
+
+export interface InflatedTable {
+  /** Position on the path: 0 is the first table. */
+  position: number;
+  table: TableName;
+  /** `fan-out`: a later step meets many rows. `lookup`: many rows of an earlier table refer to one of it. */
+  reason: "fan-out" | "lookup";
 }
 
 export interface JoinPathOptions {
@@ -38,63 +48,128 @@ const costOf = (step: JoinStep): number =>
   (step.cardinality === "one-to-many" ? FAN_OUT : 0) -
   2 * Math.log(Math.max(step.confidence, 0.01)) +
   (step.status === "review" ? 3 : 0);
+const crossingCost = (last: JoinStep | undefined, step: JoinStep): number =>
+  last?.cardinality === "many-to-one" && step.cardinality === "one-to-many" ? CROSSING : 0;
 
-interface Way {
-  table: string;
-  cost: number;
-  path: readonly JoinStep[];
-}
+/** Paths that cost little more than the best are as good: their meaning differs, and only the question can decide. */
+const AS_GOOD = 0.6;
+const MAX_CHOICES = 12;
+/** Bounds the search in a densely joined schema. */
+const MAX_VISITS = 20_000;
 
-/** The cheapest trustworthy path between two tables, or undefined. */
-export function joinPath(
+/** The cheapest trustworthy path between two tables, with others that are as good. Empty if there is none. */
+export function joinPaths(
   relationships: readonly Relationship[],
   from: TableName,
   to: TableName,
   { includeReview = false, maxSteps = 8 }: JoinPathOptions = {},
-): JoinPath | undefined {
-  const steps = new Map<string, JoinStep[]>();
-  for (const relationship of relationships) {
-    if (relationship.status === "rejected" || (relationship.status === "review" && !includeReview)) continue;
-    for (const step of stepsOf(relationship, relationship.status)) {
-      const id = tableId(step.from.table);
-      steps.set(id, [...(steps.get(id) ?? []), step]);
-    }
-  }
+): JoinPath[] {
+  const usable = relationships.filter(({ status }) => status === "accepted" || (status === "review" && includeReview));
+  const steps = Map.groupBy(usable.flatMap(stepsOf), (step) => tableId(step.from.table));
+  if (tableId(from) === tableId(to)) return selfJoins(usable, from);
+  const best = cheapest(steps, from, to, maxSteps);
+  if (best === undefined) return [];
+  return waysWithin(steps, from, to, { most: best + AS_GOOD, maxSteps }).map(pathOf);
+}
+
+/** Employees → Employees by ReportsTo: from the referring row to the one it refers to. */
+const selfJoins = (relationships: readonly Relationship[], table: TableName): JoinPath[] =>
+  relationships
+    .filter(({ from, to }) => tableId(from.table) === tableId(table) && tableId(to.table) === tableId(table))
+    .toSorted((a, b) => b.confidence - a.confidence)
+    .map((relationship) => pathOf([stepOf(relationship)]));
+
+type Steps = ReadonlyMap<string, readonly JoinStep[]>;
+
+/** The cost of the cheapest path. */
+function cheapest(steps: Steps, from: TableName, to: TableName, maxSteps: number): number | undefined {
   const goal = tableId(to);
   // A step's cost depends on the previous one, so the state includes its direction.
   const placeOf = (table: TableName, last: JoinStep | undefined) =>
     JSON.stringify([tableId(table), last?.cardinality === "many-to-one"]);
   const start = placeOf(from, undefined);
-  const best = new Map<string, Way>([[start, { table: tableId(from), cost: 0, path: [] }]]);
+  const best = new Map([[start, { table: tableId(from), cost: 0, count: 0, last: undefined as JoinStep | undefined }]]);
   const open = new Set([start]);
   while (open.size > 0) {
     const here = [...open].reduce((a, b) => (best.get(b)!.cost < best.get(a)!.cost ? b : a));
     open.delete(here);
-    const { table, cost, path } = best.get(here)!;
-    if (table === goal) return path.length === 0 ? undefined : describe(path, steps);
-    if (path.length >= maxSteps) continue;
-    const last = path.at(-1);
+    const { table, cost, count, last } = best.get(here)!;
+    if (table === goal) return cost;
+    if (count >= maxSteps) continue;
     for (const step of steps.get(table) ?? []) {
-      const crosses = last?.cardinality === "many-to-one" && step.cardinality === "one-to-many";
       const there = placeOf(step.to.table, step);
-      const total = cost + costOf(step) + (crosses ? CROSSING : 0);
+      const total = cost + costOf(step) + crossingCost(last, step);
       if (total >= (best.get(there)?.cost ?? Infinity)) continue;
-      best.set(there, { table: tableId(step.to.table), cost: total, path: [...path, step] });
+      best.set(there, { table: tableId(step.to.table), cost: total, count: count + 1, last: step });
       open.add(there);
     }
   }
   return undefined;
 }
 
-function stepsOf(relationship: Relationship, status: "accepted" | "review"): JoinStep[] {
-  const { from, to, cardinality, confidence } = relationship;
+/** All paths up to a cost that visit no table twice, cheapest first. */
+function waysWithin(
+  steps: Steps,
+  from: TableName,
+  to: TableName,
+  { most, maxSteps }: { most: number; maxSteps: number },
+): (readonly JoinStep[])[] {
+  const goal = tableId(to);
+  const left = stepsLeft(steps, goal);
+  const found: { path: readonly JoinStep[]; cost: number }[] = [];
+  let visits = 0;
+  const walk = (table: string, path: readonly JoinStep[], cost: number, seen: ReadonlySet<string>): void => {
+    if (table === goal) found.push({ path, cost });
+    if (table === goal || path.length >= maxSteps) return;
+    for (const step of steps.get(table) ?? []) {
+      const next = tableId(step.to.table);
+      const total = cost + costOf(step) + crossingCost(path.at(-1), step);
+      if (seen.has(next) || total + (left.get(next) ?? Infinity) * STEP > most || visits++ > MAX_VISITS) continue;
+      walk(next, [...path, step], total, new Set([...seen, next]));
+    }
+  };
+  walk(tableId(from), [], 0, new Set([tableId(from)]));
+  return found
+    .toSorted((a, b) => a.cost - b.cost)
+    .slice(0, MAX_CHOICES)
+    .map(({ path }) => path);
+}
+
+/** The least number of steps from each table to the goal. */
+function stepsLeft(steps: Steps, goal: string): Map<string, number> {
+  const left = new Map([[goal, 0]]);
+  const queue = [goal];
+  // Every step exists in both directions.
+  for (const table of queue) {
+    for (const step of steps.get(table) ?? []) {
+      const next = tableId(step.to.table);
+      if (left.has(next)) continue;
+      left.set(next, left.get(table)! + 1);
+      queue.push(next);
+    }
+  }
+  return left;
+}
+
+function stepsOf(relationship: Relationship): JoinStep[] {
+  const { from, to, cardinality } = relationship;
   if (tableId(from.table) === tableId(to.table)) return [];
-  const condition = conditionOf(relationship);
+  const there = stepOf(relationship);
   const back = cardinality === "one-to-one" ? cardinality : "one-to-many";
-  return [
-    { from, to, cardinality, condition, confidence, status },
-    { from: to, to: from, cardinality: back, condition, confidence, status },
-  ];
+  return [there, { ...there, from: to, to: from, cardinality: back }];
+}
+
+function stepOf(relationship: Relationship): JoinStep {
+  const { from, to, cardinality, confidence, status, when } = relationship;
+  return {
+    from,
+    to,
+    cardinality,
+    condition: conditionOf(relationship),
+    confidence,
+    status: status === "review" ? "review" : "accepted",
+    ...(when && { when: { table: from.table, ...when } }),
+  };
 }
 
 /** Plain table names, qualified if both are equal. */
@@ -106,31 +181,20 @@ function conditionOf({ from, to, when }: Relationship): string {
   return pairs.join(" AND ");
 }
 
-function describe(path: readonly JoinStep[], steps: ReadonlyMap<string, readonly JoinStep[]>): JoinPath {
-  const warnings: string[] = [];
-  const widening = path.filter(({ cardinality }) => cardinality === "one-to-many");
-  for (const { from, to } of widening) {
-    warnings.push(
-      `One row of ${from.table.name} meets many of ${to.table.name}: sums over columns of ${from.table.name} count rows more than once.`,
-    );
-  }
-  for (const [i, step] of path.entries()) {
-    // Up and then down: rows match that only share the middle.
-    if (step.cardinality === "many-to-one" && path[i + 1]?.cardinality === "one-to-many") {
-      warnings.push(
-        `${step.from.table.name} and ${path[i + 1]!.to.table.name} have only ${step.to.table.name} in common: every row of the one meets every row of the other there.`,
-      );
-    }
-    if (step.status === "review") warnings.push(`${step.condition} is for review: nobody has accepted it.`);
-    const others = (steps.get(tableId(step.from.table)) ?? []).filter(
-      (other) =>
-        other !== step && tableId(other.to.table) === tableId(step.to.table) && other.condition !== step.condition,
-    );
-    if (others.length > 0) {
-      warnings.push(
-        `${step.from.table.name} and ${step.to.table.name} can also be joined on ${others.map(({ condition }) => condition).join(", or on ")}.`,
-      );
-    }
-  }
-  return { steps: path, confidence: path.reduce((product, step) => product * step.confidence, 1), warnings };
+const pathOf = (steps: readonly JoinStep[]): JoinPath => ({
+  steps,
+  confidence: steps.reduce((product, step) => product * step.confidence, 1),
+  inflated: inflatedBy(steps),
+});
+
+/** A later fan-out repeats the rows of every table before it; an earlier reference repeats those of every table after it. */
+function inflatedBy(steps: readonly JoinStep[]): InflatedTable[] {
+  const tables = [steps[0]!.from.table, ...steps.map(({ to }) => to.table)];
+  return tables.flatMap((table, position): InflatedTable[] => {
+    if (steps.slice(position).some(({ cardinality }) => cardinality === "one-to-many"))
+      return [{ position, table, reason: "fan-out" }];
+    if (steps.slice(0, position).some(({ cardinality }) => cardinality === "many-to-one"))
+      return [{ position, table, reason: "lookup" }];
+    return [];
+  });
 }

@@ -1,6 +1,7 @@
 import { isNamed } from "./score.ts";
 import type { Candidate } from "./join-candidates.ts";
-import type { Overlap, Probe, Prober } from "./data/prober.ts";
+import type { Overlap } from "./data/overlap.ts";
+import type { Probe, Prober } from "./data/prober.ts";
 import { readsLikeReference } from "./names/roles.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
 import type { Key } from "./keys/table-keys.ts";
@@ -8,13 +9,23 @@ import type { Vocabulary } from "./names/vocabulary.ts";
 import { INFLECTED, wordsOf } from "./names/name-words.ts";
 
 /** A column that references one of several tables; another column contains which. */
-export interface PolymorphicLink {
+interface PolymorphicLink {
   from: ColumnFacts;
   key: Key;
   when: { column: string; equals: string };
   overlap: Overlap | undefined;
+  /** For review if its values were not compared. */
+  status: "accepted" | "review";
   confidence: number;
   why: string[];
+}
+
+interface PolymorphicLinks {
+  links: PolymorphicLink[];
+  /** Columns that refer to several tables: no other link of theirs is right. */
+  columns: Set<ColumnFacts>;
+  /** Columns whose target depends on a number: which table it means is not known. */
+  undecided: Map<ColumnFacts, ColumnFacts>;
 }
 
 const KINDS_AT_MOST = 30;
@@ -25,16 +36,21 @@ export async function findPolymorphicLinks(
   keys: ReadonlyMap<TableFacts, readonly Key[]>,
   byColumn: ReadonlyMap<ColumnFacts, readonly Candidate[]>,
   { vocabulary, prober }: { vocabulary: Vocabulary; prober: Prober },
-): Promise<{ links: PolymorphicLink[]; columns: Set<ColumnFacts> }> {
+): Promise<PolymorphicLinks> {
   const columns = new Set<ColumnFacts>();
+  const undecided = new Map<ColumnFacts, ColumnFacts>();
   const probes: (Probe & { key: Key; when: { column: string; equals: string } })[] = [];
   for (const table of tables) {
     for (const { type, id } of typedIds(table, byColumn, vocabulary)) {
-      const found = await meanings(type, tables, vocabulary, prober);
       const sayType = vocabulary
         .read(type)
         .at(-1)!
         .words.some((word) => TYPE_WORDS.has(word));
+      if (type.kind === "integer") {
+        if (sayType && shareStem(type, id, vocabulary)) undecided.set(id, type);
+        continue;
+      }
+      const found = await meanings(type, tables, vocabulary, prober);
       const mapped = found.filter(({ target }) => target);
       // Names alone make it polymorphic; without target tables there is nothing to link, and no other table is right
       // either.
@@ -55,9 +71,11 @@ export async function findPolymorphicLinks(
     const { key, when } = probe;
     const why = [`Where ${when.column} is "${when.equals}", it names a row of ${key.table.name.name}.`];
     if (overlap) why.push(`${overlap.found} of ${overlap.checked} such values are found there.`);
-    return [{ from: probe.from[0]!, key, when, overlap, confidence: 0.9, why }];
+    else why.push("Its values were not compared.");
+    const status = overlap ? "accepted" : "review";
+    return [{ from: probe.from[0]!, key, when, overlap, status, confidence: overlap ? 0.9 : 0.5, why }];
   });
-  return { links, columns };
+  return { links, columns, undecided };
 }
 
 /** Pairs such as commentable_type and commentable_id whose names contain no table. */
@@ -72,7 +90,10 @@ function typedIds(
       !(byColumn.get(column) ?? []).some((candidate) => isNamed(candidate) && candidate.name.score >= 0.8),
   );
   return table.columns
-    .filter(({ kind, profile }) => (kind === "text" || kind === "other") && (profile?.distinct ?? 0) <= KINDS_AT_MOST)
+    .filter(
+      ({ kind, profile }) =>
+        (kind === "text" || kind === "other" || kind === "integer") && (profile?.distinct ?? 0) <= KINDS_AT_MOST,
+    )
     .flatMap((type) => {
       const near = free.filter(
         (id) => id !== type && (shareStem(type, id, vocabulary) || Math.abs(id.position - type.position) === 1),

@@ -1,4 +1,5 @@
 import type { TableName } from "@tandem/connectors";
+import type { Coverage } from "./data/profile.ts";
 
 /** One end of a join: columns paired by index with the other end's. */
 export interface JoinEnd {
@@ -25,6 +26,8 @@ export interface Relationship {
     /** Distinct values of `from` checked in `to`, and how many were found. */
     checked: number;
     found: number;
+    /** Whether these are all values of `from`. */
+    of: Coverage;
     nulls: number;
     /** Whether the columns of `to` are unique, by declaration or count. */
     unique: boolean;

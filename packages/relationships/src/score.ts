@@ -1,6 +1,6 @@
 import type { Candidate } from "./join-candidates.ts";
 import { MEASURE_WORDS } from "./names/lexicon.ts";
-import type { Overlap } from "./data/prober.ts";
+import type { Overlap } from "./data/overlap.ts";
 import { personLikeness, readsLikeReference, roleEvidence } from "./names/roles.ts";
 import type { SelfOrder } from "./data/self-orders.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
@@ -31,6 +31,8 @@ export interface Judgement {
   confidence: number;
   why: string[];
   telling: boolean;
+  /** Values of both columns were compared, or the referring column is empty. Others are never accepted. */
+  isCompared: boolean;
 }
 
 /** Points (log odds): 2 suffices to accept, about six to one. */
@@ -56,9 +58,14 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
   else inRole = withoutName(candidate, around, add);
 
   let telling = false;
-  if (from.filled === 0 || from.profile === undefined) add(-0.7, "It has no values yet: its name and type must do.");
-  else if (to.table.rows === undefined) add(-0.7, "The other table could not be looked at.");
-  else if (overlap) {
+  let isCompared = false;
+  if (from.profile === undefined) add(-0.7, "Its values could not be read.");
+  else if (to.profile === undefined) add(-0.7, "The values of the other column could not be read.");
+  else if (from.filled === 0) {
+    isCompared = true;
+    add(-0.7, "It has no values yet: its name and type must do.");
+  } else if (overlap) {
+    isCompared = true;
     const values = valueEvidence(from, to, overlap, isNamed(candidate) || suggestion !== undefined || inRole);
     add(values.points, values.says);
     ({ telling } = values);
@@ -83,7 +90,7 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
   if (around.copies.has(to.table)) add(-1.5, "The other table looks like a copy of another.");
   const order = from.table === to.table ? around.selfOrder.get(from) : undefined;
   if (order && order.rows > 0 && overlap?.found) selfReference(order, add);
-  return { points, confidence: confidenceOf(points), why, telling };
+  return { points, confidence: confidenceOf(points), why, telling, isCompared };
 }
 
 /** Found relationships are never as certain as declared ones. */
@@ -134,7 +141,8 @@ function selfReference(
   if (same === 0 && rows >= 5) add(0.5, "No row refers to itself.");
 }
 
-function sharesPrefix(a: TableFacts, b: TableFacts): boolean {
+/** Two tables of one part of the schema: crm_order and crm_customer. */
+export function sharesPrefix(a: TableFacts, b: TableFacts): boolean {
   const [first, second] = [wordsOf(a.name.name), wordsOf(b.name.name)];
   return first.length > 1 && second.length > 1 && first[0] === second[0];
 }

@@ -8,7 +8,9 @@ import {
   type Value,
 } from "@tandem/connectors";
 import type { ColumnProfile, TableProfile } from "./profile.ts";
+import { readDomains } from "./read-domains.ts";
 import { type Sample, spreadSample } from "./spread-sample.ts";
+import { verifyKeys } from "./verify-keys.ts";
 
 export interface ProfileOptions {
   /** Sample size per table. */
@@ -16,6 +18,8 @@ export interface ProfileOptions {
   concurrency?: number;
   /** Time limit per table. */
   timeoutMs?: number;
+  /** For a catalogue: also reads all values of columns that have few, and finds the columns that are unique. */
+  isForCatalogue?: boolean;
   /** Deadline for all tables, in milliseconds since the epoch; tables not reached are failures. */
   deadline?: number;
   signal?: AbortSignal;
@@ -41,7 +45,7 @@ export async function profileTables(
   tables: readonly Table[],
   options: ProfileOptions = {},
 ): Promise<{ profiles: TableProfile[]; failures: ProfileFailure[] }> {
-  const { concurrency = 4, deadline = Infinity, signal, onProgress } = options;
+  const { concurrency = 4, deadline = Infinity, isForCatalogue = false, signal, onProgress } = options;
   const sampleRows = options.sampleRows ?? Math.max(1_000, Math.min(10_000, Math.floor(ROWS_IN_ALL / tables.length)));
   const profiles: TableProfile[] = [];
   const failures: ProfileFailure[] = [];
@@ -52,7 +56,7 @@ export async function profileTables(
     try {
       const timeoutMs = Math.min(options.timeoutMs ?? 10_000, deadline - Date.now());
       if (timeoutMs <= 0) throw new ConnectionError("query_timeout", "There was no time left to look at it.");
-      profiles.push(await profileTable(connection, table, { sampleRows, timeoutMs, signal }));
+      profiles.push(await profileTable(connection, table, { sampleRows, isForCatalogue, timeoutMs, signal }));
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof ConnectionError)) throw error;
@@ -76,10 +80,13 @@ function measuresOf({ kind }: Column, dialect: Connection["dialect"]): readonly 
 async function profileTable(
   connection: Connection,
   table: Table,
-  { sampleRows, ...limits }: { sampleRows: number; timeoutMs: number; signal?: AbortSignal | undefined },
+  {
+    sampleRows,
+    isForCatalogue,
+    ...limits
+  }: { sampleRows: number; isForCatalogue: boolean; timeoutMs: number; signal?: AbortSignal | undefined },
 ): Promise<TableProfile> {
   const from = `${connection.quote(table.schema)}.${connection.quote(table.name)}`;
-  const columns = new Map<string, ColumnProfile>();
   const head = await connection.query(
     `SELECT count(*) FROM (SELECT 1 AS one FROM ${from} LIMIT ${sampleRows}) head`,
     limits,
@@ -91,14 +98,17 @@ async function profileTable(
   const isSpread = table.type === "table" && rows > sampleRows;
   const spread = isSpread ? await spreadSample(connection, { ...table, rows }, sampleRows, limits) : undefined;
   const sample = spread ?? first;
-  const examples = await exampleValues(connection, table, sample, limits);
+  const unreadable = new Map<string, ConnectionError>();
+  const onUnreadable = ({ name }: Column, error: ConnectionError) => void unreadable.set(name, error);
+  const examples = await byHalves(table.columns.filter(hasExamples), onUnreadable, (columns) =>
+    exampleValues(connection, columns, sample, limits),
+  );
   let sampled = 0;
-  for (let i = 0; i < Math.max(1, table.columns.length); i += COLUMNS_AT_ONCE) {
-    const chunk = table.columns.slice(i, i + COLUMNS_AT_ONCE);
+  const measure = async (chunk: readonly Column[]): Promise<[string, ColumnProfile][]> => {
     const names = chunk.map(({ name }) => connection.quote(name));
     const asked = chunk.map((column) => measuresOf(column, connection.dialect));
     const sums = asked.flatMap((measures, at) =>
-      measures.flatMap((measure) => EXPRESSIONS[measure].map((expression) => expression(names[at]!))),
+      measures.flatMap((each) => EXPRESSIONS[each].map((expression) => expression(names[at]!, connection.dialect))),
     );
     const { rows } = await connection.query(
       `SELECT ${["count(*)", ...sums].join(", ")} FROM (${sample(names.length > 0 ? names : ["1 AS one"], sampleRows)}) sample`,
@@ -106,26 +116,79 @@ async function profileTable(
     );
     const [count, ...figures] = rows[0]!;
     sampled = Number(count);
-    chunk.forEach((column, at) => {
-      columns.set(column.name, readColumn(column.name, asked[at]!, figures, sampled, examples.get(column.name) ?? []));
+    return chunk.map(({ name }, at) => {
+      return [name, readColumn(name, asked[at]!, figures, sampled, examples.get(name) ?? [])];
     });
+  };
+  const columns = new Map<string, ColumnProfile>();
+  for (let i = 0; i < Math.max(1, table.columns.length); i += COLUMNS_AT_ONCE) {
+    const chunk = table.columns.slice(i, i + COLUMNS_AT_ONCE).filter(({ name }) => !unreadable.has(name));
+    for (const [name, profile] of await byHalves(chunk, onUnreadable, measure)) columns.set(name, profile);
   }
-  return {
+  const [failure] = unreadable.values();
+  if (failure && columns.size === 0) throw failure;
+  const profile: TableProfile = {
     schema: table.schema,
     name: table.name,
     rows: Math.max(rows, sampled),
     rowsAreExact: !isLarge || whole !== undefined,
     sampled,
     columns: [...columns.values()].map((column) => ({ ...column, ...whole?.ranges.get(column.name) })),
+    unreadable: [...unreadable].map(([name, { code, message }]) => ({ name, code, message })),
+  };
+  if (!isForCatalogue) return profile;
+  const domains = await readDomains(connection, table, profile, {
+    sample: (columns) => sample(columns, sampleRows),
+    ...limits,
+  });
+  return {
+    ...profile,
+    columns: profile.columns.map((column) => ({ ...column, domain: domains.get(column.name) })),
+    verifiedKeys: await verifyKeys(connection, table, profile, limits),
   };
 }
 
-const EXPRESSIONS: Record<Measure, readonly ((column: string) => string)[]> = {
+/** Errors that may be about one column: others would meet every query. */
+const ABOUT_COLUMNS: ReadonlySet<string> = new Set(["query_failed", "not_there"]);
+
+/**
+ * Asks for all columns at once. If the query fails, it asks for each half, so that a column that cannot be read loses its own
+ * profile and not the table's.
+ */
+async function byHalves<T>(
+  columns: readonly Column[],
+  onUnreadable: (column: Column, error: ConnectionError) => void,
+  ask: (columns: readonly Column[]) => Promise<Iterable<[string, T]>>,
+): Promise<Map<string, T>> {
+  try {
+    return new Map(await ask(columns));
+  } catch (error) {
+    if (!(error instanceof ConnectionError) || !ABOUT_COLUMNS.has(error.code) || columns.length === 0) throw error;
+    if (columns.length === 1) {
+      onUnreadable(columns[0]!, error);
+      return new Map();
+    }
+    const middle = Math.ceil(columns.length / 2);
+    const first = await byHalves(columns.slice(0, middle), onUnreadable, ask);
+    return new Map([...first, ...(await byHalves(columns.slice(middle), onUnreadable, ask))]);
+  }
+}
+
+const hasExamples = ({ kind }: Column): boolean => kind !== "json" && kind !== "binary";
+
+const EXPRESSIONS: Record<Measure, readonly ((column: string, dialect: Connection["dialect"]) => string)[]> = {
   nulls: [(column) => `count(${column})`],
   distinct: [(column) => `count(DISTINCT ${column})`],
   range: [(column) => `min(${column})`, (column) => `max(${column})`],
-  lengths: [(column) => `min(length(${column}))`, (column) => `max(length(${column}))`],
+  lengths: [
+    (column, dialect) => `min(${lengthOf(column, dialect)})`,
+    (column, dialect) => `max(${lengthOf(column, dialect)})`,
+  ],
 };
+
+/** Enums are text to us, but Postgres has no `length` for them. */
+const lengthOf = (column: string, dialect: Connection["dialect"]): string =>
+  dialect === "postgres" || dialect === "duckdb" ? `length(CAST(${column} AS varchar))` : `length(${column})`;
 
 function readColumn(
   name: string,
@@ -155,22 +218,19 @@ function readColumn(
 /** The most frequent values of a few rows, complete or not at all. */
 async function exampleValues(
   connection: Connection,
-  table: Table,
+  columns: readonly Column[],
   sample: Sample,
   limits: { timeoutMs: number; signal?: AbortSignal | undefined },
-): Promise<Map<string, Value[]>> {
-  const columns = table.columns.filter(({ kind }) => kind !== "json" && kind !== "binary");
-  if (columns.length === 0) return new Map();
+): Promise<[string, Value[]][]> {
+  if (columns.length === 0) return [];
   const names = columns.map(({ name }) => connection.quote(name));
   const { rows } = await connection.query(sample(names, EXAMPLE_ROWS), limits);
-  return new Map(
-    columns.map(({ name }, at) => {
-      const counts = new Map<Value, number>();
-      for (const row of rows) if (row[at] !== null) counts.set(row[at]!, (counts.get(row[at]!) ?? 0) + 1);
-      const frequent = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, SAMPLES);
-      return [name, frequent.map(([value]) => value)];
-    }),
-  );
+  return columns.map(({ name }, at) => {
+    const counts = new Map<Value, number>();
+    for (const row of rows) if (row[at] !== null) counts.set(row[at]!, (counts.get(row[at]!) ?? 0) + 1);
+    const frequent = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, SAMPLES);
+    return [name, frequent.map(([value]) => value)];
+  });
 }
 
 /** Size and number ranges of a table larger than its sample. Undefined if that is slow. */
@@ -181,7 +241,9 @@ async function wholeTable(
   limits: { timeoutMs: number; signal?: AbortSignal | undefined },
 ): Promise<{ rows: number; ranges: Map<string, { min: Value; max: Value }> } | undefined> {
   const numbers = table.columns.filter(({ kind }) => kind === "integer").slice(0, COLUMNS_AT_ONCE);
-  const sums = numbers.flatMap(({ name }) => EXPRESSIONS.range.map((expression) => expression(connection.quote(name))));
+  const sums = numbers.flatMap(({ name }) =>
+    EXPRESSIONS.range.map((expression) => expression(connection.quote(name), connection.dialect)),
+  );
   try {
     const { rows } = await connection.query(`SELECT ${["count(*)", ...sums].join(", ")} FROM ${from}`, limits);
     const [count, ...figures] = rows[0]!;

@@ -81,10 +81,10 @@ const numberOf = (value: unknown): number | undefined => {
 const numericTexts = new WeakMap<ColumnFacts, boolean>();
 
 /** Text with whole numbers, as in legacy systems. Memoised, because it is checked for every pair of columns. */
-function isNumericText(column: ColumnFacts): boolean {
+export function isNumericText(column: ColumnFacts): boolean {
   let numeric = numericTexts.get(column);
   if (numeric === undefined) {
-    const samples = column.profile?.samples ?? [];
+    const samples = column.kind === "text" ? (column.profile?.samples ?? []) : [];
     numeric = samples.length > 0 && samples.every((value) => WHOLE.test(String(value)));
     numericTexts.set(column, numeric);
   }

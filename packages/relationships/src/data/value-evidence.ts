@@ -1,4 +1,4 @@
-import type { Overlap } from "./prober.ts";
+import type { Overlap } from "./overlap.ts";
 import type { ColumnFacts } from "./table-facts.ts";
 
 /** Evidence from values: points and a sentence. */
@@ -24,7 +24,13 @@ export function valueEvidence(from: ColumnFacts, to: ColumnFacts, overlap: Overl
   const ratio = found / checked;
   const says = `${found} of ${checked} distinct values are found there.`;
   if (ratio < 1) {
-    if (ratio >= 0.97 && checked >= 30) return { ...wholeOverlap(from, to, found, named), says };
+    // Orphans of deleted rows are rare, but each may have a value of its own.
+    const whole = wholeOverlap(from, to, found, named);
+    const isRowWise = overlap.rows >= 100 && found >= 10 && ratio >= 0.5 && (named || whole.telling);
+    if (isRowWise && overlap.foundRows >= overlap.rows * (named ? 0.93 : 0.96)) {
+      return { ...whole, says: `${says} ${overlap.foundRows} of ${overlap.rows} rows match.` };
+    }
+    if (ratio >= 0.97 && checked >= 30) return { ...whole, says };
     const points = ratio >= 0.9 ? -0.7 : ratio >= 0.75 ? -2 : ratio >= 0.5 ? -4.5 : -9;
     return { points, telling: false, says };
   }

@@ -19,6 +19,8 @@ export interface Key {
 export const isMainFor = (key: Key, from: ColumnFacts): boolean =>
   key.primary || (key.beside !== undefined && kindFit(from, key.beside) === 0);
 
+const ALTERNATES = 12;
+
 /** Declared keys, or those suggested by names and values. Primary key first. */
 export function keysOf(table: TableFacts, vocabulary: Vocabulary): Key[] {
   const keys: Key[] = [];
@@ -42,7 +44,10 @@ export function keysOf(table: TableFacts, vocabulary: Vocabulary): Key[] {
     // Without rows every column could be a key; only its name decides.
     else if (table.rows ? best.score > -1 : best.score >= 1.5) add([best.column.name], unique, true);
   }
-  if (table.rows) for (const { column, score } of candidates) if (score > -1) add([column.name], "counted");
+  if (table.rows) {
+    // In a table of a few rows almost every column is unique: only those most like a key are worth a comparison.
+    for (const { column, score } of candidates.slice(0, ALTERNATES)) if (score > -1) add([column.name], "counted");
+  }
   const main = keys.find((key) => key.primary && key.columns.length === 1)?.columns[0];
   if (main) for (const key of keys) if (!key.primary) key.beside = main;
   return keys.toSorted((a, b) => Number(b.primary) - Number(a.primary));

@@ -49,19 +49,22 @@ export const GLUED_ENDS = set("mast mstr master mst hdr header dtl detail hist t
 export const HIERARCHY_WORDS = set(
   `parent ancestor root superior reports predecessor previous prev next successor replaced replaces duplicate sibling
    spouse partner vorganger nachfolger eltern ubergeordnet ubergeordnete padre madre superieur parente genitore pai
-   родитель 親 父 上级`,
+   upline nadrzedny nadrzedna nadrzednej nadrizeny overordnet overordnad bovenliggend superiore superieure родитель 親 父 上级`,
 );
+
+/** The same, if nothing else is in the name: `up_id`, but not `UpVotes`. */
+export const SHORT_HIERARCHY_WORDS = set("up sup super ober");
 
 /** The same among people; in other tables it is a person's role. */
 export const RANK_WORDS = set(
   `manager mgr boss chief supervisor senior mentor head lead vorgesetzter vorgesetzte leiter jefe chef responsable capo
-   gestor gerente начальник руководитель 上司 经理`,
+   gestor gerente tutor coach начальник руководитель 上司 经理`,
 );
 
 /** Roles of people; words such as reviewer and assignee are recognised by their endings. */
 export const PERSON_ROLES = set(
   `rep representative agent owner author salesperson sales captain host friend contact admin by created updated modified
-   approved invited assigned bearbeiter verkaufer betreuer ersteller vendedor autor encargado vendeur auteur`,
+   approved invited assigned deputy substitute suplente suppleant vertreter bearbeiter verkaufer betreuer ersteller vendedor autor encargado vendeur auteur`,
 );
 
 /** Tables of people who act; customers are people too, but act less. */
@@ -69,6 +72,14 @@ export const STAFF_WORDS = set(
   `user employee staff person people member worker personnel account
    mitarbeiter benutzer angestellter nutzer empleado usuario persona trabajador employe utilisateur personne dipendente
    utente funcionario pessoa сотрудник пользователь работник 社員 従業員 用户 员工 직원 사용자`,
+);
+
+/** Professions: tables of people who act in a role. */
+export const PROFESSION_WORDS = set(
+  `teacher professor lecturer instructor tutor doctor physician nurse driver adjuster broker advisor adviser officer operator
+   technician clerk engineer inspector therapist lehrer dozent arzt fahrer sachbearbeiter techniker berater profesor docente
+   maestro medico enfermero conductor tecnico professeur enseignant medecin infirmier chauffeur technicien professore
+   insegnante autista врач учитель водитель`,
 );
 
 /** Columns of people. */

@@ -101,6 +101,12 @@ function byTableName(
       const role = name.entity.slice(0, name.entity.length - tail.taken);
       offer(tail.score * entity.quality * suffix * roleFactor(role, name), sayOf(tail.score, role), role);
     }
+    // service_entree for services, where modifiers follow.
+    if (vocabulary.isHeadFirst && name.entity.length > entity.words.length) {
+      const head = tailLikeness(name.entity.slice(0, entity.words.length), entity.words, vocabulary);
+      const role = name.entity.slice(entity.words.length);
+      offer(head.score * entity.quality * suffix * roleFactor(role, name), sayOf(head.score, role), role);
+    }
     // country_code for country.code: the id word is the key's own name.
     if (entity.words.length < name.words.length) {
       const whole = tailLikeness(name.words, [...entity.words, ...theirs.words], vocabulary);
@@ -169,6 +175,8 @@ function tailLikeness(
 const wholeLikeness = (words: readonly string[], other: readonly string[], vocabulary: Vocabulary): number =>
   words.length === other.length ? tailLikeness(words, other, vocabulary).score : 0;
 
+const HAS_LETTER = /\p{L}/u;
+
 /** `category` for product_category, `order` for order_header, `po` for purchase_order. */
 function partLikeness(name: ReadName, { words }: EntityName, vocabulary: Vocabulary): number {
   const { entity, idWords } = name;
@@ -180,7 +188,8 @@ function partLikeness(name: ReadName, { words }: EntityName, vocabulary: Vocabul
   ) {
     return idWords.length > 0 ? 0.74 : 0.6;
   }
-  const head = vocabulary.likeness(entity.at(-1)!, words.at(-1)!);
+  // attr_12 is not named after asset_12.
+  const head = HAS_LETTER.test(words.at(-1)!) ? vocabulary.likeness(entity.at(-1)!, words.at(-1)!) : 0;
   const first = entity.length === 1 ? vocabulary.likeness(entity[0]!, words[0]!) : 0;
   return Math.max(head * (entity.length === 1 ? 0.78 : 0.72 * roleFactor(entity.slice(0, -1), name)), first * 0.72);
 }

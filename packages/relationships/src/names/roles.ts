@@ -4,7 +4,9 @@ import {
   PERSON_COLUMN_WORDS,
   PERSON_ROLES,
   PREPOSITIONS,
+  PROFESSION_WORDS,
   RANK_WORDS,
+  SHORT_HIERARCHY_WORDS,
   STAFF_WORDS,
 } from "./lexicon.ts";
 import type { ColumnFacts, TableFacts } from "../data/table-facts.ts";
@@ -26,6 +28,19 @@ export function readsLikeReference(column: ColumnFacts, vocabulary: Vocabulary):
 
 const isRole = (word: string): boolean => HIERARCHY_WORDS.has(word) || RANK_WORDS.has(word) || PERSON_ROLES.has(word);
 
+/** Whether a column's name contains a role at all: most do not, and need no comparison with tables. */
+export function hasRole(column: ColumnFacts, vocabulary: Vocabulary): boolean {
+  const { words, entity } = vocabulary.read(column).at(-1)!;
+  return (
+    words.some((word) => isRole(word) || BY_WORDS.has(word)) ||
+    AGENT_ENDING.test(entity.at(-1) ?? "") ||
+    isShortHierarchy(entity)
+  );
+}
+
+const isShortHierarchy = (entity: readonly string[]): boolean =>
+  entity.length === 1 && SHORT_HIERARCHY_WORDS.has(entity[0]!);
+
 /** Evidence from a role if no name tells the target. */
 export function roleEvidence(
   column: ColumnFacts,
@@ -36,7 +51,7 @@ export function roleEvidence(
   const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
   const self = column.table === target;
   const person = personLikeness(target, vocabulary);
-  if (has(HIERARCHY_WORDS)) {
+  if (has(HIERARCHY_WORDS) || isShortHierarchy(entity)) {
     // A parent with another name than the table's rows may still be one.
     const rest = entity.filter((word) => !isRole(word) && !PREPOSITIONS.has(word));
     const own = vocabulary.entitiesOf(target).flatMap((name) => name.words);
@@ -76,6 +91,9 @@ function measurePersons(table: TableFacts, vocabulary: Vocabulary): number {
   const isStaff = ({ words }: { words: readonly string[] }) =>
     words.length <= 2 && [...STAFF_WORDS].some((word) => vocabulary.likeness(words.at(-1)!, word) >= INFLECTED);
   if (names.some(isStaff)) return 1;
+  const hasProfession = ({ words }: { words: readonly string[] }) =>
+    words.length <= 2 && [...PROFESSION_WORDS].some((word) => vocabulary.likeness(words.at(-1)!, word) >= INFLECTED);
+  if (names.some(hasProfession)) return 0.8;
   const columns = table.columns.filter(({ name }) => wordsOf(name).some((word) => PERSON_COLUMN_WORDS.has(word)));
   return columns.length >= 2 ? 0.6 : columns.length === 1 ? 0.4 : 0;
 }

@@ -31,6 +31,9 @@ export class Vocabulary {
   readonly #pieces = new Map<string, readonly string[]>();
   readonly #read = new Map<ColumnFacts, readonly ReadName[]>();
 
+  /** `id_service` rather than `service_id`: modifiers follow, as in `service_entree`. */
+  isHeadFirst = false;
+
   constructor(tables: readonly TableFacts[]) {
     const names = new Map(tables.map((table) => [table, wordsOf(table.name.name)]));
     partGluedPrefix(names);
@@ -49,6 +52,15 @@ export class Vocabulary {
       if (prefix) this.#columnPrefix.set(table, prefix);
     }
     this.#learnIdWords(tables);
+    this.isHeadFirst = this.#leadsWithIdWords(tables);
+  }
+
+  #leadsWithIdWords(tables: readonly TableFacts[]): boolean {
+    const names = tables.flatMap(({ columns }) => columns.map(({ name }) => wordsOf(name)));
+    const compound = names.filter((words) => words.length > 1);
+    const leading = compound.filter(([first]) => this.#idWords.has(first!)).length;
+    const trailing = compound.filter((words) => this.#idWords.has(words.at(-1)!)).length;
+    return leading >= 3 && leading > trailing;
   }
 
   likeness(a: string, b: string): number {
@@ -138,6 +150,7 @@ export class Vocabulary {
   /** The recurring rest of leading columns' names without the table's words is an id word. */
   #learnIdWords(tables: readonly TableFacts[]): void {
     const counts = new Map<string, number>();
+    const keyNames = new Map<string, number>();
     for (const table of tables) {
       const [first] = table.columns;
       if (!first) continue;
@@ -147,7 +160,12 @@ export class Vocabulary {
       const glued = words.length === 1 ? gluedRest(words[0]!, own) : undefined;
       const learnt = glued ?? (rest.length === 1 && rest.length < words.length ? rest[0] : undefined);
       if (learnt && !this.#tableWords.has(learnt)) counts.set(learnt, (counts.get(learnt) ?? 0) + 1);
+      const [alone = ""] = words.length === 1 ? words : [];
+      if (alone && alone.length <= 3 && isKey(first) && !this.#tableWords.has(alone))
+        keyNames.set(alone, (keyNames.get(alone) ?? 0) + 1);
     }
+    // Every table's key is called `k`.
+    for (const [word, count] of keyNames) if (count >= Math.max(3, tables.length * 0.5)) this.#idWords.add(word);
     for (const [word, count] of counts) if (count >= Math.max(2, tables.length * 0.1)) this.#idWords.add(word);
     for (const table of tables) {
       for (const word of wordsOf(table.columns[0]?.name ?? "").flatMap((each) => this.#findSeam(each))) {
@@ -159,6 +177,12 @@ export class Vocabulary {
     }
   }
 }
+
+/** Whether a column alone identifies the rows of its table. */
+const isKey = ({ table, name, profile }: ColumnFacts): boolean =>
+  table.table.primaryKey.length > 0
+    ? table.table.primaryKey.length === 1 && table.table.primaryKey[0] === name
+    : profile?.unique === true;
 
 /** 社員番号 in 社員: the part after the table's own name. */
 function gluedRest(word: string, own: readonly string[]): string | undefined {
@@ -206,7 +230,9 @@ function commonDress(names: readonly (readonly string[])[]): Dress {
 function undressed(words: readonly string[], { first, last }: Dress): EntityName[] {
   const found: EntityName[] = [{ words, quality: 1 }];
   let bare = words;
-  while (bare.length > 1 && first.has(bare[0]!)) bare = bare.slice(1);
+  // asset_12 without its prefix would be named by every attr_12.
+  while (bare.length > 1 && first.has(bare[0]!) && bare.slice(1).some((word) => /\p{L}/u.test(word)))
+    bare = bare.slice(1);
   if (bare.length < words.length) found.push({ words: bare, quality: 0.99 });
   if (bare.length > 1 && last.has(bare.at(-1)!)) found.push({ words: bare.slice(0, -1), quality: 0.97 });
   return found;

@@ -9,6 +9,8 @@ import { openModel } from "../bench/relationships/open-model.ts";
 import { league } from "../bench/relationships/schemas/another-hand/league.ts";
 import { anotherHand } from "../bench/relationships/schemas/another-hand.ts";
 import { heldOut } from "../bench/relationships/schemas/held-out.ts";
+import { messy } from "../bench/relationships/schemas/messy.ts";
+import { secondLook } from "../bench/relationships/schemas/second-look.ts";
 import { writeSchema } from "../bench/relationships/schemas/schema.ts";
 import { strip } from "../bench/relationships/strip.ts";
 import { declaredLinks, type Link } from "../bench/relationships/truth.ts";
@@ -44,7 +46,8 @@ describe("joins found without a model", () => {
   });
 
   // Only a model can know that a match has a home and an away team.
-  const small = [...heldOut, ...anotherHand.filter((schema) => schema !== league)].filter(
+  const others = anotherHand.filter((schema) => schema !== league);
+  const small = [...heldOut, ...others, ...messy, ...secondLook].filter(
     ({ tables }) => Object.keys(tables).length < 100,
   );
   test.each(small.map((schema) => [schema.name, schema] as const))("%s", async (name, schema) => {

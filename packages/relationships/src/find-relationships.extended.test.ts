@@ -227,18 +227,47 @@ describe("findRelationships", () => {
     ]);
   });
 
-  test("without a query budget decides by names, and reports unanswered probes", async () => {
+  test("without a query budget accepts nothing, leaves names to a review, and says which tables were not compared", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("orders", 90, "n", "1 + n % 50")}`,
     );
-    const findings = await findIn(database.connection, { options: { probes: 0 } });
-    expect(accepted(findings)).toEqual(["orders.customer_id → customers.id"]);
+    const findings = await findIn(database.connection, { options: { pairs: 0 } });
+    expect(accepted(findings)).toEqual([]);
+    expect(findings.relationships).toMatchObject([
+      { status: "review", why: expect.arrayContaining(["Its values were not compared."]) },
+    ]);
     expect(findings.asked).toBe(0);
-    expect(findings.unanswered).toBeGreaterThan(0);
+    expect(findings.notCompared).toMatchObject({
+      pairs: expect.any(Number),
+      tables: [{ schema: "main", name: "orders" }],
+      budgets: ["pairs"],
+    });
+    for (const options of [{ queries: 0 }, { timeMs: 0 }]) {
+      const ended = await findIn(database.connection, { options });
+      expect(accepted(ended)).toEqual([]);
+      expect(ended.notCompared.budgets).toEqual([options.queries === 0 ? "queries" : "seconds"]);
+    }
   });
 });
 
 describe("profileTables", () => {
+  test("a column that cannot be read loses its own profile only, and no join on it is accepted", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE raw (id INTEGER PRIMARY KEY, note TEXT); ${fill("raw", 40, "n", "'x' || n")}
+       CREATE VIEW orders AS SELECT id, 1 + id % 50 AS total, json_extract(note, '$.c') AS customer_id FROM raw;`,
+    );
+    const tables = await database.connection.structure();
+    const { profiles, failures } = await profileTables(database.connection, tables);
+    expect(failures).toEqual([]);
+    const view = profiles.find(({ name }) => name === "orders")!;
+    expect(view).toMatchObject({ rows: 40, unreadable: [{ name: "customer_id", code: "query_failed" }] });
+    expect(view.columns.map(({ name }) => name)).toEqual(["id", "total"]);
+    const { relationships } = await findIn(database.connection);
+    const doubtful = relationships.filter(({ from }) => from.columns.includes("customer_id"));
+    expect(doubtful.map(({ status }) => status)).not.toContain("accepted");
+    expect(doubtful.flatMap(({ why }) => why).join()).not.toContain("no values yet");
+  });
+
   test("returns counts, ranges and samples, most frequent value first", async () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER); ${fill("t", 30, "n", "CASE WHEN n % 3 = 0 THEN 'b' ELSE 'aa' END", "NULLIF(n % 10, 0)")}`,
@@ -274,6 +303,20 @@ describe("profileTables", () => {
     expect(orders?.columns[2]?.samples.toSorted()).toEqual(["new", "old"]);
     expect(profiles.find(({ name }) => name === "bare")).toMatchObject({ rows: 3_000, sampled: 2_000 });
     expect(accepted(await findIn(database.connection))).toEqual([]);
+  });
+
+  test("reads every value of small columns for a catalogue, and verifies unique columns on all rows", async () => {
+    await using database = await sqliteDatabase(
+      `CREATE TABLE t (id INTEGER PRIMARY KEY, code TEXT, state TEXT, almost TEXT, many INTEGER);
+       ${fill("t", 5000, "n", "'c' || n", "CASE WHEN n = 4999 THEN 'rare' WHEN n % 3 = 0 THEN 'b' ELSE 'a' END", "'a' || max(n, 2)", "n % 300")}`,
+    );
+    const tables = await database.connection.structure();
+    const [t] = (await profileTables(database.connection, tables, { sampleRows: 100, isForCatalogue: true })).profiles;
+    const domainOf = (name: string) => t!.columns.find((column) => column.name === name)!.domain;
+    expect(domainOf("state")).toEqual({ values: ["a", "b", "rare"], of: "all" });
+    expect(domainOf("many")).toBeUndefined();
+    expect(domainOf("code")).toBeUndefined();
+    expect(t!.verifiedKeys).toEqual([{ columns: ["code"], of: "all" }]);
   });
 
   test("lists a vanished table and continues", async () => {
