@@ -1,3 +1,4 @@
+import { checkCondition } from "./check-condition.ts";
 import { columnKind } from "./column-kind.ts";
 import type { Column, ForeignKey, Table, TableName } from "./connection.ts";
 
@@ -13,6 +14,7 @@ export interface CatalogueRows {
     kind?: Column["kind"];
     nullable: boolean;
     comment: string | null;
+    labels?: readonly string[] | undefined;
   }[];
   keys: readonly { schema: string; table: string; key: string; isPrimary: boolean; column: string }[];
   foreignKeys: readonly {
@@ -24,6 +26,7 @@ export interface CatalogueRows {
     toTable: string;
     toColumn: string;
   }[];
+  checks: readonly { schema: string; table: string; sql: string }[];
 }
 
 /** Builds the tables from a few queries over the whole database, instead of one query per table. */
@@ -31,6 +34,7 @@ export function assembleTables(rows: CatalogueRows): Table[] {
   const columns = Map.groupBy(rows.columns, owner);
   const keys = Map.groupBy(rows.keys, owner);
   const foreignKeys = Map.groupBy(rows.foreignKeys, owner);
+  const checks = Map.groupBy(rows.checks, owner);
   return rows.relations.map((relation): Table => {
     const id = tableKey(relation);
     const own = [...Map.groupBy(keys.get(id) ?? [], ({ key }) => key).values()];
@@ -39,11 +43,12 @@ export function assembleTables(rows: CatalogueRows): Table[] {
       name: relation.name,
       type: relation.isView ? "view" : "table",
       ...(relation.comment && { comment: relation.comment }),
-      columns: (columns.get(id) ?? []).map(({ name, type, kind, nullable, comment }) => ({
+      columns: (columns.get(id) ?? []).map(({ name, type, kind, nullable, comment, labels }) => ({
         name,
         type,
         kind: kind ?? columnKind(type),
         nullable,
+        ...(labels && { labels }),
         ...(comment && { comment }),
       })),
       primaryKey: own.find((parts) => parts[0]!.isPrimary)?.map(({ column }) => column) ?? [],
@@ -53,6 +58,7 @@ export function assembleTables(rows: CatalogueRows): Table[] {
         to: { schema: parts[0]!.toSchema, name: parts[0]!.toTable },
         toColumns: parts.map(({ toColumn }) => toColumn),
       })),
+      ...(checks.has(id) && { checks: checks.get(id)!.map(({ sql }) => checkCondition(sql)) }),
       ...(relation.rows !== null && { estimatedRows: relation.rows }),
     };
   });

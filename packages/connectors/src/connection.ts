@@ -24,6 +24,8 @@ export interface Column {
   type: string;
   kind: ColumnKind;
   nullable: boolean;
+  /** The labels of an enum or set, in their order. */
+  labels?: readonly string[];
   /** Comment stored in the database. */
   comment?: string;
 }
@@ -44,6 +46,8 @@ export interface Table extends TableName {
   /** Other unique keys, except for partial and expression keys. */
   uniqueKeys: readonly (readonly string[])[];
   foreignKeys: readonly ForeignKey[];
+  /** Conditions that the database enforces on every row, in its SQL; absent if there are none. */
+  checks?: readonly string[];
   /** The database's own estimate. */
   estimatedRows?: number;
 }

@@ -1,4 +1,5 @@
 export { tableKey } from "./assemble-tables.ts";
+export { columnKind } from "./column-kind.ts";
 export { ConnectionError, type ConnectionErrorCode } from "./connection-error.ts";
 export type {
   Column,
@@ -15,4 +16,5 @@ export type {
   TableName,
   Value,
 } from "./connection.ts";
+export { inspectConnection, type ConnectionFacts } from "./inspect-connection.ts";
 export { openConnection, type DatabaseLocation } from "./open-connection.ts";

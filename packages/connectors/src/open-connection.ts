@@ -1,3 +1,6 @@
+import { createRequire } from "node:module";
+import manifest from "../package.json" with { type: "json" };
+import { ConnectionError } from "./connection-error.ts";
 import type { Connection } from "./connection.ts";
 
 /**
@@ -28,6 +31,7 @@ export async function openConnection(location: DatabaseLocation): Promise<Connec
       return await FileConnection.open(location.path, { dialect: "sqlite", child });
     }
     case "duckdb": {
+      requireDuckdb();
       const { FileConnection } = await import("./reader/file-connection.ts");
       const child = new URL("./duckdb/duckdb-child.ts", import.meta.url);
       return await FileConnection.open(location.path, { dialect: "duckdb", child, idleMs: DUCKDB_IDLE_MS });
@@ -40,5 +44,17 @@ export async function openConnection(location: DatabaseLocation): Promise<Connec
       const { MysqlConnection } = await import("./mysql/mysql-connection.ts");
       return await MysqlConnection.open(location);
     }
+  }
+}
+
+/** DuckDB takes 70 MB, so the published package leaves it to its users to install. */
+function requireDuckdb(): void {
+  try {
+    createRequire(import.meta.url).resolve("@duckdb/node-api");
+  } catch (error) {
+    throw new ConnectionError("connection_failed", "DuckDB is not installed.", {
+      cause: error,
+      fix: `Install it beside Tandem: npm install @duckdb/node-api@${manifest.dependencies["@duckdb/node-api"]}`,
+    });
   }
 }

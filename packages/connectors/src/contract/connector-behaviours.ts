@@ -7,6 +7,7 @@ export const BEHAVIOURS = [
   },
   { id: "structure.foreign-keys", title: "Lists foreign keys, including composite and self-referencing ones" },
   { id: "structure.comments", title: "Reads the database's comments" },
+  { id: "structure.checks", title: "Lists check constraints, and the labels of enums" },
   { id: "values.exact", title: "Loses no digit; dates are ISO, binary is hex, null is null" },
   { id: "values.text", title: "Text of any script, quotes and line ends round-trip" },
   { id: "parameters.order", title: "Parameters are `?` in order, and their values are never code" },

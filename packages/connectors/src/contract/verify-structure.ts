@@ -7,6 +7,7 @@ type Ids =
   | "structure.keys"
   | "structure.foreign-keys"
   | "structure.comments"
+  | "structure.checks"
   | "structure.thousand";
 
 async function tableOf({ connection }: Stage, name: string): Promise<Table> {
@@ -14,6 +15,14 @@ async function tableOf({ connection }: Stage, name: string): Promise<Table> {
   if (!found) throw new Error(`There is no table ${name}.`);
   return found;
 }
+
+/** SQLite has no enums. */
+const MOODS: Record<Stage["fixture"]["dialect"], [make: string[], type: string]> = {
+  sqlite: [[], "text"],
+  mysql: [[], "enum('sad', 'it''s fine')"],
+  duckdb: [["create type mood as enum ('sad', 'it''s fine')"], "mood"],
+  postgres: [["create type mood as enum ('sad', 'it''s fine')"], "mood"],
+};
 
 export const verifyStructure: Record<Ids, Verify> = {
   "structure.tables": async (stage) => {
@@ -76,6 +85,21 @@ export const verifyStructure: Record<Ids, Verify> = {
     // SQLite has no comments.
     const expected = stage.fixture.dialect === "sqlite" ? [undefined, undefined] : ["Who buys", "Where bills go"];
     expect(comments).toEqual(expected);
+  },
+
+  "structure.checks": async (stage) => {
+    const { dialect } = stage.fixture;
+    const [make, type] = MOODS[dialect];
+    await stage.fixture.execute([
+      ...make,
+      `create table moods (id integer primary key, level integer check (level > 0), mood ${type}, check (level < 9))`,
+    ]);
+    const moods = await tableOf(stage, "moods");
+    const plain = (sql: string) => sql.replaceAll(/[`"()]/g, "");
+    expect(moods.checks?.map(plain).toSorted()).toEqual(["level < 9", "level > 0"]);
+    const labels = dialect === "sqlite" ? undefined : ["sad", "it's fine"];
+    expect(moods.columns.map((column) => column.labels)).toEqual([undefined, undefined, labels]);
+    await stage.fixture.execute(["drop table moods"]);
   },
 
   "structure.thousand": async (stage) => {

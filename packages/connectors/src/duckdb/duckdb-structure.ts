@@ -1,4 +1,5 @@
 import { assembleTables, tableKey } from "../assemble-tables.ts";
+import { enumLabels } from "../enum-labels.ts";
 import type { Table, Value } from "../connection.ts";
 
 type Ask = (sql: string) => Promise<readonly (readonly Value[])[]>;
@@ -13,6 +14,7 @@ export async function readStructure(ask: Ask): Promise<Table[]> {
     kind: String(type).startsWith("ENUM") ? ("text" as const) : undefined,
     nullable: nullable === true,
     comment: comment === null ? null : String(comment),
+    labels: enumLabels(String(type)),
   }));
   const names = Map.groupBy(columns, ({ schema, table }) => tableKey({ schema, name: table }));
   const keys = (await ask(KEYS)).map(([schema, table, key, isPrimary, column]) => ({
@@ -35,6 +37,7 @@ export async function readStructure(ask: Ask): Promise<Table[]> {
     return parts.every((part) => known.has(part)) ? parts.map((column) => ({ ...owner, column })) : [];
   });
   const foreignKeys = await ask(FOREIGN_KEYS);
+  const checks = await ask(CHECKS);
   return assembleTables({
     relations: relations.map(([schema, name, isView, comment, rows]) => ({
       schema: String(schema),
@@ -55,6 +58,7 @@ export async function readStructure(ask: Ask): Promise<Table[]> {
       toTable: String(toTable),
       toColumn: String(toColumn),
     })),
+    checks: checks.map(([schema, table, sql]) => ({ schema: String(schema), table: String(table), sql: String(sql) })),
   });
 }
 
@@ -90,3 +94,8 @@ const FOREIGN_KEYS = `
     unnest(referenced_column_names)
   from duckdb_constraints()
   where database_name = current_database() and constraint_type = 'FOREIGN KEY'`;
+
+const CHECKS = `
+  select schema_name, table_name, expression from duckdb_constraints()
+  where database_name = current_database() and constraint_type = 'CHECK'
+  order by schema_name, table_name, constraint_index`;

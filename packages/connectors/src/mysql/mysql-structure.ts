@@ -1,4 +1,5 @@
 import { assembleTables } from "../assemble-tables.ts";
+import { enumLabels } from "../enum-labels.ts";
 import type { Table } from "../connection.ts";
 
 type Ask = (sql: string, values: unknown[]) => Promise<(string | null)[][]>;
@@ -14,6 +15,7 @@ export async function readStructure(ask: Ask, schemas: readonly string[]): Promi
   const columns = await read(COLUMNS);
   const keys = await read(KEYS);
   const foreignKeys = await read(FOREIGN_KEYS);
+  const checks = await readChecks(ask, read);
   return assembleTables({
     relations: relations.map(([schema, name, type, comment, rows]) => ({
       schema: schema!,
@@ -30,6 +32,7 @@ export async function readStructure(ask: Ask, schemas: readonly string[]): Promi
       type: type!,
       nullable: nullable === "YES",
       comment: comment!,
+      labels: enumLabels(type!),
     })),
     keys: [...Map.groupBy(keys, (row) => JSON.stringify(row.slice(0, 3))).values()]
       // Skips keys on expressions or column prefixes.
@@ -51,7 +54,17 @@ export async function readStructure(ask: Ask, schemas: readonly string[]): Promi
       toTable: toTable!,
       toColumn: toColumn!,
     })),
+    checks: checks.map(([schema, table, sql]) => ({ schema: schema!, table: table!, sql: sql! })),
   });
+}
+
+/** MariaDB names the table of a check, MySQL does not, and versions of MySQL before 8.0.16 have no checks. */
+async function readChecks(ask: Ask, read: (sql: string) => Promise<(string | null)[][]>): Promise<(string | null)[][]> {
+  const columns = (await ask(CHECK_COLUMNS, [])).map(([name]) => name!.toLowerCase());
+  if (columns.length === 0) return [];
+  const checks = await read(columns.includes("table_name") ? MARIADB_CHECKS : MYSQL_CHECKS);
+  // MariaDB adds one to each JSON column.
+  return checks.filter(([, , sql]) => !/^json_valid\(`[^`]*`\)$/i.test(sql!));
 }
 
 const RELATIONS = `
@@ -75,3 +88,19 @@ const FOREIGN_KEYS = `
   from information_schema.key_column_usage
   where table_schema SCHEMAS and referenced_table_name is not null
   order by table_schema, table_name, constraint_name, ordinal_position`;
+
+const CHECK_COLUMNS = `
+  select column_name from information_schema.columns
+  where table_schema = 'information_schema' and upper(table_name) = 'CHECK_CONSTRAINTS'`;
+
+const MARIADB_CHECKS = `
+  select constraint_schema, table_name, check_clause from information_schema.check_constraints
+  where constraint_schema SCHEMAS order by constraint_schema, table_name, constraint_name`;
+
+const MYSQL_CHECKS = `
+  select t.table_schema, t.table_name, c.check_clause
+  from information_schema.table_constraints t
+  join information_schema.check_constraints c
+    on c.constraint_schema = t.constraint_schema and c.constraint_name = t.constraint_name
+  where t.table_schema SCHEMAS and t.constraint_type = 'CHECK' and t.enforced = 'YES'
+  order by t.table_schema, t.table_name, t.constraint_name`;

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { assembleTables } from "../assemble-tables.ts";
 import { columnKind } from "../column-kind.ts";
 import type { Table } from "../connection.ts";
@@ -14,6 +15,7 @@ export async function readStructure(ask: Ask, schemas: readonly string[] | undef
   const columns = await ask(`${VISIBLE} ${COLUMNS}`, which);
   const keys = await ask(`${VISIBLE} ${KEYS}`, which);
   const foreignKeys = await ask(`${VISIBLE} ${FOREIGN_KEYS}`, which);
+  const checks = await ask(`${VISIBLE} ${CHECKS}`, which);
   return assembleTables({
     relations: relations.map(([, schema, name, kind, comment, rows]) => ({
       schema: schema!,
@@ -22,7 +24,7 @@ export async function readStructure(ask: Ask, schemas: readonly string[] | undef
       comment: comment!,
       rows: rows === null || Number(rows) < 0 ? null : Number(rows),
     })),
-    columns: columns.map(([schema, table, name, type, base, isEnum, nullable, comment]) => ({
+    columns: columns.map(([schema, table, name, type, base, isEnum, nullable, comment, labels]) => ({
       schema: schema!,
       table: table!,
       name: name!,
@@ -30,6 +32,7 @@ export async function readStructure(ask: Ask, schemas: readonly string[] | undef
       kind: isEnum === "t" ? "text" : columnKind(base!),
       nullable: nullable === "t",
       comment: comment!,
+      labels: labels === null ? undefined : z.array(z.string()).parse(JSON.parse(labels!)),
     })),
     keys: keys.map(([schema, table, key, isPrimary, column]) => ({
       schema: schema!,
@@ -47,6 +50,7 @@ export async function readStructure(ask: Ask, schemas: readonly string[] | undef
       toTable: toTable!,
       toColumn: toColumn!,
     })),
+    checks: checks.map(([schema, table, sql]) => ({ schema: schema!, table: table!, sql: sql! })),
   });
 }
 
@@ -68,11 +72,14 @@ const VISIBLE = `
 
 const COLUMNS = `
   select v.schema, v.name, a.attname, format_type(a.atttypid, a.atttypmod),
-    format_type(coalesce(nullif(t.typbasetype, 0), t.oid), null), t.typtype = 'e',
-    not (a.attnotnull or t.typnotnull), col_description(v.oid, a.attnum)
+    format_type(coalesce(nullif(t.typbasetype, 0), t.oid), null), coalesce(b.typtype, t.typtype) = 'e',
+    not (a.attnotnull or t.typnotnull), col_description(v.oid, a.attnum),
+    (select json_agg(e.enumlabel order by e.enumsortorder)::text from pg_enum e
+      where e.enumtypid in (t.oid, t.typbasetype, t.typelem))
   from visible v
   join pg_attribute a on a.attrelid = v.oid and a.attnum > 0 and not a.attisdropped
   join pg_type t on t.oid = a.atttypid
+  left join pg_type b on b.oid = t.typbasetype
   order by v.oid, a.attnum`;
 
 const KEYS = `
@@ -95,3 +102,15 @@ const FOREIGN_KEYS = `
   join pg_attribute a on a.attrelid = k.conrelid and a.attnum = part.attnum
   join pg_attribute b on b.attrelid = k.confrelid and b.attnum = part.toattnum
   order by v.oid, k.oid, part.position`;
+
+/** Those of a domain are about its columns. A constraint that is not validated may be violated by old rows. */
+const CHECKS = `
+  select v.schema, v.name, pg_get_expr(k.conbin, k.conrelid)
+  from visible v join pg_constraint k on k.conrelid = v.oid and k.contype = 'c' and k.convalidated
+  union all
+  select v.schema, v.name, regexp_replace(pg_get_expr(k.conbin, 0), '\\mVALUE\\M', quote_ident(a.attname), 'g')
+  from visible v
+  join pg_attribute a on a.attrelid = v.oid and a.attnum > 0 and not a.attisdropped
+  join pg_constraint k on k.contypid = a.atttypid and k.contype = 'c' and k.convalidated
+  where v.relkind <> 'v'
+  order by 1, 2, 3`;

@@ -1,6 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { columnKind } from "../column-kind.ts";
 import type { Column, ForeignKey, SkippedTable, Table } from "../connection.ts";
+import { checksIn } from "./sqlite-checks.ts";
 import type { Structure } from "../reader/reader.ts";
 
 const SCHEMA = "main";
@@ -54,6 +55,7 @@ function readTable(
     const nullable = column["notnull"] === 0 && column !== rowid;
     return { name: String(column["name"]), type, kind: columnKind(type), nullable };
   });
+  const checks = type === "table" ? readChecks(ask, name) : [];
   return [
     {
       schema: SCHEMA,
@@ -63,6 +65,7 @@ function readTable(
       primaryKey: primaryKey.map((column) => String(column["name"])),
       uniqueKeys: isView ? [] : readUniqueKeys(ask, name),
       foreignKeys: [],
+      ...(checks.length > 0 && { checks }),
       ...(estimates.has(name) && { estimatedRows: estimates.get(name) }),
     },
   ];
@@ -74,6 +77,11 @@ function readUniqueKeys(ask: Ask, table: string): string[][] {
     .filter((columns) => columns.every(({ cid }) => Number(cid) >= 0))
     .map((columns) => columns.map(({ name }) => String(name)))
     .toReversed();
+}
+
+function readChecks(ask: Ask, table: string): string[] {
+  const [row] = ask("select sql from sqlite_schema where type = 'table' and name = ? and sql like '%check%'", table);
+  return row ? checksIn(String(row["sql"])) : [];
 }
 
 /** In declaration order, which SQLite lists reversed. Dangling references are skipped. */

@@ -26,7 +26,9 @@ export function whyNoMariaDb(): string | undefined {
   return find("mariadbd") && find("mariadb-install-db") ? undefined : "MariaDB is not installed here";
 }
 
-export async function startMariaDb(): Promise<TestMariaDb> {
+export async function startMariaDb({
+  settings: more = [],
+}: { settings?: readonly string[] } = {}): Promise<TestMariaDb> {
   const folder = mkdtempSync(join(tmpdir(), "tandem-mariadb-"));
   const data = join(folder, "data");
   mkdirSync(data);
@@ -43,7 +45,7 @@ export async function startMariaDb(): Promise<TestMariaDb> {
   const connect = (database = "mysql"): Promise<Connection> =>
     createConnection({ uri: url(database), multipleStatements: true });
   const start = async (): Promise<void> => {
-    const settings = [`--socket=${socket}`, `--pid-file=${join(folder, "pid")}`, "--skip-networking"];
+    const settings = [`--socket=${socket}`, `--pid-file=${join(folder, "pid")}`, "--skip-networking", ...more];
     const small = ["--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0", "--sync-frm=0"];
     // The shell kills the server when our end of the pipe closes, even if this process is killed.
     const script = '"$@" </dev/null >log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';

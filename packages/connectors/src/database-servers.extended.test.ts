@@ -221,7 +221,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
     while (killed.length < 2) {
       const running = async (): Promise<number | undefined> => {
         const [rows] = await admin.query(
-          `select id from information_schema.processlist where user = 'reader' and info like '${long}%'`,
+          `select id from information_schema.processlist where user = 'reader' and info like '%${long}%'`,
         );
         // A killed connection stays listed for a moment.
         return (rows as { id: number }[]).find(({ id }) => !killed.includes(id))?.id;
