@@ -14,6 +14,7 @@ export {
   type ConnectionConfig,
   type EmbeddingsConfig,
 } from "./config/context-config.ts";
+export { samplePatternParts, type SampleMode, type SamplesConfig } from "./config/samples-config.ts";
 export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./config/control-config.ts";
 export { SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
 export { HARMLESS, HARMLESS_VALUES, NEEDS_TRUST } from "./config/trust-mark.ts";
@@ -264,6 +265,7 @@ export { MEMORY_SCOPES, type ContextMemory } from "./api/context/context-memorie
 export type { Passage, WikiPage, WikiPageSummary } from "./api/context/context-pages.ts";
 export {
   SEARCH_KINDS,
+  searchHit,
   type ContextHit,
   type ContextOverview,
   type JoinPath,
@@ -274,20 +276,30 @@ export {
 } from "./api/context/context.ts";
 export type { CredentialsReport } from "./api/credentials.ts";
 export { evidence, type Evidence } from "./api/context/evidence.ts";
-export type { Job, JobEvent } from "./api/context/jobs.ts";
+export type { ConnectionTest, SourceTest } from "./api/context/context-setup.ts";
+export type { Job, JobEvent, JobPlan } from "./api/context/jobs.ts";
 export type { KnownMcpServer } from "./api/mcp-servers.ts";
 export { MEMORY_STORE_PAIRS } from "./api/context/memory-stores.ts";
 export { VERSION_OPERATIONS, type MemoryActor } from "./api/context/memory-versions.ts";
 export { MODEL_LINES, type Model } from "./api/models.ts";
 export type { NotificationTarget } from "./api/notifications.ts";
-export type { FeedItem, FeedSession, UsageOfDay } from "./api/overview.ts";
+export {
+  sessionOutcome,
+  type FeedItem,
+  type FeedSession,
+  type SessionOutcome,
+  type UsageOfDay,
+} from "./api/overview.ts";
 export {
   ASPECTS,
+  HUNK_KINDS,
+  HUNK_ORIGINS,
   PROPOSAL_FILES,
   PROPOSAL_STATES,
   type Change,
   type Decision,
   type Hunk,
+  type HunkGroup,
   type Proposal,
   type ProposalSummary,
 } from "./api/context/proposals.ts";

@@ -108,6 +108,9 @@ export const AUDIT_KINDS = [
   "tenant.deleted",
   "switch.stopped",
   "switch.released",
+  // Context
+  "connection.added",
+  "source.added",
   // Worktrees
   "worktree.created",
   "worktree.merged",

@@ -6,6 +6,7 @@ import { budgetsApi } from "./budgets.ts";
 import { commandsApi } from "./sessions/commands.ts";
 import { contextMemoriesApi } from "./context/context-memories.ts";
 import { contextPagesApi } from "./context/context-pages.ts";
+import { contextSetupApi } from "./context/context-setup.ts";
 import { contextApi } from "./context/context.ts";
 import type { ENDPOINTS, EndpointName } from "./endpoints.ts";
 import { environmentsApi } from "./environments.ts";
@@ -68,6 +69,7 @@ export const CONTRACT = {
   ...contextApi,
   ...contextMemoriesApi,
   ...contextPagesApi,
+  ...contextSetupApi,
   ...environmentsApi,
   ...filesApi,
   ...fleetApi,

@@ -44,7 +44,7 @@ const model = z
         .meta({ description: "Where each value comes from: asked, asked earlier, or written in the program." }),
     }),
   })
-  .meta({ id: "Model", description: "A model that an agent may name. What nobody knows is null." });
+  .meta({ id: "Model", description: "A model that an agent may name. Unknown values are null." });
 export type Model = z.infer<typeof model>;
 
 const listQuery = z.strictObject({

@@ -4,6 +4,18 @@ import { usageSnapshot } from "../events/usage-snapshot.ts";
 import { SESSION_STATUSES } from "./sessions/sessions.ts";
 import { listOf, time } from "./page.ts";
 
+export const sessionOutcome = z
+  .object({
+    text: z.string().nullable().describe("The last line of the agent's last answer."),
+    error: z.string().nullable().describe("Why the last turn failed."),
+    files: z.int().nullable().describe("Files that differ from the session's first checkpoint; null if unknown."),
+    added: z.int().nullable(),
+    removed: z.int().nullable(),
+    branch: z.string().nullable().describe("The branch that was checked out after the last turn."),
+  })
+  .meta({ id: "SessionOutcome" });
+export type SessionOutcome = z.infer<typeof sessionOutcome>;
+
 const feedSession = z
   .object({
     id: z.string(),
@@ -19,7 +31,8 @@ const feedSession = z
     cut_short: z
       .enum(["retries_exhausted", "budget_reached", "refusal"] satisfies CutShort[])
       .nullable()
-      .describe("Why its last turn came to no good end, where it did not."),
+      .describe("Why the last turn did not complete; null if it did."),
+    outcome: sessionOutcome.nullable().describe("The result so far; null before the first turn has ended."),
     parked: z.object({ resets_at: z.string(), kind: z.string() }).nullable(),
     created_at: z.string(),
     updated_at: z.string(),
@@ -42,6 +55,8 @@ const usageOfDay = z
   .meta({ id: "UsageOfDay" });
 export type UsageOfDay = z.infer<typeof usageOfDay>;
 
+const usageOfModel = z.object({ day: z.string(), model: z.string(), usd: z.number() }).meta({ id: "UsageOfModel" });
+
 const span = z.strictObject({
   from: time.optional().meta({ description: `Thirty days before \`to\` where it is left out.` }),
   to: time.optional().meta({ description: "Now where it is left out." }),
@@ -50,4 +65,5 @@ const span = z.strictObject({
 export const overviewApi = {
   "feed.stream": { frame: feedItem },
   "usage.list": { query: span, response: listOf(usageOfDay) },
+  "usage.models": { query: span, response: listOf(usageOfModel) },
 };

@@ -33,7 +33,7 @@ const serverStatus = z
   .object({
     version: z.string(),
     node: z.string(),
-    demo: z.boolean().describe("A rehearsed model answers: nothing is spent."),
+    demo: z.boolean().describe("A scripted model answers: nothing is billed."),
     started_at: z.string(),
     roots: z.array(z.string()).describe("Folders that sessions may work in or under."),
     file: z.string().nullable().describe("The config; null where every setting has its default."),
@@ -50,6 +50,7 @@ const serverStatus = z
       trust: z.object({ folder: z.string(), state: z.string(), files: z.array(z.string()) }),
     }),
     storage,
+    suggestions: z.array(z.string()).describe("Prompts that suit the folder of new sessions."),
   })
   .meta({ id: "ServerStatus" });
 export type ServerStatus = z.infer<typeof serverStatus>;

@@ -42,6 +42,7 @@ const ownTenant = z
     name: z.string(),
     is_operator: z.boolean().describe("Whether its admins run the server, with all that is the machine's own."),
     scopes: z.array(z.string()).describe("Of the token that asks."),
+    demo: z.boolean().describe("Whether this is the demo: scripted replies, nothing is billed."),
     quotas: tenantQuotas,
     use: tenantUse.nullable().describe("Null where nothing is counted: for the operator."),
   })

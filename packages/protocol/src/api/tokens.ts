@@ -6,7 +6,7 @@ import { deletedOf, listOf } from "./page.ts";
 const token = z
   .object({
     id: z.string(),
-    name: z.string().meta({ description: "`page` is a browser that has signed in by a link that is nobody's." }),
+    name: z.string().meta({ description: "`page` is a browser that signed in with a link without a person's name." }),
     scopes: z.array(z.enum(SCOPES)),
     tenant: z.string().meta({ description: "Whom it belongs to." }),
     created_at: z.string(),

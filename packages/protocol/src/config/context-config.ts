@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { deadline } from "./duration.ts";
+import { samples } from "./samples-config.ts";
 import { secretReference, SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
 import { harmless, needsTrust } from "./trust-mark.ts";
 
-const NAME_EXPECTED = "expected a name of small letters, digits, - and _, such as shop";
+const NAME_EXPECTED = "expected a name of lower-case letters, digits, - and _, such as shop";
 const name = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, NAME_EXPECTED);
 
 const URL_EXPECTED =
@@ -17,8 +18,8 @@ export const CONNECTION_DRIVERS = ["sqlite", "postgres", "duckdb", "mysql"] as c
 
 const connection = z
   .strictObject({
-    driver: z.enum(CONNECTION_DRIVERS).describe("What kind of database it is; `mysql` is MariaDB too."),
-    path: z.string().min(1).optional().describe("The file, for `sqlite` and `duckdb`; relative to this file."),
+    driver: z.enum(CONNECTION_DRIVERS).describe("Kind of database; `mysql` includes MariaDB."),
+    path: z.string().min(1).optional().describe("Database file, for `sqlite` and `duckdb`; relative to this file."),
     url: z
       .string({ error: URL_EXPECTED })
       .refine(
@@ -28,13 +29,13 @@ const connection = z
       // Lists show the address, so a password in its query would leak.
       .refine(
         (text) => SECRET_FORM.test(text) || !holdsPassword(text),
-        "a password does not belong in the address: name where it is kept in `password`, as env:NAME, file:path or command:program …",
+        "a password does not belong in the URL: put a reference in `password`, as env:NAME, file:path or command:program …",
       )
       .optional()
       .meta({ format: SECRET_FORMAT })
-      .describe("The address, for `postgres` and `mysql`: without a password, or where the whole of it is kept."),
-    password: secretReference.optional().describe("Where the password is kept, if the address does not hold it."),
-    schemas: z.array(z.string().min(1)).optional().describe("Schemas to read; without it, all that the role may see."),
+      .describe("URL without a password, or a secret reference to a URL; for `postgres` and `mysql`."),
+    password: secretReference.optional().describe("Secret reference to the password, if the URL has none."),
+    schemas: z.array(z.string().min(1)).optional().describe("Schemas to read. Default: all visible schemas."),
   })
   .refine(({ driver, path, url }) => {
     const isFile = driver === "sqlite" || driver === "duckdb";
@@ -49,15 +50,13 @@ const embeddings = z
     backend: z
       .enum(["none", "openai", "onnx"])
       .default("none")
-      .describe(
-        "What makes vectors: nothing, an endpoint that speaks OpenAI's protocol, or a model in a local folder.",
-      ),
-    model: z.string().min(1).optional().describe("The model's name at the endpoint."),
+      .describe("Source of vectors: none, an OpenAI-compatible endpoint, or a model in a local folder."),
+    model: z.string().min(1).optional().describe("Model name at the endpoint."),
     baseUrl: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe("The endpoint, such as http://127.0.0.1:11434/v1."),
-    apiKey: secretReference.optional().describe("Where the endpoint's key is kept, if it wants one."),
+      .describe("URL of the endpoint, such as http://127.0.0.1:11434/v1."),
+    apiKey: secretReference.optional().describe("Secret reference to the endpoint's key, if it needs one."),
     path: z.string().min(1).optional().describe("A folder with `model.onnx` and `tokenizer.json`."),
   })
   .meta(needsTrust());
@@ -69,31 +68,62 @@ export const contextSection = z.strictObject({
     .min(1)
     .default("context")
     .meta(needsTrust())
-    .describe("Where the context is kept; relative to this file."),
+    .describe("Folder of the context; relative to this file."),
   git: z
     .enum(["own", "project"])
     .default("own")
     .meta(needsTrust())
     .describe(
-      "Whether that folder is a repository of its own, or part of the project's (its branches are left alone).",
+      "Whether that folder is a separate repository, or part of the project's repository (its branches are not changed).",
     ),
   accept: z
     .strictObject({
-      structure: z
-        .enum(["always", "never"])
-        .default("always")
-        .describe("Tables, columns and keys as the database has them."),
+      structure: z.enum(["always", "never"]).default("always").describe("Tables, columns and keys of the database."),
       joins: z
         .enum(["certain", "never"])
         .default("certain")
         .describe("Joins that were found and verified in the data."),
       descriptions: z.enum(["when-empty", "never"]).default("when-empty").describe("Descriptions by a model."),
-      wiki: z.enum(["always", "never"]).default("never").describe("Pages that were read out of sources."),
+      wiki: z.enum(["always", "never"]).default("never").describe("Pages from sources."),
       memory: z.enum(["always", "never"]).default("never").describe("Memories."),
     })
     .prefault({})
     .meta(needsTrust())
-    .describe("Which proposals are accepted by rule; the rest waits for a person."),
+    .describe("Which proposals are accepted automatically. The rest needs a review."),
+  budget: z
+    .strictObject({
+      usd: z.number().positive().default(25).describe("US dollars at list price."),
+      requests: z.int().min(1).optional().describe("Model requests."),
+    })
+    .prefault({})
+    .meta(needsTrust())
+    .describe(
+      "Limit of one scan or ingest. One that is expected to need more does not start without confirmation, and a running one stops there.",
+    ),
+  search: z
+    .strictObject({
+      unreviewed: z
+        .enum(["off", "label"])
+        .default("off")
+        .describe(
+          "Whether searches find passages of documents that no person has reviewed: not at all, or labelled with their source. Suspicious and rejected text is never found.",
+        ),
+    })
+    .prefault({})
+    .meta(needsTrust())
+    .describe("Searches by agents, programs and people."),
+  sql: z
+    .strictObject({
+      verdict: z
+        .enum(["warn", "refuse"])
+        .default("warn")
+        .describe(
+          "What happens to a statement whose joins repeat rows, are not in the catalogue or mix grains: its result carries a warning, or it is not run.",
+        ),
+    })
+    .prefault({})
+    .meta(harmless("Either value shows the verdict."))
+    .describe("Statements that agents and people run."),
 });
 
 const SCAN = "`connections` decides what is read.";
@@ -106,82 +136,116 @@ export const scanSection = z.strictObject({
     .max(1_000_000)
     .default(10_000)
     .meta(harmless(SCAN))
-    .describe("Rows of a table that are looked at."),
-  concurrency: z.int().min(1).max(32).default(4).meta(harmless(SCAN)).describe("Queries at once."),
-  queryDeadline: deadline.prefault("30s").meta(harmless(SCAN)).describe("Deadline for one query."),
+    .describe("Number of rows to sample per table."),
+  samples,
+  concurrency: z.int().min(1).max(32).default(4).meta(harmless(SCAN)).describe("Number of concurrent queries."),
+  queryDeadline: deadline.prefault("30s").meta(harmless(SCAN)).describe("Timeout of one query."),
   descriptions: z
     .boolean()
     .default(true)
     .meta(harmless("The other value calls no model."))
     .describe("Whether a model describes tables and columns."),
-  tablesPerCall: z
-    .int()
-    .min(1)
-    .max(50)
-    .default(8)
-    .meta(harmless(SCAN))
-    .describe("Tables that one call of the model describes."),
+  tablesPerCall: z.int().min(1).max(50).default(8).meta(harmless(SCAN)).describe("Number of tables per model call."),
   modelJoins: z
     .boolean()
     .default(true)
     .meta(harmless("The other value calls no model."))
-    .describe("Whether a model is asked for joins that were not found otherwise."),
+    .describe("Whether a model suggests further joins."),
+  joins: z
+    .strictObject({
+      pairs: z
+        .int()
+        .min(1)
+        .optional()
+        .describe("Maximum number of column pairs whose values are compared. Default: 400 and 25 per table."),
+      queries: z.int().min(1).optional().describe("Maximum number of queries. Default: 2,000 and 5 per table."),
+      deadline: deadline.prefault("2m").describe("Time limit for all comparisons."),
+    })
+    .prefault({})
+    .meta(harmless(SCAN))
+    .describe("Budgets of the search for joins. Pairs left out are counted as not compared and never accepted."),
   embeddings: embeddings.prefault({}).describe("Vectors for the search over tables and columns."),
 });
 
-export const SOURCE_TYPES = ["folder", "dbt", "sql", "notion", "confluence"] as const;
+export const SOURCE_TYPES = ["folder", "dbt", "sql", "notion", "confluence", "queries"] as const;
+
+const GIT_EXPECTED = "expected https://…, ssh://…, git@HOST:PATH or file:///…, without a password";
+
+const source = z
+  .strictObject({
+    type: z
+      .enum(SOURCE_TYPES)
+      .default("folder")
+      .describe(
+        "Kind of source: documents, a dbt project, SQL files or exported query history, an export of Notion or Confluence, or the query history that a database server keeps.",
+      ),
+    path: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Path of the source; relative to this file, or to the repository. Not for `queries`."),
+    git: z
+      .string()
+      // Other protocols run programs or are unencrypted; a leading dash would be an option.
+      .regex(
+        /^(https:\/\/(?![^/]*@)|ssh:\/\/(?![^/]*:[^/]*@)|file:\/\/\/|[\w.-]+@[\w][\w.-]*:(?!\/\/))[^\s-][^\s]*$/,
+        GIT_EXPECTED,
+      )
+      .refine((url) => !url.includes("::"), GIT_EXPECTED)
+      .optional()
+      .describe("URL of a git repository to read instead of a folder; without credentials."),
+    branch: z.string().min(1).max(200).optional().describe("Branch of the repository. Default: its own default."),
+    token: secretReference.optional().describe("Secret reference to a token for an https repository."),
+    include: z.array(z.string().min(1)).optional().describe("Only files that match one of these patterns."),
+    exclude: z.array(z.string().min(1)).optional().describe("Exclude files that match one of these patterns."),
+    connection: name.optional().describe("Connection of its tables; for `queries`, the server to read."),
+  })
+  .refine(({ type, path, git, connection }) => {
+    if (type === "queries") return connection !== undefined && path === undefined && git === undefined;
+    return path !== undefined || git !== undefined;
+  }, "expected `connection` for queries, and `path` or `git` for other sources")
+  .refine(
+    ({ git, branch, token }) => git !== undefined || (branch === undefined && token === undefined),
+    "`branch` and `token` need `git`",
+  );
 
 export const ingestSection = z.strictObject({
   sources: z
-    .record(
-      name,
-      z.strictObject({
-        type: z
-          .enum(SOURCE_TYPES)
-          .default("folder")
-          .describe(
-            "What is there: documents, a dbt project, SQL files or query history, an export of Notion or Confluence.",
-          ),
-        path: z.string().min(1).describe("Where it is; relative to this file."),
-        include: z.array(z.string().min(1)).optional().describe("Only files that one of these patterns fits."),
-        exclude: z.array(z.string().min(1)).optional().describe("No files that one of these patterns fits."),
-        connection: name.optional().describe("The connection that its tables belong to."),
-      }),
-    )
+    .record(name, source)
     .default({})
     .meta(needsTrust())
-    .describe("What `tandem ingest` reads, by name."),
+    .describe("Sources for `tandem context ingest`, by name."),
   maxFileMb: z
     .int()
     .min(1)
     .max(1_024)
     .default(20)
     .meta(harmless(INGEST))
-    .describe("Megabytes of a file at most; larger ones are skipped and listed."),
+    .describe("Maximum size of a file in megabytes. Larger files are skipped and listed."),
   workUnits: z
     .strictObject({
-      stepBudget: z.int().min(1).max(500).default(40).describe("Model requests of one work unit at most."),
-      concurrency: z.int().min(1).max(16).default(2).describe("Work units at once."),
+      stepBudget: z.int().min(1).max(500).default(40).describe("Maximum number of model requests per work unit."),
+      concurrency: z.int().min(1).max(16).default(2).describe("Number of concurrent work units."),
     })
     .prefault({})
     .meta(harmless(INGEST))
-    .describe("Agents that read sources closely."),
+    .describe("Agents that read sources in full."),
   curation: z
     .strictObject({
-      stepBudget: z.int().min(1).max(500).default(60).describe("Model requests of one pass at most."),
-      batch: z.int().min(1).max(100).default(8).describe("Candidates of one pass."),
-      passes: z.int().min(1).max(100).default(8).describe("Passes of one run at most."),
-      creates: z.int().min(0).default(25).describe("Pages that one run may add."),
-      updates: z.int().min(0).default(20).describe("Pages that one run may change."),
+      stepBudget: z.int().min(1).max(500).default(60).describe("Maximum number of model requests per pass."),
+      batch: z.int().min(1).max(100).default(16).describe("Number of candidates per pass."),
+      passes: z.int().min(1).max(100).default(8).describe("Maximum number of passes per run."),
+      creates: z.int().min(0).default(25).describe("Maximum number of new pages per run."),
+      updates: z.int().min(0).default(20).describe("Maximum number of changed pages per run."),
     })
     .prefault({})
     .meta(harmless(INGEST))
-    .describe("The agent that decides what enters the wiki."),
+    .describe("Agent that decides which candidates enter the wiki."),
   reconcile: z
-    .strictObject({ stepBudget: z.int().min(1).max(500).default(60).describe("Model requests at most.") })
+    .strictObject({ stepBudget: z.int().min(1).max(500).default(60).describe("Maximum number of model requests.") })
     .prefault({})
     .meta(harmless(INGEST))
-    .describe("The agent that settles contradictions."),
+    .describe("Agent that resolves contradictions."),
   embeddings: embeddings.prefault({}).describe("Vectors for the search over pages and memories."),
 });
 
@@ -190,18 +254,16 @@ export const memorySection = z.strictObject({
     .enum(["off", "propose", "on"])
     .default("off")
     .meta(needsTrust())
-    .describe(
-      "Whether sessions are read for what is worth remembering; `on` accepts what rests on a person's own words.",
-    ),
+    .describe("Whether memories are extracted from sessions; `on` accepts those based on a user's own words."),
   after: deadline
     .prefault("30m")
-    .meta(harmless("`memory.capture` decides whether."))
-    .describe("How long a session is idle before it is read."),
+    .meta(harmless("`memory.capture` decides whether sessions are read."))
+    .describe("Idle time before a session is read."),
   expiryDays: z
     .int()
     .min(0)
     .max(3_650)
     .default(365)
     .meta(harmless("It concerns memories that were accepted."))
-    .describe("Days after which a captured memory is no longer served unless it says otherwise; 0: it stays."),
+    .describe("Days until a captured memory expires, unless it has its own expiry; 0: never."),
 });

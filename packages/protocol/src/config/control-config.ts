@@ -12,12 +12,10 @@ export const rulesSection = z.array(rule).meta(needsTrust());
 
 export const approvalsSection = z
   .strictObject({
-    expire: deadline
-      .optional()
-      .describe("How long a call waits for an answer before it is denied; without it, for as long as it takes."),
+    expire: deadline.optional().describe("Time until an unanswered call is denied. Default: no limit."),
     keepProcess: deadline
       .prefault("10m")
-      .describe("How long a session that waits keeps its process; the answer finds another then."),
+      .describe("Time that a waiting session keeps its process. A later answer starts a new one."),
   })
   .meta(needsTrust());
 
@@ -26,55 +24,52 @@ const { usd, tokens, seconds, turns, requests } = limits.shape;
 const budget = z.strictObject({
   usd: usd.describe("Dollars, such as 2.5."),
   tokens: tokens.describe("Tokens of all kinds."),
-  seconds: seconds.describe("Seconds of work."),
+  seconds: seconds.describe("Seconds of active time."),
   turns: turns.describe("Turns."),
   requests: requests.describe("Requests to a model."),
 });
 
 export const budgetsSection = z
   .strictObject({
-    turn: budget.prefault({}).describe("What one turn may take."),
-    session: budget.prefault({}).describe("What one session may take, unless it has limits of its own."),
-    agent: budget.prefault({}).describe("What all sessions of one agent may take together."),
-    project: budget.prefault({}).describe("What all sessions of the project may take together."),
-    day: budget.prefault({}).describe("What all sessions may take in one day."),
+    turn: budget.prefault({}).describe("Limits of one turn."),
+    session: budget.prefault({}).describe("Limits of one session, unless it has its own."),
+    agent: budget.prefault({}).describe("Limits of all sessions of one agent together."),
+    project: budget.prefault({}).describe("Limits of all sessions of the project together."),
+    day: budget.prefault({}).describe("Limits of all sessions per day."),
   })
   .meta(needsTrust());
 
 export const NOTIFY_EVENTS = ["approval", "completed", "failed"] as const;
 
 const webhook = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }).describe("Where it is sent."),
-  secret: secretReference.optional().describe("Where the key is kept that it is signed with."),
-  on: z.array(z.enum(NOTIFY_EVENTS)).min(1).default(["approval", "failed"]).describe("What it is told of."),
+  url: z.url({ protocol: /^https?$/ }).describe("URL of the webhook."),
+  secret: secretReference.optional().describe("Secret reference to the signing key."),
+  on: z.array(z.enum(NOTIFY_EVENTS)).min(1).default(["approval", "failed"]).describe("Events to send."),
 });
 
 export const notifySection = z.strictObject({
-  webhooks: z.array(webhook).default([]).meta(needsTrust()).describe("Who is told over HTTP."),
+  webhooks: z.array(webhook).default([]).meta(needsTrust()).describe("Webhooks."),
   desktop: z
     .boolean()
     .default(false)
     .meta(harmless("Shown on this machine only."))
-    .describe("Whether this machine's desktop shows a notification."),
+    .describe("Whether to show desktop notifications on this machine."),
 });
 
 export const HOOK_EVENTS = ["sessionStart", "prompt", "beforeTool", "afterTool"] as const;
 
 const hook = z
   .strictObject({
-    name: z.string().min(1).describe("For the log."),
-    on: z.enum(HOOK_EVENTS).describe("When it is asked."),
-    tool: z.string().min(1).optional().describe("Only about this tool; as in a rule."),
-    command: z.array(z.string()).min(1).optional().describe("A program and its arguments; gets JSON on stdin."),
+    name: z.string().min(1).describe("Name for the log."),
+    on: z.enum(HOOK_EVENTS).describe("Event that triggers the hook."),
+    tool: z.string().min(1).optional().describe("Only for this tool, as in a rule."),
+    command: z.array(z.string()).min(1).optional().describe("Program and arguments; receives JSON on stdin."),
     url: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe("An address that gets the JSON by POST."),
-    timeout: deadline.prefault("10s").describe("How long it may take."),
-    failure: z
-      .enum(["block", "ignore"])
-      .default("block")
-      .describe("What becomes of the call where the hook fails or takes too long."),
+      .describe("URL that receives the JSON by POST."),
+    timeout: deadline.prefault("10s").describe("Timeout."),
+    failure: z.enum(["block", "ignore"]).default("block").describe("Effect of a failed hook or timeout on the call."),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), "expected `command` or `url`");
 export type HookConfig = z.output<typeof hook>;
@@ -83,15 +78,15 @@ export const hooksSection = z.array(hook).meta(needsTrust());
 
 const mcpServer = z
   .strictObject({
-    command: z.string().min(1).optional().describe("A local program that speaks MCP on stdio."),
-    args: z.array(z.string()).default([]).describe("Its arguments."),
-    env: z.record(z.string(), secretReference).default({}).describe("Its variables: where each value is kept."),
+    command: z.string().min(1).optional().describe("Local MCP server on stdio."),
+    args: z.array(z.string()).default([]).describe("Arguments of the program."),
+    env: z.record(z.string(), secretReference).default({}).describe("Environment variables, each a secret reference."),
     url: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe("A server over HTTP."),
-    headers: z.record(z.string(), secretReference).default({}).describe("Headers: where each value is kept."),
-    timeout: deadline.optional().describe("How long a call may take; without it, `sessions.mcpTimeout`."),
+      .describe("URL of an MCP server over HTTP."),
+    headers: z.record(z.string(), secretReference).default({}).describe("Headers, each a secret reference."),
+    timeout: deadline.optional().describe("Timeout of a call. Default: `sessions.mcpTimeout`."),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), "expected `command` or `url`");
 export type McpServerConfig = z.output<typeof mcpServer>;
@@ -100,11 +95,24 @@ export const mcpServersSection = z.record(z.string().regex(/^[a-z][a-z0-9_-]{0,3
 
 export const checkpointsSection = z
   .strictObject({
-    enabled: z.boolean().default(true).describe("Whether the working folder is kept before and after each turn."),
-    maxFileMb: z.int().min(1).max(1_024).default(10).describe("Larger files are left out, and listed."),
-    maxFiles: z.int().min(100).max(1_000_000).default(50_000).describe("In a folder with more, nothing is kept."),
-    maxTotalMb: z.int().min(10).default(2_048).describe("Of all that is kept; the oldest goes first."),
-    keep: duration.prefault("14d").describe("How long."),
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe("Whether to save a checkpoint of the working folder before and after each turn."),
+    maxFileMb: z
+      .int()
+      .min(1)
+      .max(1_024)
+      .default(10)
+      .describe("Maximum size of a file. Larger files are skipped and listed."),
+    maxFiles: z
+      .int()
+      .min(100)
+      .max(1_000_000)
+      .default(50_000)
+      .describe("Maximum number of files. Larger folders get no checkpoints."),
+    maxTotalMb: z.int().min(10).default(2_048).describe("Maximum total size. The oldest checkpoints are pruned first."),
+    keep: duration.prefault("14d").describe("Maximum age of a checkpoint."),
   })
   .meta(needsTrust());
 
@@ -113,20 +121,20 @@ export const worktreesSection = z
     copy: z
       .array(z.string().min(1))
       .default([])
-      .describe("Files that git does not have and a worktree needs, such as `.env`; beside `.worktreeinclude`."),
-    setup: z.string().min(1).optional().describe("A shell command that makes a new worktree ready, such as `npm ci`."),
-    setupTimeout: deadline.prefault("10m").describe("How long it may take."),
+      .describe("Untracked files to copy into a worktree, such as `.env`, in addition to `.worktreeinclude`."),
+    setup: z.string().min(1).optional().describe("Shell command that prepares a new worktree, such as `npm ci`."),
+    setupTimeout: deadline.prefault("10m").describe("Timeout."),
     ports: z
       .strictObject({
-        from: z.int().min(1_024).max(65_000).default(20_000).describe("The first port of the first block."),
-        size: z.int().min(1).max(100).default(10).describe("Ports of one worktree."),
+        from: z.int().min(1_024).max(65_000).default(20_000).describe("First port of the first block."),
+        size: z.int().min(1).max(100).default(10).describe("Number of ports per worktree."),
       })
       .prefault({})
-      .describe("Each worktree has ports of its own, in `TANDEM_PORT` and `TANDEM_PORT_COUNT`."),
+      .describe("Ports of worktrees. Each gets its own block, in `TANDEM_PORT` and `TANDEM_PORT_COUNT`."),
     removeAtArchive: z
       .boolean()
       .default(false)
-      .describe("Whether an archived session's worktree goes, if all work in it is somewhere else too."),
+      .describe("Whether to remove the worktree of an archived session if it contains no unsaved work."),
   })
   .meta(needsTrust());
 
@@ -135,8 +143,8 @@ export const sandboxSection = z
     mode: z
       .enum(["off", "try", "require"])
       .default("off")
-      .describe("Whether shell commands run in a sandbox of the operating system; `require` refuses to run without."),
-    domains: z.array(z.string().min(1)).default([]).describe("Where commands in it may connect to."),
+      .describe("Whether shell commands run in an OS sandbox; `require` refuses to run without one."),
+    domains: z.array(z.string().min(1)).default([]).describe("Hosts that sandboxed commands may connect to."),
   })
   .meta(needsTrust());
 

@@ -15,7 +15,7 @@ export const CLAUDE_CODE_AUTHS = ["login", "api_key", "oauth_token"] as const;
 export type ClaudeCodeAuth = (typeof CLAUDE_CODE_AUTHS)[number];
 
 export const baseUrl = z
-  .url({ protocol: /^https?$/, error: "expected a URL that begins with https:// or http://" })
+  .url({ protocol: /^https?$/, error: "expected a URL that starts with https:// or http://" })
   // `status` and errors show the URL, so a password in it would leak.
   .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "a user name or password does not belong in a URL here")
   .meta(needsTrust());
@@ -42,32 +42,32 @@ const provider = z.strictObject({
     .default("none")
     // The login is the account that pays for sessions anyway. Every other backend bills a key.
     .meta(needsTrust("claude-code"))
-    .describe("What performs LLM calls."),
+    .describe("Model backend."),
   anthropic: z
     .strictObject({
-      apiKey: secretReference.default("env:ANTHROPIC_API_KEY").describe("Where the API key is kept."),
-      baseUrl: baseUrl.optional().describe("Another address than Anthropic's own."),
+      apiKey: secretReference.default("env:ANTHROPIC_API_KEY").describe("Secret reference to the API key."),
+      baseUrl: baseUrl.optional().describe("Base URL, if not Anthropic's."),
     })
     .prefault({})
     .describe("Anthropic's API."),
   vertex: z
     .strictObject({
-      project: googleProject.optional().describe("The Google Cloud project that is called and billed."),
+      project: googleProject.optional().describe("Google Cloud project that is called and billed."),
       location: googleLocation.default("global").describe("A Vertex AI region, or `global`."),
       credentials: secretReference
         .optional()
-        .describe("Where a service account's JSON is kept; without it, Google's application default credentials."),
-      baseUrl: baseUrl.optional().describe("Another address than Google's own."),
+        .describe("Secret reference to a service account's JSON. Default: Google's application default credentials."),
+      baseUrl: baseUrl.optional().describe("Base URL, if not Google's."),
     })
     .prefault({})
     .describe("Claude on Google Vertex AI."),
   gateway: z
     .strictObject({
-      apiKey: secretReference.default("env:AI_GATEWAY_API_KEY").describe("Where the gateway's key is kept."),
-      baseUrl: baseUrl.optional().describe("Another address than Vercel's own."),
+      apiKey: secretReference.default("env:AI_GATEWAY_API_KEY").describe("Secret reference to the gateway's key."),
+      baseUrl: baseUrl.optional().describe("Base URL, if not Vercel's."),
     })
     .prefault({})
-    .describe("Vercel AI Gateway, or what speaks its protocol."),
+    .describe("Vercel AI Gateway, or a compatible service."),
 });
 
 const claudeCode = z.strictObject({
@@ -75,36 +75,36 @@ const claudeCode = z.strictObject({
     .enum(CLAUDE_CODE_AUTHS)
     .default("login")
     .meta(needsTrust())
-    .describe("Which single credential Claude Code gets, and so who pays."),
+    .describe("Credential of Claude Code, which decides who is billed."),
   apiKey: secretReference
     .default("env:ANTHROPIC_API_KEY")
-    .describe("Where the API key is kept; used with `auth: api_key` only."),
+    .describe("Secret reference to the API key; only with `auth: api_key`."),
   oauthToken: secretReference
     .default("env:CLAUDE_CODE_OAUTH_TOKEN")
-    .describe("Where the token of `claude setup-token` is kept; used with `auth: oauth_token` only."),
+    .describe("Secret reference to the token of `claude setup-token`; only with `auth: oauth_token`."),
   baseUrl: baseUrl
     .optional()
-    .describe("Another address than Anthropic's own; used with `auth: api_key` only, a login is never sent elsewhere."),
+    .describe("Base URL, if not Anthropic's; only with `auth: api_key`. A login is never sent elsewhere."),
   executable: z
     .string()
     .min(1)
     .meta(needsTrust())
     .optional()
-    .describe("A Claude Code binary other than the one that ships with Tandem."),
+    .describe("Path of a Claude Code binary to use instead of the included one."),
   effort: z
     .enum(["low", "medium", "high"])
-    .meta(harmless("The same account pays; budgets limit it."))
+    .meta(harmless("The same account is billed; budgets limit it."))
     .optional()
-    .describe("How much the model thinks before it answers; without it, what is the model's default in Claude Code."),
+    .describe("Reasoning effort. Default: the model's default in Claude Code."),
 });
 
 const models = z.strictObject({
-  default: model.default("sonnet").describe("The model of every role that is not named below."),
-  triage: model.optional().describe("Quick sorting: is this worth a closer look?"),
-  candidateExtraction: model.optional().describe("Reading sources and proposing what to keep."),
-  curator: model.optional().describe("Deciding what enters the context."),
-  reconcile: model.optional().describe("Settling contradictions."),
-  repair: model.optional().describe("Mending what a check refused."),
+  default: model.default("sonnet").describe("Default model, for every role without its own."),
+  triage: model.optional().describe("Quick relevance check."),
+  candidateExtraction: model.optional().describe("Reading sources and proposing candidates."),
+  curator: model.optional().describe("Deciding which candidates enter the context."),
+  reconcile: model.optional().describe("Resolving contradictions."),
+  repair: model.optional().describe("Fixing output that failed a check."),
 });
 
 const promptCaching = z.strictObject({
@@ -112,42 +112,47 @@ const promptCaching = z.strictObject({
   cacheSystem: z.boolean().default(true).describe("Whether the system prompt is cached."),
   cacheTools: z.boolean().default(true).describe("Whether the tool definitions are cached."),
   cacheHistory: z.boolean().default(true).describe("Whether the conversation so far is cached."),
-  systemTtl: cacheTtl.default("1h").describe("How long the system prompt stays cached."),
-  toolsTtl: cacheTtl.default("1h").describe("How long the tool definitions stay cached."),
-  historyTtl: cacheTtl.default("5m").describe("How long the conversation so far stays cached."),
-  vertexFallbackTo5m: z.boolean().default(false).describe("For Vertex regions that refuse the one-hour cache."),
+  systemTtl: cacheTtl.default("1h").describe("Cache lifetime of the system prompt."),
+  toolsTtl: cacheTtl.default("1h").describe("Cache lifetime of the tool definitions."),
+  historyTtl: cacheTtl.default("5m").describe("Cache lifetime of the conversation so far."),
+  vertexFallbackTo5m: z.boolean().default(false).describe("For Vertex regions without the one-hour cache."),
 });
 
 const limits = z.strictObject({
-  concurrency: z.int().min(1).max(64).default(4).describe("LLM calls at once; shrinks by itself under pressure."),
-  attempts: z.int().min(1).max(20).default(5).describe("Tries per model request, the first included."),
-  patience: duration.prefault("5m").describe("How long one call may wait for a quota to reset."),
-  spawn: deadline.prefault("15s").describe("Deadline for Claude Code to start."),
-  init: deadline.prefault("30s").describe("Deadline for Claude Code to be ready."),
-  firstByte: deadline.prefault("2m").describe("Deadline for the first sign of an answer."),
-  idle: deadline.prefault("2m").describe("Deadline between two signs of life while answering."),
-  exit: deadline.prefault("5s").describe("Deadline for Claude Code to exit before it is killed."),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(4)
+    .describe("Number of concurrent model calls; reduced automatically under load."),
+  attempts: z.int().min(1).max(20).default(5).describe("Attempts per model request, including the first."),
+  patience: duration.prefault("5m").describe("Time that one call may wait for a quota reset."),
+  spawn: deadline.prefault("15s").describe("Timeout for Claude Code to start."),
+  init: deadline.prefault("30s").describe("Timeout for Claude Code to be ready."),
+  firstByte: deadline.prefault("2m").describe("Timeout for the first byte of an answer."),
+  idle: deadline.prefault("2m").describe("Timeout between two chunks of an answer."),
+  exit: deadline.prefault("5s").describe("Time for Claude Code to exit before it is killed."),
 });
 
 const pool = z.strictObject({
   mode: z
     .enum(["reuse", "single-use", "off"])
     .default("reuse")
-    .describe("Whether warm Claude Code processes serve many calls, one call each, or are not kept."),
-  size: z.int().min(1).max(32).default(4).describe("Warm processes at most."),
-  maxCalls: z.int().min(1).default(50).describe("Calls after which a process is replaced."),
+    .describe("Whether warm Claude Code processes serve many calls, one call each, or none."),
+  size: z.int().min(1).max(32).default(4).describe("Maximum number of warm processes."),
+  maxCalls: z.int().min(1).default(50).describe("Number of calls after which a process is replaced."),
   maxAge: deadline.prefault("30m").describe("Age at which a process is replaced."),
-  maxMemoryMb: z.int().min(150).default(280).describe("Megabytes of memory at which a process is replaced."),
-  idle: deadline.prefault("5m").describe("How long an unused process is kept."),
+  maxMemoryMb: z.int().min(150).default(280).describe("Memory in megabytes at which a process is replaced."),
+  idle: deadline.prefault("5m").describe("Time that an unused process is kept."),
 });
 
 export const llmSection = z.strictObject({
-  provider: provider.prefault({}).describe("Which service answers, and how it is reached."),
+  provider: provider.prefault({}).describe("Model backend and its connection."),
   claudeCode: claudeCode.prefault({}).describe("The `claude-code` backend."),
   models: models
     .prefault({})
-    .meta(harmless("The same account pays; budgets limit it."))
-    .describe("Which model serves which role."),
+    .meta(harmless("The same account is billed; budgets limit it."))
+    .describe("Model of each role."),
   promptCaching: promptCaching
     .prefault({})
     .meta(harmless("The same service gets the same prompts."))
@@ -155,6 +160,6 @@ export const llmSection = z.strictObject({
   limits: limits
     .prefault({})
     .meta(harmless("Retries and waits of calls that the user makes."))
-    .describe("Concurrency, retries and deadlines."),
+    .describe("Concurrency, retries and timeouts."),
   pool: pool.prefault({}).meta(harmless("Bounded resources of this machine.")).describe("Warm Claude Code processes."),
 });

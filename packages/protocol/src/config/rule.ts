@@ -18,9 +18,13 @@ export const rule = z
       .describe(
         "A tool (`Bash`, `Edit`), a kind of tools (`edit`, `read`, `web`), `mcp__SERVER__TOOL` with `*`, or `*`.",
       ),
-    pattern: z.string().min(1).optional().describe("Which calls: a path, a command, a domain, with `*` and `**`."),
+    pattern: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Pattern of the calls: a path, a command or a domain, with `*` and `**`."),
     action: z.enum(RULE_ACTIONS),
-    reason: z.string().max(500).optional().describe("For people: why it is there."),
+    reason: z.string().max(500).optional().describe("Reason for the rule, shown to users."),
   })
   .meta({ id: "Rule" });
 export type Rule = z.infer<typeof rule>;

@@ -46,7 +46,7 @@ const TRANSIENT: ReadonlySet<LlmErrorCode> = new Set(["overloaded", "server_erro
 
 const FIXES: Record<LlmErrorCode, string> = {
   not_configured: "Run `tandem setup`, or set llm.provider.backend in tandem.yaml.",
-  not_logged_in: "Log in with the Claude Code CLI (`claude`, then /login) and try again.",
+  not_logged_in: "Log in with `tandem login` and try again.",
   auth_rejected: "Check the credential that `tandem status` names, or log in again.",
   rate_limited: "Wait for the reset, raise llm.limits.patience, or use another account's key.",
   overloaded: "Try again in a few minutes.",

@@ -240,6 +240,10 @@ export type SessionEventBody =
       files_changed: number;
       /** The number of files skipped because of their size. */
       skipped: number;
+      /** After a turn that changed files: everything since the session's first checkpoint. */
+      total?: { files: number; added: number; removed: number };
+      /** After a turn: the checked-out branch, if the folder is a git repository. */
+      branch?: string;
     }
   /** Files, conversation or both were rewound to a checkpoint. Later events stay in the log. */
   | {

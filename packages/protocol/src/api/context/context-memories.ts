@@ -14,7 +14,7 @@ const memory = z
     tags: z.array(z.string()),
     created_at: z.string(),
     updated_at: z.string().nullable(),
-    expires_at: z.string().nullable().meta({ description: "Null: it holds until somebody changes it." }),
+    expires_at: z.string().nullable().meta({ description: "Null: it never expires." }),
     is_expired: z.boolean(),
     sources: z.array(evidence),
     contradicts: z
@@ -53,7 +53,7 @@ export const contextMemoriesApi = {
     response: decided
       .extend({
         memory,
-        unchecked: z.string().nullable().meta({ description: "Why nobody has looked for contradictions." }),
+        unchecked: z.string().nullable().meta({ description: "Why contradictions were not checked." }),
       })
       .meta({ id: "Remembered" }),
   },

@@ -22,7 +22,7 @@ export const evidence = z.discriminatedUnion("type", [
   }),
   /** A message or an action in a session. */
   z.strictObject({ type: z.literal("event"), session: z.string(), event: z.string(), quote: z.string().optional() }),
-  /** A person's own words, outside a session: `tandem remember`. */
+  /** A person's own words, outside a session: `tandem context remember`. */
   z.strictObject({ type: z.literal("person"), name: z.string(), at: z.string(), quote: z.string().optional() }),
   /** A claim that an agent submitted through the context tools, without other evidence. */
   z.strictObject({ type: z.literal("agent"), name: z.string(), at: z.string(), quote: z.string().optional() }),

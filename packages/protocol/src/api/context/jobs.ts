@@ -21,7 +21,7 @@ const job = z
   .meta({
     id: "Job",
     description:
-      "Background work on the context. `partly`: it ended, and something was skipped. `interrupted`: nobody works on it.",
+      "Background work on the context. `partly`: it ended, and something was skipped. `interrupted`: no process works on it.",
   });
 export type Job = z.infer<typeof job>;
 
@@ -29,6 +29,17 @@ const jobEvent = z
   .object({ seq: z.int(), at: z.string(), event: typed<RunEvent>(z.looseObject({ type: z.string() })) })
   .meta({ id: "JobEvent" });
 export type JobEvent = z.infer<typeof jobEvent>;
+
+const jobPlan = z
+  .object({
+    requests: z.int().meta({ description: "Model requests, estimated. Cached answers are not requested again." }),
+    usd: z.number().nullable().meta({ description: "Estimate at list price; null if a model's price is unknown." }),
+    has_model: z.boolean().meta({ description: "False: the job reads and stores, but asks no model." }),
+    reads: z.record(z.string(), z.int()).meta({ description: "Numbers of tables, documents and so on, by name." }),
+    skipped: z.array(z.object({ item: z.string(), message: z.string() })).meta({ description: "The first 20." }),
+  })
+  .meta({ id: "JobPlan", description: "What a job would read and cost. Nothing is written and no model is asked." });
+export type JobPlan = z.infer<typeof jobPlan>;
 
 export const jobsApi = {
   "jobs.list": {
@@ -44,6 +55,12 @@ export const jobsApi = {
       .strictObject({ kind: z.string().min(1), params: z.record(z.string(), z.unknown()).default({}) })
       .meta({ id: "CreateJob" }),
     response: job,
+  },
+  "jobs.plan": {
+    body: z
+      .strictObject({ kind: z.enum(["scan", "ingest"]), params: z.record(z.string(), z.unknown()).default({}) })
+      .meta({ id: "PlanJob" }),
+    response: jobPlan,
   },
   "jobs.retrieve": { response: job },
   "jobs.cancel": { response: job },

@@ -11,6 +11,58 @@ export const PROPOSAL_STATES = ["open", "accepted", "partly", "rejected"] as con
 /** The subject of a changed line; rules of acceptance refer to it. */
 export const ASPECTS = ["structure", "profile", "join", "description", "wiki", "memory"] as const;
 
+/** The subject of a hunk: its aspect, with primary and unique keys apart from other structure. */
+export const HUNK_KINDS = ["structure", "key", "profile", "join", "description", "wiki", "memory"] as const;
+
+/** The strongest evidence of a hunk: a person, a session, a document, a model's judgement, or only the database. */
+export const HUNK_ORIGINS = ["person", "session", "source", "model", "data"] as const;
+
+const PATHS = "Patterns for files or tables, such as `wiki/finance/**`, `shop/sales.*` or `order*`.";
+const CONFIDENCE = "Only joins with at least this confidence, from 0 to 1.";
+const CERTAIN = "Only joins that were verified in the data, or only the others.";
+
+const hunkFilter = z
+  .strictObject({
+    kinds: z.array(z.enum(HUNK_KINDS)).min(1).optional(),
+    origins: z.array(z.enum(HUNK_ORIGINS)).min(1).optional(),
+    paths: z.array(z.string().min(1).max(1_000)).min(1).max(100).optional().meta({ description: PATHS }),
+    min_confidence: z.number().min(0).max(1).optional().meta({ description: CONFIDENCE }),
+    certain: z.boolean().optional().meta({ description: CERTAIN }),
+  })
+  .meta({ id: "HunkFilter" });
+
+/** The same filter as parameters of a URL. */
+const filterQuery = {
+  kinds: hunkFilter.shape.kinds,
+  origins: hunkFilter.shape.origins,
+  paths: hunkFilter.shape.paths,
+  min_confidence: z.coerce.number<number>().min(0).max(1).optional(),
+  certain: z.enum(["true", "false"]).optional(),
+};
+
+const counts = z.object({ open: z.int(), accepted: z.int(), rejected: z.int(), conflict: z.int() });
+
+/** Hunks of one kind and origin in one schema or folder. */
+const hunkGroup = z
+  .object({
+    title: z.string(),
+    kind: z.enum(HUNK_KINDS),
+    origin: z.enum(HUNK_ORIGINS),
+    certain: z.boolean(),
+    /** The schema or folder, such as `catalogue/shop/public` or `wiki/finance`. */
+    area: z.string(),
+    files: z.int(),
+    counts,
+    /** Open hunks that no filter accepts. */
+    held: z.int(),
+    /** The range of the joins' confidence; null for other kinds. */
+    confidence: z.object({ min: z.number(), max: z.number() }).nullable(),
+    /** Selects exactly this group. */
+    filter: hunkFilter,
+  })
+  .meta({ id: "HunkGroup" });
+export type HunkGroup = z.infer<typeof hunkGroup>;
+
 const hunk = z.object({
   /** Unique and stable within its proposal. */
   id: z.string(),
@@ -64,7 +116,7 @@ const summary = z.object({
   quarantine: z.string().nullable(),
   base: z.string(),
   files: z.int(),
-  counts: z.object({ open: z.int(), accepted: z.int(), rejected: z.int(), conflict: z.int() }),
+  counts,
   decisions: z.array(decision),
   commits: z.array(z.string()),
   created_at: z.string(),
@@ -77,6 +129,8 @@ export type ProposalSummary = z.infer<typeof proposalSummary>;
 const proposal = summary
   .extend({
     changes: z.array(change),
+    /** All of its hunks by kind, origin and place, for large proposals. */
+    groups: z.array(hunkGroup),
     /** The `page` parameter for the next files of the proposal. */
     next_page: z.string().nullable(),
   })
@@ -87,7 +141,11 @@ const hunks = z
   .array(z.string().min(1))
   .min(1)
   .optional()
-  .meta({ description: "All that are open where it is absent." });
+  .meta({ description: "All that are open where both this and `filter` are absent." });
+
+const filter = hunkFilter.optional().meta({ description: "All open hunks that match, instead of `hunks`." });
+const EITHER = "expected `hunks` or `filter`, not both";
+const isEither = (body: { hunks?: unknown; filter?: unknown }) => body.hunks === undefined || body.filter === undefined;
 
 export const proposalsApi = {
   "proposals.list": {
@@ -98,12 +156,32 @@ export const proposalsApi = {
     query: z.strictObject({
       limit: count().min(1).max(1_000).default(PROPOSAL_FILES),
       page: z.string().min(1).optional(),
+      ...filterQuery,
     }),
     response: proposal,
   },
-  "proposals.accept": { body: z.strictObject({ hunks }).meta({ id: "AcceptProposal" }), response: proposal },
+  "proposals.preview": {
+    query: z.strictObject(filterQuery),
+    response: z
+      .object({
+        /** Open hunks that accepting with this filter would take. */
+        hunks: z.int(),
+        files: z.int(),
+        /** Matching open hunks that only a person's own choice of hunks accepts. */
+        held: z.int(),
+        groups: z.array(hunkGroup),
+      })
+      .meta({ id: "ProposalPreview" }),
+  },
+  "proposals.accept": {
+    body: z.strictObject({ hunks, filter }).refine(isEither, EITHER).meta({ id: "AcceptProposal" }),
+    response: proposal,
+  },
   "proposals.reject": {
-    body: z.strictObject({ hunks, reason: z.string().max(10_000).optional() }).meta({ id: "RejectProposal" }),
+    body: z
+      .strictObject({ hunks, filter, reason: z.string().max(10_000).optional() })
+      .refine(isEither, EITHER)
+      .meta({ id: "RejectProposal" }),
     response: proposal,
   },
   "proposals.edit": {
