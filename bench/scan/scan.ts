@@ -25,7 +25,7 @@ export async function run(args: string[]): Promise<void> {
 
   const scans: [what: string, Watched][] = [];
   const scan = async (what: string) => {
-    const watched = await watchCommand(machine.start(["scan", "shop", "--json"]));
+    const watched = await watchCommand(machine.start(["context", "scan", "shop", "--json"]));
     const [row] = (JSON.parse(watched.stdout) as { scans: { state: string; tables: { seen: number } }[] }).scans;
     if (row?.state !== "done" || row.tables.seen !== tables) throw new Error(watched.stdout.slice(0, 2_000));
     console.error(`${what}: ${describe(watched).join(", ")}`);
@@ -47,7 +47,7 @@ export async function run(args: string[]): Promise<void> {
   console.log(`${tables.toLocaleString("en")} tables of ${COLUMNS} columns and ${ROWS} rows.`);
   console.log(`Other programs took ${others().toFixed(2)} cores meanwhile.\n`);
   console.log(
-    "| `tandem scan shop` | seconds | CPU s | peak RSS MB | with what it started, MB |\n|---|---|---|---|---|",
+    "| `tandem context scan shop` | seconds | CPU s | peak RSS MB | with what it started, MB |\n|---|---|---|---|---|",
   );
   for (const [what, watched] of scans) console.log(`| ${what} | ${describe(watched).join(" | ")} |`);
   console.log("\n| question | the first, ms | later p50 / p99 ms |\n|---|---|---|");

@@ -14,6 +14,7 @@ export interface Watched {
   /** The most that it and all that it started held at once. */
   treePeakMb: number;
   stdout: string;
+  stderr: string;
 }
 
 /** Runs a command to its end, and measures it. Linux only: figures come from /proc. */
@@ -36,6 +37,7 @@ export async function watchCommand(child: ChildProcess): Promise<Watched> {
     peakMb: peak,
     treePeakMb: treePeak,
     stdout,
+    stderr,
   };
 }
 

@@ -13,9 +13,13 @@ export function describeEvidence(item: Evidence): string {
     case "event":
       return `session ${item.session}, event ${item.event}${said}`;
     case "person":
-      return `${item.name}, ${item.at.slice(0, 10)}${said || ": in their own words"}`;
+      return said === ""
+        ? `added by ${item.name}, ${item.at.slice(0, 10)}`
+        : `${item.name}, ${item.at.slice(0, 10)}${said}`;
     case "agent":
-      return `${item.name}, ${item.at.slice(0, 10)}${said || ": an agent's word"}`;
+      return said === ""
+        ? `added by agent ${item.name}, ${item.at.slice(0, 10)}`
+        : `${item.name}, ${item.at.slice(0, 10)}${said}`;
     case "model":
       return `judged by ${item.model} (${item.role})`;
   }

@@ -21,7 +21,9 @@ export {
 } from "./proposals/proposal.ts";
 export type { AcceptRules } from "./proposals/accept-rules.ts";
 export { createProposals, type ProposalParts } from "./proposals/create-proposals.ts";
-export type { Draft, ProposalPage, Proposals, Support } from "./proposals/proposals.ts";
+export { hunkFilter, type HunkFilter } from "./proposals/hunk-filter.ts";
+export { hunkGroup, type HunkGroup } from "./proposals/hunk-groups.ts";
+export type { Draft, ProposalPage, ProposalPreview, Proposals, Support } from "./proposals/proposals.ts";
 export type { Budget, LlmSource } from "./runs/metered-llm.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/job-run.ts";
 export { tableFile, type TableFile } from "./catalogue/table-file.ts";
@@ -59,7 +61,7 @@ export {
   type PageFrontMatter,
   type ParsedPage,
 } from "./wiki/page-file.ts";
-export { answerForModel } from "./tools/define-context-tool.ts";
+export { answerForModel, structuredForModel, structuredSchema } from "./tools/define-context-tool.ts";
 export type { Chunk } from "./ingest/evidence/document-record.ts";
 export type { ContextTool, ContextToolOutput, ToolCaller } from "./tools/context-tool.ts";
 export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";
@@ -68,10 +70,22 @@ export { CatalogueReader } from "./tools/catalogue-reader.ts";
 export type { TableOutline } from "./catalogue/table-outline.ts";
 export { createContextTools } from "./tools/context-tools.ts";
 export type { ContextWork } from "./tools/job-tools.ts";
-export { findJoins, ingest, openSource, planIngest, planScan, scan } from "./load-work.ts";
+export {
+  checkoutSource,
+  findJoins,
+  ingest,
+  openSource,
+  planIngest,
+  planScan,
+  scan,
+  scrubContext,
+} from "./load-work.ts";
+export type { SourceAccess } from "./ingest/sources/open-source.ts";
+export type { ScrubReport } from "./scrub/scrub-context.ts";
 export type { ScanPlan } from "./scan/plan-scan.ts";
 export type { ScanInput } from "./scan/scan.ts";
 export type { ScanContext, ScanResult } from "./scan/scan-result.ts";
+export type { PrivacyReport } from "./privacy/restrict-tables.ts";
 export type { ScannedTable } from "./scan/scanned-table.ts";
 export { BOX } from "./tools/layout-graph.ts";
 export { tableGraph, type GraphEdge, type GraphNode, type TableGraph } from "./tools/table-graph.ts";
@@ -80,7 +94,7 @@ export { jobKind, type JobKind } from "./runs/job-kind.ts";
 export { JobRunner, type JobRunnerOptions } from "./runs/job-runner.ts";
 export { described } from "./search/documents.ts";
 export { foundPath } from "./tools/join-tool.ts";
-export { searchHit } from "./tools/search-tool.ts";
+export { judgeQuery, refuseUnsound, type StatementVerdict } from "./tools/judge-query.ts";
 export { queryAnswer } from "./tools/sql-tool.ts";
 export { tableDescription } from "./tools/table-tool.ts";
 export type { IngestInput } from "./ingest/ingest.ts";

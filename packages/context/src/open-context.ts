@@ -5,7 +5,9 @@ import type { Chunk } from "./ingest/evidence/document-record.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { MemoryStores } from "./memory/memory-stores.ts";
 import type { AcceptRules } from "./proposals/accept-rules.ts";
+import { readServedPassages } from "./search/served-passages.ts";
 import { createProposals } from "./proposals/create-proposals.ts";
+import { readNeighbours } from "./ingest/evidence/read-evidence.ts";
 import { ContextSearch } from "./search/context-search.ts";
 
 export interface ContextSettings extends FolderSettings {
@@ -14,6 +16,8 @@ export interface ContextSettings extends FolderSettings {
   accept: AcceptRules;
   /** The account it is opened for; scope `user` memories are visible to that user only. */
   user?: string;
+  /** Whether searches find passages that no person has reviewed. */
+  unreviewed?: "off" | "label";
   /** Enables semantic search. The caller closes it. */
   embedder?: Embedder;
 }
@@ -22,12 +26,22 @@ export interface ContextSettings extends FolderSettings {
 export interface Context extends Knowledge {
   /** Its memories for the API. */
   readonly memoryStores: MemoryStores;
-  /** A passage of a source with up to `around` neighbours; empty if it does not exist. */
-  passages(citation: string, around: number): Promise<Chunk[]>;
+  /**
+   * A passage of a source with up to `around` neighbours; empty if it does not exist. A reviewer also sees those that are
+   * suspicious or rejected.
+   */
+  passages(citation: string, around: number, reader: { isReviewer: boolean }): Promise<Chunk[]>;
 }
 
 /** Opens a context for servers and commands, creating it if needed. */
-export async function openContext({ store, accept, embedder, user, ...settings }: ContextSettings): Promise<Context> {
+export async function openContext({
+  store,
+  accept,
+  embedder,
+  unreviewed,
+  user,
+  ...settings
+}: ContextSettings): Promise<Context> {
   const folder = await openContextFolder(settings);
   const { id } = folder;
   const proposals = createProposals({ folder, store, space: id, accept });
@@ -37,12 +51,13 @@ export async function openContext({ store, accept, embedder, user, ...settings }
     folder,
     proposals,
     memoryStores: new MemoryStores({ context: { id, folder, proposals }, records: store.records }),
-    search: new ContextSearch({ folder, store, embedder, user }),
-    passages: async (citation, around) => {
-      // Imported on demand: slow to load and seldom used.
-      const { readNeighbours } = await import("./ingest/evidence/read-evidence.ts");
-      const { records, blobs, search } = store;
-      return readNeighbours({ records, blobs, search, space: id }, citation, around);
+    search: new ContextSearch({ folder, store, embedder, unreviewed, user }),
+    passages: async (citation, around, { isReviewer }) => {
+      const evidence = { records: store.records, space: id };
+      const found = await readNeighbours(evidence, citation, around);
+      if (isReviewer) return found;
+      const cited = found.map((each) => each.citation);
+      return [...(await readServedPassages(evidence, cited)).values()];
     },
   };
 }

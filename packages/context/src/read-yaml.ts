@@ -10,7 +10,11 @@ export type ReadYaml<T> =
 export function readYaml<S extends z.ZodType>(
   text: string,
   schema: S,
-  { type = "bad_yaml", firstLine = 1 }: { type?: FileProblem["type"]; firstLine?: number } = {},
+  {
+    type = "bad_yaml",
+    firstLine = 1,
+    reviver,
+  }: { type?: FileProblem["type"]; firstLine?: number; reviver?: (key: unknown, value: unknown) => unknown } = {},
 ): ReadYaml<z.output<S>> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: "1.2" });
@@ -26,7 +30,7 @@ export function readYaml<S extends z.ZodType>(
   let data: unknown;
   try {
     // Limits alias expansion ("billion laughs").
-    data = document.toJS({ maxAliasCount: 20 });
+    data = document.toJS({ maxAliasCount: 20, ...(reviver && { reviver }) });
   } catch (error) {
     return { success: false, problems: [{ type, line: undefined, message: sentence(String(error)) }] };
   }

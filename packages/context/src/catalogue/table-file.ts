@@ -1,10 +1,25 @@
 import { z } from "zod";
 import type { FileProblem } from "../file-problem.ts";
+import { PERSONAL_KINDS } from "../privacy/personal-data.ts";
 import { readYaml } from "../read-yaml.ts";
+import { SampleLists, withoutSampleLists } from "./sample-lists.ts";
 
 /** Descriptions by author. A person's takes precedence over a model's, and a model's over the database's comment. */
-const descriptions = z.object({ human: z.string().optional(), ai: z.string().optional(), db: z.string().optional() });
+const descriptions = z.object({
+  human: z.string().optional(),
+  ai: z.string().optional(),
+  /** For a column: the name and type that the model described; see `isStale`. */
+  aiFor: z.string().optional(),
+  db: z.string().optional(),
+});
 export type Descriptions = z.output<typeof descriptions>;
+
+/** How exact a stored count is: `rounded` from an exact one, or `estimated` from a sample or by the database. */
+const exactness = z.enum(["exact", "rounded", "estimated"]);
+export type Exactness = z.output<typeof exactness>;
+
+/** Whether a fact was read from all rows, or from a sample of them. */
+const coverage = z.enum(["all", "sample"]);
 
 export const joinEntry = z.object({
   columns: z.array(z.string()).min(1),
@@ -15,13 +30,15 @@ export const joinEntry = z.object({
   origin: z.enum(["declared", "data", "model", "human"]),
   /** From 0 to 1, in hundredths. */
   confidence: z.number().min(0).max(1),
+  /** Distinct values of `columns` that were looked for in `toColumns`, and how many were found. Absent: not compared. */
+  evidence: z.object({ compared: z.int(), matched: z.int(), of: coverage }).optional(),
   when: z.object({ column: z.string(), equals: z.string() }).optional(),
   why: z.string().optional(),
 });
 export type JoinEntry = z.output<typeof joinEntry>;
 
 /** The fields of a join that are the same from either of its tables. */
-export type SharedJoin = Omit<JoinEntry, "to" | "when" | "why">;
+export type SharedJoin = Omit<JoinEntry, "to" | "evidence" | "when" | "why">;
 export const sharedJoin = ({ columns, toColumns, cardinality, origin, confidence }: SharedJoin): SharedJoin => ({
   columns,
   toColumns,
@@ -35,6 +52,8 @@ export const columnEntry = z.object({
   /** The database's type name. */
   type: z.string(),
   nullable: z.boolean().optional(),
+  /** The labels of an enum or set, in the database's order. */
+  labels: z.array(z.string()).optional(),
   /** The column no longer exists; kept because of a person's text. */
   gone: z.literal(true).optional(),
   descriptions: descriptions.optional(),
@@ -42,9 +61,20 @@ export const columnEntry = z.object({
     .object({
       nulls: z.number().optional(),
       distinct: z.int().optional(),
+      distinctIs: exactness.optional(),
       min: z.union([z.string(), z.number(), z.boolean()]).optional(),
       max: z.union([z.string(), z.number(), z.boolean()]).optional(),
       samples: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
+      /** Every value of the column, every value in a sample of its rows, or a few examples. */
+      samplesAre: z.enum(["all", "sample", "examples"]).optional(),
+      /** Values are withheld: only their form, or only counts, are stored. */
+      stored: z.enum(["shapes", "none"]).optional(),
+      /** The kind of personal data that was detected. */
+      personal: z.enum(PERSONAL_KINDS).optional(),
+      /** Forms of the values, most frequent first: `A` capital letter, `a` letter, `9` digit. */
+      shapes: z.array(z.string()).optional(),
+      /** Shortest and longest value, where shapes are stored. */
+      lengths: z.array(z.int()).length(2).optional(),
     })
     .optional(),
 });
@@ -60,8 +90,15 @@ export const tableFile = z.object({
   descriptions: descriptions.optional(),
   /** Rounded to two digits, so that a growing table does not change its file every day. */
   rows: z.int().optional(),
+  rowsAre: exactness.optional(),
+  /** The rows that the columns' profiles were read from. */
+  profiled: coverage.optional(),
   primaryKey: z.array(z.string()).optional(),
   uniqueKeys: z.array(z.array(z.string())).optional(),
+  /** Columns that the data shows to be unique and without nulls, though no key is declared. */
+  verifiedKeys: z.array(z.object({ columns: z.array(z.string()), of: coverage })).optional(),
+  /** Check constraints, as SQL conditions. */
+  checks: z.array(z.string()).optional(),
   columns: z.array(columnEntry),
   /** Deleting the last join may leave an empty key. */
   joins: z.preprocess((joins) => joins ?? undefined, z.array(joinEntry).optional()).optional(),
@@ -73,6 +110,10 @@ export type TableFile = z.output<typeof tableFile>;
 export type ParsedTableFile = { success: true; table: TableFile } | { success: false; problems: FileProblem[] };
 
 export function parseTableFile(text: string): ParsedTableFile {
+  const short = withoutSampleLists(text);
+  const lists = new SampleLists(short.lists);
+  const quick = readYaml(short.text, tableFile, { reviver: lists.revive });
+  if (quick.success && lists.areComplete) return { success: true, table: quick.value };
   const read = readYaml(text, tableFile);
   return read.success ? { success: true, table: read.value } : read;
 }

@@ -1,5 +1,6 @@
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Pair, type YAMLMap } from "yaml";
 import type { Aspect } from "../proposals/proposal.ts";
+import { withoutSampleLists } from "./sample-lists.ts";
 import { joinEntry } from "./table-file.ts";
 import { joinKey } from "./table-values.ts";
 
@@ -19,13 +20,15 @@ export interface FieldLines {
 }
 
 const STRUCTURE: ReadonlySet<string> = new Set(
-  "connection schema table type gone primaryKey uniqueKeys name nullable".split(" "),
+  "connection schema table type gone primaryKey uniqueKeys checks name nullable labels".split(" "),
 );
+const FIGURES: ReadonlySet<string> = new Set(["rows", "rowsAre", "profiled", "verifiedKeys"]);
 
 /** Classifies each line of a table's file. Comments and blank lines have no fact. */
 export function tableLines(text: string): FieldLines[] {
   const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter });
+  // The lists are on lines of their own, whose content has no part in this.
+  const document = parseDocument(withoutSampleLists(text).text, { lineCounter: counter });
   const found: FieldLines[] = [];
   const lineOf = (offset: number) => counter.linePos(offset).line;
   const startOf = (pair: Pair) => lineOf((pair.key as { range?: [number, number, number] }).range?.[0] ?? 0);
@@ -56,14 +59,16 @@ export function tableLines(text: string): FieldLines[] {
     });
   };
   const descriptions = (_field: Pair, name: string): [FieldLines["aspect"], boolean] =>
-    name === "ai" ? ["description", true] : [name === "db" ? "structure" : "own", false];
+    name === "ai"
+      ? ["description", true]
+      : [name === "aiFor" ? "description" : name === "db" ? "structure" : "own", false];
 
   const fieldsOf = (map: YAMLMap, place: Partial<FieldLines>) => {
     for (const pair of map.items) {
       const name = nameOf(pair);
       if (name === "descriptions") nested(pair, descriptions, { ...place, under: name });
       else if (name === "profile") nested(pair, () => ["profile", false], { ...place, under: name });
-      else if (name === "rows") add(startOf(pair), endOf(pair), "profile", place);
+      else if (FIGURES.has(name) && place.column === undefined) add(startOf(pair), endOf(pair), "profile", place);
       else if (name === "columns" && place.column === undefined) columns(pair);
       else if (name === "joins" && place.column === undefined) joins(pair);
       else add(startOf(pair), endOf(pair), STRUCTURE.has(name) ? "structure" : "own", place);

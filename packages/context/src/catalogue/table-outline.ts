@@ -1,10 +1,18 @@
 import { readYaml } from "../read-yaml.ts";
 import { parseTableFile, tableFile, type TableFile } from "./table-file.ts";
 
-const outline = tableFile.omit({ columns: true, primaryKey: true, uniqueKeys: true, notes: true });
+const LEFT_OUT = {
+  columns: true,
+  primaryKey: true,
+  uniqueKeys: true,
+  verifiedKeys: true,
+  checks: true,
+  notes: true,
+} as const;
+const outline = tableFile.omit(LEFT_OUT);
 
 /** Summary of a table: its description and joins. Omits the columns, which are most of a file. */
-export type TableOutline = Omit<TableFile, "columns" | "primaryKey" | "uniqueKeys" | "notes"> & { columnCount: number };
+export type TableOutline = Omit<TableFile, keyof typeof LEFT_OUT> & { columnCount: number };
 
 /** Undefined if the file cannot be parsed. Columns are only counted, because parsing them takes most of the time. */
 export function readOutline(text: string): TableOutline | undefined {

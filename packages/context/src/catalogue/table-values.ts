@@ -1,14 +1,15 @@
-import type { Value } from "@tandem/connectors";
-import type { ColumnProfile, Relationship } from "@tandem/relationships";
+import { coverageOf, type Relationship, type TableProfile } from "@tandem/relationships";
 import { canonicalJson } from "../canonical-json.ts";
-import type { ColumnEntry, JoinEntry } from "./table-file.ts";
+import type { StorableProfile } from "../privacy/storable-values.ts";
+import { oneLine } from "./one-line.ts";
+import { storedValues } from "./stored-values.ts";
+import type { ColumnEntry, Exactness, JoinEntry, TableFile } from "./table-file.ts";
 
-/** Longer values add nothing, and people read this file. */
-const MAX_VALUE = 80;
+const ROUNDED_FROM = 100;
 
 /** Two digits, so that a growing table does not change its file every day. */
-export function roundCount(count: number): number {
-  if (count < 100) return Math.round(count);
+function roundCount(count: number): number {
+  if (count < ROUNDED_FROM) return Math.round(count);
   const unit = 10 ** (Math.floor(Math.log10(count)) - 1);
   return Math.round(count / unit) * unit;
 }
@@ -20,18 +21,31 @@ function roundShare(share: number): number {
   return rounded === 1 && share < 1 ? 0.99 : rounded;
 }
 
-/** A field is one line. */
-export const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
+type Figures = Pick<TableProfile, "rows" | "rowsAreExact" | "sampled">;
 
-export function profileEntry(profile: ColumnProfile): NonNullable<ColumnEntry["profile"]> {
-  const samples = profile.samples.map(shown).filter((value) => value !== undefined);
-  return {
-    nulls: roundShare(profile.nulls),
-    distinct: roundCount(profile.distinct),
-    min: shown(profile.min),
-    max: shown(profile.max),
-    samples: samples.length > 0 ? [...new Set(samples)] : undefined,
-  };
+/** The figures of a table. */
+export function tableFigures(profile: Figures): Pick<TableFile, "rows" | "rowsAre" | "profiled"> {
+  const { rows, rowsAreExact } = profile;
+  return { rows: roundCount(rows), rowsAre: exactnessOf(rows, rowsAreExact), profiled: coverageOf(profile) };
+}
+
+export function profileEntry(column: StorableProfile, table: Figures): NonNullable<ColumnEntry["profile"]> {
+  return { nulls: roundShare(column.nulls), ...distinctFigure(column, table), ...storedValues(column) };
+}
+
+/** Types without equality have no count. */
+function distinctFigure({ distinct, samples, domain }: StorableProfile, table: Figures) {
+  if (domain) return { distinct: domain.values.length, distinctIs: domain.of === "all" ? EXACT : ESTIMATED };
+  if (distinct === 0 && samples.length > 0) return {};
+  return { distinct: roundCount(distinct), distinctIs: exactnessOf(distinct, coverageOf(table) === "all") };
+}
+
+const [EXACT, ESTIMATED] = ["exact", "estimated"] as const;
+
+/** A round number counts as rounded too; otherwise it would change its file by chance. */
+function exactnessOf(count: number, isExact: boolean): Exactness {
+  if (!isExact) return ESTIMATED;
+  return count < ROUNDED_FROM ? EXACT : "rounded";
 }
 
 /** A range may grow by this fraction before its file is updated. */
@@ -42,12 +56,23 @@ const GROWTH = 0.02;
  * daily.
  */
 export function settledProfile(old: ColumnEntry["profile"], next: NonNullable<ColumnEntry["profile"]>) {
-  if (!old || old.nulls !== next.nulls || old.distinct !== next.distinct) return next;
-  if (JSON.stringify(old.samples) !== JSON.stringify(next.samples)) return next;
+  if (!old) return next;
+  const settled = { ...next, ...(next.samples && { samples: inOldOrder(old.samples ?? [], next.samples) }) };
+  const { min: _low, max: _high, ...before } = old;
+  const { min: _newLow, max: _newHigh, ...after } = settled;
+  if (canonicalJson(before) !== canonicalJson(after)) return settled;
   const [low, high, newLow, newHigh] = [old.min, old.max, next.min, next.max].map(position);
-  if (low === undefined || high === undefined || newLow === undefined || newHigh === undefined) return next;
+  if (low === undefined || high === undefined || newLow === undefined || newHigh === undefined) return settled;
   const slack = (high - low) * GROWTH;
-  return newLow <= low && newLow >= low - slack && newHigh >= high && newHigh <= high + slack ? old : next;
+  return newLow <= low && newLow >= low - slack && newHigh >= high && newHigh <= high + slack ? old : settled;
+}
+
+type Samples = NonNullable<NonNullable<ColumnEntry["profile"]>["samples"]>;
+
+/** New values come last, so that a changed frequency does not change the file. */
+function inOldOrder(old: Samples, next: Samples): Samples {
+  const [known, wanted] = [new Set(old), new Set(next)];
+  return [...old.filter((value) => wanted.has(value)), ...next.filter((value) => !known.has(value))];
 }
 
 /** A number or a time as a position on a scale. */
@@ -57,15 +82,8 @@ function position(value: string | number | boolean | undefined): number | undefi
   return Number.isNaN(time) ? undefined : time;
 }
 
-function shown(value: Value | undefined): string | number | boolean | undefined {
-  if (value === null || value === undefined) return undefined;
-  if (typeof value !== "string") return value;
-  const text = oneLine(value);
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE - 1)}…` : text;
-}
-
 export function newJoinEntry(relationship: Relationship): JoinEntry {
-  const { from, to, cardinality, origin, confidence, when, why } = relationship;
+  const { from, to, cardinality, origin, confidence, evidence, when, why } = relationship;
   return {
     columns: [...from.columns],
     to: `${to.table.schema}.${to.table.name}`,
@@ -73,19 +91,25 @@ export function newJoinEntry(relationship: Relationship): JoinEntry {
     cardinality,
     origin,
     confidence: roundShare(confidence),
+    ...(evidence && { evidence: { compared: evidence.checked, matched: evidence.found, of: evidence.of } }),
     ...(when && { when }),
     why: oneLine(why.join(" ")) || undefined,
   };
 }
 
-/** Keeps the stored join if only figures in its reason differ. */
+/** Keeps the stored join if only figures in its reason and evidence differ. */
 export function settledJoin(old: JoinEntry, next: JoinEntry): JoinEntry {
-  const { why: oldWhy = "", ...before } = old;
-  const { why = "", ...after } = next;
-  const withoutFigures = (text: string) => text.replaceAll(/\d+([.,]\d+)*/g, "0");
-  const isSame = canonicalJson(before) === canonicalJson(after) && withoutFigures(oldWhy) === withoutFigures(why);
-  return isSame ? old : next;
+  return canonicalJson(withoutFigures(old)) === canonicalJson(withoutFigures(next)) ? old : next;
 }
+
+const withoutFigures = ({ why = "", evidence, ...join }: JoinEntry) => ({
+  ...join,
+  why: why.replaceAll(/\d+([.,]\d+)*/g, "0"),
+  evidence: evidence && {
+    of: evidence.of,
+    share: roundShare(evidence.compared === 0 ? 0 : evidence.matched / evidence.compared),
+  },
+});
 
 /** Identity of a join, independent of its other fields. */
 export const joinKey = ({ columns, to, toColumns, when }: JoinEntry): string =>

@@ -1,6 +1,8 @@
 import type { Table } from "@tandem/connectors";
 import type { Relationship, TableProfile } from "@tandem/relationships";
 import { describe, expect, it } from "vitest";
+import { makeChange } from "../proposals/make-hunks.ts";
+import { isStale } from "./stale-description.ts";
 import { parseTableFile } from "./table-file.ts";
 import { tablePath } from "./table-path.ts";
 import { removeTableFile, updateTableFile } from "./update-table-file.ts";
@@ -25,6 +27,7 @@ const profile: TableProfile = {
   rows: 12_345,
   rowsAreExact: true,
   sampled: 1_000,
+  unreadable: [],
   columns: [{ name: "id", nulls: 0, distinct: 1_000, unique: true, min: 1, max: 12_345, samples: [1, 2] }],
 };
 const join: Relationship = {
@@ -63,18 +66,23 @@ describe("updateTableFile", () => {
         db: All orders
         ai: Orders of the shop.
       rows: 12000
+      rowsAre: rounded
+      profiled: sample
       primaryKey: [id]
       columns:
         - name: id
           type: integer
           descriptions:
             ai: Its number.
+            aiFor: id integer
           profile:
             nulls: 0
             distinct: 1000
+            distinctIs: estimated
             min: 1
             max: 12345
             samples: [1, 2]
+            samplesAre: examples
         - name: customer
           type: integer
           nullable: true
@@ -213,6 +221,91 @@ describe("updateTableFile", () => {
     const hand = new Set([lineOf(edited, "# checked")]);
     expect(updateTableFile({ ...found, joins: [{ ...join, confidence: 0.5 }] }, edited, hand).after).toBe(edited);
     expect(updateTableFile({ ...found, joins: [{ ...join, status: "rejected" }] }, null).after).not.toContain("joins");
+  });
+
+  it("keeps all values of a small column, in the order of its file", () => {
+    const withValues = (values: string[], of: "all" | "sample" = "all") => ({
+      ...found,
+      profile: {
+        ...profile,
+        columns: [
+          { name: "note", nulls: 0, distinct: 2, unique: false, samples: values.slice(0, 1), domain: { values, of } },
+        ],
+        verifiedKeys: [{ columns: ["customer"], of: "all" as const }],
+      },
+    });
+    const noteOf = (text: string) => parsed(text).columns.find(({ name }) => name === "note")?.profile;
+    const stored = updateTableFile(withValues(["paid", "open"]), null).after!;
+    expect(noteOf(stored)).toEqual({
+      nulls: 0,
+      distinct: 2,
+      distinctIs: "exact",
+      samples: ["paid", "open"],
+      samplesAre: "all",
+    });
+    expect(parsed(stored).verifiedKeys).toEqual([{ columns: ["customer"], of: "all" }]);
+    expect(updateTableFile(withValues(["open", "paid"]), stored).after).toBe(stored);
+    expect(noteOf(updateTableFile(withValues(["late", "open", "paid"], "sample"), stored).after!)).toMatchObject({
+      distinctIs: "estimated",
+      samples: ["paid", "open", "late"],
+      samplesAre: "sample",
+    });
+    const prose = Array.from({ length: 100 }, (_, at) => `${at} ${"x".repeat(150)}`);
+    expect(noteOf(updateTableFile(withValues(prose), null).after!)).toMatchObject({
+      distinct: 100,
+      samplesAre: "examples",
+      samples: [expect.stringMatching(/^.{79}…$/)],
+    });
+  });
+
+  it("stores labels, checks, composite keys and the evidence of joins", () => {
+    const [id, customer, note] = table.columns;
+    const evidence = { checked: 40, found: 40, of: "all" as const, nulls: 0, unique: true };
+    const told = {
+      ...found,
+      table: { ...table, columns: [id!, customer!, { ...note!, labels: ["open", "won"] }], checks: ["id > 0"] },
+      joins: [{ ...join, evidence }],
+      compositeKeys: [{ columns: ["customer", "note"], of: "all" as const }],
+    };
+    const stored = updateTableFile(told, null).after!;
+    expect(parsed(stored)).toMatchObject({
+      checks: ["id > 0"],
+      verifiedKeys: [{ columns: ["customer", "note"], of: "all" }],
+      columns: [{ name: "id" }, { name: "customer" }, { name: "note", labels: ["open", "won"] }],
+      joins: [{ evidence: { compared: 40, matched: 40, of: "all" } }],
+    });
+    const later = (checked: number, found: number) =>
+      updateTableFile({ ...told, joins: [{ ...join, evidence: { ...evidence, checked, found } }] }, stored).after!;
+    expect(later(41, 41)).toBe(stored);
+    expect(parsed(later(41, 40)).joins).toMatchObject([{ evidence: { compared: 41, matched: 40 } }]);
+    // Without a search for joins this time, the keys stay.
+    const { compositeKeys: _none, joins: _neither, ...unsearched } = told;
+    expect(updateTableFile(unsearched, stored).after).toBe(stored);
+  });
+
+  it("a renamed column whose new text is not reviewed has a stale description", () => {
+    const renamed = {
+      ...table,
+      columns: table.columns.map((each) => ({ ...each, name: each.name.replace("id", "no") })),
+    };
+    const draft = updateTableFile({ connection: "shop", table: renamed }, first);
+    const { hunks } = makeChange(draft);
+    // The structure is accepted by rule; the removal of the old text waits for a person.
+    const waiting = hunks.filter(({ aspect }) => aspect === "description");
+    expect(waiting.flatMap(({ oldLines }) => oldLines.map((line) => line.trim()))).toEqual(
+      expect.arrayContaining(["ai: Its number.", "aiFor: id integer"]),
+    );
+    const accepted = first.replace("- name: id", "- name: no");
+    const [column] = parsed(accepted).columns;
+    expect([isStale(column!), isStale(parsed(first).columns[0]!)]).toEqual([true, false]);
+    const text = { table: "Orders.", columns: { no: "The order's number." } };
+    const described = updateTableFile({ connection: "shop", table: renamed, descriptions: text }, accepted).after!;
+    expect(isStale(parsed(described).columns[0]!)).toBe(false);
+    // A person who edits the text has reviewed it.
+    const edited = accepted.replace("Its number.", "Number of the order.");
+    const hand = new Set([lineOf(edited, "Number of the order.")]);
+    const next = updateTableFile({ connection: "shop", table: renamed }, edited, hand).after!;
+    expect(parsed(next).columns[0]!.descriptions).toEqual({ ai: "Number of the order." });
   });
 
   it("keeps CRLF line ends", () => {

@@ -15,14 +15,24 @@ import { type FoundTable, wantedTable } from "./wanted-table.ts";
  * The database's text before the model's: the key's line belongs to the first field, which must be acceptable on its
  * own.
  */
-const DESCRIPTIONS: Shape = { order: ["human", "db", "ai"] };
+const DESCRIPTIONS: Shape = { order: ["human", "db", "ai", "aiFor"] };
 const COLUMN: Shape = {
-  order: ["name", "type", "nullable", "gone", "descriptions", "profile"],
-  maps: { descriptions: DESCRIPTIONS, profile: { order: ["nulls", "distinct", "min", "max", "samples"] } },
+  order: ["name", "type", "nullable", "labels", "gone", "descriptions", "profile"],
+  maps: {
+    descriptions: DESCRIPTIONS,
+    profile: {
+      order: "nulls distinct distinctIs min max samples samplesAre stored personal shapes lengths".split(" "),
+    },
+  },
 };
-const JOIN: Shape = { order: ["columns", "to", "toColumns", "cardinality", "origin", "confidence", "when", "why"] };
-const TABLE: Shape = {
-  order: "connection schema table type gone descriptions rows primaryKey uniqueKeys columns joins notes".split(" "),
+const JOIN: Shape = {
+  order: ["columns", "to", "toColumns", "cardinality", "origin", "confidence", "evidence", "when", "why"],
+};
+export const TABLE: Shape = {
+  order:
+    "connection schema table type gone descriptions rows rowsAre profiled primaryKey uniqueKeys verifiedKeys checks columns joins notes".split(
+      " ",
+    ),
   maps: { descriptions: DESCRIPTIONS },
   lists: {
     columns: { shape: COLUMN, keyOf: ({ name }) => String(name) },

@@ -1,17 +1,12 @@
 import type { Table } from "@tandem/connectors";
-import type { Relationship, TableProfile } from "@tandem/relationships";
+import type { Relationship, VerifiedKey } from "@tandem/relationships";
+import type { StorableTable } from "../scan/scanned-table.ts";
 import { isHeldJoin } from "./held-fields.ts";
 import type { OwnedText } from "./owned-text.ts";
+import { oneLine } from "./one-line.ts";
+import { describedColumn } from "./stale-description.ts";
 import type { ColumnEntry, Descriptions, JoinEntry, TableFile } from "./table-file.ts";
-import {
-  joinKey,
-  newJoinEntry,
-  oneLine,
-  profileEntry,
-  roundCount,
-  settledJoin,
-  settledProfile,
-} from "./table-values.ts";
+import { joinKey, newJoinEntry, profileEntry, settledJoin, settledProfile, tableFigures } from "./table-values.ts";
 
 /** Findings of a scan about a table. Absent parts could not be read; the file keeps its content for them. */
 export interface FoundTable {
@@ -19,9 +14,11 @@ export interface FoundTable {
   table: Table;
   /** Path of its file, if not the plain one. */
   path?: string;
-  profile?: TableProfile;
+  profile?: StorableTable;
   /** Outgoing joins; rejected ones are ignored. */
   joins?: readonly Relationship[];
+  /** Undeclared keys of several columns. */
+  compositeKeys?: readonly VerifiedKey[];
   /** Written by a model. */
   descriptions?: { table?: string; columns?: Readonly<Record<string, string>> };
   /** The model that wrote descriptions and judged joins. */
@@ -38,13 +35,33 @@ export function wantedTable(found: FoundTable, current: TableFile | undefined, o
     table: table.name,
     type: table.type,
     descriptions: describe(current?.descriptions, table.comment, owned.hasWords() ? undefined : descriptions?.table),
-    rows: profile ? roundCount(profile.rows) : current?.rows,
+    ...(profile ? tableFigures(profile) : figuresOf(current)),
     primaryKey: primaryKey.length > 0 ? [...primaryKey] : undefined,
     uniqueKeys: uniqueKeys.length > 0 ? uniqueKeys.map((key) => [...key]) : undefined,
+    verifiedKeys: verifiedKeys(found, current?.verifiedKeys ?? []),
+    checks: table.checks?.map(oneLine),
     columns: wantedColumns(found, current?.columns ?? [], owned),
     joins: found.joins ? wantedJoins(found.joins, current?.joins ?? [], owned) : current?.joins,
     notes: current?.notes,
   };
+}
+
+const figuresOf = (file: TableFile | undefined) => ({
+  rows: file?.rows,
+  rowsAre: file?.rowsAre,
+  profiled: file?.profiled,
+});
+
+/** Keys of one column are found with the profile, others with the joins; each may have failed. */
+function verifiedKeys(
+  { profile, compositeKeys }: FoundTable,
+  current: readonly VerifiedKey[],
+): TableFile["verifiedKeys"] {
+  const keys = [
+    ...(profile?.verifiedKeys ?? current.filter(({ columns }) => columns.length === 1)),
+    ...(compositeKeys ?? current.filter(({ columns }) => columns.length > 1)),
+  ];
+  return keys.length > 0 ? keys.map(({ columns, of }) => ({ columns: [...columns], of })) : undefined;
 }
 
 /** In file order; new columns come after their predecessor in the database. */
@@ -57,19 +74,20 @@ function wantedColumns(found: FoundTable, current: readonly ColumnEntry[], owned
     return owned.isInColumn(entry.name) ? [{ ...entry, gone: true }] : [];
   });
   let place = 0;
-  for (const { name, type, nullable, comment } of table.columns) {
+  for (const { name, type, nullable, labels, comment } of table.columns) {
     const old = before.get(name);
     const values = profile?.columns.find((column) => column.name === name);
     const entry: ColumnEntry = {
       name,
       type,
       nullable: nullable ? true : undefined,
-      descriptions: describe(
-        old?.descriptions,
-        comment,
-        owned.hasWords(name) ? undefined : descriptions?.columns?.[name],
+      labels: labels?.map(oneLine),
+      descriptions: describeColumn(
+        { name, type },
+        describe(old?.descriptions, comment, owned.hasWords(name) ? undefined : descriptions?.columns?.[name]),
+        { isNew: descriptions?.columns?.[name] !== undefined, isOwned: owned.hasWords(name) },
       ),
-      profile: values ? settledProfile(old?.profile, profileEntry(values)) : old?.profile,
+      profile: values ? settledProfile(old?.profile, profileEntry(values, profile!)) : old?.profile,
     };
     const at = old ? result.indexOf(old) : place;
     result.splice(at, old ? 1 : 0, entry);
@@ -114,6 +132,20 @@ function describe(old: Descriptions | undefined, comment = "", words = ""): Desc
     human: old?.human,
     db: oneLine(comment) || undefined,
     ai: oneLine(words) || old?.ai,
+    aiFor: old?.aiFor,
   };
   return Object.values(descriptions).some((text) => text !== undefined) ? descriptions : undefined;
+}
+
+/** Notes which column a model's text is about. A text that a person has edited is about the column as it is. */
+function describeColumn(
+  column: Pick<ColumnEntry, "name" | "type">,
+  descriptions: Descriptions | undefined,
+  { isNew, isOwned }: { isNew: boolean; isOwned: boolean },
+): Descriptions | undefined {
+  if (!descriptions) return undefined;
+  if (descriptions.ai === undefined || (isOwned && descriptions.aiFor !== describedColumn(column))) {
+    return { ...descriptions, aiFor: undefined };
+  }
+  return isNew && !isOwned ? { ...descriptions, aiFor: describedColumn(column) } : descriptions;
 }

@@ -6,6 +6,7 @@ import { ContextFiles } from "./context-files.ts";
 import type { ContextFolder } from "./context-folder.ts";
 import { CONTEXT_FILE } from "./context-path.ts";
 import { ownRepository, projectRepository } from "./find-repository.ts";
+import { resumeRewrite } from "./finish-rewrite.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { GitContextFolder } from "./git-context-folder.ts";
 import { type Author, GitHistory } from "./git-history.ts";
@@ -23,7 +24,7 @@ export interface FolderSettings {
   scratch?: string;
 }
 
-/** Opens a context's folder, creating it if needed. Completes the commit of a crashed process. */
+/** Opens a context's folder, creating it if needed. Completes the commit and the rewrite of a crashed process. */
 export async function openContextFolder(settings: FolderSettings): Promise<ContextFolder> {
   await mkdir(settings.path, { recursive: true });
   const path = await realpath(settings.path);
@@ -34,7 +35,10 @@ export async function openContextFolder(settings: FolderSettings): Promise<Conte
   const history = new GitHistory(gitDir, objectFormat);
   const files = new ContextFiles(path);
   const lock = new FolderLock(join(gitDir, "tandem-context.lock"));
-  const { id, projectRef } = await lock.hold(() => identify(files, history, isOwn));
+  const { id, projectRef } = await lock.hold(async () => {
+    if (isOwn) await resumeRewrite(gitDir);
+    return identify(files, history, isOwn);
+  });
   // Inside the git folder: private and invisible.
   const scratch = join(settings.scratch ?? join(gitDir, "tandem-worktrees"), id);
   await sweepWorktrees(scratch);

@@ -2,11 +2,12 @@ import { always, type ModelRequest, refusal, type ScriptEntry, text, unauthorize
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryRun } from "../scan/testing/memory-run.ts";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import { ContextSearch } from "../search/context-search.ts";
 import { sharedStore } from "../testing/shared-store.ts";
 import { CatalogueReader } from "../tools/catalogue-reader.ts";
 import { tableTool } from "../tools/table-tool.ts";
 import { listCandidates } from "./extract/candidates.ts";
-import { aCandidate, askedCitations, giveCandidates, giveLanes } from "./extract/testing/extract-answers.ts";
+import { aCandidate, giveCandidates, giveLanes } from "./extract/testing/extract-answers.ts";
 import {
   agent,
   fileRead,
@@ -242,8 +243,7 @@ describe("work units", () => {
 describe("curation", () => {
   const three = { "a.md": "# A\n\nOne.\n", "b.md": "# B\n\nTwo.\n", "c.md": "# C\n\nThree.\n" };
   const lanes = giveLanes(() => ({ lane: "light" }));
-  const candidates = giveCandidates((request) => {
-    const [citation] = askedCitations(request);
+  const candidates = giveCandidates(([citation]) => {
     return { candidates: [aCandidate([citation!], { assertion: `It says ${citation}.` })], suspicious: null };
   });
   const reject = agent(isCurator, use("candidate_mark", { candidate: "c1", verdict: "reject", reason: "Trivial." }));
@@ -423,6 +423,45 @@ test("content of a prompt injection is quarantined despite the rules, and affect
   await expect(context.page("bad")).rejects.toThrow("ENOENT");
   const seen = asked(reads("good.md")).map((request) => JSON.stringify(request.messages));
   expect(seen.join()).not.toContain("Ignore all");
+
+  // Searches never serve it, and no other passage unless the project wants them labelled.
+  const search = (unreviewed: "off" | "label") =>
+    new ContextSearch({ folder: context.folder, store: context.store, unreviewed });
+  const found = async (unreviewed: "off" | "label") =>
+    (await search(unreviewed).search({ text: "days", limit: 20 })).map(({ key, unreviewed: from }) => [
+      key,
+      from?.path,
+    ]);
+  expect(await found("off")).toEqual([["page:good", undefined]]);
+  const labelled = [
+    ["chunk:docs/good#top", "good.md"],
+    ["page:good", undefined],
+  ];
+  expect(await found("label")).toEqual(labelled);
+  expect(await search("off").passage("docs/good#top")).toMatchObject({ isReviewed: true });
+  expect(await search("label").passage("docs/bad#top")).toBeUndefined();
+  await context.proposals.reject(report.proposals[1]!.id, { by: "Ann" });
+  expect(await found("label")).toEqual(labelled);
+  expect(await search("label").passage("docs/bad#top")).toBeUndefined();
+});
+
+test("a passage that a person rejected is not served until its text changes", async () => {
+  await using context = await openIngest({ "a.md": "# A\n\nNine days.\n" });
+  const found = async () =>
+    (
+      await new ContextSearch({ folder: context.folder, store: context.store, unreviewed: "label" }).search({
+        text: "days",
+        limit: 20,
+      })
+    ).map(({ key }) => key);
+  const write = (text: string) => agent(reads("a.md"), verify, writePage("a", `${text} [^docs/a#top]`));
+  const [proposal] = (await context.ingest(start([allFull, write("Nine days."), quietReconciler]))).proposals;
+  expect(await found()).toEqual(["chunk:docs/a#top"]);
+  await context.proposals.reject(proposal!.id, { by: "Ann" });
+  expect(await found()).toEqual([]);
+  await context.write("a.md", "# A\n\nThirty days.\n");
+  await context.ingest(start([allFull, write("Thirty days."), quietReconciler]));
+  expect(await found()).toEqual(["chunk:docs/a#top"]);
 });
 
 test("a run tells its agents and reviewers about pages in open proposals", async () => {

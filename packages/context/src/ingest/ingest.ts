@@ -3,12 +3,15 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Decision } from "../proposals/proposal.ts";
 import type { Proposals } from "../proposals/proposals.ts";
 import type { Run } from "../runs/job-run.ts";
+import type { Budget } from "../runs/metered-llm.ts";
+import { requireWithinLimit } from "../runs/spending-limit.ts";
 import type { Embedder } from "@tandem/runtime";
 import type { ContextTool } from "../tools/context-tool.ts";
 import { draftDbt } from "./catalogue/draft-dbt.ts";
 import { curate, LEFT_OVER } from "./curate/curate.ts";
+import { estimateIngest, totalOf } from "./estimate-ingest.ts";
 import type { DocumentRecord } from "./evidence/document-record.ts";
-import { keepEvidence } from "./evidence/keep-evidence.ts";
+import { keepEvidence, keepSuspicions } from "./evidence/keep-evidence.ts";
 import type { Candidate } from "./extract/candidate.ts";
 import { listCandidates } from "./extract/candidates.ts";
 import { extractCandidates } from "./extract/extract-candidates.ts";
@@ -39,6 +42,8 @@ export interface IngestInput {
   /** Context tools; agents get those for tables and databases. */
   tools?: readonly ContextTool[];
   embedder?: Embedder;
+  /** The run is rejected before its first model request if it is expected to spend more. */
+  limit?: Budget;
 }
 
 /** Topic of the note about open proposals that a run does not see. */
@@ -60,10 +65,13 @@ export async function ingest(run: Run, input: IngestInput): Promise<IngestReport
   const moved = diffs.flatMap(({ renamed }) => renamed.map(({ item }) => item));
   const documents = await keepEvidence(run, store, [...fresh, ...moved]);
   const wanted = new Set(fresh.map(({ citation }) => citation));
-  const triage = await triagePages(
-    run,
-    documents.filter(({ citation }) => wanted.has(citation)),
-  );
+  const unread = documents.filter(({ citation }) => wanted.has(citation));
+  if (run.llm) {
+    const estimate = estimateIngest(unread, input.config, (role) => run.modelOf(role));
+    requireWithinLimit("ingest", totalOf(estimate), input.limit);
+  }
+  const triage = await triagePages(run, unread);
+  await keepSuspicions(store, triage.pages);
   for (const { lane } of triage.pages) report.documents[lane] += 1;
   addCounts(report.documents, { failed: triage.failed.length, left: triage.stopped?.pages ?? 0 });
   const extracted = await extractCandidates(

@@ -90,7 +90,7 @@ export function memoryTools(
       },
     }),
     asLoopTool(searchTool(context.search), session),
-    asLoopTool(pageTool(context.folder, context.user), session),
+    asLoopTool(pageTool(context.folder, context.search, context.user), session),
     defineTool({
       name: "memory_propose",
       description:

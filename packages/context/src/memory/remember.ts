@@ -109,7 +109,9 @@ export async function keep(
 export async function findMemory(memories: Memories, id: string): Promise<StoredMemory> {
   const memory = await memories.get(id.replace(/^memory:/, ""));
   if (memory) return memory;
-  throw new RequestError("not_found", `There is no memory ${id}.`, { fix: "List them with `tandem memories list`." });
+  throw new RequestError("not_found", `There is no memory ${id}.`, {
+    fix: "List them with `tandem context memories list`.",
+  });
 }
 
 /** A person's decision is a proposal that is accepted at once, so that it can be undone. */
@@ -142,7 +144,7 @@ function checkWords({ text, scope, agent, by }: Words): { text: string; by: stri
     throw new RequestError(
       "invalid_request",
       `A memory has at most ${MAX_STATEMENT} characters; this has ${words.length}.`,
-      { fix: "Remember one statement at a time; a document belongs into a source of `tandem ingest`." },
+      { fix: "Remember one statement at a time; a document belongs into a source of `tandem context ingest`." },
     );
   }
   if (scope === "agent" && !agent) {

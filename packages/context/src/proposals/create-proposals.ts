@@ -5,6 +5,8 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import { type AcceptRules, ruleFor } from "./accept-rules.ts";
 import { withHunks } from "./apply-hunks.ts";
 import { commitHunks } from "./commit-hunks.ts";
+import { describeFilter, hunkMatcher } from "./hunk-filter.ts";
+import { groupHunks } from "./hunk-groups.ts";
 import { aspectOfPath, makeChange } from "./make-hunks.ts";
 import type { Change, Hunk, Proposal } from "./proposal.ts";
 import {
@@ -15,7 +17,8 @@ import {
   rememberProposed,
   rememberRejected,
 } from "./proposal-records.ts";
-import type { Draft, Proposals } from "./proposals.ts";
+import type { Draft, HunkChoice, Proposals } from "./proposals.ts";
+import { rememberRejectedPassages } from "./rejected-passages.ts";
 
 /** Actor of decisions by rule. */
 const RULE = "rule";
@@ -42,6 +45,8 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       return work(loaded.applying ? await apply(loaded, true) : loaded);
     });
 
+  const settledProposal = (id: string) => decide(id, async ({ proposal }) => proposal);
+
   /** Executes `applying`. On a retry (`isRetry`), already applied hunks are not applied twice. */
   async function apply(loaded: Loaded, isRetry = false): Promise<Loaded> {
     const { proposal, applying } = loaded;
@@ -57,8 +62,10 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       if (outcome.state === "accepted") {
         return { ...decided, state: "accepted", note: notes[hunk.id], commit: outcome.commit ?? earlier[0] };
       }
-      // A conflict is not a rule's decision; leave the hunk open.
-      return isRule ? { ...hunk, note: outcome.note } : { ...decided, state: "conflict", note: outcome.note };
+      // A conflict is no decision of a rule or a filter; leave the hunk open.
+      return isRule || notes[hunk.id] !== undefined
+        ? { ...hunk, note: outcome.note }
+        : { ...decided, state: "conflict", note: outcome.note };
     });
     const commits = [...proposal.commits, ...earlier, ...applied.commits];
     const further = allHunks(settled)
@@ -68,7 +75,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       );
     return records.save(
       { ...loaded, proposal: { ...settled, commits, updatedAt: time() }, applying: null },
-      { further },
+      { further, paths: pathsWith(settled, chosen) },
     );
   }
 
@@ -139,7 +146,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
             : `${job}/${hashOf([drafts.map(({ path, before, after }) => [path, before, after]), decisions])}`;
         const before = key === undefined ? undefined : await records.proposed(key);
         if (before === null) return undefined;
-        if (before !== undefined) return decide(before, async ({ proposal }) => proposal);
+        if (before !== undefined) return settledProposal(before);
         const changes = await changesOf(drafts, anew);
         if (changes.length === 0 && decisions.length === 0) {
           if (key !== undefined) await records.rememberNothing(key);
@@ -185,40 +192,69 @@ export function createProposals({ folder, store, space, accept, now = () => new 
 
     get: async (id) => {
       const loaded = await records.load(id);
-      return loaded?.applying ? decide(id, async ({ proposal }) => proposal) : loaded?.proposal;
+      return loaded?.applying ? settledProposal(id) : loaded?.proposal;
     },
 
     page: async (id, query) => {
       let page = await records.page(id, query);
       if (page?.applying) {
-        await decide(id, async ({ proposal }) => proposal);
+        await settledProposal(id);
         page = await records.page(id, query);
       }
-      return page && { proposal: page.proposal, next: page.next };
+      return page && { proposal: page.proposal, groups: page.groups, next: page.next };
+    },
+
+    preview: async (id, filter) => {
+      const loaded = await records.load(id);
+      if (!loaded) return undefined;
+      const { proposal } = loaded.applying ? { proposal: await settledProposal(id) } : loaded;
+      const isMatch = hunkMatcher(filter);
+      const taken = new Set(choose(proposal, { filter }).flatMap((hunk) => (isHeld(hunk) ? [] : [hunk.id])));
+      const groups = groupHunks(proposal.changes, (change, hunk) => isWaiting(hunk) && isMatch(change, hunk));
+      const held = groups.reduce((sum, group) => sum + group.held, 0);
+      return { hunks: taken.size, files: pathsWith(proposal, taken).size, held, groups };
     },
 
     waiting: (prefix, { exceptOf }) => records.waiting(prefix, exceptOf),
 
     list: (query) => records.list(query),
 
-    accept: (id, { hunks, by }) =>
-      decide(id, async (loaded) => (await accepting(loaded, choose(loaded.proposal, hunks), by)).proposal),
-
-    reject: (id, { hunks, by, reason }) =>
+    accept: (id, { by, ...choice }) =>
       decide(id, async (loaded) => {
-        const chosen = new Set(choose(loaded.proposal, hunks).map((hunk) => hunk.id));
+        const { filter } = choice;
+        if (!filter) return (await accepting(loaded, choose(loaded.proposal, choice), by)).proposal;
+        if (loaded.proposal.quarantine !== null) {
+          throw new RequestError("conflict", `${id} is in quarantine: ${loaded.proposal.quarantine}`, {
+            fix: "Read its hunks and accept them by number, or all of them without a filter.",
+          });
+        }
+        const hunks = choose(loaded.proposal, choice).filter((hunk) => !isHeld(hunk));
+        const note = describeFilter(filter);
+        const notes = Object.fromEntries(hunks.map((hunk) => [hunk.id, note]));
+        return (await accepting(loaded, hunks, by, notes)).proposal;
+      }),
+
+    reject: (id, { by, reason, ...choice }) =>
+      decide(id, async (loaded) => {
+        const chosen = new Set(choose(loaded.proposal, choice).map((hunk) => hunk.id));
         const rejected = mapHunks(loaded.proposal, (hunk) =>
           chosen.has(hunk.id) ? { ...hunk, state: "rejected", note: reason, decidedBy: by, decidedAt: time() } : hunk,
         );
         // Rejecting everything also rejects its questions.
-        const decisions = hunks
-          ? rejected.decisions
-          : rejected.decisions.map((item) => ({ ...item, answer: item.answer ?? reason ?? "rejected" }));
-        const further = allHunks(rejected).flatMap((hunk) =>
-          chosen.has(hunk.id) ? [forgetOpen(hunk), rememberRejected(hunk, id, by, time())] : [],
+        const decisions =
+          choice.hunks || choice.filter
+            ? rejected.decisions
+            : rejected.decisions.map((item) => ({ ...item, answer: item.answer ?? reason ?? "rejected" }));
+        const decided = { proposal: id, by, at: time() };
+        const further = rejected.changes.flatMap((change) =>
+          change.hunks.flatMap((hunk) =>
+            chosen.has(hunk.id)
+              ? [forgetOpen(hunk), rememberRejected(hunk, decided), ...rememberRejectedPassages(change, hunk, decided)]
+              : [],
+          ),
         );
         const proposal = { ...rejected, decisions, updatedAt: time() };
-        return (await records.save({ ...loaded, proposal }, { further })).proposal;
+        return (await records.save({ ...loaded, proposal }, { further, paths: pathsWith(proposal, chosen) })).proposal;
       }),
 
     edit: (id, { path, after, by }) =>
@@ -272,10 +308,9 @@ export function createProposals({ folder, store, space, accept, now = () => new 
               ? { ...hunk, state: "rejected", note: "undone", decidedBy: by, decidedAt: time(), commit: undefined }
               : hunk,
           );
-          const gone = new Set(
-            loaded.proposal.changes.flatMap(({ hunks }) => hunks).filter((hunk) => hunk.commit === commit),
-          );
-          const further = [...gone].map((hunk) => rememberRejected(hunk, id, by, time()));
+          const decided = { proposal: id, by, at: time() };
+          const gone = allHunks(loaded.proposal).filter((hunk) => hunk.commit === commit);
+          const further = gone.map((hunk) => rememberRejected(hunk, decided));
           const commits = undone.commits.filter((other) => other !== commit);
           loaded = await records.save({ ...loaded, proposal: { ...undone, commits, updatedAt: time() } }, { further });
         }
@@ -309,22 +344,34 @@ function editedChange(old: Change, after: string, { by, at, next }: { by: string
   return { ...made, after: withHunks(old.before, hunks, false), evidence: [...old.evidence, ...made.evidence], hunks };
 }
 
-/** The open hunks: all, or the given ones. */
-function choose(proposal: Proposal, ids: readonly string[] | undefined): Hunk[] {
-  const waiting = ({ state }: Hunk) => state === "open" || state === "conflict";
+function choose(proposal: Proposal, { hunks: ids, filter }: HunkChoice): Hunk[] {
   const all = allHunks(proposal);
-  if (ids === undefined) return all.filter(waiting);
+  if (filter) {
+    const isMatch = hunkMatcher(filter);
+    return proposal.changes.flatMap((change) =>
+      change.hunks.filter((hunk) => isWaiting(hunk) && isMatch(change, hunk)),
+    );
+  }
+  if (ids === undefined) return all.filter(isWaiting);
+  const byId = new Map(all.map((hunk) => [hunk.id, hunk]));
   return [...new Set(ids)].map((id) => {
-    const hunk = all.find((candidate) => candidate.id === id);
+    const hunk = byId.get(id);
     if (!hunk)
-      throw new RequestError("not_found", `There is no hunk ${id} in ${proposal.id}.`, { fix: "Look at it again." });
-    if (waiting(hunk)) return hunk;
-    throw new RequestError("conflict", `Hunk ${id} was ${hunk.state} already by ${hunk.decidedBy ?? "somebody"}.`, {
+      throw new RequestError("not_found", `There is no hunk ${id} in ${proposal.id}.`, {
+        fix: "Show the proposal again.",
+      });
+    if (isWaiting(hunk)) return hunk;
+    const by = hunk.decidedBy === undefined ? "" : ` by ${hunk.decidedBy}`;
+    throw new RequestError("conflict", `Hunk ${id} was ${hunk.state} already${by}.`, {
       fix: hunk.state === "accepted" ? "Undo the proposal to take it back." : "",
     });
   });
 }
 
+const isWaiting = ({ state }: Hunk): boolean => state === "open" || state === "conflict";
+const isHeld = ({ held }: Hunk): boolean => held !== undefined;
+const pathsWith = ({ changes }: Proposal, ids: ReadonlySet<string>): Set<string> =>
+  new Set(changes.filter(({ hunks }) => hunks.some(({ id }) => ids.has(id))).map(({ path }) => path));
 const isProse = ({ aspect }: Hunk): boolean => aspect === "wiki" || aspect === "memory";
 const allHunks = ({ changes }: Proposal): Hunk[] => changes.flatMap(({ hunks }) => hunks);
 const highest = (proposal: Proposal): number => Math.max(0, ...allHunks(proposal).map(({ id }) => Number(id)));

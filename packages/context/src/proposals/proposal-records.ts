@@ -1,7 +1,9 @@
 import { RequestError } from "@tandem/protocol";
-import type { RecordChange, Records, StoredRecord } from "@tandem/storage";
+import type { RecordChange, Records } from "@tandem/storage";
 import { z } from "zod";
 import { withHunks } from "./apply-hunks.ts";
+import { type HunkFilter, hunkMatcher } from "./hunk-filter.ts";
+import { type HunkGroup, groupHunks, hunkGroup } from "./hunk-groups.ts";
 import {
   change,
   PROPOSAL_STATES,
@@ -23,12 +25,16 @@ const PROPOSED = "proposed";
 
 const PAGE = 500;
 const CHARACTERS_PER_PAGE = 2_000_000;
+/** Files read per query if a filter may leave out most of them. */
+const FILTERED_AT_ONCE = 200;
 
 const storedSummary = proposalSummary.extend({
   /** A decision that may not be in the files yet (write-ahead); the next process completes it. */
   applying: z
     .object({ hunks: z.array(z.string()), by: z.string(), notes: z.record(z.string(), z.string()) })
     .nullable(),
+  /** Stored, so that showing a page of a large proposal reads only that page. Version 0.1.0 wrote none. */
+  groups: z.array(hunkGroup).optional(),
 });
 // `after` is derived.
 const storedChange = change.omit({ after: true }).extend({ isRemoval: z.boolean() });
@@ -54,7 +60,7 @@ export class ProposalRecords {
   async load(id: string): Promise<Loaded | undefined> {
     const stored = await this.#records.get(this.#space, PROPOSAL, id);
     if (!stored) return undefined;
-    const { applying, ...summary } = storedSummary.parse(stored.value);
+    const { applying, groups: _, ...summary } = storedSummary.parse(stored.value);
     const changes: Change[] = [];
     const prefix = `${id}/`;
     for (let after: string | undefined; ;) {
@@ -65,21 +71,49 @@ export class ProposalRecords {
     }
   }
 
-  /** With one page of its files. */
+  /** With one page of its files; with a filter, only files and hunks that match. */
   async page(
     id: string,
-    { limit, after }: { limit: number; after?: string },
-  ): Promise<{ proposal: Proposal; applying: Applying | null; next: string | null } | undefined> {
+    { limit, after, filter }: { limit: number; after?: string; filter?: HunkFilter },
+  ): Promise<
+    { proposal: Proposal; applying: Applying | null; groups: readonly HunkGroup[]; next: string | null } | undefined
+  > {
     const stored = await this.#records.get(this.#space, PROPOSAL, id);
     if (!stored) return undefined;
-    const { applying, ...summary } = storedSummary.parse(stored.value);
-    const prefix = `${id}/`;
-    const from = after === undefined ? {} : { after: `${prefix}${after}` };
-    const found = await this.#records.list(this.#space, CHANGE, { prefix, limit: limit + 1, ...from });
-    const shown = withinReason(found.slice(0, limit));
-    const changes = shown.map(({ value }) => readChange(value));
-    const next = shown.length < found.length ? shown.at(-1)!.key.slice(prefix.length) : null;
-    return { proposal: { ...summary, changes }, applying, next };
+    const { applying, groups, ...summary } = storedSummary.parse(stored.value);
+    const { shown, next } = await this.#changesAfter(`${id}/`, { limit, after, filter });
+    return {
+      proposal: { ...summary, changes: shown },
+      applying,
+      groups: groups ?? groupHunks((await this.load(id))?.proposal.changes ?? []),
+      next,
+    };
+  }
+
+  async #changesAfter(
+    prefix: string,
+    { limit, after, filter }: { limit: number; after: string | undefined; filter: HunkFilter | undefined },
+  ): Promise<{ shown: Change[]; next: string | null }> {
+    const isMatch = filter ? hunkMatcher(filter) : () => true;
+    const shown: Change[] = [];
+    let last = after;
+    for (let room = CHARACTERS_PER_PAGE; ;) {
+      const from = last === undefined ? {} : { after: `${prefix}${last}` };
+      const wanted = filter ? Math.max(limit, FILTERED_AT_ONCE) : limit;
+      const found = await this.#records.list(this.#space, CHANGE, { prefix, limit: wanted + 1, ...from });
+      for (const { key, value } of found.slice(0, wanted)) {
+        const change = readChange(value);
+        const hunks = change.hunks.filter((hunk) => isMatch(change, hunk));
+        if (!filter || hunks.length > 0) {
+          room -= JSON.stringify(value).length;
+          if (shown.length === limit || (room < 0 && shown.length > 0)) return { shown, next: last ?? null };
+          shown.push({ ...change, hunks });
+        }
+        last = key.slice(prefix.length);
+      }
+      if (found.length <= wanted) return { shown, next: null };
+      if (!filter) return { shown, next: last ?? null };
+    }
   }
 
   async list(query: {
@@ -92,7 +126,7 @@ export class ProposalRecords {
     for (let { after } = query; ;) {
       const page = await this.#records.list(this.#space, PROPOSAL, { order: "desc", after, limit: PAGE });
       for (const { value } of page) {
-        const { applying: _, ...summary } = storedSummary.parse(value);
+        const { applying: _applying, groups: _groups, ...summary } = storedSummary.parse(value);
         if (states.includes(summary.state)) found.push(summary);
         if (found.length === limit) return found;
       }
@@ -126,6 +160,7 @@ export class ProposalRecords {
     const { changes, ...rest } = proposal;
     const hunks = changes.flatMap((item) => item.hunks);
     const summary: ProposalSummary = { ...rest, ...figuresOf(hunks, rest.decisions), files: changes.length };
+    const groups = groupHunks(changes);
     const files = changes.flatMap((item, index): RecordChange[] => {
       if (paths && !paths.has(item.path)) return [];
       const { after, ...stored } = item;
@@ -134,14 +169,14 @@ export class ProposalRecords {
     });
     await this.#records
       .write(this.#space, [
-        { type: "put", kind: PROPOSAL, key: proposal.id, value: { ...summary, applying }, version },
+        { type: "put", kind: PROPOSAL, key: proposal.id, value: { ...summary, applying, groups }, version },
         ...files,
         ...further,
       ])
       .catch((error: unknown) => {
         if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
-        throw new RequestError("conflict", `Somebody else has decided about ${proposal.id} in the meantime.`, {
-          fix: "Look at it again.",
+        throw new RequestError("conflict", `${proposal.id} was decided by another person in the meantime.`, {
+          fix: "Show it again.",
           cause: error,
         });
       });
@@ -176,16 +211,6 @@ function readChange(value: unknown): Change {
   return { ...rest, after: withHunks(rest.before, rest.hunks, isRemoval) };
 }
 
-/** Limits a page by characters, with at least one file. */
-function withinReason(stored: readonly StoredRecord[]): readonly StoredRecord[] {
-  let room = CHARACTERS_PER_PAGE;
-  const fits = stored.findIndex(({ value }, index) => {
-    room -= JSON.stringify(value).length;
-    return room < 0 && index > 0;
-  });
-  return fits === -1 ? stored : stored.slice(0, fits);
-}
-
 export const rememberProposed = (key: string, proposal: string | null): RecordChange => ({
   type: "put",
   kind: PROPOSED,
@@ -202,12 +227,10 @@ export const rememberOpen = ({ fingerprint }: Hunk, proposal: string): RecordCha
 
 export const forgetOpen = ({ fingerprint }: Hunk): RecordChange => ({ type: "delete", kind: OPEN, key: fingerprint });
 
-export const rememberRejected = ({ fingerprint }: Hunk, proposal: string, by: string, at: string): RecordChange => ({
-  type: "put",
-  kind: REJECTED,
-  key: fingerprint,
-  value: { proposal, by, at },
-});
+export const rememberRejected = (
+  { fingerprint }: Hunk,
+  decided: { proposal: string; by: string; at: string },
+): RecordChange => ({ type: "put", kind: REJECTED, key: fingerprint, value: decided });
 
 function figuresOf(
   hunks: readonly Hunk[],

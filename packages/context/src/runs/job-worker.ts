@@ -21,7 +21,7 @@ export interface JobWorkerOptions {
   store: Store;
   /** Id of the context. */
   space: string;
-  /** Description of this worker: `tandem scan on host (pid 7)`. */
+  /** Description of this worker: `tandem context scan on host (pid 7)`. */
   holder: string;
   kinds: Readonly<Record<string, JobKind>>;
   models: { llm: LlmSource | undefined; modelOf: (role: string) => string };
@@ -200,7 +200,7 @@ export class JobWorker {
         job,
         lease,
         leaseMs,
-        budget,
+        budget: kind.budgetOf?.(job.params) ?? budget,
         signal: caller?.signal ? AbortSignal.any([signal, caller.signal]) : signal,
         onStart: () => caller?.onStart(job.id),
         body: (run) => kind.work(run, kind.params.parse(job.params)),

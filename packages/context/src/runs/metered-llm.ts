@@ -79,7 +79,9 @@ export class MeteredLlm implements LlmRuntime {
     let result: LoopResult | undefined;
     try {
       return await this.#call(request, async (llm, terms) => {
-        result = await llm.runAgentLoop({ ...request, ...terms });
+        const left = (this.#budget.requests ?? Infinity) - this.requests;
+        const stepBudget = Math.min(request.stepBudget, left);
+        result = await llm.runAgentLoop({ ...request, ...terms, stepBudget });
         // The report counts the call as one request; each further step is one more.
         this.requests += Math.max(0, result.steps - 1);
         if (result.error) throw result.error;
@@ -145,7 +147,8 @@ export class MeteredLlm implements LlmRuntime {
   #checkBudget(): void {
     const { usd = Infinity, requests = Infinity } = this.#budget;
     if ((this.usd ?? 0) < usd && this.requests < requests) return;
-    const limit = this.requests >= requests ? `${requests} model requests` : `$${usd}`;
+    const limit =
+      this.requests >= requests ? `${requests} model ${requests === 1 ? "request" : "requests"}` : `$${usd}`;
     throw new LlmError("billing", `The budget of this job, ${limit}, is used up.`, {
       fix: "Start it again: it goes on from here, with a new budget.",
       final: true,

@@ -2,7 +2,7 @@ import type { Records } from "@tandem/storage";
 import type { z } from "zod";
 import { hashOf } from "../canonical-json.ts";
 
-const KIND = "step";
+export const STEP_KIND = "step";
 
 /** Cache of expensive results by their inputs, shared by all runs of a context. */
 export class StepCache {
@@ -40,7 +40,7 @@ export class StepCache {
   }
 
   async #find<S extends z.ZodType>(key: string, schema: S, compute: () => Promise<z.input<S>>): Promise<unknown> {
-    const stored = await this.#records.get(this.#space, KIND, key);
+    const stored = await this.#records.get(this.#space, STEP_KIND, key);
     // A result in the format of an older version is computed again.
     if (stored && schema.safeParse(stored.value).success) {
       this.hits += 1;
@@ -49,7 +49,7 @@ export class StepCache {
     const value = await compute();
     // Reject an invalid result before storing it.
     schema.parse(value);
-    await this.#records.write(this.#space, [{ type: "put", kind: KIND, key, value }]);
+    await this.#records.write(this.#space, [{ type: "put", kind: STEP_KIND, key, value }]);
     return value;
   }
 }

@@ -23,7 +23,7 @@ export async function findOrCreateJob(jobs: JobStore, wanted: WantedJob): Promis
 
 export const anotherRuns = (kind: string, { id, holder, expiresAt }: HeldJob): RequestError =>
   new RequestError("conflict", `Another ${kind} is under way here: ${holder} works on ${id}.`, {
-    fix: `Wait until it is done, or cancel it: tandem jobs cancel ${id}. If that process is no more, try again in ${seconds(expiresAt)} s.`,
+    fix: `Wait until it is done, or cancel it: tandem context jobs cancel ${id}. If that process is no more, try again in ${seconds(expiresAt)} s.`,
   });
 
 const seconds = (until: string): number => Math.max(1, Math.ceil((Date.parse(until) - Date.now()) / 1_000));

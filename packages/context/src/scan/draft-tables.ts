@@ -49,6 +49,7 @@ export async function draftTables(
         path: pathOf(table),
         ...(profile && { profile }),
         ...(wantedJoins && { joins: wantedJoins.get(scanned)! }),
+        ...(joins && { compositeKeys: joins.compositeKeys.get(tableKey(table)) ?? [] }),
         ...(description && { descriptions: onlyWanted(scanned, known, description) }),
         ...(run.llm && { model: run.modelOf(SCAN_ROLE) }),
       },

@@ -40,7 +40,8 @@ export function renderQuestion({ scanned, columns }: Question): string {
     schema: table.schema,
     table: table.name,
     columns: columns.map(({ name, type, kind }) => {
-      const samples = profileOf(scanned, name)?.samples.filter((value) => value !== null) ?? [];
+      const profile = profileOf(scanned, name);
+      const samples = profile?.samples.filter((value) => value !== null) ?? [];
       return {
         name,
         type: type || kind,
@@ -49,6 +50,7 @@ export function renderQuestion({ scanned, columns }: Question): string {
             .slice(0, SAMPLES)
             .map((value) => (typeof value === "string" ? cut(value, MAX_VALUE) : value)),
         }),
+        ...(profile?.shapes && { shapesOfValues: profile.shapes }),
       };
     }),
     ...(others.length > 0 && { otherColumns: others.slice(0, OTHER_NAMES) }),

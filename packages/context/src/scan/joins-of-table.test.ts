@@ -15,7 +15,7 @@ const found = (status: Relationship["status"], share: number): Relationship => (
   confidence: 0.5,
   cardinality: "many-to-one",
   why: [],
-  evidence: { checked: 100, found: share * 100, nulls: 0, unique: true },
+  evidence: { checked: 100, found: share * 100, of: "all", nulls: 0, unique: true },
 });
 const entry: JoinEntry = {
   columns: ["who"],
@@ -34,6 +34,7 @@ const statuses = (joins: JoinEntry[], relationships: Relationship[], isModelComp
     { ...file, joins },
     {
       relationships,
+      compositeKeys: new Map(),
       isComplete: true,
       isModelComplete,
       looked: new Set(["main.guest"]),

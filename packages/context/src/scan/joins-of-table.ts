@@ -44,7 +44,7 @@ const identity = (columns: readonly string[], to: string, toColumns: readonly st
 
 /** As in the file. */
 function toRelationship({ schema, name }: ScannedTable["table"], entry: JoinEntry): Relationship {
-  const { columns, to, toColumns, cardinality, origin, confidence, when, why } = entry;
+  const { columns, to, toColumns, cardinality, origin, confidence, evidence, when, why } = entry;
   const dot = to.indexOf(".");
   return {
     from: { table: { schema, name }, columns },
@@ -53,6 +53,9 @@ function toRelationship({ schema, name }: ScannedTable["table"], entry: JoinEntr
     status: "accepted",
     confidence,
     cardinality,
+    ...(evidence && {
+      evidence: { checked: evidence.compared, found: evidence.matched, of: evidence.of, nulls: 0, unique: true },
+    }),
     ...(when && { when }),
     why: why === undefined ? [] : [why],
   };

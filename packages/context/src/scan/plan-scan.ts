@@ -1,6 +1,6 @@
 import type { Config, Usage } from "@tandem/protocol";
 import { noUsage } from "@tandem/protocol";
-import type { Connection } from "@tandem/connectors";
+import type { Connection, Table } from "@tandem/connectors";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { DESCRIPTION_SYSTEM } from "./description-prompt.ts";
 import { inBatches } from "../runs/in-batches.ts";
@@ -53,16 +53,8 @@ export async function planScan(input: {
     return !known?.unreadable.has(path) && (wants.table || wants.columns.size > 0);
   });
   const toDescribe = hasModel && config.descriptions ? wanted : [];
-  const portions = toDescribe.flatMap((table) =>
-    portionsOf({ table, profile: undefined }, { table: true, columns: new Set(table.columns.map(({ name }) => name)) }),
-  );
-  const sizeOf = (portion: (typeof portions)[number]) => {
-    const { characters, columns } = portionSize(portion);
-    return { characters: characters + columns * SAMPLE_CHARACTERS, columns };
-  };
-  const batches = inBatches(portions, descriptionLimits(config.tablesPerCall), sizeOf);
+  const { requests, usage } = estimateScan(tables, toDescribe, { config, hasModel });
   const views = tables.filter(({ type }) => type === "view").length;
-  const joinCalls = hasModel && config.modelJoins ? Math.ceil((tables.length - views) / JOIN_LIMITS.items) : 0;
   const estimates = tables.map(({ estimatedRows }) => estimatedRows);
   return {
     connection: connectionName,
@@ -73,21 +65,35 @@ export async function planScan(input: {
       : null,
     queries: tables.length * QUERIES_PER_TABLE,
     toDescribe: toDescribe.length,
-    requests: { descriptions: batches.length, joins: joinCalls },
-    usage: estimateUsage(),
+    requests,
+    usage,
   };
+}
 
-  function estimateUsage(): Usage {
-    const described = portions.reduce((sum, portion) => sum + sizeOf(portion).characters, 0);
-    const characters =
-      described +
-      batches.length * DESCRIPTION_SYSTEM.length +
-      joinCalls * (JOIN_SYSTEM.length + JOIN_LIMITS.characters);
-    const columns = portions.reduce((sum, portion) => sum + portion.columns.length, 0);
-    return {
-      ...noUsage(),
-      inputTokens: Math.ceil(characters / CHARACTERS_PER_TOKEN),
-      outputTokens: columns * TOKENS_PER_COLUMN + portions.length * TOKENS_PER_TABLE + joinCalls * TOKENS_PER_JOIN_CALL,
-    };
-  }
+/** The requests of a scan, at most: cached answers are not requested again. */
+export function estimateScan(
+  tables: readonly Table[],
+  toDescribe: readonly Table[],
+  { config, hasModel }: { config: Config["scan"]; hasModel: boolean },
+): Pick<ScanPlan, "requests" | "usage"> {
+  const portions = toDescribe.flatMap((table) =>
+    portionsOf({ table, profile: undefined }, { table: true, columns: new Set(table.columns.map(({ name }) => name)) }),
+  );
+  const sizeOf = (portion: (typeof portions)[number]) => {
+    const { characters, columns } = portionSize(portion);
+    return { characters: characters + columns * SAMPLE_CHARACTERS, columns };
+  };
+  const batches = inBatches(portions, descriptionLimits(config.tablesPerCall), sizeOf);
+  const real = tables.filter(({ type }) => type !== "view").length;
+  const joinCalls = hasModel && config.modelJoins ? Math.ceil(real / JOIN_LIMITS.items) : 0;
+  const described = portions.reduce((sum, portion) => sum + sizeOf(portion).characters, 0);
+  const characters =
+    described + batches.length * DESCRIPTION_SYSTEM.length + joinCalls * (JOIN_SYSTEM.length + JOIN_LIMITS.characters);
+  const columns = portions.reduce((sum, portion) => sum + portion.columns.length, 0);
+  const usage: Usage = {
+    ...noUsage(),
+    inputTokens: Math.ceil(characters / CHARACTERS_PER_TOKEN),
+    outputTokens: columns * TOKENS_PER_COLUMN + portions.length * TOKENS_PER_TABLE + joinCalls * TOKENS_PER_JOIN_CALL,
+  };
+  return { requests: { descriptions: batches.length, joins: joinCalls }, usage };
 }

@@ -74,6 +74,7 @@ function renderColumn(scanned: ScannedTable, { name, type, kind, comment }: Colu
     ...(samples.length > 0 && {
       samples: samples.map((value) => (typeof value === "string" ? cut(value, MAX_VALUE) : value)),
     }),
+    ...(profile?.shapes && { shapesOfValues: profile.shapes }),
   };
 }
 

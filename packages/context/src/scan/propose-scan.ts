@@ -2,6 +2,7 @@ import type { Table } from "@tandem/connectors";
 import { TandemError } from "@tandem/protocol";
 import { removeTableFile } from "../catalogue/update-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
+import type { PrivacyReport } from "../privacy/restrict-tables.ts";
 import type { Draft } from "../proposals/proposals.ts";
 import type { Run } from "../runs/job-run.ts";
 import { type Findings, PROPOSAL_STAGE } from "./draft-tables.ts";
@@ -18,11 +19,12 @@ interface Scanned extends Omit<Findings, "pathOf" | "folder"> {
   tables: readonly ScannedTable[];
   drafts: readonly Draft[];
   gone: readonly KnownTable[];
+  privacy: PrivacyReport;
 }
 
 /** One proposal, plus a separate one if suspiciously many tables are gone, which no rule accepts. */
 export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResult> {
-  const { context, connectionName, tables, fileOf, drafts, gone, described, joins } = scanned;
+  const { context, connectionName, tables, fileOf, drafts, gone, described, joins, privacy } = scanned;
   const counts = {
     seen: tables.length,
     added: tables.filter((table) => !fileOf(table)).length,
@@ -35,6 +37,7 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
     tables: counts,
     joins: joins ? { accepted: of("accepted"), review: of("review") } : null,
     descriptions: described?.counts ?? null,
+    privacy,
     proposals: [],
   };
   const removals = gone.map(({ path, text, hand }) => removeTableFile(text, hand, path));
@@ -82,12 +85,15 @@ async function syncSearch(run: Run, { search }: ScanContext, connectionName: str
   }
 }
 
-function summaryOf({ tables, joins, descriptions }: ScanResult, drafts: readonly Draft[]): string {
+function summaryOf({ tables, joins, descriptions, privacy }: ScanResult, drafts: readonly Draft[]): string {
   const held = drafts.filter(({ support }) => support.some(({ held: reason }) => reason !== undefined)).length;
   const parts = [
     `${tables.seen} tables: ${tables.added} new, ${tables.changed} changed, ${tables.gone} gone`,
     ...(descriptions ? [`${descriptions.described + descriptions.cached} described`] : []),
     ...(joins ? [`${joins.accepted} joins, ${joins.review} more for review`] : []),
+    ...(privacy && privacy.personal.length > 0
+      ? [`${privacy.personal.length} columns with likely personal data, stored as shapes`]
+      : []),
     ...(held > 0 ? [`text that may be meant for a model is held for review in ${held} of the files`] : []),
   ];
   return `${parts.join("; ")}.`;

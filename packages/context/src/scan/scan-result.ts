@@ -1,5 +1,6 @@
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Proposals } from "../proposals/proposals.ts";
+import type { PrivacyReport } from "../privacy/restrict-tables.ts";
 import type { Described } from "./describe-tables.ts";
 
 /** Parts of a context that a scan needs. */
@@ -18,5 +19,7 @@ export interface ScanResult {
   joins: { accepted: number; review: number } | null;
   /** Null if no model was used. */
   descriptions: Described["counts"] | null;
+  /** Columns whose values are not stored. Absent in results of 0.1.0. */
+  privacy?: PrivacyReport;
   proposals: { id: string; title: string; accepted: number; open: number }[];
 }

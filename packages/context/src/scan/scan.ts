@@ -1,12 +1,18 @@
 import type { Connection, SkippedTable, Table } from "@tandem/connectors";
 import { type Config, TandemError } from "@tandem/protocol";
 import { profileTables, type TableProfile } from "@tandem/relationships";
+import { messageWithoutValues } from "../privacy/message-without-values.ts";
+import { restrictTables } from "../privacy/restrict-tables.ts";
 import type { Run } from "../runs/job-run.ts";
+import type { Budget } from "../runs/metered-llm.ts";
+import { estimateUsd, requireWithinLimit } from "../runs/spending-limit.ts";
 import { describeTables } from "./describe-tables.ts";
 import { draftTables } from "./draft-tables.ts";
 import { findJoins } from "./find-joins.ts";
-import { knownTables, pathsOfTables } from "./known-tables.ts";
+import { type KnownTable, knownTables, pathsOfTables } from "./known-tables.ts";
+import { estimateScan } from "./plan-scan.ts";
 import { proposeScan } from "./propose-scan.ts";
+import { SCAN_ROLE } from "./scan-calls.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
 import { shownToModels } from "./shown-to-models.ts";
@@ -17,6 +23,8 @@ export interface ScanInput {
   connectionName: string;
   connection: Connection;
   config: Config["scan"];
+  /** The scan is rejected before its first model request if it is expected to spend more. */
+  limit?: Budget;
 }
 
 /**
@@ -30,7 +38,15 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   const pathOf = pathsOfTables(connectionName, all, known);
   const fileOf = ({ table }: ScannedTable) => known.byPath.get(pathOf(table));
   const readable = all.filter((table) => !known.unreadable.has(pathOf(table)));
-  const tables = await profile(run, input, readable);
+  requireAffordable(run, input, readable, (table) => known.byPath.get(pathOf(table)));
+  const profiled = await profile(run, input, readable);
+  const restricted = restrictTables(
+    connectionName,
+    config.samples,
+    profiled,
+    (scanned, column) => fileOf(scanned)?.file.columns.find(({ name }) => name === column)?.profile?.personal,
+  );
+  const { tables } = restricted;
 
   const { llm } = run;
   const wanted =
@@ -42,13 +58,31 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
       : undefined;
   const described =
     llm && wanted && (await describeTables(run, llm, wanted, { connection: connectionName, ...config }));
-  const joins = await findJoins(run, tables, { name: connectionName, connection, config });
+  const joins = await findJoins(run, profiled, restricted, { name: connectionName, connection, config });
 
   const present = new Set([...all, ...skipped].map(pathOf));
   const gone = [...known.byPath.values()].filter(({ path, file }) => !present.has(path) && !file.gone);
   const { folder } = context;
   const drafts = await draftTables(run, tables, { connectionName, folder, fileOf, pathOf, described, joins });
-  return await proposeScan(run, { connectionName, context, tables, fileOf, drafts, gone, described, joins });
+  const privacy = restricted.report;
+  return await proposeScan(run, { connectionName, context, tables, fileOf, drafts, gone, described, joins, privacy });
+}
+
+function requireAffordable(
+  run: Run,
+  { config, limit }: ScanInput,
+  tables: readonly Table[],
+  fileOf: (table: Table) => KnownTable | undefined,
+): void {
+  if (!run.llm) return;
+  const toDescribe = tables.filter((table) => {
+    const wanted = wantedDescriptions(table, fileOf(table)?.file);
+    return config.descriptions && (wanted.table || wanted.columns.size > 0);
+  });
+  const { requests, usage } = estimateScan(tables, toDescribe, { config, hasModel: true });
+  const total = requests.descriptions + requests.joins;
+  const usd = estimateUsd(run.modelOf(SCAN_ROLE), { requests: total, ...usage });
+  requireWithinLimit("scan", { requests: total, usd }, limit);
 }
 
 /** Unreadable tables are listed, but count as existing. */
@@ -80,17 +114,24 @@ async function profile(run: Run, { connection, config }: ScanInput, tables: read
     sampleRows: config.sampleRows,
     concurrency: config.concurrency,
     timeoutMs: config.queryDeadline,
+    isForCatalogue: true,
     signal: run.signal,
     onProgress: (done, total, table) =>
       run.emit({ type: "stage_progress", stage, done, total, item: tableLabel(table) }),
   });
+  const withoutValues = (code: string, message: string) => new TandemError(code, messageWithoutValues(message, tables));
   const vanished = new Set<string>();
   for (const { table, code, message } of failures) {
-    run.skip(stage, tableLabel(table), new TandemError(code, message));
+    run.skip(stage, tableLabel(table), withoutValues(code, message));
     if (code === "not_there") vanished.add(tableKey(table));
   }
+  for (const { schema, name, unreadable } of profiles) {
+    for (const { name: column, code, message } of unreadable) {
+      run.skip(stage, `${tableLabel({ schema, name })}.${column}`, withoutValues(code, message));
+    }
+  }
   const [first] = failures;
-  if (first && failures.length === tables.length) throw new TandemError(first.code, first.message);
+  if (first && failures.length === tables.length) throw withoutValues(first.code, first.message);
   run.emit({ type: "stage_finished", stage, counts: { tables: profiles.length, failed: failures.length } });
   const byTable = new Map<string, TableProfile>(profiles.map((each) => [tableKey(each), each]));
   return tables

@@ -1,4 +1,5 @@
 import type { Table } from "@tandem/connectors";
+import { isStale } from "../catalogue/stale-description.ts";
 import type { Descriptions, TableFile } from "../catalogue/table-file.ts";
 
 export interface MissingDescriptions {
@@ -15,7 +16,7 @@ export function wantedDescriptions(table: Table, file: TableFile | undefined): M
   const names = new Set(table.columns.map(({ name }) => name));
   const columns = table.columns.filter(({ name, type }) => {
     const entry = before.get(name);
-    return isWanted(entry?.descriptions, entry?.type !== type);
+    return isWanted(entry?.descriptions, entry?.type !== type || isStale(entry));
   });
   const hasOthers =
     table.columns.some(({ name }) => !before.has(name)) || [...before.keys()].some((name) => !names.has(name));

@@ -6,7 +6,9 @@ import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 import { holdsFor, memoryPath, type MemoryReader, parseMemory } from "../memory/memory-file.ts";
-import { documentsOf, FORM, type Found, hashOf, type SearchKind, unreadableFile } from "./documents.ts";
+import type { Chunk } from "../ingest/evidence/document-record.ts";
+import { documentsOf, FORM, type Found, hashOf, SEARCH_KINDS, type SearchKind, unreadableFile } from "./documents.ts";
+import { isCited, readServedPassages } from "./served-passages.ts";
 
 export interface ContextQuery {
   text: string;
@@ -18,8 +20,13 @@ export interface ContextQuery {
   signal?: AbortSignal;
 }
 
+export interface ContextHit extends SearchHit {
+  /** The document of a passage that no person has reviewed. */
+  unreviewed?: { source: string; path: string };
+}
+
 export interface ContextFound {
-  hits: SearchHit[];
+  hits: ContextHit[];
   /** Why only full-text search was used although embeddings are configured. */
   degraded: string | undefined;
 }
@@ -59,6 +66,7 @@ const PAGE = 5_000;
 export class ContextSearch {
   readonly #folder: ContextFolder;
   readonly #store: Pick<Store, "records" | "search">;
+  readonly #kinds: readonly SearchKind[];
   readonly #embedder: Embedder | undefined;
   readonly #now: () => Date;
   #known: Map<string, IndexedFile> | undefined;
@@ -74,42 +82,61 @@ export class ContextSearch {
     folder: ContextFolder;
     store: Pick<Store, "records" | "search">;
     embedder?: Embedder;
+    /** Whether passages that no person has reviewed are found, labelled with their source. */
+    unreviewed?: "off" | "label";
     /** Scope `user` memories are visible to this user only. */
     user?: string;
     now?: () => Date;
   }) {
     this.#folder = parts.folder;
     this.#store = parts.store;
+    this.#kinds = parts.unreviewed === "label" ? SEARCH_KINDS : SEARCH_KINDS.filter((kind) => kind !== "chunk");
     this.#embedder = parts.embedder;
     this.#user = parts.user;
     this.#now = parts.now ?? (() => new Date());
   }
 
-  async search(query: ContextQuery): Promise<SearchHit[]> {
+  /** The kinds that searches find; without passages unless they are labelled. */
+  get kinds(): readonly SearchKind[] {
+    return this.#kinds;
+  }
+
+  async search(query: ContextQuery): Promise<ContextHit[]> {
     return (await this.find(query)).hits;
   }
 
   /** Like `search`, and reports whether vectors were used. */
-  async find({ text, kinds, filters, limit, agent, signal }: ContextQuery): Promise<ContextFound> {
+  async find({ text, filters, limit, agent, signal, ...query }: ContextQuery): Promise<ContextFound> {
+    const kinds = this.#kinds.filter((kind) => query.kinds?.includes(kind) ?? true);
+    if (kinds.length === 0) return { hits: [], degraded: undefined };
     // Values are searched literally.
-    const isMeant = text.trim() !== "" && kinds?.every((kind) => kind === "value") !== true;
+    const isMeant = text.trim() !== "" && !kinds.every((kind) => kind === "value");
     // Embed before reading files, so that an unavailable embedder is known by then.
     const vector = isMeant ? await this.#vectorOf(text, signal) : undefined;
     if (performance.now() - this.#syncedAt > FRESH_MS) await this.sync();
-    const query = {
+    const wanted = {
       text,
-      ...(kinds && { kinds }),
+      kinds,
       ...(filters && { filters }),
       ...(vector && { vector, vectorModel: this.#embedder!.model }),
     };
     // Hidden results are filtered afterwards; if too few remain, request more.
     for (let most = limit; ; most *= MORE) {
-      const found = await this.#store.search.search(this.#folder.id, { ...query, limit: most });
-      const hits = (await this.#without(found, { agent, user: this.#user })).slice(0, limit);
+      const found = await this.#store.search.search(this.#folder.id, { ...wanted, limit: most });
+      const hits = (await this.#visible(found, { agent, user: this.#user })).slice(0, limit);
       if (hits.length === limit || found.length < most || most >= MOST) {
         return { hits, degraded: isMeant && !vector ? this.#awayBecause() : undefined };
       }
     }
+  }
+
+  /** A passage in full, if searches find it or a page of the wiki cites it. */
+  async passage(citation: string): Promise<{ passage: Chunk; isReviewed: boolean } | undefined> {
+    const served = await readServedPassages({ records: this.#store.records, space: this.#folder.id }, [citation]);
+    const passage = served.get(citation);
+    if (!passage) return undefined;
+    const isReviewed = await isCited(this.#folder, passage);
+    return isReviewed || this.#kinds.includes("chunk") ? { passage, isReviewed } : undefined;
   }
 
   /** Undefined without an embedder, or if it does not answer in time. */
@@ -145,16 +172,28 @@ export class ContextSearch {
     return this.#away && performance.now() < this.#away.until ? this.#away.why : undefined;
   }
 
-  async #without(hits: readonly SearchHit[], reader: MemoryReader): Promise<SearchHit[]> {
-    const isFor = await Promise.all(
-      hits.map(async ({ key, kind }) => {
-        if (kind !== "memory") return true;
-        const text = await this.#folder.read(memoryPath(key.slice("memory:".length))).catch(leftAlone);
-        const parsed = text === undefined ? undefined : parseMemory(text);
-        return parsed?.success === true && holdsFor(parsed.memory, reader);
+  /** Removes memories of other readers and passages that are not served; labels the other passages. */
+  async #visible(hits: readonly SearchHit[], reader: MemoryReader): Promise<ContextHit[]> {
+    const passages = await readServedPassages(
+      { records: this.#store.records, space: this.#folder.id },
+      hits.flatMap(({ key, kind }) => (kind === "chunk" ? [key.slice("chunk:".length)] : [])),
+    );
+    const visible = await Promise.all(
+      hits.map(async (hit): Promise<ContextHit[]> => {
+        const name = hit.key.slice(`${hit.kind}:`.length);
+        if (hit.kind === "memory") return (await this.#isFor(name, reader)) ? [hit] : [];
+        if (hit.kind !== "chunk") return [hit];
+        const passage = passages.get(name);
+        return passage ? [{ ...hit, unreviewed: { source: passage.source, path: passage.path } }] : [];
       }),
     );
-    return hits.filter((_, at) => isFor[at]);
+    return visible.flat();
+  }
+
+  async #isFor(memory: string, reader: MemoryReader): Promise<boolean> {
+    const text = await this.#folder.read(memoryPath(memory)).catch(leftAlone);
+    const parsed = text === undefined ? undefined : parseMemory(text);
+    return parsed?.success === true && holdsFor(parsed.memory, reader);
   }
 
   /** Updates the index from the folder. */

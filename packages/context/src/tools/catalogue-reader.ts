@@ -5,21 +5,29 @@ import { readOutline, type TableOutline } from "../catalogue/table-outline.ts";
 import { type TableIdentity, withoutHash } from "../catalogue/table-path.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
+import { StampedCache } from "../folder/stamped-cache.ts";
+import { type PageSummary, readPageSummary } from "../wiki/page-summary.ts";
+import { readColumnValues, type TableValues } from "../values/column-values.ts";
 
 const PREFIX = "catalogue/";
 /** Bounds open files; there may be thousands. */
 const AT_ONCE = 64;
 
 /**
- * Reads the catalogue from the folder. Invalid files are skipped; search lists them. Caches an outline per table,
- * refreshed when its file changes.
+ * Reads the catalogue and the heads of wiki pages from the folder. Invalid files are skipped; search lists them. Caches what it
+ * parses per file, until the file changes.
  */
 export class CatalogueReader {
   readonly #folder: ContextFolder;
-  readonly #outlines = new Map<string, { stamp: string; outline: TableOutline | undefined }>();
+  readonly #outlines: StampedCache<TableOutline>;
+  readonly #values: StampedCache<TableValues>;
+  readonly #pages: StampedCache<PageSummary>;
 
   constructor(folder: ContextFolder) {
     this.#folder = folder;
+    this.#outlines = new StampedCache(folder, readOutline);
+    this.#values = new StampedCache(folder, readColumnValues);
+    this.#pages = new StampedCache(folder, readPageSummary);
   }
 
   async connections(): Promise<string[]> {
@@ -28,25 +36,18 @@ export class CatalogueReader {
   }
 
   /** Descriptions and joins of tables, without columns. */
-  async outlines(connection: string): Promise<TableOutline[]> {
-    const prefix = `${PREFIX}${connection}/`;
-    const stamps = await this.#folder.stamps(prefix);
-    for (const path of this.#outlines.keys()) {
-      if (path.startsWith(prefix) && !stamps.has(path)) this.#outlines.delete(path);
-    }
-    const found: (TableOutline | undefined)[] = [];
-    await inParallel([...stamps], AT_ONCE, async ([path, stamp], index) => {
-      const known = this.#outlines.get(path);
-      if (stamp !== undefined && known?.stamp === stamp) {
-        found[index] = known.outline;
-        return;
-      }
-      const text = await this.#folder.read(path).catch(leftAlone);
-      const outline = text === undefined ? undefined : readOutline(text);
-      if (stamp !== undefined) this.#outlines.set(path, { stamp, outline });
-      found[index] = outline;
-    });
-    return found.filter((outline) => outline !== undefined);
+  outlines(connection: string): Promise<TableOutline[]> {
+    return this.#outlines.all(`${PREFIX}${connection}/`);
+  }
+
+  /** The stored values of all columns. */
+  values(connection: string): Promise<TableValues[]> {
+    return this.#values.all(`${PREFIX}${connection}/`);
+  }
+
+  /** The wiki's pages, which refer to tables. */
+  pages(): Promise<PageSummary[]> {
+    return this.#pages.all("wiki/");
   }
 
   /** Complete tables, always read again. */
@@ -86,7 +87,7 @@ export class CatalogueReader {
       candidates.flatMap(({ names }) => names),
     );
     throw new RequestError("not_found", `There is no table ${bare} in the catalogue.`, {
-      fix: meant ? `Did you mean ${meant}?` : "Look for it with context_search.",
+      fix: meant ? `Did you mean ${meant}?` : "Search the context for it.",
     });
   }
 

@@ -37,7 +37,7 @@ joins:
   "catalogue/shop/archive.customers.yaml": table("archive", "customers", "columns:\n  - { name: id, type: INTEGER }\n"),
   "catalogue/shop/main.broken.yaml": "connection: [\n",
   "wiki/refunds.md":
-    "---\nsummary: When money goes back.\ntags: [money]\n---\n\n# Refunds\n\nWithin 30 days of delivery.\n",
+    "---\nsummary: When money goes back.\ntags: [money]\nrefs: [table:shop/main.Order]\n---\n\n# Refunds\n\nWithin 30 days of delivery.\n",
 };
 
 let home: string;
@@ -108,11 +108,45 @@ describe("tools", () => {
     expect(markdown).toContain("- main.Order (customer_id) → (id)");
   });
 
+  test("describe several tables at once, with the pages about them", async () => {
+    const { markdown, structured } = await ask("table_describe", { tables: ["Order", "nothing", "main.customers"] });
+    expect(structured).toMatchObject({
+      tables: [
+        { table: "Order", pages: [{ key: "refunds", title: "Refunds" }] },
+        { table: "customers", pages: [] },
+      ],
+      failed: [{ table: "nothing", message: expect.stringContaining("no table nothing") }],
+    });
+    expect(markdown).toContain("- page:refunds Refunds: When money goes back.");
+    await expect(ask("table_describe", {})).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  test("list connections and tables, page by page, and give an overview", async () => {
+    expect((await ask("connection_list", {})).structured).toEqual({
+      connections: [{ name: "shop", dialect: "sqlite", tables: 3, views: 0 }],
+    });
+    const { structured: first } = await ask("table_list", { limit: 2 });
+    expect(first).toMatchObject({
+      tables: [{ table: "shop/archive.customers" }, { table: "shop/main.Order", columns: 3, joins: 1 }],
+      total: 3,
+    });
+    expect((await ask("table_list", { after: first["next"], limit: 2 })).structured).toMatchObject({
+      tables: [{ table: "shop/main.customers", description: "Whoever has bought." }],
+      next: null,
+    });
+    expect((await ask("table_list", { filter: "BOUGHT cust" })).structured).toMatchObject({ total: 1 });
+    expect((await ask("context_overview", {})).structured).toMatchObject({
+      centralTables: [{ table: "shop/main.Order" }, { table: "shop/main.customers" }],
+      pages: [{ key: "refunds", summary: "When money goes back." }],
+      counts: { tables: 3, pages: 1, memories: 0 },
+    });
+  });
+
   test("write a join path for the dialect, quoted as needed, with a fan-out warning", async () => {
     const { structured } = await ask("join_path", { from: "main.customers", to: "Order" });
     expect(structured).toMatchObject({
       sql: 'FROM main.customers\nJOIN main."Order" ON main.customers.id = main."Order".customer_id',
-      warnings: [expect.stringContaining("One row of customers meets many of Order")],
+      warnings: [expect.stringContaining("Rows of customers may be repeated")],
     });
     await expect(ask("join_path", { from: "Order", to: "archive.customers" })).rejects.toMatchObject({
       code: "not_found",
@@ -121,8 +155,19 @@ describe("tools", () => {
 
   test("find a value's spelling, and say what was not sampled", async () => {
     expect((await ask("value_lookup", { values: ["zürich", "Genf"] })).structured).toEqual({
-      found: [{ value: "zürich", connection: "shop", table: "main.customers", column: "city", stored: "Zürich" }],
+      found: [
+        {
+          value: "zürich",
+          connection: "shop",
+          table: "main.customers",
+          column: "city",
+          stored: "Zürich",
+          match: "spelling",
+        },
+      ],
       missing: ["Genf"],
+      leftOut: 0,
+      incompleteColumns: 1,
     });
   });
 
@@ -170,7 +215,9 @@ describe("tools", () => {
     const search = new ContextSearch({ folder, store });
     const connections = { dialects: new Map(), open: () => Promise.reject(new Error("none")) };
     const names = createContextTools({ folder, search, catalogue, connections }).map(({ name }) => name);
-    expect(names).toEqual(["context_search", "page_read", "table_describe", "join_path", "value_lookup"]);
+    expect(names.join(" ")).toBe(
+      "context_search page_read context_overview connection_list table_list table_describe join_path value_lookup",
+    );
   });
 });
 
@@ -182,4 +229,52 @@ test("the graph skips unreadable files", async () => {
     "shop/main.customers",
   ]);
   expect(edges).toHaveLength(1);
+});
+
+test("tell which aggregates a join makes too large, by which factor, and refuse them on request", async () => {
+  const file = (name: string, rest: string) => ({
+    path: `catalogue/sales/main.${name}.yaml`,
+    content: `connection: sales\nschema: main\ntable: ${name}\ntype: table\n${rest}`,
+    expected: null,
+  });
+  await folder.commit(
+    [
+      file("receipts", "primaryKey: [id]\ncolumns: [{ name: id, type: INTEGER }, { name: total, type: INTEGER }]\n"),
+      file(
+        "items",
+        "primaryKey: [id]\ncolumns: [{ name: id, type: INTEGER }, { name: receipt_id, type: INTEGER }]\njoins: [{ columns: [receipt_id], to: main.receipts, toColumns: [id], cardinality: many-to-one, origin: declared, confidence: 1 }]\n",
+      ),
+    ],
+    { subject: "Sales" },
+  );
+  const path = join(home, "sales.sqlite");
+  const database = new DatabaseSync(path);
+  database.exec(
+    "CREATE TABLE receipts (id INTEGER, total INTEGER); INSERT INTO receipts VALUES (1, 30), (2, 10); CREATE TABLE items (id INTEGER, receipt_id INTEGER); INSERT INTO items VALUES (1, 1), (2, 1), (3, 1), (4, 2)",
+  );
+  database.close();
+  const open = () => openConnection({ driver: "sqlite", path });
+  const made = (unsoundSql: "warn" | "refuse") =>
+    createContextTools({
+      folder,
+      search: new ContextSearch({ folder, store }),
+      catalogue,
+      connections: { dialects: new Map([["sales", "sqlite"]]), open },
+      unsoundSql,
+    }).find(({ name }) => name === "sql_query")!;
+  const caller = { signal: AbortSignal.timeout(20_000), by: "a test" };
+  const sql = "select sum(r.total) from receipts r join items i on i.receipt_id = r.id";
+  const { markdown, structured } = await made("warn").run({ connection: "sales", sql }, caller);
+  expect(structured).toMatchObject({
+    rows: [[100]],
+    verdict: { verdict: "inflated", parts: [{ aggregate: "sum(r.total)", relation: "main.receipts", factor: 2.5 }] },
+  });
+  expect(markdown).toContain("**Verdict: inflated**");
+  await expect(made("refuse").run({ connection: "sales", sql }, caller)).rejects.toMatchObject({
+    code: "invalid_request",
+    message: /was not run \(inflated\)/,
+  });
+  const counted = "select count(*) from items i join receipts r on r.id = i.receipt_id";
+  const sound = await made("refuse").run({ connection: "sales", sql: counted }, caller);
+  expect(sound.structured).toMatchObject({ rows: [[4]], verdict: { verdict: "proven" } });
 });

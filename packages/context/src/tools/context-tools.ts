@@ -1,10 +1,12 @@
 import type { Connection, Dialect } from "@tandem/connectors";
 import type { ContextFolder } from "../folder/context-folder.ts";
+import type { Proposals } from "../proposals/proposals.ts";
 import type { ContextSearch } from "../search/context-search.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { type ContextWork, jobTools } from "./job-tools.ts";
 import { joinTool } from "./join-tool.ts";
+import { listTools } from "./list-tools.ts";
 import { pageTool } from "./page-tool.ts";
 import { searchTool } from "./search-tool.ts";
 import { sqlTool } from "./sql-tool.ts";
@@ -20,17 +22,29 @@ export function createContextTools(parts: {
   catalogue: CatalogueReader;
   /** Connections by name, and how to open one. */
   connections: { dialects: ReadonlyMap<string, Dialect>; open(name: string): Promise<Connection> };
+  /** Proposals that wait for a review; joins among them are mentioned, never used. */
+  proposals?: Pick<Proposals, "waiting" | "page">;
   work?: ContextWork;
+  /** What happens to statements whose numbers are wrong or can be. */
+  unsoundSql?: "warn" | "refuse";
 }): ContextTool[] {
-  const { folder, user, search, catalogue, connections, work } = parts;
+  const { folder, user, search, catalogue, connections, proposals, work, unsoundSql = "warn" } = parts;
   return [
-    searchTool(search),
-    pageTool(folder, user),
+    searchTool(search, catalogue),
+    pageTool(folder, search, user),
+    ...listTools({ folder, catalogue, dialects: connections.dialects }),
     tableTool(catalogue),
-    joinTool(catalogue, (name) => connections.dialects.get(name)),
-    valueTool(search, catalogue),
+    joinTool({ catalogue, connections, proposals }),
+    valueTool(catalogue),
     ...(connections.dialects.size > 0
-      ? [sqlTool((name) => connections.open(name), [...connections.dialects.keys()])]
+      ? [
+          sqlTool({
+            connect: (name) => connections.open(name),
+            connections: [...connections.dialects.keys()],
+            catalogue,
+            onUnsound: unsoundSql,
+          }),
+        ]
       : []),
     ...(work ? jobTools(work) : []),
   ];

@@ -2,27 +2,41 @@ import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { holdsFor, isExpired, type MemoryReader, parseMemory } from "../memory/memory-file.ts";
+import type { ContextSearch } from "../search/context-search.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
-export const pageTool = (folder: ContextFolder, user?: string): ContextTool =>
+export const pageTool = (folder: ContextFolder, search: ContextSearch, user?: string): ContextTool =>
   defineContextTool({
     name: "page_read",
     title: "Read a page",
     description:
-      "Reads a wiki page or a memory in full, with the sources it rests on. Takes a key from `context_search`, such as `page:refund-policy` or `memory:mem_…`. What a page says was reviewed by people; it goes before what you would guess. Footnotes such as [^handbook/refunds#policy] name the passage that a statement rests on.",
+      "Reads a wiki page, a memory or a passage of a document in full. Takes a key from `context_search`, such as `page:refund-policy`, `memory:mem_…` or `chunk:handbook/refunds#policy`. People have reviewed the pages: prefer them to your own guess. A footnote such as [^handbook/refunds#policy] names the passage that supports a statement; read it as chunk:handbook/refunds#policy.",
     input: z.object({ key: z.string().min(1).max(500) }),
     output: z.object({ key: z.string(), path: z.string(), text: z.string() }),
     readOnly: true,
     run: async ({ key }, { agent }) => {
+      if (key.startsWith("chunk:")) return readPassage(search, key);
       const path = pathOf(key);
       const text = await folder.read(path);
       if (text === undefined || !isServed(path, text, { user, agent })) {
-        throw new RequestError("not_found", `There is no page ${key}.`, { fix: "Look for it with context_search." });
+        throw new RequestError("not_found", `There is no page ${key}.`, { fix: "Search the context for it." });
       }
       return { markdown: text, structured: { key, path, text } };
     },
   });
+
+async function readPassage(search: ContextSearch, key: string) {
+  const found = await search.passage(key.slice("chunk:".length));
+  if (!found) {
+    throw new RequestError("not_found", `There is no reviewed passage ${key}.`, { fix: "Search the context for it." });
+  }
+  const { passage, isReviewed } = found;
+  const { source, path, title, headings, content } = passage;
+  const label = isReviewed ? "" : "UNREVIEWED: no person has checked this passage.\n";
+  const text = `${label}From ${source}: ${path}\n\n# ${[title, ...headings].join(" › ")}\n\n${content}`;
+  return { markdown: text, structured: { key, path, text } };
+}
 
 /** Hides expired memories, those of other readers, and those in a program's store. */
 function isServed(path: string, text: string, reader: MemoryReader): boolean {

@@ -1,7 +1,9 @@
 import type { Connection, QueryEstimate, Rows, Value } from "@tandem/connectors";
 import { z } from "zod";
+import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
+import { judgeQuery, refuseUnsound, statementVerdict, verdictText } from "./judge-query.ts";
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -13,13 +15,22 @@ export const queryAnswer = z.object({
   rows: z.array(z.array(value)),
   truncated: z.boolean(),
   estimate: z.object({ rows: z.number().optional(), bytes: z.number().optional(), plan: z.string() }).nullable(),
+  verdict: statementVerdict.optional(),
 });
 
-export const sqlTool = (connect: (name: string) => Promise<Connection>, connections: readonly string[]): ContextTool =>
+export interface SqlToolParts {
+  connect: (name: string) => Promise<Connection>;
+  connections: readonly string[];
+  catalogue: CatalogueReader;
+  /** What happens to statements whose numbers are wrong or can be. */
+  onUnsound: "warn" | "refuse";
+}
+
+export const sqlTool = ({ connect, connections, catalogue, onUnsound }: SqlToolParts): ContextTool =>
   defineContextTool({
     name: "sql_query",
     title: "Query a database",
-    description: `Runs one SQL statement that only reads, and returns its rows. Nothing can be written through it, and every query has a deadline and a limit of rows and bytes: aggregate in SQL instead of fetching rows. Look at \`table_describe\` and \`join_path\` first, and use their names and join conditions. With \`estimateOnly\` it says what the query would read, and does not run it. Connections: ${connections.join(", ")}.`,
+    description: `Runs one SQL statement that only reads, and returns its rows. Nothing can be written through it, and every query has a deadline and a limit of rows and bytes: aggregate in SQL instead of fetching rows. Look at \`table_describe\` and \`join_path\` first, and use their names and join conditions. With \`estimateOnly\` it says what the query would read, and does not run it. The verdict compares its joins and aggregates with the catalogue: if it is not \`proven\`, correct the statement before you use its numbers. Connections: ${connections.join(", ")}.`,
     input: z.object({
       connection: z.string().describe("Which database."),
       sql: z.string().min(1).max(100_000),
@@ -34,16 +45,21 @@ export const sqlTool = (connect: (name: string) => Promise<Connection>, connecti
       const estimate = estimateOnly
         ? await connection.estimate(sql, { signal })
         : await connection.estimate(sql, { signal }).catch(() => null);
+      const verdict = await judgeQuery({ catalogue, name, connection, sql, measures: !estimateOnly, signal });
+      if (onUnsound === "refuse") refuseUnsound(verdict);
       const rows: Rows = estimateOnly
         ? { columns: [], rows: [], truncated: false }
         : await connection.query(sql, { maxRows, maxBytes: BYTES, signal });
       return {
-        markdown: [shownEstimate(estimate), !estimateOnly && shownRows(rows)].filter(Boolean).join("\n\n"),
+        markdown: [shownEstimate(estimate), verdictText(verdict), !estimateOnly && shownRows(rows)]
+          .filter(Boolean)
+          .join("\n\n"),
         structured: {
           columns: [...rows.columns],
           rows: rows.rows.map((row) => [...row]),
           truncated: rows.truncated,
           estimate,
+          verdict,
         },
       };
     },

@@ -1,4 +1,4 @@
-import { sharedJoin, type SharedJoin } from "../catalogue/table-file.ts";
+import { type Exactness, sharedJoin, type SharedJoin } from "../catalogue/table-file.ts";
 import type { TableOutline } from "../catalogue/table-outline.ts";
 import { described } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
@@ -13,6 +13,7 @@ export interface GraphNode {
   type: TableOutline["type"];
   description: string;
   rows: number | null;
+  rowsAre?: Exactness;
   /** Steps from the start. */
   distance: number;
   /** Upper left corner of its box of size `BOX`. */
@@ -33,12 +34,16 @@ export interface TableGraph {
   truncated: boolean;
 }
 
+/** The layout of more takes seconds. A page that shows more arranges them itself. */
+const MAX_PLACED = 500;
+
 /** Tables within `depth` joins of one, or all of a connection, most connected first; at most `limit`. */
 export async function tableGraph(
   catalogue: CatalogueReader,
-  wanted: { table?: string; connection?: string; depth: number; limit: number },
+  wanted: { table?: string; connection?: string; depth: number; limit: number; layout?: "layers" | "none" },
 ): Promise<TableGraph> {
-  const { table, depth, limit } = wanted;
+  const { table, depth, layout = "layers" } = wanted;
+  const limit = layout === "layers" ? Math.min(wanted.limit, MAX_PLACED) : wanted.limit;
   const start = table === undefined ? undefined : await catalogue.find(table, wanted.connection);
   const named = start?.connection ?? wanted.connection;
   const connections = named === undefined ? await catalogue.connections() : [named];
@@ -49,9 +54,12 @@ export async function tableGraph(
   const kept = [...distances].slice(0, limit);
   const ids = new Set(kept.map(([id]) => id));
   const shown = edges.filter(({ from, to }) => ids.has(from) && ids.has(to));
-  const places = layoutGraph([...ids], shown);
+  const places = layout === "none" ? undefined : layoutGraph([...ids], shown);
   return {
-    nodes: kept.map(([id, distance]) => ({ ...nodeOf(id, byId.get(id)!, distance), ...places.get(id)! })),
+    nodes: kept.map(([id, distance]) => ({
+      ...nodeOf(id, byId.get(id)!, distance),
+      ...(places?.get(id) ?? { x: 0, y: 0 }),
+    })),
     edges: shown,
     truncated: distances.size > kept.length,
   };
@@ -86,6 +94,17 @@ const edgesOf = (file: TableOutline): GraphEdge[] =>
   (file.joins ?? []).map((join) => ({ ...sharedJoin(join), from: idOf(file), to: `${file.connection}/${join.to}` }));
 
 const nodeOf = (id: string, file: TableOutline, distance: number): Omit<GraphNode, "x" | "y"> => {
-  const { connection, schema, table, type, rows = null } = file;
-  return { id, connection, schema, table, type, description: described(file.descriptions), rows, distance };
+  const { connection, schema, table, type, rows = null, rowsAre } = file;
+  const exactness = rowsAre && { rowsAre };
+  return {
+    id,
+    connection,
+    schema,
+    table,
+    type,
+    description: described(file.descriptions),
+    rows,
+    ...exactness,
+    distance,
+  };
 };

@@ -1,20 +1,29 @@
+import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
-import {
-  type ColumnEntry,
-  columnEntry,
-  joinEntry,
-  sharedJoin,
-  type TableFile,
-  tableFile,
-} from "../catalogue/table-file.ts";
+import { isStale } from "../catalogue/stale-description.ts";
+import { columnEntry, joinEntry, sharedJoin, type TableFile, tableFile } from "../catalogue/table-file.ts";
+import { tableKey } from "../catalogue/table-path.ts";
 import { described } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
+import { tableMarkdown } from "./table-markdown.ts";
 
-const incoming = joinEntry.omit({ to: true, when: true, why: true }).extend({ from: z.string() });
-/** Optional fields. */
-const more = tableFile.pick({ descriptions: true, uniqueKeys: true, notes: true, gone: true });
+const incoming = joinEntry.omit({ to: true, evidence: true, when: true, why: true }).extend({ from: z.string() });
+/** Optional fields, taken from the file as they are. */
+const more = tableFile.pick({
+  descriptions: true,
+  rowsAre: true,
+  profiled: true,
+  uniqueKeys: true,
+  verifiedKeys: true,
+  checks: true,
+  notes: true,
+  gone: true,
+});
+const column = columnEntry.extend({
+  stale: z.literal(true).optional().describe("The model described the column before it was renamed or changed."),
+});
 
 export const tableDescription = more.extend({
   connection: z.string(),
@@ -24,55 +33,98 @@ export const tableDescription = more.extend({
   description: z.string(),
   rows: z.number().nullable(),
   primaryKey: z.array(z.string()),
-  columns: z.array(columnEntry),
+  columns: z.array(column),
   joins: z.array(joinEntry),
   joinedFrom: z.array(incoming),
+  pages: z.array(z.object({ key: z.string(), title: z.string(), summary: z.string() })),
 });
+
+const MOST_TABLES = 20;
 
 export const tableTool = (catalogue: CatalogueReader): ContextTool =>
   defineContextTool({
     name: "table_describe",
-    title: "Describe a table",
-    description:
-      "Everything that is known of a table: what it holds, its columns with types, meaning and example values, its keys, and the tables it joins to and that join to it. Read it before you write SQL on the table. Takes `connection/schema.table`, `schema.table` or just the table's name.",
+    title: "Describe tables",
+    description: `Everything that is known of a table, or of up to ${MOST_TABLES}: what it holds, its columns with types, meaning, nulls, distinct counts, ranges and values, its keys and constraints, the tables it joins to and that join to it, and the wiki pages about it. Read it before you write SQL on the table, and the pages too: they have the agreed definitions. Takes \`connection/schema.table\`, \`schema.table\` or just the table's name. Counts with ≈ are not exact. A meaning marked stale was written before the column changed.`,
     input: z.object({
-      table: z.string().min(1).max(500),
+      table: z.string().min(1).max(500).optional(),
+      tables: z.array(z.string().min(1).max(500)).min(1).max(MOST_TABLES).optional().describe("Several at once."),
       connection: z.string().optional(),
       columns: z.array(z.string()).optional().describe("Only these columns; all where absent."),
     }),
-    output: tableDescription,
+    output: tableDescription.partial().extend({
+      tables: z.array(tableDescription).optional().describe("Where several tables were asked for."),
+      failed: z.array(z.object({ table: z.string(), message: z.string() })).optional(),
+    }),
     readOnly: true,
-    run: async (input) => {
-      const file = await catalogue.find(input.table.replace(/^column:(.*)\.[^.]+$/, "$1"), input.connection);
-      const wanted = input.columns && new Set(input.columns.map((name) => name.toLowerCase()));
-      const columns = file.columns.filter(({ name }) => !wanted || wanted.has(name.toLowerCase()));
-      const joinedFrom = await joinsInto(catalogue, file);
-      const { connection, schema, table, type, joins = [], primaryKey = [], rows = null } = file;
-      const description = described(file.descriptions);
-      const { descriptions, uniqueKeys, notes, gone } = file;
-      const structured = {
-        connection,
-        schema,
-        table,
-        type,
-        description,
-        rows,
-        primaryKey,
-        columns,
-        joins,
-        joinedFrom,
-        ...(descriptions && { descriptions }),
-        ...(uniqueKeys && { uniqueKeys }),
-        ...(notes !== undefined && { notes }),
-        ...(gone && { gone }),
+    run: async ({ table, tables, connection, columns }) => {
+      const describe = (name: string) => describeTable(catalogue, { name, connection, columns });
+      if ((table === undefined) === (tables === undefined)) {
+        throw new RequestError("invalid_request", "Give either `table` or `tables`.");
+      }
+      if (table !== undefined) return describe(table);
+      const found: Described[] = [];
+      const failed: { table: string; message: string }[] = [];
+      for (const name of new Set(tables)) {
+        try {
+          found.push(await describe(name));
+        } catch (error) {
+          if (!(error instanceof RequestError)) throw error;
+          failed.push({ table: name, message: [error.message, error.fix].filter(Boolean).join(" ") });
+        }
+      }
+      const [first] = failed;
+      if (first && found.length === 0)
+        throw new RequestError("not_found", failed.map((each) => each.message).join(" "));
+      return {
+        markdown: [...found.map(({ markdown }) => markdown), ...failed.map(({ message }) => message)].join("\n\n"),
+        structured: { tables: found.map(({ structured }) => structured), ...(first && { failed }) },
       };
-      return { markdown: describe(file, columns, joinedFrom), structured };
     },
   });
 
-type Incoming = z.output<typeof incoming>;
+interface Described {
+  markdown: string;
+  structured: z.output<typeof tableDescription>;
+}
 
-async function joinsInto(catalogue: CatalogueReader, { connection, schema, table }: TableFile): Promise<Incoming[]> {
+async function describeTable(
+  catalogue: CatalogueReader,
+  asked: { name: string; connection: string | undefined; columns: readonly string[] | undefined },
+): Promise<Described> {
+  const file = await catalogue.find(tableOf(asked.name), asked.connection);
+  const wanted = asked.columns && new Set(asked.columns.map((name) => name.toLowerCase()));
+  const columns = file.columns.filter(({ name }) => !wanted || wanted.has(name.toLowerCase()));
+  const details = {
+    file,
+    columns,
+    joinedFrom: await joinsInto(catalogue, file),
+    pages: await pagesAbout(catalogue, file),
+  };
+  const { connection, schema, table, type, joins = [], primaryKey = [], rows = null } = file;
+  return {
+    markdown: tableMarkdown(details),
+    structured: {
+      connection,
+      schema,
+      table,
+      type,
+      description: described(file.descriptions),
+      rows,
+      primaryKey,
+      columns: columns.map((each) => ({ ...each, ...(isStale(each) && { stale: true as const }) })),
+      joins,
+      joinedFrom: details.joinedFrom,
+      pages: details.pages,
+      ...more.parse(file),
+    },
+  };
+}
+
+/** A key of `context_search`: a column or its values lead to their table. */
+const tableOf = (key: string): string => key.replace(/^(?:column|value):(.*)\.[^.]+$/, "$1");
+
+async function joinsInto(catalogue: CatalogueReader, { connection, schema, table }: TableFile) {
   const target = `${schema}.${table}`;
   const tables = await catalogue.outlines(connection);
   return tables.flatMap((other) =>
@@ -82,49 +134,8 @@ async function joinsInto(catalogue: CatalogueReader, { connection, schema, table
   );
 }
 
-function describe(file: TableFile, columns: readonly ColumnEntry[], joinedFrom: readonly Incoming[]): string {
-  const { connection, schema, table, type, rows, primaryKey = [], uniqueKeys = [], joins = [] } = file;
-  const facts = [
-    `${type === "view" ? "View" : "Table"} of the connection \`${connection}\``,
-    ...(rows === undefined ? [] : [`about ${rows.toLocaleString("en")} rows`]),
-    ...(primaryKey.length === 0 ? [] : [`primary key (${primaryKey.join(", ")})`]),
-    ...uniqueKeys.map((key) => `unique (${key.join(", ")})`),
-  ];
-  const onePerLine = (lines: readonly string[]) => lines.join("\n");
-  return [
-    `# ${schema}.${table}`,
-    described(file.descriptions),
-    `${facts.join(", ")}.`,
-    onePerLine(["| column | type | meaning | examples |", "| --- | --- | --- | --- |", ...columns.map(row)]),
-    joins.length > 0 &&
-      onePerLine([
-        "Joins:",
-        ...joins.map((join) => {
-          const when = join.when ? `, only where ${join.when.column} = '${join.when.equals}'` : "";
-          const sure =
-            join.origin === "declared" || join.origin === "human" ? join.origin : `confidence ${join.confidence}`;
-          return `- (${join.columns.join(", ")}) → ${join.to} (${join.toColumns.join(", ")}), ${join.cardinality}${when}, ${sure}`;
-        }),
-      ]),
-    joinedFrom.length > 0 &&
-      onePerLine([
-        "Joined from:",
-        ...joinedFrom.map(
-          ({ from, columns, toColumns }) => `- ${from} (${columns.join(", ")}) → (${toColumns.join(", ")})`,
-        ),
-      ]),
-    file.notes,
-  ]
-    .filter(Boolean)
-    .join("\n\n");
+async function pagesAbout(catalogue: CatalogueReader, file: TableFile) {
+  const key = tableKey(file).toLowerCase();
+  const pages = (await catalogue.pages()).filter(({ refs }) => refs.some((ref) => ref.toLowerCase() === key));
+  return pages.map(({ key, title, summary }) => ({ key, title, summary }));
 }
-
-function row({ name, type, nullable, descriptions, profile }: ColumnEntry): string {
-  const samples = (profile?.samples ?? [])
-    .slice(0, 4)
-    .map((value) => JSON.stringify(value))
-    .join(", ");
-  return `| ${[name, `${type}${nullable === false ? " not null" : ""}`, described(descriptions), samples].map(cell).join(" | ")} |`;
-}
-
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ").slice(0, 300);

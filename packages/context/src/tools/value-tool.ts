@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { ContextSearch } from "../search/context-search.ts";
+import { findValues, type FoundValue, type FoundValues } from "../values/find-values.ts";
+import { MATCHES } from "../values/match-value.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
@@ -11,57 +12,49 @@ const found = z.object({
   column: z.string(),
   /** The database's spelling. */
   stored: z.string(),
+  match: z
+    .enum(MATCHES)
+    .describe(
+      "exact; spelling: but for case, accents and punctuation; similar: a few letters differ; part: a longer value.",
+    ),
 });
 
-/** Maximum of columns checked per value. */
-const COLUMNS = 20;
-
-export const valueTool = (search: ContextSearch, catalogue: CatalogueReader): ContextTool =>
+export const valueTool = (catalogue: CatalogueReader): ContextTool =>
   defineContextTool({
     name: "value_lookup",
     title: "Find which column holds a value",
     description:
-      "Finds the columns in whose sampled values a word of the question occurs, and how it is spelt there: which column holds `shipped`, `Bern` or `EUR`. Use it before you filter by a literal. Only sampled values are known: that nothing is found does not prove that there is none; ask the likely column with `sql_query` then.",
+      "Finds the columns that hold a value of the question, and how it is spelt there: which column holds `shipped`, `Bern` or `EUR`. Case, accents and typos do not matter; each match says whether it is exact or approximate. Use it before you filter by a literal, and filter by the stored spelling. All values of columns with up to 200 are known, and the labels of enums; of other columns a few examples. That nothing is found does not prove that there is none: ask the likely column with `sql_query` then.",
     input: z.object({ values: z.array(z.string().min(1).max(200)).min(1).max(20), connection: z.string().optional() }),
-    output: z.object({ found: z.array(found), missing: z.array(z.string()) }),
+    output: z.object({
+      found: z.array(found),
+      missing: z.array(z.string()),
+      leftOut: z.int().describe("Matches beyond the limit per value."),
+      incompleteColumns: z.int().describe("Columns with more values than the catalogue keeps."),
+    }),
     readOnly: true,
-    run: async ({ values, connection }, { signal }) => {
-      const all: z.output<typeof found>[] = [];
-      for (const value of values) {
-        const filters = connection === undefined ? {} : { filters: { connection } };
-        const hits = await search.search({ text: value, kinds: ["value"], limit: COLUMNS, signal, ...filters });
-        for (const { key } of hits) all.push(...(await spellings(catalogue, key, value)));
-      }
-      const known = new Set(all.map(({ value }) => value));
-      const missing = values.filter((value) => !known.has(value));
-      const lines = all.map(
-        ({ value, connection, table, column, stored }) =>
-          `- ${JSON.stringify(value)}: ${connection}/${table}.${column}${stored === value ? "" : ` (spelt ${JSON.stringify(stored)})`}`,
-      );
-      if (missing.length > 0)
-        lines.push(`Not among the sampled values: ${missing.map((value) => JSON.stringify(value)).join(", ")}.`);
-      return { markdown: lines.join("\n"), structured: { found: all, missing } };
+    run: async ({ values, connection }) => {
+      const result = await findValues(catalogue, values, connection);
+      return { markdown: describe(result), structured: { ...result } };
     },
   });
 
-/** The index finds likely columns; the catalogue confirms the value. */
-async function spellings(catalogue: CatalogueReader, key: string, value: string) {
-  const [connection, place] = splitOnce(key.slice("value:".length), "/");
-  const outline = (await catalogue.outlines(connection)).find(({ schema, table }) =>
-    place.startsWith(`${schema}.${table}.`),
-  );
-  const file = outline && (await catalogue.read(outline));
-  const table = file && `${file.schema}.${file.table}`;
-  const column = table && file.columns.find(({ name }) => `${table}.${name}` === place);
-  if (!column) return [];
-  const wanted = value.toLowerCase();
-  return (column.profile?.samples ?? [])
-    .map(String)
-    .filter((sample) => sample.toLowerCase().includes(wanted))
-    .map((stored) => ({ value, connection, table, column: column.name, stored }));
-}
+const WORDS: Record<FoundValue["match"], (stored: string) => string> = {
+  exact: () => "exact",
+  spelling: (stored) => `spelt ${stored}`,
+  similar: (stored) => `approximate: did you mean ${stored}?`,
+  part: (stored) => `approximate: part of ${stored}`,
+};
 
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return [text.slice(0, at), text.slice(at + separator.length)];
+function describe({ found, missing, leftOut, incompleteColumns }: FoundValues): string {
+  const lines = found.map(
+    ({ value, connection, table, column, stored, match }) =>
+      `- ${JSON.stringify(value)}: ${connection}/${table}.${column} (${WORDS[match](JSON.stringify(stored))})`,
+  );
+  if (leftOut > 0) lines.push(`${leftOut} further matches are left out.`);
+  if (missing.length > 0) {
+    lines.push(`Not among the stored values: ${missing.map((value) => JSON.stringify(value)).join(", ")}.`);
+    if (incompleteColumns > 0) lines.push(`${incompleteColumns} columns have more values than are stored.`);
+  }
+  return lines.join("\n");
 }

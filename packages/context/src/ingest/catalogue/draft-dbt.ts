@@ -3,7 +3,8 @@ import { type LocatedTable, locateTable } from "../../catalogue/locate-table.ts"
 import { type JoinEntry, parseTableFile, type TableFile } from "../../catalogue/table-file.ts";
 import { tableLines } from "../../catalogue/table-lines.ts";
 import { tableKey } from "../../catalogue/table-path.ts";
-import { joinKey, oneLine } from "../../catalogue/table-values.ts";
+import { oneLine } from "../../catalogue/one-line.ts";
+import { joinKey } from "../../catalogue/table-values.ts";
 import { editYaml } from "@tandem/workspace";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import type { Draft, Support } from "../../proposals/proposals.ts";

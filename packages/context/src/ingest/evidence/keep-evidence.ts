@@ -144,6 +144,24 @@ const asSearchDocument = ({ citation, source, title, headings, content, hash }: 
   hash,
 });
 
+/** Stores the suspicions that the model added, so that no search serves the documents. */
+export async function keepSuspicions(
+  { records, space }: ContextStore,
+  pages: readonly { document: DocumentRecord; suspicious: string | null }[],
+): Promise<void> {
+  const found = pages.filter(({ document, suspicious }) => suspicious !== document.suspicious);
+  if (found.length === 0) return;
+  await records.write(
+    space,
+    found.map(({ document, suspicious }): RecordChange => ({
+      type: "put",
+      kind: "document",
+      key: document.citation,
+      value: { ...document, suspicious },
+    })),
+  );
+}
+
 /** Deletes a document and its passages, after everything that rested on it was handled. */
 export async function forgetDocument({ records, search, space }: ContextStore, citation: string): Promise<void> {
   const stored = documentRecord.safeParse((await records.get(space, "document", citation))?.value);

@@ -2,9 +2,11 @@ import type { ContextStore } from "../sources/context-store.ts";
 import { type Chunk, chunk, type DocumentRecord, documentRecord } from "./document-record.ts";
 import { documentOf } from "./citation.ts";
 
+type EvidenceRecords = Pick<ContextStore, "records" | "space">;
+
 /** Undefined if the document does not exist. */
 export async function readDocumentRecord(
-  { records, space }: ContextStore,
+  { records, space }: EvidenceRecords,
   citation: string,
 ): Promise<DocumentRecord | undefined> {
   const stored = await records.get(space, "document", citation);
@@ -12,13 +14,13 @@ export async function readDocumentRecord(
 }
 
 /** Existing passages, in the order of the citations. */
-export async function readChunks({ records, space }: ContextStore, citations: readonly string[]): Promise<Chunk[]> {
+export async function readChunks({ records, space }: EvidenceRecords, citations: readonly string[]): Promise<Chunk[]> {
   const stored = await records.getMany(space, "chunk", citations);
   return stored.map(({ value }) => chunk.parse(value));
 }
 
 /** The passage and up to `around` neighbours on each side; empty if it does not exist. */
-export async function readNeighbours(store: ContextStore, citation: string, around: number): Promise<Chunk[]> {
+export async function readNeighbours(store: EvidenceRecords, citation: string, around: number): Promise<Chunk[]> {
   const document = await readDocumentRecord(store, documentOf(citation));
   const at = document?.chunks.indexOf(citation) ?? -1;
   if (!document || at === -1) return [];

@@ -1,25 +1,29 @@
-import { inParallel, type LlmError } from "@tandem/protocol";
+import type { LlmError } from "@tandem/protocol";
+import { inBatches } from "../../runs/in-batches.ts";
 import { ModelCalls } from "../../runs/model-calls.ts";
 import type { Run } from "../../runs/job-run.ts";
-import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
+import { stepTogether } from "../../runs/step-together.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
 import type { ContextStore } from "../sources/context-store.ts";
 import { joined, type TriagedPage } from "../triage/triage-pages.ts";
 import type { Candidate } from "./candidate.ts";
 import { candidateId, keepCandidates } from "./candidates.ts";
 import {
+  EXTRACT_LIMITS,
   EXTRACT_PROMPT,
   EXTRACT_SYSTEM,
   extractAnswer,
   extraction,
   type Extraction,
   extractPrompt,
+  type ReadPage,
+  renderReadPage,
 } from "./extract-prompt.ts";
 
 const STAGE = "extract";
 
-// Bounds memory, because each holds its page's text. The runtime limits concurrency.
-const PAGES_AT_ONCE = 64;
+// Bounds memory, because each page's text is held until its answer. The runtime limits concurrency.
+const AT_ONCE = { items: 1_000, characters: 2_000_000 };
 
 export interface Extracted {
   /** All successful pages, including those without candidates; existing candidates keep their state. */
@@ -29,15 +33,15 @@ export interface Extracted {
   stopped?: { error: LlmError; pages: number };
 }
 
-class Failed extends Error {
-  readonly error: LlmError;
-  constructor(error: LlmError) {
-    super(error.message);
-    this.error = error;
-  }
+interface LightPage extends ReadPage {
+  page: TriagedPage;
 }
 
-/** Extracts candidates from pages of the lane `light`, one call per page, and stores them. */
+/**
+ * Extracts candidates from pages of the lane `light` and stores them. Small pages share a request; each answer is cached
+ * by its own page, so that a changed page asks only for itself. A suspicious page is asked alone, because its text must
+ * not affect the answer about others. A batch that fails because of its content is retried page by page.
+ */
 export async function extractCandidates(
   run: Run,
   store: ContextStore,
@@ -47,22 +51,67 @@ export async function extractCandidates(
   const calls = new ModelCalls(run, "triage");
   const kept = new Map<TriagedPage, Candidate[]>();
   const failures = new Map<TriagedPage, LlmError>();
-
-  await inParallel(pages, PAGES_AT_ONCE, async (page) => {
-    const { document } = page;
-    try {
-      const chunks = await readChunks(store, document.chunks);
-      const answer = await askOnce(run, calls, document, chunks);
-      kept.set(page, await keepCandidates(store, document, candidatesOf(run, page, answer)));
-    } catch (error) {
-      if (!(error instanceof Failed)) throw error;
-      // Pages that were never requested have not failed.
-      if (calls.stopped) return;
-      failures.set(page, error.error);
-    }
+  const answers = new Map<TriagedPage, Extraction>();
+  const settle = ({ document }: TriagedPage) => {
     const item = `${document.source}/${document.path}`;
-    run.emit({ type: "stage_progress", stage: STAGE, done: kept.size + failures.size, total: pages.length, item });
-  });
+    const done = answers.size + failures.size;
+    run.emit({ type: "stage_progress", stage: STAGE, done, total: pages.length, item });
+  };
+  const answered = (page: TriagedPage, answer: Extraction) => {
+    answers.set(page, answer);
+    settle(page);
+  };
+
+  const ask = async (batch: readonly LightPage[], keep: (page: LightPage, answer: Extraction) => void) => {
+    const reply = await calls.object({
+      system: EXTRACT_SYSTEM,
+      prompt: extractPrompt(batch),
+      schema: extractAnswer(batch),
+    });
+    if ("answer" in reply) {
+      for (const [index, each] of batch.entries()) {
+        keep(each, reply.answer[index]!);
+        answered(each.page, reply.answer[index]!);
+      }
+    } else if (calls.stopped) {
+      // Pages that were never requested have not failed.
+      return;
+    } else if (batch.length > 1 && reply.error.code !== "timeout") {
+      for (const each of batch) await ask([each], keep);
+    } else {
+      for (const { page } of batch) {
+        failures.set(page, reply.error);
+        settle(page);
+      }
+    }
+  };
+
+  for (const window of inBatches(pages, AT_ONCE, ({ document }) => ({ characters: document.characters }))) {
+    const items = await Promise.all(
+      window.map(async (page): Promise<LightPage> => {
+        const { document } = page;
+        return { page, document, chunks: await readChunks(store, document.chunks) };
+      }),
+    );
+    await stepTogether(run, {
+      kind: STAGE,
+      schema: extraction,
+      items,
+      inputsOf: (each) => ({
+        prompt: EXTRACT_PROMPT,
+        model: run.modelOf("triage"),
+        page: renderReadPage("", each),
+      }),
+      onStored: ({ page }, stored) => answered(page, stored),
+      compute: async (missing, keep) => {
+        await Promise.all(extractBatches(missing).map((batch) => ask(batch, keep)));
+      },
+    });
+    for (const page of window) {
+      const answer = answers.get(page);
+      if (answer) kept.set(page, await keepCandidates(store, page.document, candidatesOf(run, page, answer)));
+    }
+  }
 
   const failed = [...failures].map(([page, error]) => ({ page, error }));
   for (const { page, error } of failed) run.skip(STAGE, `${page.document.source}/${page.document.path}`, error);
@@ -79,14 +128,16 @@ export async function extractCandidates(
   return { pages: done, failed, ...(stopped && left > 0 && { stopped: { error: stopped, pages: left } }) };
 }
 
-function askOnce(run: Run, calls: ModelCalls, document: DocumentRecord, chunks: readonly Chunk[]): Promise<Extraction> {
-  const prompt = extractPrompt(document, chunks);
-  const inputs = { prompt: EXTRACT_PROMPT, model: run.modelOf("triage"), page: prompt };
-  return run.step(STAGE, inputs, extraction, async () => {
-    const reply = await calls.object({ system: EXTRACT_SYSTEM, prompt, schema: extractAnswer(chunks) });
-    if ("error" in reply) throw new Failed(reply.error);
-    return reply.answer;
-  });
+/** The requests for some pages; the preview counts them by the same function. */
+export function extractBatches<T extends { page: Pick<TriagedPage, "suspicious">; document: { characters: number } }>(
+  pages: readonly T[],
+): T[][] {
+  const suspicious = pages.filter(({ page }) => page.suspicious !== null);
+  const others = pages.filter(({ page }) => page.suspicious === null);
+  return [
+    ...inBatches(others, EXTRACT_LIMITS, ({ document }) => ({ characters: document.characters })),
+    ...suspicious.map((each) => [each]),
+  ];
 }
 
 function candidatesOf(run: Run, { document, suspicious }: TriagedPage, answer: Extraction): Candidate[] {

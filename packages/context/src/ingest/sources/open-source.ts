@@ -1,22 +1,88 @@
-import { resolve } from "node:path";
+import type { Connection } from "@tandem/connectors";
+import { relative, resolve } from "node:path";
 import { TandemError, type Config } from "@tandem/protocol";
 import { listDbtProject } from "./dbt/list-dbt-project.ts";
 import { isShownCopy } from "./notion.ts";
 import { isDocument } from "./read-document.ts";
 import type { Source, SourceEntry } from "./source.ts";
+import { listLiveHistory } from "./sql/list-live-history.ts";
 import { listSqlFolder } from "./sql/list-sql-folder.ts";
 import { walkFiles, type FileRules } from "./walk-files.ts";
 
 export type SourceConfig = Config["ingest"]["sources"][string];
 
-/** Opens a source of tandem.yaml. `root` is the folder of that file; `leaveOut` is the context's folder. */
-export function openSource(
-  name: string,
+/** Ways to sources that are not folders. */
+export interface SourceAccess {
+  connect: (connection: string) => Promise<Connection>;
+  /** Returns the folder with the current content of a repository. */
+  checkout: (source: Pick<SourceConfig, "git" | "branch" | "token">, signal?: AbortSignal) => Promise<string>;
+}
+
+export interface SourceRules {
+  /** The folder of tandem.yaml. */
+  root: string;
+  maxFileMb: number;
+  /** The context's folder. */
+  leaveOut?: string;
+  access?: SourceAccess;
+}
+
+/** Opens a source of tandem.yaml. */
+export function openSource(name: string, config: SourceConfig, rules: SourceRules): Source {
+  const { type, connection } = config;
+  const { root, access } = rules;
+  const list = (signal: AbortSignal | undefined): AsyncIterable<SourceEntry> => {
+    if (type === "queries") return listQueries(connection!, requireAccess(access), signal);
+    if (config.git !== undefined) return listRepository(config, rules, requireAccess(access), signal);
+    return listFolder(config, resolve(root, config.path!), rules, signal);
+  };
+  return {
+    name,
+    type,
+    // The server forgets queries at a restart; that deletes no knowledge.
+    lists: type === "queries" ? "some" : "all",
+    ...(connection && { connection }),
+    list: ({ signal } = {}) => list(signal),
+  };
+}
+
+function requireAccess(access: SourceAccess | undefined): SourceAccess {
+  if (access) return access;
+  throw new TandemError("not_supported", "This source needs a database or a repository, which are not available here.");
+}
+
+async function* listQueries(
+  connection: string,
+  { connect }: SourceAccess,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SourceEntry> {
+  await using opened = await connect(connection);
+  yield* listLiveHistory(connection, opened, signal);
+}
+
+async function* listRepository(
   config: SourceConfig,
-  { root, maxFileMb, leaveOut }: { root: string; maxFileMb: number; leaveOut?: string },
-): Source {
-  const { type, include, exclude, connection } = config;
-  const path = resolve(root, config.path);
+  rules: SourceRules,
+  { checkout }: SourceAccess,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SourceEntry> {
+  const folder = await checkout(config, signal);
+  const path = resolve(folder, config.path ?? ".");
+  if (relative(folder, path).startsWith("..")) {
+    throw new TandemError("config_invalid", `${config.path} is not inside the repository.`, {
+      fix: "Give the source's `path` relative to the repository.",
+    });
+  }
+  yield* listFolder({ ...config, exclude: [...(config.exclude ?? []), ".git/**"] }, path, rules, signal);
+}
+
+function listFolder(
+  { type, include, exclude }: SourceConfig,
+  path: string,
+  { maxFileMb, leaveOut }: SourceRules,
+  signal: AbortSignal | undefined,
+): AsyncIterable<SourceEntry> {
+  if (/\.(zip|tar|tgz|gz)$/i.test(path)) throw packed(path);
   const rules: FileRules = {
     maxBytes: maxFileMb * 1024 * 1024,
     include,
@@ -24,27 +90,20 @@ export function openSource(
     leaveOut,
     reads: (file) => isDocument(type, file),
   };
-  return {
-    name,
-    type,
-    lists: "all",
-    ...(connection && { connection }),
-    list({ signal } = {}) {
-      if (/\.(zip|tar|tgz|gz)$/i.test(path)) throw packed(path);
-      switch (type) {
-        case "folder":
-          return walkFiles(path, rules, signal);
-        case "notion":
-          return listNotion(path, rules, signal);
-        case "confluence":
-          return walkFiles(path, { ...rules, reads: (file) => rules.reads(file) && !isIndex(file) }, signal);
-        case "sql":
-          return listSqlFolder(path, rules, signal);
-        case "dbt":
-          return listDbtProject(path, rules, signal);
-      }
-    },
-  };
+  switch (type) {
+    case "folder":
+      return walkFiles(path, rules, signal);
+    case "notion":
+      return listNotion(path, rules, signal);
+    case "confluence":
+      return walkFiles(path, { ...rules, reads: (file) => rules.reads(file) && !isIndex(file) }, signal);
+    case "sql":
+      return listSqlFolder(path, rules, signal);
+    case "dbt":
+      return listDbtProject(path, rules, signal);
+    case "queries":
+      throw new TandemError("config_invalid", "A source of queries has no path.");
+  }
 }
 
 /** The index of an export is navigation, not a page. */

@@ -31,6 +31,7 @@ const READ_FORMS: Readonly<Record<SourceType, readonly Form[]>> = {
   confluence: ["html", "pdf"],
   sql: ["sql"],
   dbt: [],
+  queries: [],
   text: [],
 };
 
@@ -61,7 +62,7 @@ async function readForm(
   bytes: Uint8Array,
 ): Promise<Document> {
   // Dbt projects, query history and pasted text already provide Markdown, whatever their paths.
-  const form = type === "dbt" || type === "text" ? "markdown" : (formOf(path) ?? "markdown");
+  const form = type === "dbt" || type === "queries" || type === "text" ? "markdown" : (formOf(path) ?? "markdown");
   const place = type === "notion" ? notionPath(path) : path;
   const title = given ?? (type === "notion" ? notionTitle(path) : titleOfPath(path));
   const under: Record<string, string> = dirname(place) === "." ? {} : { under: dirname(place) };

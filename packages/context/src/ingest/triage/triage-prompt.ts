@@ -26,7 +26,7 @@ export type Verdict = z.output<typeof verdict>;
 const MAX_REASON = 300;
 
 /** Limits of one request. */
-export const BATCH_LIMITS = { items: 12, characters: 16_000 };
+export const BATCH_LIMITS = { items: 20, characters: 32_000 };
 
 export function renderPage(id: string, page: DocumentRecord): string {
   const about = {

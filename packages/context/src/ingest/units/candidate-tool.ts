@@ -20,7 +20,9 @@ export const writtenCandidate = z.strictObject({
 });
 export type WrittenCandidate = z.output<typeof writtenCandidate>;
 
-const MOST = 20;
+/** Per unit, and more for a unit of many documents. */
+const LEAST_LIMIT = 20;
+const PER_DOCUMENT = 2;
 
 export function candidateTool(
   evidenceStore: EvidenceStore,
@@ -28,6 +30,7 @@ export function candidateTool(
   written: Map<string, WrittenCandidate>,
   refusal: () => string | undefined,
 ): Tool {
+  const most = Math.max(LEAST_LIMIT, PER_DOCUMENT * documents.length);
   return defineTool({
     name: "candidate_write",
     description:
@@ -52,8 +55,8 @@ export function candidateTool(
       await evidenceStore.require(given.citations);
       const own = documents.find(({ citation }) => given.citations.some((each) => documentOf(each) === citation));
       if (!own) throw new TandemError("uncited", "Cite a passage of one of your own documents.");
-      if (!written.has(given.key) && written.size >= MOST) {
-        throw new TandemError("too_many", `There are ${MOST} candidates already: keep the best.`);
+      if (!written.has(given.key) && written.size >= most) {
+        throw new TandemError("too_many", `There are ${most} candidates already: keep the best.`);
       }
       written.set(given.key, { ...given, document: own.citation });
       return { markdown: `Candidate ${given.key} is kept.` };

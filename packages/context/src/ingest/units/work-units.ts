@@ -1,4 +1,4 @@
-import { inParallel, TandemError } from "@tandem/protocol";
+import { inParallel, type LlmErrorCode, TandemError } from "@tandem/protocol";
 import type { Tool } from "@tandem/runtime";
 import { z } from "zod";
 import { describeProblem } from "../../file-problem.ts";
@@ -18,7 +18,7 @@ import { Verification, verification } from "../workbench/verification.ts";
 import { wikiReadTools, wikiWriteTools } from "../workbench/wiki-tools.ts";
 import { Workbench } from "../workbench/workbench.ts";
 import { candidateTool, writtenCandidate, type WrittenCandidate } from "./candidate-tool.ts";
-import { planUnits, type UnitPlan } from "./plan-units.ts";
+import { planUnits, splitUnit, type UnitPlan } from "./plan-units.ts";
 import { UNIT_PROMPT, UNIT_SYSTEM, unitPrompt } from "./unit-prompt.ts";
 
 const STAGE = "units";
@@ -49,19 +49,31 @@ export interface UnitsDone {
   failed: { unit: UnitPlan; error: TandemError }[];
 }
 
-/** Lets one agent per unit read documents closely. A failing unit affects no other. */
+/** Errors that another set of documents may not cause. */
+const ABOUT_ITS_CONTENT: ReadonlySet<string> = new Set<LlmErrorCode>([
+  "refused",
+  "empty_answer",
+  "max_tokens",
+  "prompt_too_long",
+  "invalid_request",
+]);
+
+/**
+ * Lets one agent per unit read documents closely. A failing unit affects no other; if its content is the reason, each
+ * half is tried by itself, so that one refused document does not take the others with it.
+ */
 export async function workUnits(
   line: IngestLine,
   pages: readonly TriagedPage[],
   knowledge: Knowledge,
 ): Promise<UnitsDone> {
   const { run, agents, prefix, config } = line;
-  const units = planUnits(pages.map(({ document }) => document));
-  if (units.length === 0) return { units: [], failed: [] };
-  run.emit({ type: "stage_started", stage: STAGE, total: units.length });
+  const planned = planUnits(pages.map(({ document }) => document));
+  if (planned.length === 0) return { units: [], failed: [] };
+  run.emit({ type: "stage_started", stage: STAGE, total: planned.length });
   const done = new Map<UnitPlan, UnitResult>();
   const failed = new Map<UnitPlan, TandemError>();
-  await inParallel(units, config.workUnits.concurrency, async (unit) => {
+  const work = async (unit: UnitPlan): Promise<void> => {
     const name = `${prefix}${unit.name}`;
     run.emit({
       type: "unit_started",
@@ -77,21 +89,32 @@ export async function workUnits(
     } catch (error) {
       const why = error instanceof AgentFailed ? error.error : error;
       if (!(why instanceof TandemError) || run.signal.aborted) throw error;
-      failed.set(unit, why);
       run.emit({ type: "unit_finished", unit: name, outcome: "failed", message: why.message });
+      if (unit.documents.length > 1 && why !== agents.stopped && ABOUT_ITS_CONTENT.has(why.code)) {
+        for (const half of splitUnit(unit)) await work(half);
+        return;
+      }
+      failed.set(unit, why);
     }
-    run.emit({ type: "stage_progress", stage: STAGE, done: done.size + failed.size, total: units.length, item: name });
+  };
+  let ended = 0;
+  await inParallel(planned, config.workUnits.concurrency, async (unit) => {
+    await work(unit);
+    ended += 1;
+    const item = `${prefix}${unit.name}`;
+    run.emit({ type: "stage_progress", stage: STAGE, done: ended, total: planned.length, item });
   });
+  const first = ({ documents }: UnitPlan) => documents[0]!.citation;
+  const units = [...done.keys()].toSorted((a, b) => (first(a) < first(b) ? -1 : 1));
   listFailed(line, failed, agents.stopped);
   for (const unit of units) {
-    for (const call of done.get(unit)?.failedCalls ?? []) {
+    for (const call of done.get(unit)!.failedCalls) {
       run.skip(STAGE, `${prefix}${unit.name}`, new TandemError("tool_failed", describeCall(call)));
     }
   }
   const kept: DoneUnit[] = [];
   for (const unit of units) {
-    const result = done.get(unit);
-    if (!result) continue;
+    const result = done.get(unit)!;
     const candidates = await keepWritten(line, unit, pages, result.candidates);
     kept.push({ unit, ...result, outcome: outcomeOf(result), candidates });
   }

@@ -1,7 +1,7 @@
 import { nearest, TandemError } from "@tandem/protocol";
 import { defineTool, type Tool, type ToolOutput } from "@tandem/runtime";
 import { z } from "zod";
-import { oneLine } from "../../catalogue/table-values.ts";
+import { oneLine } from "../../catalogue/one-line.ts";
 import { citationsIn } from "../../wiki/check-page.ts";
 import { isPageKey, type PageFile, pageKeyFrom, pageKeyOf, pagePath, renderPage } from "../../wiki/page-file.ts";
 import { asQuotation } from "../triage/as-quotation.ts";

@@ -33,6 +33,7 @@ export function makeScanned(table: Table, samples: Record<string, readonly strin
       rows: 10,
       rowsAreExact: true,
       sampled: 10,
+      unreadable: [],
       columns: table.columns.map(({ name }) => ({
         name,
         nulls: 0,

@@ -2,7 +2,8 @@ import { type Connection, openConnection } from "@tandem/connectors";
 import { type Config, configSchema, type JobId } from "@tandem/protocol";
 import type { Script } from "@tandem/rehearsal";
 import { type JobRow, openStore, type Store } from "@tandem/storage";
-import { mkdtemp, rm } from "node:fs/promises";
+import { git } from "@tandem/workspace";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -129,6 +130,16 @@ export class ScanStage implements AsyncDisposable {
       ),
       requests: backend?.rehearsal.modelRequests.length ?? 0,
     };
+  }
+
+  /** Everything that the stage keeps on disk: files, git objects and the store, without the scanned database. */
+  async storedText(): Promise<string> {
+    const { path } = this.context.folder;
+    const objects = await git(path, ["cat-file", "--batch", "--batch-all-objects"]);
+    const names = await readdir(this.#home, { recursive: true });
+    const files = names.filter((name) => !name.startsWith("shop.sqlite") && !name.includes(".git/"));
+    const texts = files.map((name) => readFile(join(this.#home, name), "utf8").catch(() => ""));
+    return [objects, ...(await Promise.all(texts))].join("\n");
   }
 
   path(table: string): string {

@@ -5,7 +5,7 @@ import type { Extraction } from "../extract-prompt.ts";
 export const isTriage = ({ lastUserText }: ModelRequest): boolean =>
   /^Sort (this|these) .*by its id\.$/m.test(lastUserText);
 export const isExtraction = ({ lastUserText }: ModelRequest): boolean =>
-  /^What on this page is worth keeping\?$/m.test(lastUserText);
+  /^What on (this|each of these) .*worth keeping\? Give one entry/m.test(lastUserText);
 
 /** Paths of the requested pages, by id. */
 export const askedPages = ({ lastUserText }: ModelRequest): Map<string, string> =>
@@ -13,8 +13,13 @@ export const askedPages = ({ lastUserText }: ModelRequest): Map<string, string> 
     [...lastUserText.matchAll(/<document-\w+ id="(p\d+)" [^\n]*?path="([^"]+)"/g)].map(([, id, path]) => [id!, path!]),
   );
 
-export const askedCitations = ({ lastUserText }: ModelRequest): string[] =>
-  [...lastUserText.matchAll(/<passage-\w+ citation="([^"]+)"/g)].map(([, citation]) => citation!);
+/** Citations of an extraction's passages, by the id of their page. */
+export const askedPassages = ({ lastUserText }: ModelRequest): Map<string, string[]> => {
+  const passages = [...lastUserText.matchAll(/<passage-\w+ citation="([^"]+)" [^\n]*?page="(p\d+)"/g)];
+  const pages = new Map<string, string[]>();
+  for (const [, citation, page] of passages) pages.set(page!, [...(pages.get(page!) ?? []), citation!]);
+  return pages;
+};
 
 export type LaneAnswer = { lane: string; reason?: string; suspicious?: string | null };
 
@@ -44,13 +49,19 @@ export const aCandidate = (citations: readonly string[], more: Partial<Extractio
   ...more,
 });
 
-/** Extracts one candidate per page, from its first passage. */
+/** Extracts one candidate per page, from its first passage, or those of `answer`. */
 export const giveCandidates = (
-  answer: (request: ModelRequest) => object = (request) => ({
-    candidates: [aCandidate(askedCitations(request).slice(0, 1))],
+  answer: (citations: readonly string[]) => Extraction = (citations) => ({
+    candidates: [aCandidate(citations.slice(0, 1))],
     suspicious: null,
   }),
-): Rule => always(when(isExtraction, (request) => asObject(answer(request), request)));
+): Rule =>
+  always(
+    when(isExtraction, (request) => {
+      const pages = [...askedPassages(request)].map(([id, citations]) => ({ id, ...answer(citations) }));
+      return asObject({ pages }, request);
+    }),
+  );
 
 /** Gives the same answer to every request, including repairs. */
 export const giveAnyway = (answer: () => object): Rule => always((request) => asObject(answer(), request));

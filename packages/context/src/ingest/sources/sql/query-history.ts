@@ -43,12 +43,12 @@ export class QueryHistory {
       if (read % TURN === 0) await setImmediate();
       column ??= nameIn(row, QUERY);
       if (column === undefined) break;
-      this.#count(row[column] ?? "", Number(row[nameIn(row, COUNT) ?? ""]), row[nameIn(row, USER) ?? ""]);
+      this.addQuery(row[column] ?? "", Number(row[nameIn(row, COUNT) ?? ""]), row[nameIn(row, USER) ?? ""]);
     }
     if (column === undefined) throw noQueries(path);
   }
 
-  #count(query: string, times: number, user: string | undefined): void {
+  addQuery(query: string, times: number, user: string | undefined): void {
     const tokens = sqlTokens(query);
     const tables = sqlTables(query, tokens);
     const sql = redactSql(query, tokens);

@@ -13,6 +13,7 @@ export function redactSql(sql: string, all: readonly SqlToken[] = sqlTokens(sql)
   const tokens = all.filter(({ type }) => type !== "comment");
   const solid = tokens.filter(({ type }) => type !== "space");
   const lists: boolean[] = [];
+  const positions = new Positions();
   let seen = -1;
   const kept = tokens.map((token) => {
     if (token.type === "space") return " ";
@@ -20,6 +21,7 @@ export function redactSql(sql: string, all: readonly SqlToken[] = sqlTokens(sql)
     const before = solid[seen - 1]?.text.toLowerCase() ?? "";
     if (token.text === "(") lists.push(LIST_OPENERS.has(before));
     if (token.text === ")") lists.pop();
+    if (positions.isPosition(token, before, solid[seen + 1]?.text.toLowerCase() ?? "")) return token.text;
     if (token.type === "string" || token.type === "number") return "?";
     if (token.type === "quoted" && isValue(token, before, solid[seen + 1]?.text ?? "", lists.at(-1) ?? false))
       return "?";
@@ -37,6 +39,36 @@ export function redactSql(sql: string, all: readonly SqlToken[] = sqlTokens(sql)
       .trim()
   );
 }
+
+const ENDS_ITEM = new Set([
+  "",
+  ",",
+  ")",
+  ";",
+  "asc",
+  "desc",
+  "nulls",
+  ..."having order limit offset fetch union except intersect window for".split(" "),
+]);
+
+/** Finds numbers in `group by 1` and `order by 2 desc`: positions of columns, not values. */
+class Positions {
+  /** Whether the clause at each depth of parentheses is a list of columns. */
+  readonly #clauses: boolean[] = [false];
+
+  isPosition({ type, text }: SqlToken, before: string, after: string): boolean {
+    const word = text.toLowerCase();
+    if (word === "(") this.#clauses.push(false);
+    else if (word === ")" && this.#clauses.length > 1) this.#clauses.pop();
+    else if (word === "by") this.#clauses.splice(-1, 1, before === "group" || before === "order");
+    else if (type === "number") {
+      return this.#clauses.at(-1)! && /^\d{1,3}$/.test(text) && /^(by|,)$/.test(before) && ENDS_ITEM.has(after);
+    } else if (type === "word" && CLAUSES.has(word)) this.#clauses.splice(-1, 1, false);
+    return false;
+  }
+}
+
+const CLAUSES = new Set("select from where having limit offset fetch union except intersect values set".split(" "));
 
 function isValue({ text }: SqlToken, before: string, after: string, isInList: boolean): boolean {
   if (!text.startsWith('"')) return false;

@@ -41,6 +41,19 @@ it.each([
   expect(redactSql(sql)).toBe(redacted);
 });
 
+it.each([
+  [
+    "select a, sum(b) from t group by 1 order by 2 desc limit 10",
+    "select a, sum(b) from t group by 1 order by 2 desc limit ?",
+  ],
+  ["select * from t group by 1,2, x having count(*) > 3", "select * from t group by 1,2, x having count(*) > ?"],
+  ["select f(x order by 1) from t order by 1 + 1, 700123, 2", "select f(x order by 1) from t order by ? + ?, ?, 2"],
+  [
+    "select * from t where a in (select 5 from u group by 1) order by 1 nulls last",
+    "select * from t where a in (select ? from u group by 1) order by 1 nulls last",
+  ],
+])("keeps the positions of columns: %s", (sql, expected) => expect(redactSql(sql)).toBe(expected));
+
 it("keeps definitions in curated SQL, but no addresses, personal numbers or keys", () => {
   const sql =
     "-- ask ann@shop.test\nselect * from t where status = 'paid' and mail = 'bob@shop.test' and phone = '+41 79 123 45 67' and n = 3 and d > '2024-01-01' and key = 'sk-abcdefghijklmnop'";
