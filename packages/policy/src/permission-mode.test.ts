@@ -5,11 +5,11 @@ const root = { uid: 0, isDisposable: false };
 const person = { uid: 1000, isDisposable: false };
 
 describe("bypassPermissions", () => {
-  test("is refused to root, with a reason and a fix", () => {
+  test("is refused for root, with a reason and a fix", () => {
     expect(() => checkMode("bypassPermissions", root, "mode")).toThrow(
       expect.objectContaining({
         code: "forbidden",
-        message: expect.stringContaining("refused to root"),
+        message: expect.stringContaining("refused for root"),
         fix: expect.stringMatching(/another user.*rules.*IS_SANDBOX=1/s),
       }),
     );

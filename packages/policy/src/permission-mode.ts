@@ -19,11 +19,11 @@ export function checkMode(mode: string, account: HostAccount, place: string): Pe
   if (known !== "bypassPermissions" || account.uid !== 0 || account.isDisposable) return known;
   throw new RequestError(
     "forbidden",
-    `${place}: bypassPermissions is refused to root: a command that runs without being asked about could do anything to this machine.`,
+    `${place}: bypassPermissions is refused for root: a command without approval could do anything to this machine.`,
     {
       fix:
-        "Run Tandem as another user, or allow what you need by rules (`tandem rules add`). " +
-        "In a container that may be thrown away, start it with IS_SANDBOX=1.",
+        "Run Tandem as another user, or allow calls with rules (`tandem rules add`). " +
+        "In a disposable container, start it with IS_SANDBOX=1.",
     },
   );
 }

@@ -15,6 +15,7 @@ export {
 export { LeaseLost } from "./lease-lost.ts";
 export { isPostgresAway } from "./postgres/translate-postgres-error.ts";
 export { openStore } from "./open-store.ts";
+export { rewriteSqlite } from "./sqlite/rewrite-sqlite.ts";
 export { thisHost } from "./stores/worker-store.ts";
 export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";

@@ -44,6 +44,8 @@ export interface SearchHit {
 export interface SearchIndex {
   put(space: string, documents: readonly SearchDocument[]): Promise<void>;
   remove(space: string, keys: readonly string[]): Promise<void>;
+  /** SQLite keeps words of removed documents on disk until later writes; this erases them now. Postgres vacuums by itself. */
+  eraseDeleted(): Promise<void>;
   /** Stored hashes, for finding changed documents. */
   hashes(space: string, kind?: string): Promise<ReadonlyMap<string, { hash: string; vectorModel: string | null }>>;
   search(space: string, query: SearchQuery): Promise<SearchHit[]>;

@@ -10,6 +10,7 @@ import {
   type Session,
   type SessionEvent,
   type SessionId,
+  type SessionOutcome,
   type SessionStatus,
   type Thread,
   type ThreadId,
@@ -78,8 +79,10 @@ export type SessionChange = Partial<
     | "budget"
     | "usage"
     | "microUsd"
+    | "modelMicroUsd"
     | "parked"
     | "cutShort"
+    | "outcome"
     | "activeMs"
     | "archivedAt"
     | "claudeSession"
@@ -188,6 +191,8 @@ export interface SessionRow {
   usage: Session["usage"];
   /** The list cost in micro-dollars, not rounded to cents. If absent, use the cents of `usage`. */
   microUsd?: number;
+  /** The same by model. */
+  modelMicroUsd?: Record<string, number>;
   /** Total milliseconds in turns. */
   activeMs: number;
   /** Calls that wait for a person or a client, denormalised so that lists need not read logs. */
@@ -196,6 +201,8 @@ export interface SessionRow {
   parked?: { resetsAt: string; kind: string } | null;
   /** Why the last turn failed or was interrupted. */
   cutShort?: CutShort | null;
+  /** The result so far, for lists. */
+  outcome?: SessionOutcome | null;
   /** Working folder. */
   folder: string;
   /** Host or volume that has the folder; only workers that reach it can run the session. Null: any worker. */
@@ -251,6 +258,8 @@ export interface SessionStore {
   delete(lease: Lease): Promise<void>;
   /** Usage by day (UTC) and agent, for sessions updated in that span. */
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
+  /** The same by day and model. Reads the rows of all sessions in the span, so it is for charts, not for lists. */
+  modelUsage(span: { from: string; to: string }): Promise<{ day: string; model: string; usd: number }[]>;
 }
 
 /** A session without its uploaded files. */

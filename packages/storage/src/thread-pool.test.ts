@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ThreadPool } from "./thread-pool.ts";
 
 const echo = new URL(
@@ -27,4 +27,18 @@ test("reuses a thread that was given back, but not a dead one", async () => {
   const third = threads.take();
   onTestFinished(async () => void (await third.terminate()));
   expect([first, second]).not.toContain(third);
+});
+
+test("does not give a thread to the next taker while it ends after its idle time", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const threads = new ThreadPool(echo);
+  const first = threads.take();
+  await once(first, "online");
+  const ended = once(first, "exit");
+  threads.giveBack(first);
+  vi.advanceTimersByTime(60_000);
+  const second = threads.take();
+  expect(second).not.toBe(first);
+  await Promise.all([ended, second.terminate()]);
 });

@@ -28,7 +28,12 @@ export class ThreadPool {
   giveBack(worker: Worker): void {
     if (worker.threadId === -1) return;
     worker.unref();
-    this.#idle.set(worker, setTimeout(() => void worker.terminate(), IDLE_MS).unref());
+    const end = (): void => {
+      // Before it ends, which takes a moment: a taker must not get it meanwhile.
+      this.#idle.delete(worker);
+      void worker.terminate();
+    };
+    this.#idle.set(worker, setTimeout(end, IDLE_MS).unref());
   }
 
   #start(): Worker {

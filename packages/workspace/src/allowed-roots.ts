@@ -8,16 +8,24 @@ export class AllowedRoots {
   /** Real paths. */
   readonly folders: readonly string[];
   readonly #asNamed: readonly string[];
+  readonly #added: () => Promise<readonly string[]>;
 
-  private constructor(folders: readonly string[], asNamed: readonly string[]) {
+  private constructor(folders: readonly string[], asNamed: readonly string[], added: () => Promise<readonly string[]>) {
     this.folders = folders;
     this.#asNamed = asNamed;
+    this.#added = added;
   }
 
-  /** Rejects roots that are not folders: they would allow whatever is created there later. */
-  static async open(roots: readonly string[]): Promise<AllowedRoots> {
+  /**
+   * Rejects roots that are not folders: they would allow whatever is created there later. `added` returns further roots,
+   * as real paths; it is called for each folder that is in none of the others.
+   */
+  static async open(
+    roots: readonly string[],
+    added: () => Promise<readonly string[]> = async () => [],
+  ): Promise<AllowedRoots> {
     const named = roots.map((root) => resolve(root));
-    return new AllowedRoots(await Promise.all(named.map(realFolder)), named);
+    return new AllowedRoots(await Promise.all(named.map(realFolder)), named, added);
   }
 
   /** Real path of a folder below a root. For other folders it does not even reveal whether they exist. */
@@ -33,14 +41,15 @@ export class AllowedRoots {
     const real = await realFolder(named).catch((error: unknown) => {
       throw isNamedInside ? error : this.#outside(folder);
     });
-    if (!this.folders.some((root) => isInside(root, real))) throw this.#outside(folder);
-    return real;
+    if (this.folders.some((root) => isInside(root, real))) return real;
+    if ((await this.#added()).some((root) => isInside(root, real))) return real;
+    throw this.#outside(folder);
   }
 
   #outside(folder: string): RequestError {
     const roots = this.folders.join(", ") || "none";
     return new RequestError("forbidden", `The folder ${folder} is not under an allowed root (${roots}).`, {
-      fix: "Start the server with a root that the folder is under, or choose a folder under one of these.",
+      fix: "Add it to the server with `tandem folders add`, or choose a folder under one of these.",
     });
   }
 }

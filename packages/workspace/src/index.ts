@@ -1,6 +1,7 @@
 export { AllowedRoots } from "./allowed-roots.ts";
+export { branchOf } from "./branch-of.ts";
 export { isSameEntry, type PathChange } from "./checkpoints/changed-paths.ts";
-export { CheckpointStores, type CheckpointLimits } from "./checkpoints/checkpoint-stores.ts";
+export { CheckpointStores, renameMovedStores, type CheckpointLimits } from "./checkpoints/checkpoint-stores.ts";
 export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
 export type { FileDiff, TreeDiff } from "./checkpoints/diff-trees.ts";
 export { diffHunks, diffLines, type LineEdit } from "./diff-lines.ts";
@@ -10,7 +11,7 @@ export { parseFrontMatter, splitFrontMatter } from "./front-matter.ts";
 export { git, GitFailed, runGit, type GitOptions } from "./git.ts";
 export { isInside } from "./is-inside.ts";
 export { listFolder, type FolderEntry } from "./list-folder.ts";
-export { parseRemote, RemoteClones, type GitRemote } from "./remote-clones.ts";
+export { parseRemote, RemoteClones, remoteVariables, type GitRemote } from "./remote-clones.ts";
 export { readInside, type FileContent } from "./read-inside.ts";
 export { createScratchFolder, removeFolder } from "./scratch-folder.ts";
 export { searchFolder, type SearchHit, type SearchQuery } from "./search-folder.ts";

@@ -92,7 +92,7 @@ async function moveBranch(
   if (changed.length > 0) {
     const named = changed.slice(0, 3).join(", ");
     throw new RequestError("conflict", `${branch} is checked out in ${place} with changes: ${named}.`, {
-      fix: "Commit or stash them there first, or take the patch instead (`tandem worktrees patch`).",
+      fix: "Commit or stash them there first, or take the patch instead (`tandem sessions worktrees patch`).",
     });
   }
   if (dryRun) return;

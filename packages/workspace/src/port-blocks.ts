@@ -43,7 +43,9 @@ export class PortBlocks {
     throw new RequestError(
       "unavailable",
       `There are no ${size} ports left from ${from} on that belong to no worktree.`,
-      { fix: "Remove worktrees that are not needed any more (`tandem worktrees prune`), or set worktrees.ports." },
+      {
+        fix: "Remove worktrees that are not needed any more (`tandem sessions worktrees prune`), or set worktrees.ports.",
+      },
     );
   }
 

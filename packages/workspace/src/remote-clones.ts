@@ -18,6 +18,10 @@ const WAYS_OUT = `HOME USER LOGNAME SSH_AUTH_SOCK GIT_ASKPASS SSH_ASKPASS GIT_SS
   HTTPS_PROXY https_proxy ALL_PROXY all_proxy NO_PROXY no_proxy SSL_CERT_FILE SSL_CERT_DIR
   GIT_SSL_CAINFO`.split(/\s+/);
 
+/** The part of a user's environment that reaches remotes. */
+export const remoteVariables = (variables: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(WAYS_OUT.flatMap((name) => (variables[name] === undefined ? [] : [[name, variables[name]]])));
+
 export interface GitRemote {
   protocol: "https" | "ssh" | "file";
   /** URL for git, without a password. */
@@ -89,7 +93,7 @@ export class RemoteClones {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const mirror = join(folder, "mirror.git");
     const bare = [`--git-dir=${mirror}`];
-    const outside = { protocols: [remote.protocol], variables: this.#waysOut };
+    const outside = { protocols: [remote.protocol], variables: remoteVariables(this.#variables) };
     const fetched = { timeoutMs: CLONE_MS, outside };
     try {
       if (existsSync(mirror))
@@ -129,12 +133,6 @@ export class RemoteClones {
       await rm(draft, { recursive: true, force: true });
       throw error;
     }
-  }
-
-  get #waysOut(): Record<string, string> {
-    return Object.fromEntries(
-      WAYS_OUT.flatMap((name) => (this.#variables[name] === undefined ? [] : [[name, this.#variables[name]]])),
-    );
   }
 }
 

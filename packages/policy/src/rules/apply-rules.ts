@@ -42,8 +42,8 @@ export function applyRules(rules: readonly CompiledRule[], call: JudgedCall, pat
   }
 }
 
-const UNREADABLE: Caution = { why: "what it is about cannot be read from it" };
-const OTHER_SHELL: Caution = { why: "what it runs cannot be read, and rules deny some commands" };
+const UNREADABLE: Caution = { why: "its input cannot be parsed" };
+const OTHER_SHELL: Caution = { why: "its commands cannot be parsed, and rules deny some commands" };
 
 function fileOf(
   tool: string,
@@ -75,7 +75,7 @@ function judgeWeb(tool: string, input: Record<string, unknown>, rules: readonly 
   const considered = rules.flatMap(({ rule, pattern, restricts }): Considered[] => {
     // A denied domain applies to every web tool.
     if (!namesTool(rule.tool, tool) && !(restricts && pattern.type === "domain")) return [];
-    if (pattern.type === "any") return [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }];
+    if (pattern.type === "any") return [{ rule, fit: "yes", why: `it matches every ${rule.tool} call` }];
     if (pattern.type !== "domain") return [];
     const fit: Fit =
       tool === "WebSearch"
@@ -87,14 +87,14 @@ function judgeWeb(tool: string, input: Record<string, unknown>, rules: readonly 
           : isDomain(pattern.domain, host, restricts)
             ? "yes"
             : "no";
-    return [{ rule, fit, why: `${host ?? "where it goes"} ${FITS[fit]}` }];
+    return [{ rule, fit, why: `${host ?? "the address"} ${FITS[fit]}` }];
   });
   return combine([
     resolvePart(`${tool}(${address ?? (typeof input["query"] === "string" ? input["query"] : "")})`, considered),
   ]);
 }
 
-const FITS: Record<Fit, string> = { yes: "is meant by it", maybe: "may be meant by it", no: "is not meant by it" };
+const FITS: Record<Fit, string> = { yes: "matches", maybe: "may match", no: "does not match" };
 
 /** MCP tools match by name and by paths in their input. */
 function judgeOther(tool: string, call: JudgedCall, rules: readonly CompiledRule[], paths: SessionPaths): Judgement {
@@ -123,12 +123,11 @@ function* stringsIn(value: unknown, depth = 0): Generator<string> {
 const byName = (tool: string, rules: readonly CompiledRule[], name?: string): Considered[] =>
   rules.flatMap(({ rule, pattern, restricts }): Considered[] => {
     if (!namesTool(rule.tool, tool)) return [];
-    if (pattern.type === "any") return [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }];
-    if (pattern.type !== "name")
-      return [{ rule, fit: restricts ? "maybe" : "no", why: "what the call is about cannot be read" }];
+    if (pattern.type === "any") return [{ rule, fit: "yes", why: `it matches every ${rule.tool} call` }];
+    if (pattern.type !== "name") return [{ rule, fit: restricts ? "maybe" : "no", why: "the call cannot be parsed" }];
     const same =
       name === pattern.name || (pattern.name.endsWith("*") && name?.startsWith(pattern.name.slice(0, -1)) === true);
-    return [{ rule, fit: same ? "yes" : "no", why: same ? "its name is this" : "its name is another" }];
+    return [{ rule, fit: same ? "yes" : "no", why: same ? "the name matches" : "the name differs" }];
   });
 
 const judgePlain = (

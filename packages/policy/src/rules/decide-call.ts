@@ -5,7 +5,7 @@ import { fullName } from "./apply-rules.ts";
 import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
 import { expandLine } from "../shell/expand-line.ts";
-import { kindOf } from "./tool-kinds.ts";
+import { KNOWN_TOOLS, kindOf } from "./tool-kinds.ts";
 
 /**
  * Decides a call, in this order: tools that the agent lacks are denied; deny rules; in plan mode, every change is denied; the
@@ -31,24 +31,23 @@ export function decideCall(
     permission: action,
     verdict: { action, by, why },
   });
-  if (policy.permission === "deny") return say("deny", "policy", `The agent may not call ${tool}.`);
+  if (policy.permission === "deny") return say("deny", "policy", `${tool} is denied (agent policy).`);
   if (verdict?.action === "deny") return { ...policy, permission: "deny", verdict };
   if (mode === "plan") {
     const change = changes(call);
-    if (change === "yes") return say("deny", "mode", `While planning, nothing is changed; ${tool} would.`);
+    if (change === "yes") return say("deny", "mode", `${tool} is denied (plan mode): it would change something.`);
     const asks = verdict?.action ?? policy.permission;
     if (change === "maybe" && asks === "allow" && policy.permission !== "allow") {
-      return say("ask", "mode", `While planning, ${tool} is asked for: it may change something.`);
+      return say("ask", "mode", `${tool} needs approval (plan mode): it may change something.`);
     }
   }
   if (verdict) return { ...policy, permission: verdict.action, verdict };
-  if (policy.permission === "allow") return say("allow", "policy", `The agent's policy allows ${tool}.`);
-  if (mode === "bypassPermissions")
-    return say("allow", "mode", "No rule is against it, and the session asks for nothing.");
+  if (policy.permission === "allow") return say("allow", "policy", `${tool} is allowed (agent policy).`);
+  if (mode === "bypassPermissions") return say("allow", "mode", `${tool} is allowed (bypass permissions).`);
   if (mode === "acceptEdits" && isEditInside(call, paths)) {
-    return say("allow", "mode", "It is in the session's folder, where edits are accepted.");
+    return say("allow", "mode", `${tool} is allowed (accept edits): the file is in the session's folder.`);
   }
-  return say("ask", "policy", `The agent's policy asks for ${tool}.`);
+  return say("ask", "policy", `${tool} needs approval (agent policy).`);
 }
 
 /** Whether a call has an effect outside the conversation, as far as that is known. */
@@ -62,10 +61,18 @@ function changes(call: JudgedCall): "yes" | "maybe" | "no" {
       return isLooking(call.input["command"]) ? "no" : "yes";
     case "read":
     case "web":
-    case undefined:
       return "no";
+    case undefined:
+      // An unknown tool is the client's own.
+      return INTERNAL.has(tool) ? "no" : KNOWN_TOOLS.includes(tool) ? "yes" : "maybe";
   }
 }
+
+/** Tools of no kind that only affect the conversation. Calls of subagents and skills are judged themselves. */
+const INTERNAL: ReadonlySet<string> = new Set(
+  `Agent Task Skill SlashCommand ToolSearch AskUserQuestion EnterPlanMode ExitPlanMode TodoWrite
+    TaskCreate TaskUpdate TaskList TaskGet TaskOutput BashOutput CronList SendMessage KillShell TaskStop`.split(/\s+/),
+);
 
 /** Whether every command of a shell line only reads. */
 function isLooking(command: unknown): boolean {

@@ -38,7 +38,7 @@ const TANDEM =
   /(?:^|[\s;&|/'"(])tandem(?:@[^\s/]*)?(?:\.[cm]?[jt]s)?(?=$|[\s;&|'")])|\bcli\/(?:src|dist)\/main\.[cm]?[jt]s/i;
 
 function guardOfTandem({ program, command, hatches }: ShellUnit): Caution | undefined {
-  const why = "it may answer or change what people decide about this session";
+  const why = "it may answer approvals or change the rules of this session";
   const [first] = command.words;
   if (program !== undefined && /^tandem(?:\.[cm]?[jt]s)?$/.test(program)) return { why, spelled: first!.text! };
   const runs = RUNNERS.test(program ?? "");
@@ -82,7 +82,7 @@ function guardOfSecrets(
 }
 
 export const SECRET = (spelled: string): Caution => ({
-  why: "it may read what lets others act for people: Tandem's own folder, credentials, or what another process holds",
+  why: "it may read secrets: Tandem's own folder, credentials or the memory of another process",
   spelled,
 });
 

@@ -16,21 +16,22 @@ export function guardOf(
   below = false,
 ): Caution | undefined {
   const real = realPath(path);
-  if (isSecret(path, paths, below)) return { why: "it is in Tandem's own folder, or holds credentials", spelled: path };
-  if (real === undefined) return { why: "where the path leads cannot be found out" };
+  if (isSecret(path, paths, below))
+    return { why: "the path is in Tandem's own folder or holds credentials", spelled: path };
+  if (real === undefined) return { why: "the path cannot be resolved" };
   if (access === "read") return undefined;
   // Claude Code may read its own files there; no session may write them.
   if (paths.state !== undefined && isInside(paths.state, real) && !isInside(paths.folder, real)) {
-    return { why: "it is in Tandem's own folder" };
+    return { why: "the path is in Tandem's own folder" };
   }
   return guardOfWriting(real, paths);
 }
 
 function guardOfWriting(real: string, { folder, hookFiles = [] }: SessionPaths): Caution | undefined {
-  if (hookFiles.some((file) => foldPath(file) === foldPath(real))) return { why: "a hook of the host's runs it" };
+  if (hookFiles.some((file) => foldPath(file) === foldPath(real))) return { why: "a hook of the host runs this file" };
   for (let at = withinFolder(real, folder); at !== dirname(at); at = dirname(at)) {
     if (isDecidingName(basename(at))) {
-      return { why: `what is in ${basename(at)} decides what other programs run` };
+      return { why: `${basename(at)} controls what other programs run` };
     }
   }
   return undefined;
@@ -45,7 +46,7 @@ export function guardOfGlob(glob: string, { folder }: SessionPaths): Caution | u
       (each) => isGlobFor(part, each) && (/[*?[]/.test(above) || existsSync(join(above, each))),
     );
     if (name !== undefined && glob.startsWith(folder)) {
-      return { why: `it may become ${name}, which decides what other programs run` };
+      return { why: `it may expand to ${name}, which controls what other programs run` };
     }
   }
   return undefined;

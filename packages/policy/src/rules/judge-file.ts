@@ -21,7 +21,7 @@ export function considerFile(rules: readonly CompiledRule[], call: FileCall, pat
   return rules.flatMap((compiled): Considered[] => {
     const { rule, pattern, restricts } = compiled;
     if (pattern.type === "any") {
-      return namesTool(rule.tool, call.tool) ? [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }] : [];
+      return namesTool(rule.tool, call.tool) ? [{ rule, fit: "yes", why: `it matches every ${rule.tool} call` }] : [];
     }
     if (pattern.type !== "path") return [];
     if (!restricts) {
@@ -53,7 +53,7 @@ function couldName(glob: string, name: string): boolean {
 }
 
 function told(fit: Fit, real: string | undefined): string {
-  if (real === undefined) return "where the path leads cannot be found out";
+  if (real === undefined) return "the path cannot be resolved";
   if (fit === "yes") return `it covers ${real}`;
-  return fit === "maybe" ? `what it covers may be below ${real}` : `it does not cover ${real}`;
+  return fit === "maybe" ? `it may cover files below ${real}` : `it does not cover ${real}`;
 }

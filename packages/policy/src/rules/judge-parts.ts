@@ -49,7 +49,11 @@ function verdictOn(what: string, considered: readonly Considered[], caution: Cau
   if (denied) return byRule("deny", what, denied);
   const doubtful = denies.find(({ fit }) => fit === "maybe");
   if (doubtful) {
-    return { action: "ask", by: "caution", why: `${what}: ${doubtful.why}, and ${shown(doubtful.rule)} is denied.` };
+    return {
+      action: "ask",
+      by: "caution",
+      why: `${what} needs approval: ${doubtful.why}, and a rule denies ${shown(doubtful.rule)}.`,
+    };
   }
   for (const scope of RULE_SCOPES.toReversed()) {
     const said = considered.filter(({ rule }) => rule.scope === scope);
@@ -58,7 +62,7 @@ function verdictOn(what: string, considered: readonly Considered[], caution: Cau
     const allowed = said.find(({ rule, fit }) => rule.action === "allow" && fit === "yes" && lifts(rule, caution));
     if (allowed) return byRule("allow", what, allowed);
   }
-  return caution && { action: "ask", by: "caution", why: `${what}: ${caution.why}.` };
+  return caution && { action: "ask", by: "caution", why: `${what} needs approval: ${caution.why}.` };
 }
 
 function lifts({ tool, pattern }: KeptRule, caution: Caution | undefined): boolean {
@@ -81,10 +85,10 @@ export function combine(parts: JudgedPart[]): Judgement {
     return { parts, verdict: undefined };
   const [first] = telling;
   if (telling.length === 1) return { parts, verdict: first!.verdict };
-  return { parts, verdict: { ...first!.verdict!, why: `All ${telling.length} parts of it are allowed by rules.` } };
+  return { parts, verdict: { ...first!.verdict!, why: `Rules allow all ${telling.length} parts of the call.` } };
 }
 
-const DONE: Record<RuleAction, string> = { allow: "allowed", ask: "asked for", deny: "denied" };
+const DONE: Record<RuleAction, string> = { allow: "is allowed", ask: "needs approval", deny: "is denied" };
 
 function byRule(action: RuleAction, what: string, { rule, why }: Considered): Verdict {
   const { id, scope, tool, pattern, source } = rule;
@@ -92,7 +96,7 @@ function byRule(action: RuleAction, what: string, { rule, why }: Considered): Ve
   return {
     action,
     by: "rule",
-    why: `${what} is ${DONE[action]} by ${shown(rule)}, ${whose(rule)}${reason}: ${why}.`,
+    why: `${what} ${DONE[action]} by the ${whose(rule)} ${shown(rule)}${reason}: ${why}.`,
     rule: { id, scope, tool, ...(pattern !== undefined && { pattern }), action: rule.action, source },
   };
 }
@@ -102,9 +106,7 @@ const shown = ({ tool, pattern }: Pick<KeptRule, "tool" | "pattern">): string =>
   pattern === undefined ? tool : `${tool}(${pattern})`;
 
 const whose = ({ scope, source }: KeptRule): string =>
-  scope === "user"
-    ? "a rule of the user's"
-    : `a rule of the ${scope}${source === "tandem.yaml" ? " in tandem.yaml" : ""}`;
+  scope === "user" ? "user rule" : `${scope} rule${source === "tandem.yaml" ? " of tandem.yaml" : ""}`;
 
 /** If any rule denies by pattern, effects that cannot be checked need approval. */
 export const deniesByPattern = (rules: readonly CompiledRule[]): boolean =>

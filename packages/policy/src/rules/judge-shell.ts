@@ -71,15 +71,15 @@ function judgeUnit(
 
 function considerCommand(compiled: CompiledRule, unit: ShellUnit, line: string): Considered[] {
   const { rule, pattern, restricts } = compiled;
-  if (pattern.type === "any") return [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }];
+  if (pattern.type === "any") return [{ rule, fit: "yes", why: `it matches every ${rule.tool} call` }];
   if (pattern.type !== "command") return [];
   if (!restricts) {
     const fit = matchesAllow(pattern.command, unit) ? "yes" : "no";
-    return [{ rule, fit, why: fit === "yes" ? "its words are these" : whyNot(unit) }];
+    return [{ rule, fit, why: fit === "yes" ? "the command is the same" : whyNot(unit) }];
   }
   const fit = matchesRestriction(pattern.command, unit);
-  if (fit === "yes") return [{ rule, fit, why: "it begins with these words" }];
-  if (fit === "no" && unit.hatches.length === 0) return [{ rule, fit, why: "its words are others" }];
+  if (fit === "yes") return [{ rule, fit, why: "the command starts with these words" }];
+  if (fit === "no" && unit.hatches.length === 0) return [{ rule, fit, why: "the command differs" }];
   const named = mentionsProgram(pattern.command, line);
   return [fit === "no" ? unseen(rule, named) : mentioned(rule, named, UNSEEN)];
 }
@@ -98,7 +98,7 @@ function considerWords(
       .flatMap(({ text, source }) => hostsIn(text ?? source))
       .find((each) => isDomain(pattern.domain, each, true));
     if (host !== undefined) return [{ rule, fit: "yes", why: `it names ${host}` }];
-    return goesUnknown(unit) ? [{ rule, fit: "maybe", why: "where it connects to cannot be known" }] : [];
+    return goesUnknown(unit) ? [{ rule, fit: "maybe", why: "the host it connects to is unknown" }] : [];
   }
   if (pattern.type === "any") return considerWriting(rule, unit);
   if (pattern.type !== "path") return [];
@@ -106,13 +106,13 @@ function considerWords(
   const words = unit.command.words.slice(/[/\\]/.test(unit.command.words[0]!.text ?? "/") ? 0 : 1);
   const fits = new Set(words.map((word) => wordFit(word, pattern.path, unit, paths, folders)));
   if (pattern.access === "read") fits.add(searchFit(pattern.path, unit, paths, folders));
-  if (fits.has("yes")) return [{ rule, fit: "yes", why: "one of its words names that path" }];
+  if (fits.has("yes")) return [{ rule, fit: "yes", why: "an argument names that path" }];
   if (unit.hatches.length > 0 && unit.program !== "find") {
     const named = pattern.path.name !== undefined && line.includes(pattern.path.name);
     return [fits.has("maybe") ? mentioned(rule, named, UNSEEN) : unseen(rule, named)];
   }
   const fit: Fit = fits.has("maybe") ? "maybe" : "no";
-  return [{ rule, fit, why: fit === "maybe" ? "one of its words may lead there" : "no word of it names that path" }];
+  return [{ rule, fit, why: fit === "maybe" ? "an argument may lead to that path" : "no argument names that path" }];
 }
 
 /** Whether a network program gets its target from a variable, another command or a file. */
@@ -132,7 +132,7 @@ function considerWriting(rule: CompiledRule["rule"], { reach, hatches, transpare
   if (rule.tool === "*" || !namesTool(rule.tool, "Write") || transparent) return [];
   if (reach === "writes") return [{ rule, fit: "yes", why: "it writes" }];
   const fit = reach === "unknown" || hatches.length > 0 ? "maybe" : "no";
-  return [{ rule, fit, why: fit === "maybe" ? "whether it writes cannot be known" : "it only reads" }];
+  return [{ rule, fit, why: fit === "maybe" ? "it may write" : "it only reads" }];
 }
 
 /** Matches files that are read without being named: below a search's start folder, or from a repository. */
@@ -213,7 +213,7 @@ function judgeRedirect(
     const path = rules.filter(
       ({ pattern, restricts }) => restricts && pattern.type === "path" && ACCESS[tool]!.includes(pattern.access),
     );
-    const unsure = path.map(({ rule }): Considered => ({ rule, fit: "maybe", why: "where it leads cannot be known" }));
+    const unsure = path.map(({ rule }): Considered => ({ rule, fit: "maybe", why: "its target is unknown" }));
     const secret =
       mentionsSecret(target.source, paths) ||
       (target.glob && folders.known.some((from) => mayBeSecret(absolute(target.text!, from, paths.home), paths)));
@@ -240,7 +240,7 @@ function judgeDoubt(
 ): JudgedPart {
   const considered: Considered[] = [];
   for (const { rule, pattern, restricts } of shell) {
-    if (pattern.type === "any") considered.push({ rule, fit: "yes", why: `it is for every call of ${rule.tool}` });
+    if (pattern.type === "any") considered.push({ rule, fit: "yes", why: `it matches every ${rule.tool} call` });
     if (pattern.type === "command" && restricts)
       considered.push(mentioned(rule, mentionsProgram(pattern.command, line), doubt));
   }
@@ -264,7 +264,7 @@ const mentioned = (rule: CompiledRule["rule"], named: boolean, doubt: string): C
   why: named ? `${doubt}, and it names what the rule is about` : doubt,
 });
 
-const UNSEEN = "what it runs cannot be known";
+const UNSEEN = "its commands are unknown";
 
 /** For words that may run other code. A deny that they do not mention leaves it to the caution, which an allow rule may lift. */
 const unseen = (rule: CompiledRule["rule"], named: boolean): Considered =>
@@ -284,18 +284,16 @@ function cautionOf(
   if (guarded) return guarded;
   if (!deniesByPattern(rules)) return undefined;
   const unknown = (why: string): Caution => ({ why: `${why}, and rules deny some`, named: true });
-  if (unit.program === undefined) return unknown("which program it runs cannot be known");
-  if (unit.hatches.length > 0) return unknown("it may run code that cannot be seen");
+  if (unit.program === undefined) return unknown("the program it runs is unknown");
+  if (unit.hatches.length > 0) return unknown("it may run code that is not visible here");
   if (unit.reach === "unknown" && !unit.transparent) {
-    return unknown(`what \`${unit.program}\` does beyond its words cannot be known`);
+    return unknown(`what \`${unit.program}\` does beyond its arguments is unknown`);
   }
   return undefined;
 }
 
 const whyNot = (unit: ShellUnit): string =>
-  unit.hatches.length > 0
-    ? "a word of it may run other code, and the rule does not spell that out"
-    : "its words are others";
+  unit.hatches.length > 0 ? "an argument may run other code, and the rule does not name it" : "the command differs";
 
 function kindOf(path: string): "file" | "folder" | undefined {
   try {

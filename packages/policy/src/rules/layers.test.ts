@@ -43,7 +43,7 @@ describe("which rule decides", () => {
     expect(say("Bash(ls)", "project deny Bash(ls)")).toEqual({
       action: "deny",
       by: "rule",
-      why: "`ls` is denied by Bash(ls), a rule of the project: it begins with these words.",
+      why: "`ls` is denied by the project rule Bash(ls): the command starts with these words.",
       rule: {
         id: "project deny Bash(ls)",
         scope: "project",
@@ -84,6 +84,9 @@ describe("rules, policy and mode", () => {
     ["Edit(a.ts)", "allow", "plan", [], "deny"],
     ["Edit(a.ts)", "allow", "plan", ["allow edit"], "deny"],
     ["Bash(rm x)", "allow", "plan", ["allow Bash"], "deny"],
+    ["PowerShell", "allow", "plan", ["allow PowerShell"], "deny"],
+    ["CronCreate", "allow", "plan", [], "deny"],
+    ["TodoWrite", "allow", "plan", [], "allow"],
     ["Bash(npm test)", "allow", "plan", [], "deny"],
     ["Bash(ls > x)", "allow", "plan", [], "deny"],
     ["Bash(git log | head)", "allow", "plan", [], "allow"],

@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import type { JudgedCall } from "./rule-book.ts";
-import { KNOWN_TOOLS } from "./tool-kinds.ts";
+import { KNOWN_TOOLS, NAME_FIELDS } from "./tool-kinds.ts";
 
 const FIELDS: Readonly<Record<string, string>> = {
   Bash: "command",
@@ -14,9 +14,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   Grep: "path",
   WebFetch: "url",
   WebSearch: "query",
-  Agent: "subagent_type",
-  Task: "subagent_type",
-  Skill: "skill",
+  ...NAME_FIELDS,
 };
 
 /**

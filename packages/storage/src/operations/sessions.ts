@@ -114,6 +114,14 @@ export const deleteSession = operation("sessions.delete", function* (lease: Leas
 
 export const DAY_MS = 86_400_000;
 
+/** The costs by model are part of the state. */
+export const listCosts = operation("sessions.costs", function* (span: { from: number; to: number }) {
+  return yield* all(sql<{ day: number; state: string }>`
+    select updated_at / ${raw(String(DAY_MS))} as day, state
+    from session where updated_at >= ${span.from} and updated_at < ${span.to} and micros > 0
+    order by 1`);
+});
+
 export const sumUsage = operation("sessions.usage", function* (span: { from: number; to: number }) {
   return yield* all(sql<{ day: number; agent_id: string; micros: number; sessions: number }>`
     select updated_at / ${raw(String(DAY_MS))} as day, agent_id, cast(sum(micros) as bigint) as micros,

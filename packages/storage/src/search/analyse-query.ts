@@ -1,5 +1,6 @@
 import { exactTerm, factTerm, inTitle, KIND, termOf } from "./terms.ts";
 import { visitWords } from "./search-words.ts";
+import { isStopWord } from "./stop-words.ts";
 
 /** Matches documents that contain one of the terms. */
 export interface SearchWord {
@@ -50,9 +51,13 @@ export function analyseQuery(
     last = letters.length === 0 ? { word, own } : undefined;
     return words.size < MAX_WORDS;
   });
-  if (last && last.own.length >= SHORTEST_PREFIX) last.word.prefix = termOf(space, last.own);
+  const telling = [...words].filter(([own]) => !isStopWord(own)).map(([, word]) => word);
+  const wanted = telling.length > 0 ? telling : [...words.values()];
+  if (last && last.own.length >= SHORTEST_PREFIX && wanted.includes(last.word)) {
+    last.word.prefix = termOf(space, last.own);
+  }
   return {
-    words: [...words.values()],
+    words: wanted,
     exact: exactTerm(space, start),
     facts: [
       ...(kinds ? [kinds.map((kind) => factTerm(space, KIND, kind))] : []),

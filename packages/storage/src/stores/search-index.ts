@@ -41,6 +41,12 @@ export function createSearchIndex(database: Database): OwnedSearchIndex {
     return documents.map((document, index) => ({ ...rowOf(document), terms: terms[index]! }));
   }
 
+  async function eraseDeleted(): Promise<void> {
+    if (engine === "postgres") return;
+    let more = await database.write(mergeSearchTerms, true);
+    while (more) more = await database.write(mergeSearchTerms, false);
+  }
+
   return {
     put: async (name, documents) => {
       checkNames({ space: name });
@@ -119,10 +125,10 @@ export function createSearchIndex(database: Database): OwnedSearchIndex {
     deleteSpace: async (name) => {
       let isThere = false;
       while (await database.write(deleteSomeSearchDocuments, { engine, name }, name)) isThere = true;
-      if (!isThere || engine === "postgres") return;
-      let more = await database.write(mergeSearchTerms, true);
-      while (more) more = await database.write(mergeSearchTerms, false);
+      if (isThere) await eraseDeleted();
     },
+
+    eraseDeleted,
 
     [Symbol.asyncDispose]: () => worker[Symbol.asyncDispose](),
   };

@@ -8,6 +8,7 @@ import {
   getSession,
   listSessions,
   listThreads,
+  listCosts,
   sumUsage,
   type CreateSessionArgs,
 } from "../operations/sessions.ts";
@@ -79,6 +80,18 @@ export function createSessionStore(database: Database, broadcast: Broadcast): Se
       // Not in the session's write queue, which a long deletion would block.
       await database.write(deleteSession, plainLease(lease));
       broadcast.gone(lease.session);
+    },
+    modelUsage: async ({ from, to }) => {
+      const rows = await database.read(listCosts, { from: toMs(from), to: toMs(to) });
+      const sums = new Map<string, { day: string; model: string; usd: number }>();
+      for (const { day, state } of rows) {
+        const { modelMicroUsd = {} } = JSON.parse(state) as Pick<SessionRow, "modelMicroUsd">;
+        for (const [model, micros] of Object.entries(modelMicroUsd)) {
+          const sum = sums.get(`${day} ${model}`) ?? { day: toIso(day * DAY_MS).slice(0, 10), model, usd: 0 };
+          sums.set(`${day} ${model}`, { ...sum, usd: sum.usd + micros / 1_000_000 });
+        }
+      }
+      return [...sums.values()];
     },
     usage: async ({ from, to }) => {
       const rows = await database.read(sumUsage, { from: toMs(from), to: toMs(to) });

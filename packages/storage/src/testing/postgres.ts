@@ -40,7 +40,8 @@ export function whyNoPostgres(): string | undefined {
   return binaries() ? undefined : `there are no Postgres binaries for ${process.platform} ${process.arch}`;
 }
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** `settings` are options of the server, such as `shared_preload_libraries=pg_stat_statements`. */
+export async function startPostgres({ settings = [] }: { settings?: readonly string[] } = {}): Promise<TestPostgres> {
   const { bin, template } = await prepare();
   const folder = mkdtempSync(join(tmpdir(), "tandem-pg-"));
   const data = join(folder, "data");
@@ -55,7 +56,7 @@ export async function startPostgres(): Promise<TestPostgres> {
     const deadline = Date.now() + START_DEADLINE_MS;
     // Postgres refuses to start until the last process of a killed server is gone.
     for (;;) {
-      if (!server || server.exitCode !== null) server = launch(join(bin, "postgres"), data, folder);
+      if (!server || server.exitCode !== null) server = launch(join(bin, "postgres"), data, folder, settings);
       if (await answers(urlOf("postgres"))) return;
       if (Date.now() > deadline) {
         await kill();
@@ -89,11 +90,11 @@ export async function startPostgres(): Promise<TestPostgres> {
 }
 
 /** The shell kills the server when our end of the pipe closes, even if this process is killed. */
-function launch(postgres: string, data: string, socketFolder: string): ChildProcess {
+function launch(postgres: string, data: string, socketFolder: string, more: readonly string[]): ChildProcess {
   const script =
     '"$@" </dev/null >server.log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';
   // `syncfs` avoids an fsync of every file in crash recovery.
-  const settings = ["listen_addresses=", "max_connections=250", "recovery_init_sync_method=syncfs"];
+  const settings = ["listen_addresses=", "max_connections=250", "recovery_init_sync_method=syncfs", ...more];
   const options = ["-D", data, "-k", socketFolder, ...settings.flatMap((setting) => ["-c", setting])];
   return spawn("/bin/sh", ["-c", script, "sh", postgres, ...options], {
     ...asUser,

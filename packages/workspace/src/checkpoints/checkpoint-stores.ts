@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CheckpointStore, type Checkpoint } from "./checkpoint-store.ts";
 import { PrivateGit } from "./private-git.ts";
@@ -80,7 +80,7 @@ export class CheckpointStores {
   }
 
   #place(folder: string): string {
-    return join(this.#root, createHash("sha256").update(folder).digest("hex").slice(0, 24));
+    return join(this.#root, nameOf(folder));
   }
 
   async #all(now: number): Promise<{ store: CheckpointStore; place: string }[]> {
@@ -103,6 +103,18 @@ export class CheckpointStores {
       this.#stores.get(folder) ?? new CheckpointStore(new PrivateGit(join(place, "git"), folder), this.#limits);
     this.#stores.set(folder, store);
     return store;
+  }
+}
+
+const nameOf = (folder: string): string => createHash("sha256").update(folder).digest("hex").slice(0, 24);
+
+/** Renames stores whose `folder` file was changed to the new path of a moved folder. No process may use them. */
+export async function renameMovedStores(root: string): Promise<void> {
+  for (const name of await readdir(root)) {
+    const place = join(root, nameOf(await readFile(join(root, name, "folder"), "utf8")));
+    await rename(join(root, name), place);
+    // Archives leave out empty folders.
+    await mkdir(join(place, "git", "indexes"), { recursive: true });
   }
 }
 
