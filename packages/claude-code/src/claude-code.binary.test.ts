@@ -156,7 +156,7 @@ describe("typed errors", () => {
     const waiting = loggedOut.claude({ hostVariables: { ...loggedOut.hostVariables, ...stray } });
     const error = await failure(waiting.text(call()));
     expect(error.code).toBe("not_logged_in");
-    expect(error.fix).toContain("Log in with the Claude Code CLI");
+    expect(error.fix).toContain("tandem login");
     expect(loggedOut.rehearsal.modelRequests).toEqual([]);
     const { accessToken } = await madeUpLogin(loggedOut.configDir);
     expect(await waiting.text(call())).toBe("at last");

@@ -4,7 +4,8 @@ import type { Payer } from "@tandem/protocol";
 export type Credential =
   /** The user's Claude Code login, in Claude Code's own store. */
   | { type: "login"; configDir?: string }
-  | { type: "api_key"; key: string; baseUrl?: string }
+  /** `isFree`: a scripted model answers, so that requests cost nothing. */
+  | { type: "api_key"; key: string; baseUrl?: string; isFree?: boolean }
   | { type: "oauth_token"; token: string };
 
 export function payerOf(credential: Credential): Payer {
@@ -12,7 +13,7 @@ export function payerOf(credential: Credential): Payer {
     case "login":
       return "claude_login";
     case "api_key":
-      return "anthropic_api_key";
+      return credential.isFree ? "nobody" : "anthropic_api_key";
     case "oauth_token":
       return "claude_oauth_token";
   }

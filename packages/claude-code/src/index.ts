@@ -25,7 +25,7 @@ export { processNamespace, type ProcessNamespace } from "./processes/process-nam
 export { ProcessLedger, type SweepResult } from "./processes/process-ledger.ts";
 export { defaultProcessLimit } from "./process-limit.ts";
 export { ProcessSlots, type ProcessSlot } from "./process-slots.ts";
-export type { PoolLimit } from "./process-pool.ts";
+export type { PoolLimit } from "./pool-limit.ts";
 export { readCredential } from "./read-credential.ts";
 export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
 export {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ClaudeProcess, ProcessFixture } from "./claude-process.ts";
 import { aborted } from "./process-errors.ts";
-import type { ProcessSlot, ProcessSlots } from "./process-slots.ts";
+import type { PoolLimit } from "./pool-limit.ts";
+import type { ProcessSlot } from "./process-slots.ts";
 import type { TurnSetup } from "./turn-setup.ts";
 
 export interface PoolSettings {
@@ -11,13 +12,6 @@ export interface PoolSettings {
   maxAge: number;
   maxMemoryMb: number;
   idle: number;
-}
-
-/** A limit that several pools share. */
-export interface PoolLimit {
-  slots: ProcessSlots;
-  /** See `SlotRequest`. */
-  owner: string;
 }
 
 /** A process reserved for one call until released. */

@@ -60,8 +60,7 @@ export function turnError(
 
 /** Claude Code's message for an expired login whose refresh was rejected. It then erases the login. */
 const RENEWAL_REFUSED = /could not be refreshed|session expired/i;
-const LOG_IN_AGAIN =
-  "Log in again with the Claude Code CLI (`claude`, then /login); whatever runs on this login goes on with the next message.";
+const LOG_IN_AGAIN = "Log in again with `tandem login`. Sessions on this login then continue with the next message.";
 
 const NO_LOGIN = /not logged in|please run \/login/i;
 

@@ -54,7 +54,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
   // Sessions store real paths.
   const stateFolder = await realpath(settings.stateFolder);
-  const roots = await AllowedRoots.open(settings.roots);
+  const roots = await AllowedRoots.open(settings.roots, settings.addedRoots);
   const deltas = new DeltaHub(settings.previews);
   const audit = new Auditor(store, settings);
   const note = (entry: AuditNote) => audit.note(entry);

@@ -15,6 +15,8 @@ export interface EngineSettings
   clock?: Clock;
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
   roots: readonly string[];
+  /** Further roots, as real paths, that a user may add while the engine runs. */
+  addedRoots?: () => Promise<readonly string[]>;
   /** Rules of the project's config; they apply to every session. */
   rules?: readonly Rule[];
   /** Receives a notification when a session waits, completes or fails. */

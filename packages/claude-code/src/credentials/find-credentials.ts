@@ -190,7 +190,7 @@ async function readJson(path: string): Promise<JsonFile> {
     return { path, content: content.data, isOpen: process.platform !== "win32" && (info.mode & 0o077) !== 0 };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown";
-    return code === "ENOENT" || code === "ENOTDIR" ? { path } : broken("unreadable", `The system says ${code}.`);
+    return code === "ENOENT" || code === "ENOTDIR" ? { path } : broken("unreadable", `${code}.`);
   }
 }
 
@@ -216,7 +216,7 @@ const helperPlace = ({ path }: JsonFile): CredentialPlace => ({
   kind: "helper",
   state: "found",
   readBy: "claude_code",
-  detail: "A program that is asked for a key.",
+  detail: "A program that prints a key.",
 });
 
 const layerOf = (file: string | undefined, values: unknown): VariableLayer => ({
@@ -242,7 +242,7 @@ const variablePlaces = (layer: VariableLayer, group: CredentialPlace["group"]): 
   });
 
 function variableDetail(name: string, kind: CredentialKind, value: string): string | undefined {
-  if (kind === "address") return `Requests go to ${hostOf(value) ?? "something that is no address"}.`;
+  if (kind === "address") return `Requests go to ${hostOf(value) ?? "an invalid URL"}.`;
   if (kind === "headers") return `They carry ${carriedHeaders(value).join(" and ") || "no credential"}.`;
   return name === "CLAUDE_API_KEY" ? "Claude Code does not read it." : undefined;
 }

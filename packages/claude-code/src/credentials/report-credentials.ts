@@ -125,7 +125,7 @@ function noticesOf(
     ...broken.map(({ id, detail }) => ({
       about: id,
       text: detail ?? "It cannot be read.",
-      fix: "Mend it, or move it away.",
+      fix: "Fix it, or move it away.",
     })),
     ...openFiles.map((path) => ({
       about: path,
@@ -136,7 +136,7 @@ function noticesOf(
       ? [
           {
             about: `${key} and ${token}`,
-            text: "By itself, Claude Code sends both, and the service decides which one counts.",
+            text: "Claude Code alone sends both, and the service decides which one it uses.",
             fix: "Remove one of them.",
           },
         ]
@@ -145,7 +145,7 @@ function noticesOf(
       ? [
           {
             about: "CLAUDE_CONFIG_DIR",
-            text: "It is set and empty: Tandem takes the default folder, and Claude Code by itself does not find its login.",
+            text: "It is set but empty: Tandem uses the default folder, and Claude Code alone does not find its login.",
             fix: "unset CLAUDE_CONFIG_DIR",
           },
         ]

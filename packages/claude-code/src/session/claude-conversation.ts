@@ -89,6 +89,7 @@ export class ClaudeConversation implements Conversation {
       judge: this.#gate.judge,
       names: this.#names,
       outputExpected: setup.outputSchema !== undefined,
+      isFree: setup.credential.type === "api_key" && setup.credential.isFree === true,
       facts: factsOf(setup),
     });
     this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));

@@ -43,6 +43,13 @@ test("adds a result, or a note about an unknown effect, for every open call in o
   expect(added[0], "what belongs to the answer alone").not.toHaveProperty("requestId");
 });
 
+test("continues after the attachments of a message, not beside them", () => {
+  const attachment = { ...frame, type: "attachment", uuid: "x", parentUuid: "u" };
+  const inWords = [{ type: "text" as const, text: "42" }];
+  const { added } = resultLines([user, attachment], [{ toolUseId: "toolu_1", content: [], isError: false, inWords }]);
+  expect(added).toMatchObject([{ type: "user", parentUuid: "x", message: { content: inWords } }]);
+});
+
 test("adds nothing without open calls, and ignores calls of subagents", () => {
   const lines = [user, call("a", "toolu_1"), result("r", "toolu_1"), call("b", "toolu_2", { isSidechain: true })];
   const known = { toolUseId: "toolu_1", content: [], isError: false, inWords: [{ type: "text" as const, text: "42" }] };

@@ -17,6 +17,7 @@ const entry = z.looseObject({
   message: z.looseObject({ content: z.union([z.string().transform(() => []), z.array(block)]) }),
 });
 type Entry = z.infer<typeof entry>;
+const onMainBranch = z.looseObject({ uuid: z.string(), isSidechain: z.literal(false).optional() });
 
 type GoOn = NonNullable<ConversationSetup["goOn"]>;
 type Results = GoOn["results"];
@@ -65,7 +66,8 @@ export function resultLines(
   const closed = made.filter(({ id }) => !answered.has(id) && !open.includes(id));
   const lost = results.filter(({ toolUseId }) => !made.some(({ id }) => id === toolUseId));
   const last = entries.at(-1);
-  let parent = last?.uuid;
+  // Attachments follow a message; a line beside them would be on a branch that Claude Code may not read.
+  let parent = lines.flatMap((line) => onMainBranch.safeParse(line).data?.uuid ?? []).at(-1);
   const added = closed.map(({ from, id }) => {
     const line = resultLine(from, id, parent, results);
     parent = line.uuid;

@@ -86,11 +86,12 @@ export class TranscriptMirror implements SessionStore {
     for (const path of new Set([MAIN, ...(await this.#store.subpaths())])) {
       found.set(path, await restoreTranscript(this.#store, path, folder, sessionId));
     }
-    if (!found.get(MAIN)?.length) {
-      this.#failure = new LlmError("no_conversation", "Nothing is kept of the conversation that was to be taken up.");
+    for (const line of found.get(MAIN) ?? []) for (const uuid of messageUuids(line)) this.#remembered.add(uuid);
+    // Claude Code notes a message in its queue before it writes the message, and resumes no file with such notes alone.
+    if (this.#remembered.size === 0) {
+      this.#failure = new LlmError("no_conversation", "The store has no messages of the conversation to resume.");
       throw this.#failure;
     }
-    for (const line of found.get(MAIN) ?? []) for (const uuid of messageUuids(line)) this.#remembered.add(uuid);
     const file = `${folder}/${sessionId}.jsonl`;
     if (!this.#goOn) await closeMarkedCalls(this.#store, file);
     this.#onFound(found, this.#goOn !== undefined && (await finishTurn(this.#store, file, this.#goOn)));

@@ -182,7 +182,7 @@ export class SessionActor {
   atRest<T>(work: (writer: SessionWriter) => Promise<T>): Promise<T> {
     return this.#step(async () => {
       if (this.running) {
-        throw new RequestError("conflict", `A turn of the session ${this.lease.session} is under way.`, {
+        throw new RequestError("conflict", `A turn of the session ${this.lease.session} is running.`, {
           fix: "Interrupt it, or wait until it is idle.",
         });
       }
@@ -361,8 +361,7 @@ export class SessionActor {
     const unbegun = waiting.filter((event) => isCancelled(event, waiting));
     if (unbegun.length > 0) await this.#input.drop(unbegun, "interrupted before its turn began");
     for (const event of waiting.filter(isAnswer)) {
-      if (!(await this.#runner.answer(event)))
-        await this.#input.drop([event], "nothing waits for this answer any more");
+      if (!(await this.#runner.answer(event))) await this.#input.drop([event], "this answer is no longer expected");
     }
     for (const event of waiting) {
       if (event.type === "user.message" && !unbegun.includes(event)) await this.#runner.offer(event);

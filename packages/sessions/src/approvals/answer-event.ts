@@ -44,7 +44,7 @@ export function answerEvent(approval: Approval, answer: ApprovalAnswer, by: stri
 
 /** The denial of an expired request. */
 export function expiredAnswer(approval: Approval): Answer {
-  const text = `Nobody answered until ${approval.expires_at}, so that this was denied.`;
+  const text = `No one answered until ${approval.expires_at}, so the call was denied.`;
   const place = { id: newId("event"), processed_at: null };
   const tandem = { by: "tandem", expired: true as const };
   return approval.kind === "question"

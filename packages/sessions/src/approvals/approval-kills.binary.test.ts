@@ -120,7 +120,7 @@ const questionOf = (input: Record<string, unknown>): string =>
 const statesOf = (events: readonly LoggedEvent[], use: EventId | undefined): ToolCallState[] =>
   events.flatMap(({ event }) => (event.type === "tandem.tool_state" && event.event_id === use ? [event.state] : []));
 
-// `npm test` kills at chosen moments: see `approvals-killed.binary.test.ts` and `late-approval.binary.test.ts`.
+// `npm test` kills at chosen moments: see `approvals-killed.extended.test.ts` and `late-approval.binary.test.ts`.
 test.runIf(inject("soak"))(
   `calls that ask survive ${KILLS} kills of server and child: none runs twice, and none is done without its effect`,
   async () => {

@@ -210,7 +210,7 @@ describe("an unanswered approval", () => {
     clock.advance(HOUR_MS);
     const events = await restOf(engine, session);
     expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "expired", by: "tandem" });
-    expect(lastRequest()).toContain("Nobody answered until");
+    expect(lastRequest()).toContain("No one answered until");
     expect(isThere("expired.txt")).toBe(false);
   });
 

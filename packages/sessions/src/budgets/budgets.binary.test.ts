@@ -40,7 +40,7 @@ describe("a session's own limit", () => {
     expect(stopOf(refused)).toBe("budget_reached");
     expect(the(refused, "tandem.budget")).toMatchObject({
       gauge: { scope: "session", unit: "usd", spent: 0, limit: 0.01 },
-      reason: expect.stringMatching(/^The session used \$0\.00 of \$0\.0100; what comes next may take \$0\.0\d+\.$/),
+      reason: expect.stringMatching(/^The session used \$0\.00 of \$0\.0100; the next request may take \$0\.0\d+\.$/),
     });
     expect(typesOf(refused)).not.toContain("session.status_running");
     expect(requests()).toBe(before);

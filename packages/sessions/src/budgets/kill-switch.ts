@@ -45,7 +45,9 @@ export class KillSwitch {
   async refuse(): Promise<void> {
     const found = await this.state();
     if (!found) return;
-    throw new RequestError("conflict", haltText(found), { fix: "Go on with `tandem resume`, or POST /v1/resume." });
+    throw new RequestError("conflict", haltText(found), {
+      fix: "Undo it with `tandem stop --undo`, or POST /v1/resume.",
+    });
   }
 
   /** Runs work outside turns and aborts it when everything is stopped, here or elsewhere. */

@@ -43,14 +43,14 @@ const WHO: Record<BudgetScope, string> = {
   session: "The session",
   agent: "The agent",
   project: "The project",
-  day: "All sessions of the day together",
+  day: "All sessions of the day",
 };
 
 function describeShortfall({ scope, unit, spent, reserved, limit, wanted, isAssumed }: Shortfall): string {
   const used = `${WHO[scope]} used ${inWords(unit, spent)} of ${inWords(unit, limit)}`;
-  const held = reserved > 0 ? `, and ${inWords(unit, reserved)} is reserved by others` : "";
-  const next = wanted > 0 && spent < limit ? `; what comes next may take ${inWords(unit, wanted)}` : "";
+  const held = reserved > 0 ? `, and ${inWords(unit, reserved)} is reserved by other calls` : "";
+  const next = wanted > 0 && spent < limit ? `; the next request may take ${inWords(unit, wanted)}` : "";
   const assumed =
-    next && unit === "usd" && isAssumed ? " (the model's price is not known; the dearest is assumed)" : "";
+    next && unit === "usd" && isAssumed ? " (the model's price is unknown; the highest price is assumed)" : "";
   return `${used}${held}${next}${assumed}.`;
 }

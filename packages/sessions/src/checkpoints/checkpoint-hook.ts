@@ -1,9 +1,10 @@
 import type { EventId, SessionEventBody } from "@tandem/protocol";
-import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
+import { branchOf, type Checkpoint, type CheckpointStore, type CheckpointStores } from "@tandem/workspace";
 import type { TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
 import type { Clock } from "../host/clock.ts";
 import { errorDetail } from "../log/error-detail.ts";
 
+const MAX_FILES = 10_000;
 /** After a failure, skip this folder: scanning it again with every turn is slow. */
 const TRY_AGAIN_MS = 10 * 60 * 1_000;
 
@@ -54,13 +55,26 @@ export class CheckpointHook implements TurnHook {
           message_id: message,
           files_changed: changes.length,
           skipped: taken.skippedCount,
+          ...(when === "after" && (await this.#summary(store, taken, changes.length > 0))),
         },
       ];
     } catch (error) {
       this.#failedAt = this.#clock.now();
-      this.#failure = `The files are not kept, and cannot be rewound: ${errorDetail(error).message}`;
+      this.#failure = `No checkpoint was taken, so the files cannot be rewound: ${errorDetail(error).message}`;
       return [notice(this.#failure)];
     }
+  }
+
+  /** For lists of sessions: all changes since the first checkpoint, and the branch. */
+  async #summary(store: CheckpointStore, taken: Checkpoint, isChanged: boolean) {
+    const { id, folder } = this.#control.row();
+    const branch = await branchOf(folder);
+    const [first] = isChanged ? await store.list(id) : [];
+    const diff = first && (await store.diff(first, taken, { patch: false, maxFiles: MAX_FILES, maxPatchBytes: 0 }));
+    return {
+      ...(diff && { total: { files: diff.files.length, added: diff.added, removed: diff.removed } }),
+      ...(branch !== undefined && { branch }),
+    };
   }
 }
 

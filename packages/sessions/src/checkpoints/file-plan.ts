@@ -18,9 +18,9 @@ interface Span {
   to: Checkpoint;
 }
 
-const SINCE = "changed since the session was last at work";
-const BETWEEN = "changed by somebody else between two turns";
-const BESIDE = "changed while another session was at work in the same folder";
+const SINCE = "changed since the session's last turn";
+const BETWEEN = "changed outside the session between two turns";
+const BESIDE = "changed while another session was running in the same folder";
 
 /**
  * Plans a rewind to `target`. Changes between the start and end of a turn are the session's. Changes between turns, or since

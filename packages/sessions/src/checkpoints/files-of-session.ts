@@ -25,7 +25,7 @@ export class FilesOfSession {
 
   static async open(shelf: CheckpointStores | undefined, row: SessionRow, past: SessionPast): Promise<FilesOfSession> {
     if (!shelf) {
-      throw new RequestError("not_supported", "Checkpoints are off: there is nothing to compare or to go back to.", {
+      throw new RequestError("not_supported", "Checkpoints are off, so there is nothing to compare or rewind.", {
         fix: "Set checkpoints.enabled.",
       });
     }
@@ -45,15 +45,15 @@ export class FilesOfSession {
     const mark = markBefore(this.#past, turn);
     const found = mark && (await this.#store.find(this.#row.id, mark.checkpoint));
     if (found) return found;
-    throw new RequestError("not_found", `The files are not kept as they were before turn ${turn.number}.`, {
-      fix: "Only the conversation can go back there: scope conversation.",
+    throw new RequestError("not_found", `There is no checkpoint of the files before turn ${turn.number}.`, {
+      fix: "Rewind the conversation only: scope conversation.",
     });
   }
 
   async find(id: string): Promise<Checkpoint> {
     const found = await this.#store.find(this.#row.id, id);
     if (found) return found;
-    throw new RequestError("not_found", `The session has no checkpoint ${id}, or it is not kept any more.`);
+    throw new RequestError("not_found", `The session has no checkpoint ${id}, or it was pruned.`);
   }
 
   /** Takes a temporary checkpoint of the current files for the duration of `work`. */
@@ -91,7 +91,7 @@ export class FilesOfSession {
     const start = from ?? first;
     const end = to ?? last;
     if (start === undefined) {
-      throw new RequestError("not_found", "No checkpoint was taken: there is nothing to compare with.");
+      throw new RequestError("not_found", "No checkpoint yet, so there is nothing to compare with.");
     }
     const compare = async (a: Checkpoint, b: Checkpoint): Promise<SessionDiff> => ({
       from: start === "now" ? "now" : a.id,

@@ -76,10 +76,12 @@ export async function forkSession(
       title: params.title === undefined ? row.title : params.title,
       metadata,
       usage: noUsageYet(),
+      modelMicroUsd: {},
       activeMs: 0,
       waitingFor: [],
       parked: null,
       cutShort: null,
+      outcome: null,
       claudeSession: transcripts.length > 0 ? claudeSession : undefined,
       createdAt: at,
       updatedAt: at,
@@ -103,8 +105,8 @@ export async function forkSession(
 }
 
 const atWork = (): RequestError =>
-  new RequestError("conflict", "The session is at work: it cannot be forked where it stands.", {
-    fix: "Name a message before which to fork, or wait until it is idle.",
+  new RequestError("conflict", "The session is running, so its current state cannot be forked.", {
+    fix: "Fork before a message, or wait until the session is idle.",
   });
 
 const hasBegun = async (log: EventLog, session: SessionId, head: number): Promise<boolean> =>
@@ -218,7 +220,7 @@ async function findPlace(parts: ForkDependencies, wish: PlaceWish): Promise<{ en
   const environment = isScratch || isWorktree ? old : await worktreesOf(parts, old, path ?? row.folder);
   const folder = await places.prepare(environment, id, metadata, isScratch ? undefined : files?.head);
   if (files) await (await parts.shelf!.of(row.folder)).writeTo(folder, files);
-  else wish.notices.push("The files are not as they were then: no checkpoint is kept of that moment.");
+  else wish.notices.push("The files cannot be restored: there is no checkpoint for this point.");
   return { environment: environment.id, folder };
 }
 

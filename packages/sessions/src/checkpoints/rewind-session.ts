@@ -92,11 +92,11 @@ export async function undoRewind(
   const cut = past.marks.findLast(({ kind }) => kind === "rewind" || kind === "rewound");
   const isCut = cut?.kind === "rewind" && cut.seq > (rewind?.seq ?? 0);
   if (!isCut && (!rewind || rewind.event.undoes !== undefined)) {
-    throw new RequestError("conflict", "There is no rewind to be undone.");
+    throw new RequestError("conflict", "There is no rewind to undo.");
   }
   const since = isCut ? cut.seq : rewind!.seq;
   if (past.turns.some(({ seq }) => seq > since)) {
-    throw new RequestError("conflict", "The session has gone on since it was rewound.", {
+    throw new RequestError("conflict", "The session continued after the rewind.", {
       fix: "Rewind it to before that, or fork it.",
     });
   }
@@ -200,7 +200,7 @@ function refusal(foreign: readonly ForeignChange[]): RequestError {
   const rest = foreign.length > NAMED ? `, and ${foreign.length - NAMED} more` : "";
   return new RequestError(
     "conflict",
-    `Somebody else has changed what would be overwritten: ${named.join(", ")}${rest}.`,
-    { fix: "Look at it with a dry run; with force it is overwritten all the same, and can be had back by an undo." },
+    `Files that the rewind would overwrite were changed outside the session: ${named.join(", ")}${rest}.`,
+    { fix: "Check with a dry run. With force they are overwritten; an undo restores them." },
   );
 }

@@ -239,7 +239,7 @@ test("if checkpoints fail, every turn logs it", async () => {
     const said = (await crowded.turn(other, words)).flatMap(({ event }) =>
       event.type === "tandem.notice" ? [event.text] : [],
     );
-    expect(said, words).toEqual([expect.stringContaining("The files are not kept, and cannot be rewound")]);
+    expect(said, words).toEqual([expect.stringContaining("No checkpoint was taken, so the files cannot be rewound")]);
   }
   await crowded.stop();
 });

@@ -110,9 +110,9 @@ export class SessionHistory implements History {
   async compact(id: string, by?: string): Promise<void> {
     const row = await this.#open(id);
     const { claudeSession, status } = row;
-    if (!claudeSession) throw new RequestError("conflict", "Nothing has been said yet that could be compacted.");
+    if (!claudeSession) throw new RequestError("conflict", "There is no conversation to compact yet.");
     if (status !== "idle") {
-      throw new RequestError("conflict", "The session is at work.", { fix: "Wait until it is idle." });
+      throw new RequestError("conflict", "The session is running.", { fix: "Wait until it is idle." });
     }
     await this.compactNext(row.id, by);
   }
@@ -132,6 +132,6 @@ export class SessionHistory implements History {
   async #open(id: string): Promise<SessionRow> {
     const row = await this.#row(id);
     if (!row.archivedAt) return row;
-    throw new RequestError("invalid_request", `The session ${id} is archived and takes nothing any more.`);
+    throw new RequestError("invalid_request", `The session ${id} is archived and accepts no messages.`);
   }
 }

@@ -115,7 +115,7 @@ export function findTurn(past: SessionPast, wanted: { turn?: number; message?: s
   if (found && !found.rewound) return found;
   const name = turn === undefined ? (message ?? "to go back to") : String(turn);
   if (found) {
-    throw new RequestError("conflict", `Turn ${found.number} was rewound: the agent does not remember it.`, {
+    throw new RequestError("conflict", `Turn ${found.number} was rewound and is no longer part of the conversation.`, {
       fix: "Undo the rewind first.",
     });
   }

@@ -57,7 +57,7 @@ export async function runShell(
     owned.kill();
   };
   const timer = setTimeout(() => end(`it took longer than ${place.timeoutMs / 1_000} s`), place.timeoutMs);
-  const onAbort = (): void => end("nobody waits for it any more");
+  const onAbort = (): void => end("the request was cancelled");
   place.signal?.addEventListener("abort", onAbort, { once: true });
   if (place.signal?.aborted) onAbort();
   try {

@@ -136,7 +136,7 @@ export class SessionCommands {
     const guess = nearest(name, names);
     if (guess === undefined && (rest !== "" || existsSync(`/${name}`))) return undefined;
     throw new RequestError("invalid_request", `There is no command /${name}.`, {
-      fix: guess === undefined ? "`tandem commands` lists them." : `Did you mean /${guess}?`,
+      fix: guess === undefined ? "`tandem sessions commands` lists them." : `Did you mean /${guess}?`,
     });
   }
 

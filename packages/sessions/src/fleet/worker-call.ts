@@ -92,7 +92,7 @@ export class WorkerCall {
     this.#told.add(name);
     const recent = await this.#store.events.read(session, { order: "desc", limit: RECENT });
     if (recent.some(({ event }) => event.type === "session.error" && (event.processed_at ?? "") >= at)) return;
-    const words = `No worker could go on with the session, in ${attempts} attempts. The last failed: ${error}`;
+    const words = `No worker could resume the session after ${attempts} attempts. Last error: ${error}`;
     const fix = `Look at its workers' logs; then send a message, or run \`tandem fleet requeue ${session}\`.`;
     await this.#speak(session, (actor) => actor.giveUp(new RequestError("unavailable", words, { fix })));
   }
@@ -103,8 +103,8 @@ export class WorkerCall {
     this.#told.add(name);
     const text =
       workers === 1
-        ? "The worker that can take this holds as many sessions as it may, all of them at work. It waits until one has ended."
-        : `All ${workers} workers that can take this hold as many sessions as they may, all of them at work. It waits until one has ended.`;
+        ? "The matching worker is at its session limit. The turn waits until a session ends."
+        : `All ${workers} matching workers are at their session limit. The turn waits until a session ends.`;
     await this.#speak(session, async (actor) => {
       const recent = await this.#store.events.read(session, { order: "desc", limit: RECENT });
       const isSaid = recent.some(

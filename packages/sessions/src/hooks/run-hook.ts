@@ -22,7 +22,7 @@ export async function runHook(hook: PinnedHook, question: object, run: HookRun):
     return await (hook.url === undefined ? runCommand : post)(hook, JSON.stringify(question), { ...run, signal });
   } catch (error) {
     if (late.aborted) throw new Error(`it took longer than ${hook.timeout / 1_000} s`, { cause: error });
-    if (run.signal.aborted) throw new Error("nobody waits for it any more", { cause: error });
+    if (run.signal.aborted) throw new Error("the request was cancelled", { cause: error });
     throw error;
   }
 }

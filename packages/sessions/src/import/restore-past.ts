@@ -12,6 +12,7 @@ import {
 } from "@tandem/protocol";
 import type { SessionRow, Store, ThreadRow, TranscriptLine } from "@tandem/storage";
 import { messageUuid } from "../turn/lost-messages.ts";
+import { foldOutcome } from "../log/session-outcome.ts";
 import { Threads } from "../log/threads.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
 import { copyTranscripts } from "./copy-transcripts.ts";
@@ -90,7 +91,7 @@ export async function restorePast(
     archivedAt: null,
   };
   await store.sessions.restore({
-    session: row,
+    session: { ...row, outcome: foldOutcome(null, events) },
     threads: [primary, ...threadsOf(row, [primary], events).filter((thread) => thread.id !== primaryThread)],
     events: events.map((each, index) => ({ ...each, seq: index + 1 })),
     inbox: [],
@@ -119,7 +120,7 @@ export function headOf(read: ReadPast, folder: string): PlacedEvent[] {
     usd: log.ledger.usd,
   });
   if (facts.folder === undefined || facts.folder === folder) return [head];
-  const text = `It goes on in ${folder}: the folder that it worked in is not here, or no session may work there`;
+  const text = `It continues in ${folder}: its original folder is missing or not allowed`;
   return [head, own({ type: "tandem.notice", level: "warning", text })];
 }
 

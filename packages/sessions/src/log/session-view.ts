@@ -59,6 +59,7 @@ export function feedView(row: SessionRow): FeedSession {
     waiting_for: unansweredCalls(row),
     list_cost: row.usage.list_cost,
     cut_short: row.cutShort ?? null,
+    outcome: row.outcome ?? null,
     parked: row.parked ? { resets_at: row.parked.resetsAt, kind: row.parked.kind } : null,
     created_at: row.createdAt,
     updated_at: row.updatedAt,

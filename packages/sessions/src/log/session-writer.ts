@@ -14,6 +14,7 @@ import type { HostSettings } from "../host/host-settings.ts";
 import { EventRedactor } from "./event-redactor.ts";
 import { type OpenCall, type Placed, track } from "./open-turn.ts";
 import { Outbox, type Entry, type PreviewSink } from "./outbox.ts";
+import { foldOutcome } from "./session-outcome.ts";
 import { Threads } from "./threads.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
@@ -32,6 +33,7 @@ export class SessionWriter {
   readonly #taken = new Set<string>();
   readonly #clock: Clock;
   #row: SessionRow;
+  #outcome: SessionRow["outcome"];
 
   constructor(parts: {
     store: Store;
@@ -44,6 +46,7 @@ export class SessionWriter {
     onLost: (error: unknown) => void;
   }) {
     this.#row = parts.row;
+    this.#outcome = parts.row.outcome;
     this.#clock = parts.settings.clock;
     this.#ledger = parts.ledger;
     this.#threads = new Threads(parts.row, parts.threads);
@@ -141,12 +144,18 @@ export class SessionWriter {
     return written;
   }
 
-  /** Usage is updated with each model response, not only at the end of the turn; active time with each status. */
+  /**
+   * Usage is updated with each model response, not only at the end of the turn; active time with each status; the outcome
+   * when the session rests.
+   */
   #used(entries: readonly Entry[]): SessionChange {
     const has = (types: readonly string[]): boolean => entries.some(({ event }) => types.includes(event.type));
     const ledger = this.#ledger;
+    this.#outcome = foldOutcome(this.#outcome, entries);
     return {
+      ...(has(["session.status_idle", "tandem.rewound"]) && { outcome: this.#outcome }),
       ...(has(["span.model_request_end"]) && { usage: ledger.total, microUsd: ledger.microUsd }),
+      ...(has(["span.model_request_end", "session.usage"]) && { modelMicroUsd: ledger.microUsdByModel }),
       ...(has(STATUS_EVENTS) && { activeMs: ledger.times.settled.activeMs }),
     };
   }

@@ -119,6 +119,10 @@ export class UsageLedger {
     return Math.round(this.usd * 1_000_000);
   }
 
+  get microUsdByModel(): Record<string, number> {
+    return Object.fromEntries([...this.#byModel].map(([model, { usd }]) => [model, Math.round(usd * 1_000_000)]));
+  }
+
   get total(): UsageSnapshot {
     return toSnapshot([...this.#byModel.values()].reduce(add, nothing()), this.times.at(this.#now()).activeMs);
   }

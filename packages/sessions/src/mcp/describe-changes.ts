@@ -17,11 +17,10 @@ export function describeChanges(before: readonly McpTool[], after: readonly McpT
     if (old.description !== tool.description) {
       changes.push(`${tool.name} is described as ${quoted(tool.description)}, not as ${quoted(old.description)}`);
     }
-    if (!isDeepStrictEqual(old.inputSchema, tool.inputSchema)) changes.push(`${tool.name} takes another input`);
-    if (!isDeepStrictEqual(old.annotations, tool.annotations))
-      changes.push(`${tool.name} says something else of what it does`);
+    if (!isDeepStrictEqual(old.inputSchema, tool.inputSchema)) changes.push(`${tool.name} has another input schema`);
+    if (!isDeepStrictEqual(old.annotations, tool.annotations)) changes.push(`${tool.name} has other annotations`);
   }
-  for (const name of known.keys()) changes.push(`${name} is gone`);
+  for (const name of known.keys()) changes.push(`${name} was removed`);
   return changes;
 }
 

@@ -86,8 +86,8 @@ export class SessionServers implements AsyncDisposable {
     // A person approved exactly this call.
     if (decision.verdict?.by === "grant") return decision;
     const why =
-      `The MCP server ${call.mcpServer} is not what was accepted: ${open.judged.changes.join("; ")}. ` +
-      `Its calls are asked for until somebody accepts that (tandem mcp accept ${open.judged.id}).`;
+      `The tools of the MCP server ${call.mcpServer} changed since they were accepted: ${open.judged.changes.join("; ")}. ` +
+      `Its calls need approval until the change is accepted (tandem mcp accept ${open.judged.id}).`;
     return {
       permission: "ask",
       evaluation: { type: "always_ask" },
@@ -139,12 +139,12 @@ export class SessionServers implements AsyncDisposable {
     const { origin } = open;
     // Until the change is known, assume one.
     const before = open.judged;
-    open.judged = { ...before, changes: before.changes.length > 0 ? before.changes : ["its tools have just changed"] };
+    open.judged = { ...before, changes: before.changes.length > 0 ? before.changes : ["its tools just changed"] };
     try {
       open.judged = await this.#around.book.judge({ name, origin }, await open.connection.tools());
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      open.judged = { ...before, changes: [`its tools have changed and cannot be read: ${why}`] };
+      open.judged = { ...before, changes: [`its tools changed and cannot be read: ${why}`] };
     }
   }
 }

@@ -59,7 +59,7 @@ export function describe(
     const kind = call.use.tandem.approval?.kind ?? "tool";
     const asks = {
       tool: `asks to call ${call.use.name}`,
-      plan: "has a plan to be approved",
+      plan: "has a plan to approve",
       question: "has a question",
     };
     return {

@@ -96,8 +96,8 @@ export class Notifier implements Notifications {
 
   async test(): ReturnType<Notifications["test"]> {
     if (this.#isQuiet) {
-      throw new RequestError("invalid_request", "Nobody is to be told of anything.", {
-        fix: "Name a webhook in notify.webhooks of tandem.yaml, or set notify.desktop to true.",
+      throw new RequestError("invalid_request", "No notification targets are configured.", {
+        fix: "Add a webhook to notify.webhooks of tandem.yaml, or set notify.desktop to true.",
       });
     }
     const notification: Notification = {

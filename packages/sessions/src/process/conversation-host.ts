@@ -29,7 +29,7 @@ export function createHost(session: {
     },
     async confirm({ eventId, signal, name, mcpServer, input }): Promise<Confirmation> {
       const answer = await session.pending.wait(eventId, signal);
-      if (!answer) return { allow: false, message: "Nobody confirmed this call." };
+      if (!answer) return { allow: false, message: "This call was not confirmed." };
       if (answer.type === "user.custom_tool_result") {
         const { content = [], is_error: isError } = answer;
         // Never trust a value that the model put there.
@@ -53,7 +53,7 @@ export function createHost(session: {
     async callCustomTool(request) {
       const answer = await session.pending.wait(request.eventId, request.signal);
       if (answer?.type !== "user.custom_tool_result") {
-        return { content: [{ type: "text", text: "Nobody answered this call." }], isError: true };
+        return { content: [{ type: "text", text: "This call was not answered." }], isError: true };
       }
       return { content: answer.content ?? [], isError: answer.is_error ?? false };
     },

@@ -114,7 +114,7 @@ const resolveLater = async (find: () => SessionMcpServer): Promise<SessionMcpSer
 function untrustedNotice({ state, folder, config, reason }: FolderTrust): SessionEventBody[] {
   const files = config?.files.slice(0, 10).join(", ") ?? "";
   const more = (config?.files.length ?? 0) > 10 ? " and more" : "";
-  const how = `If you stand by them: tandem trust --folder ${folder}`;
+  const how = `If you trust them: tandem trust --folder ${folder}`;
   const notice = (text: string): SessionEventBody[] => [{ type: "tandem.notice", level: "info", text }];
   switch (state) {
     case "trusted":

@@ -91,7 +91,7 @@ describe("a mode", () => {
   const mode = (value: string) => ({ metadata: { [SESSION_METADATA.permissionMode]: value } });
 
   test.skipIf(process.getuid?.() !== 0)(
-    "bypassPermissions is refused to root, at the beginning and later",
+    "bypassPermissions is refused for root, at the beginning and later",
     async () => {
       const refused = { code: "forbidden", message: expect.stringContaining("root"), fix: expect.any(String) };
       await expect(running.session(mode("bypassPermissions"))).rejects.toMatchObject(refused);

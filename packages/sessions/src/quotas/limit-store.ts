@@ -13,8 +13,8 @@ export function limitStore(store: Store, quotas: () => Quotas): Store {
   const room = async (): Promise<void> => {
     const { maxSessions } = quotas();
     if (maxSessions === undefined || (await openSessions(sessions, maxSessions)) < maxSessions) return;
-    throw new RequestError("forbidden", `There are ${maxSessions} sessions, which is as many as there may be.`, {
-      fix: "Archive or delete some, or ask whoever runs the server for more.",
+    throw new RequestError("forbidden", `There are ${maxSessions} sessions, the maximum.`, {
+      fix: "Archive or delete some, or ask the operator for more.",
       detail: "quota_reached",
     });
   };
@@ -26,7 +26,7 @@ export function limitStore(store: Store, quotas: () => Quotas): Store {
     throw new RequestError(
       "too_large",
       `Files take ${inWords(kept)} of the ${inWords(fileBytes)} that there are for them; ${inWords(wanted)} do not fit.`,
-      { fix: "Delete some, or ask whoever runs the server for more.", detail: "quota_reached" },
+      { fix: "Delete some, or ask the operator for more.", detail: "quota_reached" },
     );
   };
   return {

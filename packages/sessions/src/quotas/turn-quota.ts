@@ -42,7 +42,7 @@ export class TurnQuota {
           return undefined;
         }
         this.#waiting.add(id);
-        const text = `${maxRunning} ${maxRunning === 1 ? "turn runs" : "turns run"} already, which is as many as may at once. The message waits for one to end.`;
+        const text = `${maxRunning} ${maxRunning === 1 ? "turn runs" : "turns run"} already, the maximum. The message waits until one ends.`;
         const events = isTold ? [] : [{ type: "tandem.notice" as const, level: "info" as const, text }];
         isTold = true;
         return { events };

@@ -74,7 +74,7 @@ export class AgentCatalogue implements Agents {
     if (params.version !== undefined && params.version !== current.version) {
       throw new RequestError(
         "conflict",
-        `The agent ${id} is at version ${current.version}, not ${params.version}: somebody else has changed it.`,
+        `The agent ${id} is at version ${current.version}, not ${params.version}: it changed in the meantime.`,
         { fix: "Retrieve it again and repeat the change." },
       );
     }

@@ -214,7 +214,7 @@ export class SessionService implements Sessions {
     if (!(await this.#dependencies.store.events.find(row.id, event))) {
       throw new RequestError("not_found", `No message ${event} waits in the session ${row.id}.`);
     }
-    throw new RequestError("conflict", `The agent has the message ${event} already.`, {
+    throw new RequestError("conflict", `The agent has already received the message ${event}.`, {
       fix: "Interrupt the turn, or rewind to before the message.",
     });
   }
@@ -308,6 +308,10 @@ export class SessionService implements Sessions {
     return this.#feed.follow(signal);
   }
 
+  modelUsage(span: { from: string; to: string }): ReturnType<Sessions["modelUsage"]> {
+    return this.#dependencies.store.sessions.modelUsage(span);
+  }
+
   usage(span: { from: string; to: string }): ReturnType<Sessions["usage"]> {
     return this.#dependencies.store.sessions.usage(span);
   }
@@ -321,7 +325,7 @@ export class SessionService implements Sessions {
   async #open(id: string): Promise<SessionRow> {
     const row = await this.#row(id);
     if (!row.archivedAt) return row;
-    throw new RequestError("invalid_request", `The session ${id} is archived and takes nothing any more.`);
+    throw new RequestError("invalid_request", `The session ${id} is archived and accepts no messages.`);
   }
 }
 

@@ -66,6 +66,7 @@ export interface Sessions {
   /** All sessions and pending approvals, then each change, until the signal fires. */
   feed(signal: AbortSignal): AsyncIterable<FeedItem>;
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
+  modelUsage(span: { from: string; to: string }): Promise<{ day: string; model: string; usd: number }[]>;
 }
 
 export interface RetriedSend {

@@ -258,7 +258,7 @@ export class KeptRules implements Rules {
   /** A project is identified by its folder's real path; a worktree belongs to its repository's project. */
   async #ownerOf({ scope, of }: RuleOwner): Promise<RuleOwner> {
     if (scope === "user") return { scope, of: null };
-    if (of === null) throw new RequestError("invalid_request", `A rule of a ${scope} has to say of which one.`);
+    if (of === null) throw new RequestError("invalid_request", `A rule of a ${scope} must name its target.`);
     if (scope !== "project") return { scope, of };
     if (!isAbsolute(of))
       throw new RequestError("invalid_request", `${of} is not the whole path of a project's folder.`);

@@ -94,7 +94,7 @@ test("no tool can write a denied file, and the model is told the rule", async ()
     evaluated_permission: "deny",
     tandem: { verdict: { action: "deny", rule: { tool: "edit", pattern: "protected.txt" } } },
   });
-  expect(JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body)).toContain("is denied by edit(protected.txt)");
+  expect(JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body)).toContain("rule edit(protected.txt)");
   expect(readFileSync(join(stage.folder, "protected.txt"), "utf8")).toBe("as it was");
 });
 

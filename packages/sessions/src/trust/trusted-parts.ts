@@ -65,7 +65,7 @@ function parse<T extends z.ZodType>(config: FolderConfig, path: string, schema: 
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/g, " ") : String(error);
     throw new RequestError("invalid_request", `${path} of the folder cannot be understood: ${why}`, {
-      fix: "Mend the file, or set sessions.settings to none.",
+      fix: "Fix the file, or set sessions.settings to none.",
     });
   }
 }

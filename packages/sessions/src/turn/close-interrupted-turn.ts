@@ -14,7 +14,7 @@ export async function closeInterruptedTurn(
   await settings.sweep();
   for (const { thread, end } of interrupted.uncounted) ledger.carry(thread, end);
   requests.inherit(interrupted);
-  const words = `The process ${interrupted.isHandedOver ? "was stopped" : "died"} while this call was running. What it did is not known.`;
+  const words = `The process ${interrupted.isHandedOver ? "was stopped" : "died"} while this call was running. Its effect is unknown.`;
   const closings = interrupted.running.map((call) => closing(call, "crash", words));
   const unrun = interrupted.cancelled.map((call) => closing(call, "crash", "The process died before this call ran."));
   await writer.place([...closings, ...unrun, ...interrupted.cancelled.flatMap(cancellation)]);

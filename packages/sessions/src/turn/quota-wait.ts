@@ -69,7 +69,7 @@ export class QuotaWait {
     if (!known || known.tried) return;
     const { kind, model: refused, resetsAt, by } = known.limit;
     if (refused === undefined) this.#kind = kind;
-    const words = `A quota of this account (${refused ?? kind}) is used up until ${resetsAt}, as ${by} has learned.`;
+    const words = `A quota of this account (${refused ?? kind}) is used up until ${resetsAt} (reported by ${by}).`;
     throw new LlmError("rate_limited", words, { resetsAt: new Date(resetsAt) });
   }
 

@@ -49,7 +49,7 @@ export function cutOff(calls: Iterable<OpenCall>, why: Interruption, isUnstarted
 }
 
 const UNRUN = "The turn ended before this call ran. It did not run.";
-const UNKNOWN = "The turn ended before this call had a result. What it did is not known.";
+const UNKNOWN = "The turn ended before this call had a result. Its effect is unknown.";
 
 /** An error event if the transcript could not be stored: the conversation cannot be resumed from this turn then. */
 export async function unsavedOf(conversation: Conversation | undefined): Promise<SessionEventBody[]> {

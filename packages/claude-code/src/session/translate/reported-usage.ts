@@ -16,7 +16,7 @@ const totals = z.record(
 );
 
 /** Claude Code's cumulative totals by model, from results and transcripts. */
-export const readTotals = (modelUsage: unknown): Reported =>
+export const readTotals = (modelUsage: unknown, isFree = false): Reported =>
   Object.fromEntries(
     Object.entries(totals.safeParse(modelUsage).data ?? {}).map(([model, used]) => [
       model,
@@ -25,7 +25,7 @@ export const readTotals = (modelUsage: unknown): Reported =>
         output_tokens: used.outputTokens,
         cache_read_input_tokens: used.cacheReadInputTokens,
         cache_creation_input_tokens: used.cacheCreationInputTokens,
-        usd: used.costUSD,
+        usd: isFree ? 0 : used.costUSD,
         ...(used.contextWindow && { contextWindow: used.contextWindow }),
       },
     ]),

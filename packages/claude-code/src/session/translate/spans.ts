@@ -40,6 +40,7 @@ interface Span {
  */
 export class Spans {
   readonly #emit: Emit;
+  readonly #isFree: boolean;
   #open: Span | undefined;
   /** Id of the primary thread's answer that was counted last. */
   #streamed = "";
@@ -48,8 +49,9 @@ export class Spans {
   /** Usage by model of requests that ended since the last `takeCounted`. */
   #counted: Reported = {};
 
-  constructor(emit: Emit) {
+  constructor(emit: Emit, isFree = false) {
     this.#emit = emit;
+    this.#isFree = isFree;
   }
 
   /** A request of the primary thread was sent or retried. */
@@ -141,7 +143,7 @@ export class Spans {
       model_request_start_id: start,
       is_error: false,
       model_usage: usage,
-      tandem: { model, usd },
+      tandem: { model, usd: this.#isFree ? 0 : usd },
     });
   }
 
@@ -175,6 +177,7 @@ export class Spans {
             cacheWrite1hTokens: write1h,
             webSearches,
           });
+    const usd = this.#isFree ? 0 : cost?.usd;
     this.#emit.event(thread, {
       type: "span.model_request_end",
       model_request_start_id: start,
@@ -186,10 +189,10 @@ export class Spans {
         ...(write5m > 0 && { cache_write_5m_tokens: write5m }),
         ...(write1h > 0 && { cache_write_1h_tokens: write1h }),
         ...(webSearches > 0 && { web_searches: webSearches }),
-        ...(cost && { usd: cost.usd }),
+        ...(usd !== undefined && { usd }),
       },
     });
-    if (model !== undefined) this.#counted[model] = add(this.#counted[model], { ...tokens, usd: cost?.usd ?? 0 });
+    if (model !== undefined) this.#counted[model] = add(this.#counted[model], { ...tokens, usd: usd ?? 0 });
   }
 }
 

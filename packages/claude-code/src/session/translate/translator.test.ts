@@ -6,7 +6,7 @@ import type { ConversationOutput } from "../conversation.ts";
 import { renderOutputs } from "../testing/render-outputs.ts";
 import { readRecording, replay } from "../testing/replay.ts";
 
-/** Streams of the real Claude Code (see recordings.binary.test.ts) and their expected events. */
+/** Streams of the real Claude Code (see recordings.extended.test.ts) and their expected events. */
 const FOLDER = join(import.meta.dirname, "recordings");
 const recordings = readdirSync(FOLDER)
   .filter((name) => name.endsWith(".jsonl"))

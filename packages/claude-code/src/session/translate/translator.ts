@@ -30,6 +30,8 @@ export interface TranslatorSettings {
   names: ToolNames;
   /** Whether every turn must return an object. */
   outputExpected: boolean;
+  /** Whether requests cost nothing. */
+  isFree?: boolean;
   /** Facts about the process that its own messages do not contain. */
   facts?: Pick<EventOf<"tandem.init">, "sandbox" | "skills">;
 }
@@ -75,7 +77,7 @@ export class Translator {
     this.#emit = new Emit(settings.newEventId);
     this.#calls = new Calls(this.#emit, settings.names, settings.judge);
     this.#answers = new Answers(this.#emit, this.#calls);
-    this.#spans = new Spans(this.#emit);
+    this.#spans = new Spans(this.#emit, settings.isFree);
     this.#threads = new Threads(this.#emit, { idOf: settings.threadIdOf, primary: settings.primaryThread });
     this.#background = new Background(this.#emit, this.#threads);
     this.#todos = new Todos(this.#emit);
@@ -322,7 +324,7 @@ export class Translator {
   #result(result: SDKResultMessage): void {
     const outcome = turnOutcome(result, this.#hints, this.#settings.outputExpected);
     this.#close(outcome.stop === "interrupted" ? "interrupt" : "stopped", false);
-    const totals = readTotals(result.modelUsage);
+    const totals = readTotals(result.modelUsage, this.#settings.isFree);
     const reported = usedSince(totals, this.#totals);
     this.#totals = totals;
     const counted = this.#spans.takeCounted();

@@ -112,4 +112,4 @@ function expectLoggedOut(turns: readonly LoggedEvent[][]): void {
   }
 }
 
-const LOG_IN_AGAIN = expect.stringContaining("Log in again with the Claude Code CLI");
+const LOG_IN_AGAIN = expect.stringContaining("Log in again with `tandem login`");

@@ -141,7 +141,7 @@ test("a full worker leaves runs to others; a session that waits for it logs that
   await server.until(first, isType("agent.tool_use"));
   await server.say(second, "And me?");
   const waiting = await server.until(second, isType("tandem.notice"));
-  expect(waiting.at(-1)!.event).toMatchObject({ text: expect.stringContaining("holds as many sessions as it may") });
+  expect(waiting.at(-1)!.event).toMatchObject({ text: expect.stringContaining("at its session limit") });
   const other = await enterWorker({ maxSessions: 1 });
   const events = await server.until(second, isIdle);
   expect(typesOf(events).filter((type) => type === "tandem.notice")).toHaveLength(1);
