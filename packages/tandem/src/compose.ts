@@ -113,9 +113,10 @@ export async function openNamedConnection(host: Host, project: Project, name: st
 /** Opens the project's context: its folder, its proposals and its search index. */
 export async function openContext({ config, folder }: Project, store: Store, embedder?: Embedder): Promise<Knowledge> {
   const library = await loadContext();
-  const { folder: path, git, accept } = config.context;
+  const { folder: path, search, ...context } = config.context;
   // All tokens of a server belong to one user: the account that runs it.
-  return library.openContext({ path: resolve(folder, path), git, accept, store, embedder, user: userInfo().username });
+  const user = userInfo().username;
+  return library.openContext({ path: resolve(folder, path), ...context, ...search, store, embedder, user });
 }
 
 /** True if the project has a context or sources for one. An unrelated folder of the same name does not count. */
@@ -179,7 +180,7 @@ export async function startServer(
     port,
     allowedHosts,
     ...parts
-  }: Omit<ServerOptions, "page" | "settings"> & {
+  }: Omit<ServerOptions, "page" | "docs" | "settings"> & {
     port?: number | undefined;
     /** Replaces the configured list. */
     allowedHosts?: string[] | undefined;
@@ -187,13 +188,17 @@ export async function startServer(
 ): Promise<RunningServer> {
   const library = await import("@tandem/server");
   const page = pageFolder();
+  const docs = builtFolder(new URL("../../../docs/dist", import.meta.url));
   const settings = { ...(await serverSettings(project, port)), ...(allowedHosts && { allowedHosts }) };
-  return library.startServer({ ...parts, ...(page && { page }), settings });
+  return library.startServer({ ...parts, ...(page && { page }), ...(docs && { docs }), settings });
 }
 
-/** The built web page, if there is one. `npm start` builds it, and packages contain it. */
-function pageFolder(): string | undefined {
-  const folder = fileURLToPath(new URL("../../../apps/web/dist", import.meta.url));
+/** The folder of the web page, if it was built. */
+export const pageFolder = (): string | undefined => builtFolder(new URL("../../../apps/web/dist", import.meta.url));
+
+/** The folder of the web page or of the docs, if it was built. `npm start` builds both, and packages contain them. */
+function builtFolder(url: URL): string | undefined {
+  const folder = fileURLToPath(url);
   return existsSync(join(folder, "index.html")) ? folder : undefined;
 }
 
@@ -209,7 +214,8 @@ export async function startTelemetry(
 
 export const loadClaudeCode = () => import("@tandem/claude-code");
 
-export const loadImports = async () => (await loadSessions()).loadImports();
+export const loadImports = async (): ReturnType<Awaited<ReturnType<typeof loadSessions>>["loadImports"]> =>
+  (await loadSessions()).loadImports();
 
 export const loadSessions = () => import("@tandem/sessions");
 

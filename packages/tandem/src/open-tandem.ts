@@ -7,11 +7,11 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import manifest from "../package.json" with { type: "json" };
-import { holderName, loadServer, openStore, sessionRoots, startServer } from "./compose.ts";
+import { holderName, loadServer, openStore, pageFolder, sessionRoots, startServer } from "./compose.ts";
 import { processLimits } from "./engine/process-limits.ts";
 import { databaseLocation, databaseName } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
-import { ensureTandemHome } from "./config/tandem-home.ts";
+import { ensureTandemHome, type Variables } from "./config/tandem-home.ts";
 import {
   memberAddress,
   namedMaxSessions,
@@ -53,8 +53,15 @@ export interface TandemOptions extends Partial<Omit<Host, "env" | "project">> {
   log?: ((line: string) => void) | undefined;
   /** The role of this process in a fleet. Needs a Postgres database. */
   fleet?: FleetOptions | undefined;
-  /** A stand-in for the model's API that sessions use instead of the configured credential. Nothing is billed. */
-  demo?: Credential | undefined;
+  /** Sessions use a scripted model instead of the configured credential. Nothing is billed. */
+  demo?: DemoOptions | undefined;
+}
+
+export interface DemoOptions {
+  /** Reaches only the scripted model. */
+  credential: Credential;
+  /** The TANDEM_HOME where commands and clients on this machine look for a server. Default: that of `env`. */
+  clientHome?: string;
 }
 
 /** A running server. Closing it ends turns within `server.stopWithin` and leaves no process behind. */
@@ -64,7 +71,7 @@ export interface Tandem extends AsyncDisposable {
   readonly info: Omit<ServerInfo, "version" | "pid" | "process_start" | "started_at">;
   /** Agents, sessions, approvals and rules, without HTTP. */
   readonly engine: Engine;
-  /** The reviewed knowledge, its tools and its jobs. Undefined where the project has none. */
+  /** The reviewed knowledge, its tools and its jobs. Undefined while the project has none. */
   readonly context: ServedContext | undefined;
   /** Undefined outside of a fleet. */
   readonly member: Membership | undefined;
@@ -75,6 +82,8 @@ export interface Tandem extends AsyncDisposable {
   readonly stopRequested: AbortSignal;
   /** Creates an API token and returns its secret. Default scope: `run`. `admin` also creates agents and environments. */
   createToken(name: string, options?: { scopes?: readonly Scope[] }): Promise<string>;
+  /** False in a clone where the page was not built. */
+  readonly hasPage: boolean;
   /** A sign-in link to the page, valid once and for ten minutes. */
   signInLink(): Promise<string>;
   /** Safe to call more than once. */
@@ -105,7 +114,7 @@ export async function openTandem({
     ...rest,
   };
   const project = typeof given === "string" ? await openProjectOrDefaults(host) : given;
-  await refuseSecond(host);
+  await refuseSecond(clientVariables(host, demo));
   // The `server` role of a fleet runs no turns.
   if ((fleet.as ?? project.config.fleet.role) !== "server") {
     host.processes = await processLimits(project, namedMaxSessions(project, fleet));
@@ -127,7 +136,14 @@ export async function openTandem({
         await tandem.close();
         await logs.disposeAsync();
       };
-      return { ...tandem, close, [Symbol.asyncDispose]: close };
+      return {
+        ...tandem,
+        get context() {
+          return tandem.context;
+        },
+        close,
+        [Symbol.asyncDispose]: close,
+      };
     } catch (error) {
       if (host.signal.aborted || !(await isPostgresAway(host, project, error))) throw error;
       if (tries % LOGGED_TRIES === 0) logger.warn({ err: error }, "Postgres does not answer; waiting for it");
@@ -149,12 +165,12 @@ async function openServer(
 ): Promise<Tandem> {
   const { stopWithin } = project.config.server;
   const server = await loadServer();
-  const home = await ensureTandemHome(host.env);
   // Disposed in the opposite order of the setup, also when opening fails halfway.
   await using parts = new AsyncDisposableStack();
   const store = parts.use(await openStore(host, project));
   const health = createServerHealth(host, project, { demo: demo !== undefined });
-  const lent = demo && { credential: demo };
+  const clients = clientVariables(host, demo);
+  const lent = demo && { credential: demo.credential };
   const payer: Payer = demo ? "nobody" : sessionPayerOf(project.config.llm);
   const member = await openMembership(host, project, store, {
     options: fleet,
@@ -187,8 +203,9 @@ async function openServer(
     }),
   );
   const engine = { ...own.engine, killSwitch: stopEveryone(own.engine.killSwitch, store, () => runtimes.open) };
-  const tokenFile = join(home, "token");
-  const { warning } = await server.ensureToken(tokenFile, store.tokens);
+  const tokenFile = join(await ensureTandemHome(clients), "token");
+  // Replacing the token of the user's own server would lock out its clients.
+  const { warning } = await server.ensureToken(tokenFile, store.tokens, { keep: clients !== host.env });
   if (warning) logger.warn(warning);
   // Listen before resuming abandoned sessions: a server that finds its port taken must not touch a session.
   const http = await startServer(project, {
@@ -233,7 +250,7 @@ async function openServer(
     payer,
     demo: demo !== undefined,
   };
-  parts.use(await writeServerFile(host.env, info));
+  parts.use(await writeServerFile(clients, info));
   parts.defer(() => logger.info("stopping"));
   logger.info({ url: http.url, demo: info.demo, payer }, "up");
 
@@ -243,7 +260,9 @@ async function openServer(
     url: info.url,
     info,
     engine,
-    context: own.context,
+    get context() {
+      return own.context?.();
+    },
     member,
     logFile: file.file,
     warning,
@@ -254,6 +273,7 @@ async function openServer(
       await store.audit.append([{ kind: "token.created", actor: localActor(), details }]);
       return secret;
     },
+    hasPage: pageFolder() !== undefined,
     signInLink: () => http.signInLink(),
     close,
     [Symbol.asyncDispose]: close,
@@ -267,10 +287,14 @@ async function isPostgresAway(host: Host, project: Project, error: unknown): Pro
   return /^postgres/i.test((await databaseLocation(host, project)).location);
 }
 
-async function refuseSecond({ env }: Pick<Host, "env">): Promise<void> {
+const clientVariables = ({ env }: Pick<Host, "env">, demo: DemoOptions | undefined): Variables =>
+  demo?.clientHome === undefined ? env : { ...env, TANDEM_HOME: demo.clientHome };
+
+async function refuseSecond(env: Variables): Promise<void> {
   const server = await findServer(env);
   if (!server) return;
-  throw new TandemError("already_running", `A server is up already, at ${server.url} (pid ${server.pid}).`, {
+  const name = server.demo ? "The demo" : "A server";
+  throw new TandemError("already_running", `${name} is already running at ${server.url} (pid ${server.pid}).`, {
     fix: "Use it, stop it with Ctrl-C, or set TANDEM_HOME to another folder for a second one.",
   });
 }

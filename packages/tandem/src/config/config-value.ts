@@ -1,11 +1,8 @@
-/** The value of a setting. Some lists hold objects. */
+/** The value of a setting. Some lists hold objects, and `scan.samples` may be a map. */
 export type ConfigValue = string | number | boolean | readonly (string | Readonly<Record<string, unknown>>)[];
 
-const isList = (value: ConfigValue): value is Extract<ConfigValue, readonly unknown[]> => Array.isArray(value);
-
 /** Formats a value as it is written in the file. */
-export const formatValue = (value: ConfigValue): string =>
-  isList(value) ? `[${value.map((entry) => shownEntry(entry)).join(", ")}]` : String(value);
+export const formatValue = (value: ConfigValue): string => shownEntry(value);
 
 function shownEntry(entry: unknown): string {
   if (Array.isArray(entry)) return `[${entry.map(shownEntry).join(", ")}]`;

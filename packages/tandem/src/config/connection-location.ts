@@ -43,7 +43,7 @@ async function serverUrl(
   const parsed = URL_FORM.test(address) ? URL.parse(address) : null;
   if (!parsed) {
     // Leave out the resolved address: it may contain a password.
-    throw new TandemError("config_invalid", `The address that connections.${name}.url leads to is not a database's.`, {
+    throw new TandemError("config_invalid", `connections.${name}.url does not resolve to a database URL.`, {
       fix: `It must have the form ${driver}://user@host/database.`,
     });
   }

@@ -39,10 +39,10 @@ export function databaseName(env: Variables, { config }: Pick<Project, "config">
 /** The error does not repeat the address, which may contain a password. */
 function postgres(location: string, from: string): string {
   if (POSTGRES.test(location)) return location;
-  throw new TandemError("usage", `${from} is not the address of a Postgres database.`, {
+  throw new TandemError("usage", `${from} is not a Postgres URL.`, {
     fix:
       from === "DATABASE_URL"
-        ? "Set storage.url in tandem.yaml, or start Tandem with an empty DATABASE_URL to keep sessions in a file."
-        : "Correct it to postgres://user:password@host/database, or remove it to keep sessions in a file.",
+        ? "Set storage.url in tandem.yaml, or start Tandem with an empty DATABASE_URL to store sessions in a file."
+        : "Correct it to postgres://user:password@host/database, or remove it to store sessions in a file.",
   });
 }

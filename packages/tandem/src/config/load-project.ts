@@ -9,7 +9,7 @@ const REASONS: Record<string, { reason: string; fix: string }> = {
   ENOENT: { reason: "it does not exist", fix: "Create it with `tandem setup`." },
   EACCES: { reason: "permission denied", fix: "Make it readable: chmod u+r" },
   EISDIR: { reason: "it is a folder", fix: "Move the folder away and run `tandem setup`." },
-  ELOOP: { reason: "its symbolic links go in a circle", fix: "Replace the link by a file." },
+  ELOOP: { reason: "its symbolic links form a loop", fix: "Replace the link with a file." },
 };
 
 /** Reads and validates a project's `tandem.yaml`. */
@@ -22,7 +22,7 @@ export async function readConfigFile({ file, displayPath }: ProjectLocation): Pr
     return await readFile(file, "utf8");
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? "";
-    const { reason, fix } = REASONS[code] ?? { reason: `the system says ${code}`, fix: "Check the file and its disk." };
+    const { reason, fix } = REASONS[code] ?? { reason: code, fix: "Check the file and its disk." };
     throw new TandemError(
       code === "ENOENT" ? "config_missing" : "config_unreadable",
       `Cannot read ${displayPath}: ${reason}.`,

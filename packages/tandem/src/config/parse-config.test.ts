@@ -94,7 +94,7 @@ describe("an invalid file", () => {
     ["llm:\n  promptCaching:\n    enabled: yes\n", 'expected true or false, got "yes"'],
     ["llm:\n  models:\n    default: 5\n", "needs quotes"],
     ["llm: *nowhere\n", "unresolved alias"],
-    ["__proto__:\n  llm: 1\n", "__proto__: there is no such setting"],
+    ["__proto__:\n  llm: 1\n", "__proto__: unknown setting"],
   ])("%j: %s", (source, text) => expect(problems(source).message).toContain(text));
 
   test.each([
@@ -122,11 +122,11 @@ describe("a section whose keys the user names", () => {
   });
 
   test.each([
-    [shop("    pth: x\n    path: y\n"), "connections.shop.pth: there is no such setting. Did you mean path?"],
+    [shop("    pth: x\n    path: y\n"), "connections.shop.pth: unknown setting. Did you mean path?"],
     ["connections:\n  shop:\n    driver: oracle\n", 'connections.shop.driver: "oracle" is not allowed.'],
     ["connections:\n  shop:\n", "connections.shop.driver: is missing. Allowed: sqlite, postgres, duckdb, mysql."],
     ["connections:\n  shop: x\n", 'connections.shop: expected a section, got "x".'],
-    ["connections:\n  My Shop:\n    driver: sqlite\n", "connections.My Shop: expected a name of small letters"],
+    ["connections:\n  My Shop:\n    driver: sqlite\n", "connections.My Shop: expected a name of lower-case letters"],
     [shop(""), "connections.shop: expected `path` for sqlite and duckdb, `url` for postgres and mysql"],
   ])("is refused in words that name the place: %j", (source, words) => {
     expect(problems(source).message).toContain(words);

@@ -94,7 +94,7 @@ function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
     const names = namesIn(path);
     return issue.keys.map((name) => ({
       keyPath: [...keyPath, name],
-      message: "there is no such setting",
+      message: "unknown setting",
       nearest: nearest(name, names) ?? elsewhere(name),
       allowed: names,
     }));
@@ -108,7 +108,7 @@ function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
     return [{ keyPath, message: `expected a section, got ${show(value)}`, allowed: namesIn(path) }];
   }
   if (value === undefined) return [{ keyPath, message: "is missing", allowed: key?.allowed }];
-  if (value === null) return [{ keyPath, message: "has no value; remove the line or give it one" }];
+  if (value === null) return [{ keyPath, message: "has no value; add one or remove the line" }];
   if (key?.type === "list") {
     const wrong = Array.isArray(value) ? value.find((item) => typeof item !== "string" || item === "") : value;
     return [{ keyPath, message: `expected a list of texts such as [a, b], got ${show(wrong)}` }];
@@ -141,7 +141,7 @@ function explainEntry(issue: z.core.$ZodIssue): Explanation | undefined {
   const field = issue.path.slice(place + 1).join(".");
   const unknown = issue.code === "unrecognized_keys" ? issue.keys : [];
   if (field === "" && unknown.length === 0 && issue.code !== "custom") return undefined;
-  const what = unknown.length > 0 ? `there is no ${unknown.join(", ")}` : lowerFirst(issue.message);
+  const what = unknown.length > 0 ? `unknown: ${unknown.join(", ")}` : lowerFirst(issue.message);
   return {
     keyPath: issue.path.slice(0, place).map(String),
     message: `entry ${Number(issue.path[place]) + 1}${field === "" ? "" : `, ${field}`}: ${what}`,

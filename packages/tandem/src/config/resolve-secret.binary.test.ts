@@ -29,7 +29,7 @@ describe("a secret from a program", () => {
     ["command:tandem-no-such-program", "was not found"],
     [node('console.error("s3cret"); console.log("s3cret"); process.exit(3)'), "exit code 3"],
     [node("0"), "is empty"],
-    [node('process.stdout.write("s3cret".repeat(99999))'), "far more than a secret"],
+    [node('process.stdout.write("s3cret".repeat(99999))'), "printed more than a secret"],
   ])("%s: %s", async (reference, text) => {
     const error = await failure(resolveSecret(reference, { env, folder: "/" }));
     expect(error).toMatchObject({ code: "secret_unavailable" });

@@ -43,7 +43,7 @@ export const resolveHeader = (reference: string, place: SecretContext): Promise<
 async function resolveLine(reference: string, place: SecretContext, form: RegExp): Promise<string> {
   const secret = await resolveSecret(reference, place);
   if (form.test(secret)) return secret;
-  throw unavailable(reference, "is not one line of plain characters", "Keep the key alone there, on one line.");
+  throw unavailable(reference, "is not one line of plain characters", "Store only the key there, on one line.");
 }
 
 /** Resolves the path of a `file:` reference. */
@@ -72,7 +72,7 @@ const fetchers = {
       throw unavailable(`file:${path}`, "is not a small file", `Check ${file}.`);
     }
     return readFile(file, "utf8").catch(() => {
-      throw unavailable(`file:${path}`, "cannot be read", `Make ${file} readable for you: chmod 600.`);
+      throw unavailable(`file:${path}`, "cannot be read", `Make ${file} readable: chmod 600.`);
     });
   },
 
@@ -102,7 +102,11 @@ function run(program: string, args: readonly string[], place: SecretContext): Pr
   const timer = setTimeout(
     () =>
       end(
-        unavailable(reference, `did not answer within ${deadlineMs / 1000} s`, "Run it yourself; it may wait for you."),
+        unavailable(
+          reference,
+          `did not answer within ${deadlineMs / 1000} s`,
+          "Run it in a terminal: it may wait for input.",
+        ),
       ),
     deadlineMs,
   );
@@ -114,7 +118,7 @@ function run(program: string, args: readonly string[], place: SecretContext): Pr
   child.stdout.on("data", (chunk: Buffer) => {
     size += chunk.length;
     if (size > LONGEST)
-      end(unavailable(reference, "printed far more than a secret", "Run it yourself to see what it says."));
+      end(unavailable(reference, "printed more than a secret", "Run it in a terminal to see its output."));
     else chunks.push(chunk);
   });
   child.on("error", (cause: NodeJS.ErrnoException) => {
@@ -124,7 +128,10 @@ function run(program: string, args: readonly string[], place: SecretContext): Pr
   });
   child.on("close", (code, signal) => {
     if (code === 0) resolve(Buffer.concat(chunks).toString("utf8"));
-    else reject(unavailable(reference, `ended with ${signal ?? `exit code ${code}`}`, "Run it yourself to see why."));
+    else
+      reject(
+        unavailable(reference, `ended with ${signal ?? `exit code ${code}`}`, "Run it in a terminal to see the error."),
+      );
   });
   return promise.finally(() => {
     clearTimeout(timer);

@@ -39,6 +39,6 @@ export function splitCommand(line: string): string[] {
 }
 
 const needsShell = (char: string) =>
-  new TandemError("usage", `The command of a secret runs without a shell, where ${char} means nothing.`, {
+  new TandemError("usage", `The command of a secret runs without a shell, so ${char} has no effect.`, {
     fix: `Quote it, or write command:sh -c '…' to use a shell.`,
   });

@@ -21,8 +21,8 @@ export async function ensureTandemHome(env: Variables): Promise<string> {
   } catch (cause) {
     throw new TandemError(
       "write_failed",
-      `The folder ${home} cannot be made: ${(cause as NodeJS.ErrnoException).code}.`,
-      { fix: "Make it yourself, or set TANDEM_HOME to a folder of yours.", cause },
+      `The folder ${home} cannot be created: ${(cause as NodeJS.ErrnoException).code}.`,
+      { fix: "Create it, or set TANDEM_HOME to another folder.", cause },
     );
   }
   try {
@@ -31,7 +31,7 @@ export async function ensureTandemHome(env: Variables): Promise<string> {
     throw new TandemError(
       "write_failed",
       `The folder ${home} cannot be written: ${(cause as NodeJS.ErrnoException).code}.`,
-      { fix: "Make it writable, or set TANDEM_HOME to a folder of yours.", cause },
+      { fix: "Make it writable, or set TANDEM_HOME to another folder.", cause },
     );
   }
   return home;

@@ -21,8 +21,8 @@ export class TrustFile<Entry extends z.ZodType> {
     if (!info) return {};
     // A user who can write this file can run programs as the owner.
     if (process.platform !== "win32" && (info.mode & 0o022) !== 0) {
-      throw new TandemError("trust_unreadable", `${file} can be written by others, so it is not believed.`, {
-        fix: `Run chmod 600 ${file}, and check what is in it.`,
+      throw new TandemError("trust_unreadable", `${file} is writable by other users, so it is ignored.`, {
+        fix: `Check its content and run chmod 600 ${file}.`,
       });
     }
     try {

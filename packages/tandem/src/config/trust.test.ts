@@ -138,7 +138,7 @@ describe("trust", () => {
       await trustFolder(env, "/repo", settingsOf(PROTECTED));
       await expect(requireTrust(env, emptied)).rejects.toMatchObject({
         code: "untrusted_folder",
-        message: expect.stringContaining("no longer has what you trusted it with: rules, "),
+        message: expect.stringContaining("no longer has settings that you trusted: rules, "),
         fix: expect.stringContaining("tandem trust"),
       });
       await trustFolder(env, "/repo", []);
@@ -168,7 +168,7 @@ describe("trust", () => {
     const env = { TANDEM_HOME: home.path };
     await trustFolder(env, "/repo", settingsOf(BASE_URL));
     await chmod(home.join("trusted.json"), 0o666);
-    await expect(untrustedSettings(env, "/repo", settingsOf(BASE_URL))).rejects.toThrow("can be written by others");
+    await expect(untrustedSettings(env, "/repo", settingsOf(BASE_URL))).rejects.toThrow("is writable by other users");
     await chmod(home.join("trusted.json"), 0o600);
     await writeFile(home.join("trusted.json"), "{}");
     await expect(untrustedSettings(env, "/repo", settingsOf(BASE_URL))).rejects.toThrow("cannot be read");

@@ -66,13 +66,13 @@ class UntrustedError extends TandemError {
   constructor({ displayPath }: ProjectLocation, settings: readonly Untrusted[]) {
     const { set, gone } = describeUntrusted(settings);
     const sentences = [
-      ...(set ? [`${displayPath} sets what needs your trust first: ${set}.`] : []),
-      ...(gone ? [`${displayPath} no longer has what you trusted it with: ${gone}.`] : []),
+      ...(set ? [`${displayPath} has settings that need your trust: ${set}.`] : []),
+      ...(gone ? [`${displayPath} no longer has settings that you trusted: ${gone}.`] : []),
     ];
     super("untrusted_folder", sentences.join(" "), {
       fix: gone
-        ? "Put back what should not be gone; if you stand by the file as it is, run `tandem trust`."
-        : "Read these lines; if you stand by them, run `tandem trust`.",
+        ? "Restore the missing settings, or run `tandem trust` to accept the file."
+        : "Review these lines, then run `tandem trust` to accept them.",
     });
     this.settings = settings;
   }

@@ -14,13 +14,21 @@ export async function openProjectToEdit(host: Host): Promise<Project> {
   return existsSync(place.file) ? loadProject(place) : { ...place, ...parseConfig("", place.displayPath) };
 }
 
+/** Applies edits to the project's tandem.yaml without writing it. Throws if the result would be invalid. */
+export async function previewEdits(
+  project: Project,
+  edits: readonly Edit[],
+): Promise<{ text: string; after: ParsedConfig }> {
+  const source = existsSync(project.file) ? await readConfigFile(project) : "";
+  const text = editConfig(source, edits);
+  return { text, after: checkEdited(text, project.displayPath) };
+}
+
 /** Edits the project's tandem.yaml, or creates it. Writes nothing if the result would be invalid. */
 export async function writeEdits(host: Host, project: Project, edits: readonly Edit[]): Promise<ParsedConfig> {
-  const source = existsSync(project.file) ? await readConfigFile(project) : "";
-  const edited = editConfig(source, edits);
-  const after = checkEdited(edited, project.displayPath);
+  const { text, after } = await previewEdits(project, edits);
   const untrusted = await untrustedSettings(host.env, project.folder, project.settings);
-  await writeFileAtomically(project.file, edited);
+  await writeFileAtomically(project.file, text);
   // A user's own edit of a trusted folder is trusted. An untrusted folder stays untrusted.
   if (untrusted.length === 0) await trustFolder(host.env, project.folder, after.settings);
   return after;

@@ -30,15 +30,14 @@ export async function writeFileAtomically(file: string, text: string, newMode = 
 }
 
 function writeError(file: string, existed: boolean, cause: NodeJS.ErrnoException): TandemError {
-  const kept = existed ? " The file is as it was." : " Nothing was written.";
+  const kept = existed ? " The file was not changed." : " Nothing was written.";
   if (FULL.has(cause.code ?? "")) {
     return new TandemError("disk_full", `Cannot write ${file}: the disk is full.${kept}`, {
       fix: "Free some space and try again.",
       cause,
     });
   }
-  const reason =
-    cause.code === "EACCES" || cause.code === "EPERM" ? "permission denied" : `the system says ${cause.code}`;
+  const reason = cause.code === "EACCES" || cause.code === "EPERM" ? "permission denied" : `${cause.code}`;
   return new TandemError("write_failed", `Cannot write ${file}: ${reason}.${kept}`, {
     fix: `Check that the folder ${dirname(file)} is writable.`,
     cause,

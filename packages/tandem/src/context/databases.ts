@@ -1,17 +1,21 @@
 import type { Connection, Dialect } from "@tandem/connectors";
 
+type Connections = Readonly<Record<string, { driver: Dialect }>>;
+
 /** The databases of a project. Each is opened on first use. */
 export class Databases implements AsyncDisposable {
-  readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly #connections: () => Connections;
   readonly #connect: (name: string) => Promise<Connection>;
   readonly #open = new Map<string, Promise<Connection>>();
 
-  constructor(
-    connections: Readonly<Record<string, { driver: Dialect }>>,
-    connect: (name: string) => Promise<Connection>,
-  ) {
-    this.dialects = new Map(Object.entries(connections).map(([name, { driver }]) => [name, driver]));
+  /** `connections` is read for each use, because one can be added while the server runs. */
+  constructor(connections: () => Connections, connect: (name: string) => Promise<Connection>) {
+    this.#connections = connections;
     this.#connect = connect;
+  }
+
+  get dialects(): ReadonlyMap<string, Dialect> {
+    return new Map(Object.entries(this.#connections()).map(([name, { driver }]) => [name, driver]));
   }
 
   readonly open = (name: string): Promise<Connection> => {

@@ -1,4 +1,4 @@
-import type { Source } from "@tandem/context";
+import type { Source, SourceAccess } from "@tandem/context";
 import { nearest, TandemError } from "@tandem/protocol";
 import { createHash } from "node:crypto";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -20,6 +20,7 @@ export interface WantedSources extends GivenDocuments {
 export async function ingestSources(
   { config, folder, displayPath }: Project,
   { names, text, files = [] }: WantedSources,
+  access?: SourceAccess,
 ): Promise<{ sources: Source[]; params: Record<string, unknown> }> {
   const { sources: configured, maxFileMb } = config.ingest;
   const known = Object.keys(configured);
@@ -28,16 +29,16 @@ export async function ingestSources(
     if (known.includes(name)) continue;
     const meant = nearest(name, known);
     throw new TandemError("not_found", `${displayPath} has no source ${name}.`, {
-      fix: meant ? `Did you mean ${meant}?` : known.length > 0 ? `There are: ${known.join(", ")}.` : ADD_ONE,
+      fix: meant ? `Did you mean ${meant}?` : known.length > 0 ? `Use one of ${known.join(", ")}.` : ADD_ONE,
     });
   }
   const chosen = names.length > 0 || given ? [...new Set(names)] : known;
   if (chosen.length === 0 && !given) {
-    throw new TandemError("not_found", `${displayPath} has no sources to read.`, { fix: ADD_ONE });
+    throw new TandemError("not_found", `${displayPath} has no sources.`, { fix: ADD_ONE });
   }
   const library = await loadContext();
   const paths = files.map((file) => resolve(file));
-  const rules = { root: folder, maxFileMb, leaveOut: resolve(folder, config.context.folder) };
+  const rules = { root: folder, maxFileMb, leaveOut: resolve(folder, config.context.folder), access };
   return {
     sources: [
       ...chosen.map((name) => library.openSource(name, configured[name]!, rules)),
@@ -52,7 +53,7 @@ export async function ingestSources(
   };
 }
 
-const ADD_ONE = 'Add one under ingest.sources, or give a text: tandem ingest --text "…"';
+const ADD_ONE = 'Add one under ingest.sources, or give a text: tandem context ingest --text "…"';
 
 /**
  * Single files, identified by path, so that two files of one name are two documents. A missing file does not delete its pages,

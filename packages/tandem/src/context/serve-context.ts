@@ -1,7 +1,9 @@
 import type { JobRunner } from "@tandem/context";
+import { RequestError } from "@tandem/protocol";
 import type { ServedContext } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
+import { z } from "zod";
 import {
   holderName,
   jobModels,
@@ -15,6 +17,7 @@ import type { Project } from "../config/load-project.ts";
 import { requireTrust } from "../config/trust.ts";
 import type { Host } from "../host.ts";
 import { Databases } from "./databases.ts";
+import { sourceAccess } from "./source-access.ts";
 import { sharedQuotas } from "../fleet/shared-quotas.ts";
 import type { GivenDocuments } from "./ingest-sources.ts";
 import type { EngineOptions } from "../engine/create-project-engine.ts";
@@ -40,18 +43,20 @@ export async function serveContext(
 ): Promise<OpenedContext> {
   await requireTrust(host.env, project);
   const library = await loadContext();
-  const { jobKinds } = await import("./job-kinds.ts");
+  const { jobKinds, jobParams } = await import("./job-kinds.ts");
   await using parts = new AsyncDisposableStack();
   const embedder = await openEmbedder(host, project);
   if (embedder) parts.defer(() => embedder.close());
   const knowledge = await openContext(project, store, embedder);
-  const { folder, search, user } = knowledge;
+  const { folder, search, user, proposals } = knowledge;
   const connect = (name: string) => openNamedConnection(host, project, name);
-  const connections = parts.use(new Databases(project.config.connections, connect));
+  const connections = parts.use(new Databases(() => project.config.connections, connect));
   const catalogue = new library.CatalogueReader(folder);
   const quotas = await sharedQuotas(host, project, shared ?? store.records);
   const models = await jobModels(host, project, quotas);
-  const reading = { folder, user, search, catalogue, connections };
+  const access = sourceAccess(host, project);
+  const unsoundSql = project.config.context.sql.verdict;
+  const reading = { folder, user, search, catalogue, connections, proposals, unsoundSql };
   const jobRunner = parts.use(
     new library.JobRunner({
       store,
@@ -65,8 +70,9 @@ export async function serveContext(
         knowledge,
         embedder,
         connect,
+        access,
         given,
-        tools: library.createContextTools(reading),
+        tools: () => library.createContextTools(reading),
       }),
       models,
     }),
@@ -77,19 +83,42 @@ export async function serveContext(
   const remember = (input: unknown) => jobRunner.start("remember", input, { mayWait: true });
   // The store may contain jobs of other projects.
   const job = async (id: string) => [await store.jobs.get(id)].find((row) => row?.space === knowledge.id);
-  const work = { remember, ...(jobRunner.kinds.includes("ingest") && { ingest }), job };
+  const tools = () => {
+    const hasSources = Object.keys(project.config.ingest.sources).length > 0;
+    return library.createContextTools({ ...reading, work: { remember, ...(hasSources && { ingest }), job } });
+  };
+  const planning = { project, store, knowledge, modelOf: models.modelOf, connect, access };
   const owned = parts.move();
   return {
     context: knowledge,
     catalogue,
-    tools: library.createContextTools({ ...reading, work }),
+    get tools() {
+      return tools();
+    },
     jobs: store.jobs,
     jobRunner,
+    async plan(kind, given, signal) {
+      const { planIngestJob, planScanJob } = await import("./plan-job.ts");
+      const params = jobParams(project);
+      return kind === "scan"
+        ? planScanJob({ ...planning, signal }, parseParams(params.scan, given))
+        : planIngestJob({ ...planning, signal }, parseParams(params.ingest, given));
+    },
     openModel: async () => models.llm?.open(() => {}),
-    connections: Object.entries(project.config.connections).map(([name, { driver }]) => ({ name, driver })),
-    sources: Object.entries(project.config.ingest.sources).map(([name, { type }]) => ({ name, type })),
+    get connections() {
+      return Object.entries(project.config.connections).map(([name, { driver }]) => ({ name, driver }));
+    },
+    get sources() {
+      return Object.entries(project.config.ingest.sources).map(([name, { type }]) => ({ name, type }));
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function parseParams<P extends z.ZodType>(params: P, given: unknown): z.output<P> {
+  const parsed = params.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new RequestError("invalid_request", `This job cannot be planned: ${z.prettifyError(parsed.error)}`);
 }
 
 /** Captures memories from finished sessions until disposed. */
@@ -108,17 +137,19 @@ export async function startMemoryCapture(
   return captures;
 }
 
-/** The MCP servers that give sessions access to the context, if that is enabled. */
+/** The MCP server that gives a session access to the context. `served` returns undefined while there is none. */
 export async function contextServers(
   { config }: Project,
-  { tools }: ServedContext,
+  served: () => ServedContext | undefined,
   sessions: Store["sessions"],
   log: EngineOptions["log"],
 ): Promise<NonNullable<EngineSettings["hostServers"]>> {
   const { contextServer } = await import("./context-server.ts");
   const timeoutMs = config.sessions.mcpTimeout;
   return async (session) => {
+    const context = served();
+    if (!context) return [];
     const agent = (await sessions.get(session))?.agent.name;
-    return [contextServer({ tools, session, agent, timeoutMs, log })];
+    return [contextServer({ tools: context.tools, session, agent, timeoutMs, log })];
   };
 }

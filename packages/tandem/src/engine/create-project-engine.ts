@@ -1,3 +1,4 @@
+import { readAddedFolders } from "../server/added-folders.ts";
 import type { Credential } from "@tandem/claude-code";
 import { TandemError } from "@tandem/protocol";
 import type { Engine, EngineSettings } from "@tandem/sessions";
@@ -142,6 +143,7 @@ export async function createProjectEngine(
     ...engineControls(host.env, project, readSecret),
     hooks: pinHooks(project.config.hooks, project.folder),
     roots: [...sessionRoots(project), ...folders],
+    addedRoots: () => readAddedFolders(host.env),
     worktrees: worktreeSettings(project),
     ...checkpointSettings(project),
     userFolders: [stateFolder, claudeFolder(host.env)],

@@ -66,7 +66,7 @@ export async function defaultAgent(client: AgentClient, llm: LlmConfig): Promise
   }
   const agent = await client.agents.create({
     name: NAME,
-    description: "Made by `tandem run`, for prompts that name no agent.",
+    description: "Created by `tandem run` for prompts without an agent.",
     model,
     tools: [{ type: "agent_toolset_20260401" }],
     multiagent: WITH_SUBAGENTS,

@@ -15,7 +15,7 @@ export async function findEnvironment(
   }
   const created = await client.environments.create({
     name: `${folder}${ownWorktree ? " (worktrees)" : ""}`.slice(-256),
-    description: "Made by `tandem run`.",
+    description: "Created by `tandem run`.",
     metadata: { [path]: folder, ...(wanted && { [isolation]: wanted }) },
   });
   return created.id;

@@ -44,7 +44,7 @@ export async function openAcpEngine(
   const later = parts.use(new AsyncDisposableStack());
   const knowledge = laterServers(async () => {
     const served = later.use(await serveContext(host, project, store, { command: COMMAND, log }));
-    return contextServers(project, served, store.sessions, log);
+    return contextServers(project, () => served, store.sessions, log);
   });
   const engine = await createProjectEngine(host, project, commandStore(store), {
     command: COMMAND,
@@ -70,7 +70,7 @@ export async function openAcpEngine(
       const held = await store.leases.holder(session as SessionId);
       if (!held || held.holder === holderName(COMMAND)) return;
       throw new RequestError("conflict", `The session ${session} is held by ${held.holder}.`, {
-        fix: "Go on with it there, or when that process has ended.",
+        fix: "Continue it there, or after that process has ended.",
       });
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

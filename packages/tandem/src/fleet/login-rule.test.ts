@@ -5,12 +5,12 @@ test("a worker on a personal login requires exactly one named tenant", () => {
   expect(ownerOfLogin("worker", ["anna"], "claude_login")).toBe("anna");
   expect(ownerOfLogin("worker", ["anna"], "claude_oauth_token")).toBe("anna");
   expect(() => ownerOfLogin("worker", null, "claude_login")).toThrow(
-    "This worker would run everybody's sessions on your Claude login, which serves you alone.",
+    "This worker would run everybody's sessions on your Claude login, which is only for you.",
   );
   expect(() => ownerOfLogin("worker", ["anna", "bob"], "claude_oauth_token")).toThrow(
-    "This worker would run the sessions of anna and bob on a token of your Claude login, which serves you alone.",
+    "This worker would run the sessions of anna and bob on a token of your Claude login, which is only for you.",
   );
-  expect(() => ownerOfLogin("worker", [], "claude_login")).toThrow(/which serves you alone/);
+  expect(() => ownerOfLogin("worker", [], "claude_login")).toThrow(/which is only for you/);
 });
 
 test("a shareable credential may serve all tenants, and the server role runs no turns", () => {

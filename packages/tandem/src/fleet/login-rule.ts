@@ -19,9 +19,9 @@ export function ownerOfLogin(
   if (owner !== undefined && others.length === 0) return owner;
   const whose = tenants === null ? "everybody's sessions" : `the sessions of ${tenants.join(" and ")}`;
   const what = payer === "claude_login" ? "your Claude login" : "a token of your Claude login";
-  throw new TandemError("login_not_shared", `This worker would run ${whose} on ${what}, which serves you alone.`, {
+  throw new TandemError("login_not_shared", `This worker would run ${whose} on ${what}, which is only for you.`, {
     fix:
-      "Name your own tenant and no other, such as `--tenant default` where nobody else uses the fleet. For a worker that " +
+      "Name only your own tenant, such as `--tenant default` if you alone use the fleet. For a worker that " +
       "others share, set llm.claudeCode.auth to api_key, or llm.claudeCode.baseUrl to a gateway with a key.",
   });
 }

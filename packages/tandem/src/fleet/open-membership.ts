@@ -74,8 +74,8 @@ export async function openMembership(
       ([, value]) => value !== undefined,
     ) ?? [undefined];
     if (role === "all" && flag === undefined) return undefined;
-    const who = role === "all" ? `What --${flag} is about` : `A ${role}`;
-    throw new TandemError("usage", `${who} needs a database that can be shared: this one is a file of one process.`, {
+    const who = role === "all" ? `--${flag}` : `A ${role}`;
+    throw new TandemError("usage", `${who} needs a shared database, but this one is a local file.`, {
       fix: "Set storage.url in tandem.yaml, or DATABASE_URL, to a Postgres database.",
     });
   }
@@ -156,7 +156,7 @@ async function startGuardian({ env }: Host, leaseTtl: number) {
 async function runtimeIn(runtimes: Pick<LocalTenantRuntimes, "of">, tenant: string): Promise<OpenTenantRuntime> {
   const runtime = await runtimes.of(tenant);
   if (runtime) return runtime;
-  throw new TandemError("unexpected", `There is no tenant ${tenant} any more.`);
+  throw new TandemError("unexpected", `The tenant ${tenant} no longer exists.`);
 }
 
 /** The address for requests from other fleet members. A worker serves no users, so its port may be arbitrary. */
@@ -190,13 +190,13 @@ function readLabels(labels: readonly string[]): Record<string, string> {
 
 function readCount(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new TandemError("usage", `"${text}" is not a number of sessions.`, { fix: "Write one of at least 1." });
+  throw new TandemError("usage", `"${text}" is not a number of sessions.`, { fix: "Give a number of at least 1." });
 }
 
 function readUrl(text: string): URL {
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol)) return url;
-  throw new TandemError("usage", `"${text}" is not an address that others could reach.`, {
+  throw new TandemError("usage", `"${text}" is not an address that other machines can reach.`, {
     fix: "Write it as http://HOST:PORT.",
   });
 }

@@ -66,7 +66,7 @@ async function within(
   const signal = AbortSignal.any([deadline, outer]);
   const late = new Promise<Finding>((resolve) => {
     const end = () =>
-      resolve(failure(`The check did not end within ${deadlineMs / 1000} s.`, "Run `tandem doctor` again."));
+      resolve(failure(`The check timed out after ${deadlineMs / 1000} s.`, "Run `tandem doctor` again."));
     signal.addEventListener("abort", end, { once: true });
   });
   try {

@@ -8,6 +8,7 @@ import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 import { credentialOf, describeProject, payerOf, describeSecret } from "../project/describe-project.ts";
 import { runHealthChecks } from "./run-health-checks.ts";
+import { suggestPrompts } from "../project/suggest-prompts.ts";
 import { readSessionsOverview } from "./sessions-overview.ts";
 
 const DEADLINE_MS = 15_000;
@@ -16,13 +17,16 @@ const DEADLINE_MS = 15_000;
 export function createServerHealth(host: Host, project: Project, { demo }: { demo: boolean }): ServerHealth {
   const startedAt = new Date().toISOString();
   return {
+    demo,
     status: async (): Promise<ServerStatus> => {
       const { llm } = project.config;
       const auth = checkAuth(host, project, DEADLINE_MS);
-      const [{ models, ignored }, overview, checked] = await Promise.all([
+      const roots = sessionRoots(project);
+      const [{ models, ignored }, overview, checked, suggestions] = await Promise.all([
         describeProject(project),
         readSessionsOverview(host, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth }),
         auth,
+        suggestPrompts(roots[0] ?? project.folder),
       ]);
       const credential = credentialOf(llm);
       const { folder, state, files } = overview.trust;
@@ -31,7 +35,7 @@ export function createServerHealth(host: Host, project: Project, { demo }: { dem
         node: process.versions.node,
         demo,
         started_at: startedAt,
-        roots: sessionRoots(project),
+        roots,
         file: existsSync(project.file) ? project.file : null,
         backend: llm.provider.backend,
         payer: payerOf(llm),
@@ -46,6 +50,7 @@ export function createServerHealth(host: Host, project: Project, { demo }: { dem
           trust: { folder, state, files },
         },
         storage: overview.storage,
+        suggestions,
       };
     },
     // The server that handles this request is evidently running.

@@ -38,7 +38,7 @@ const home: Check = {
   async run({ host: { env } }) {
     const folder = tandemHome(env);
     const info = await stat(folder).catch(() => undefined);
-    if (!info) return ok(`${folder} will be made when it is needed.`);
+    if (!info) return ok(`${folder} will be created on first use.`);
     if (!info.isDirectory()) return failure(`${folder} is not a folder.`, "Move it away, or set TANDEM_HOME.");
     const writable = await access(folder, constants.W_OK).then(
       () => true,
@@ -49,12 +49,12 @@ const home: Check = {
       return failure(`${folder} is not writable.`, fix);
     }
     if (process.platform === "win32") return ok(folder);
-    if ((info.mode & 0o077) !== 0) return warning(`${folder} is open to other users.`, `chmod 700 ${folder}`);
+    if ((info.mode & 0o077) !== 0) return warning(`${folder} is accessible to other users.`, `chmod 700 ${folder}`);
     const list = await stat(join(folder, "trusted.json")).catch(() => undefined);
     if (list && (list.mode & 0o077) !== 0) {
-      return warning(`${folder}/trusted.json is open to other users.`, `chmod 600 ${folder}/trusted.json`);
+      return warning(`${folder}/trusted.json is accessible to other users.`, `chmod 600 ${folder}/trusted.json`);
     }
-    return ok(`${folder} is yours alone.`);
+    return ok(`${folder} is private.`);
   },
 };
 
@@ -63,11 +63,11 @@ const processes: Check = {
   async run({ host: { env } }) {
     const { killed, left } = await sweepProcesses(env);
     if (left.length > 0)
-      return failure(`Left by a crash and not to be ended: ${left.join(", ")}.`, `kill -9 ${left.join(" ")}`);
-    if (killed.length > 0) return warning(`Ended ${killed.length} that a crash had left behind.`);
+      return failure(`Orphaned processes that could not be ended: ${left.join(", ")}.`, `kill -9 ${left.join(" ")}`);
+    if (killed.length > 0) return warning(`Ended ${killed.length} orphaned processes.`);
     const { on, reason = "" } = await readProcessNamespace();
-    if (on) return ok("None were left behind. Claude Code runs in a pid namespace and takes its processes with it.");
-    const limit = `None were left behind. Without a pid namespace (${reason}), a process can escape its session.`;
+    if (on) return ok("No orphaned processes. Claude Code runs in a pid namespace that ends with it.");
+    const limit = `No orphaned processes. Without a pid namespace (${reason}), a process can outlive its session.`;
     return process.platform === "linux" ? warning(limit, "Install bubblewrap.") : ok(limit);
   },
 };

@@ -22,7 +22,7 @@ export const probe: Check = {
     const { model, usage, latencyMs, payer } = report;
     const cached = usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
     const tokens = usage.inputTokens + cached + usage.outputTokens;
-    return ok(`${model} answered in ${(latencyMs / 1000).toFixed(1)} s, ${tokens} tokens; ${PAYERS[payer]} pays.`);
+    return ok(`${model} answered in ${(latencyMs / 1000).toFixed(1)} s, ${tokens} tokens; billed to ${PAYERS[payer]}.`);
   },
 };
 

@@ -3,13 +3,13 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Variables } from "../config/tandem-home.ts";
 
 const REASONS: Record<string, string> = {
-  ENOTFOUND: "the name is not known",
-  EAI_AGAIN: "names cannot be looked up",
-  ECONNREFUSED: "the connection is refused",
-  ECONNRESET: "the connection breaks",
+  ENOTFOUND: "unknown host name",
+  EAI_AGAIN: "DNS lookup failed",
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset",
   ETIMEDOUT: "no answer",
-  EHOSTUNREACH: "there is no way to it",
-  ENETUNREACH: "there is no network",
+  EHOSTUNREACH: "no route to host",
+  ENETUNREACH: "network unreachable",
 };
 
 /** Connects to `origin`, through the user's proxy if there is one, without a credential. Returns the reason of a failure. */
@@ -29,7 +29,7 @@ export async function probeOrigin(origin: string, env: Variables, signal: AbortS
     });
     return undefined;
   } catch (error) {
-    if (signal.aborted) return "no answer in time";
+    if (signal.aborted) return "timeout";
     const { code = "", message } = error as NodeJS.ErrnoException;
     return REASONS[code] ?? message;
   } finally {

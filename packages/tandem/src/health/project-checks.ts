@@ -22,8 +22,8 @@ const trust: Check = {
     if (untrusted.length === 0) return undefined;
     const { set, gone } = describeUntrusted(untrusted);
     const sentences = [
-      ...(set ? [`Not in force until you trust this folder: ${set}.`] : []),
-      ...(gone ? [`Trusted before, and gone: ${gone}.`] : []),
+      ...(set ? [`Not effective until you trust this folder: ${set}.`] : []),
+      ...(gone ? [`Trusted before, now missing: ${gone}.`] : []),
     ];
     return failure(sentences.join(" "), "tandem trust");
   },
@@ -34,8 +34,8 @@ const backend: Check = {
   async run({ project }) {
     if (!project) return undefined;
     const { llm } = project.config;
-    if (llm.provider.backend === "none") return failure("No LLM backend is chosen.", "tandem setup");
-    return ok(`${llm.provider.backend}; ${PAYERS[payerOf(llm)]} pays.`);
+    if (llm.provider.backend === "none") return failure("No model backend is configured.", "tandem setup");
+    return ok(`${llm.provider.backend}; billed to ${PAYERS[payerOf(llm)]}.`);
   },
 };
 
@@ -48,10 +48,7 @@ const ignored: Check = {
     if (!first) return undefined;
     const keys = ignored.map(({ key }) => key);
     const reasons = [...new Set(ignored.map(({ why }) => why))].join(" ");
-    return warning(
-      `Without effect on this backend: ${keys.join(", ")}. ${reasons}`,
-      `tandem config unset ${first.key}`,
-    );
+    return warning(`No effect on this backend: ${keys.join(", ")}. ${reasons}`, `tandem config unset ${first.key}`);
   },
 };
 
@@ -64,8 +61,8 @@ const secretFilePermissions: Check = {
     const info = await stat(file).catch(() => undefined);
     // The credential check reports a missing key.
     if (!info) return undefined;
-    if ((info.mode & 0o077) !== 0) return warning(`${file} can be read by other users.`, `chmod 600 ${file}`);
-    return ok(`${file} is yours alone.`);
+    if ((info.mode & 0o077) !== 0) return warning(`${file} is readable by other users.`, `chmod 600 ${file}`);
+    return ok(`${file} is private.`);
   },
 };
 
@@ -81,15 +78,13 @@ const variables: Check = {
     if (llm?.provider.backend === "vertex" && !llm.provider.vertex.credentials)
       used.add("GOOGLE_APPLICATION_CREDENTIALS");
     const stray = Object.keys(env).filter((name) => PAYMENT.test(name) && env[name] && !used.has(name));
-    if (stray.length === 0) return ok("No stray variables of model providers are set.");
-    const payer = llm ? ` ${capitalised(PAYERS[payerOf(llm)])} pays.` : "";
+    if (stray.length === 0) return ok("No unused variables of model providers are set.");
+    const payer = llm ? ` Billed to ${PAYERS[payerOf(llm)]}.` : "";
     return warning(
-      `Set and not used: ${stray.sort().join(", ")}.${payer}`,
-      "Nothing, if that is what you want; `tandem setup` changes who pays.",
+      `Set but unused: ${stray.sort().join(", ")}.${payer}`,
+      "None, if this is intended. `tandem setup` changes the billing.",
     );
   },
 };
-
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export const projectChecks: readonly Check[] = [config, trust, backend, secretFilePermissions, ignored, variables];

@@ -12,8 +12,8 @@ const binary: Check = {
     const { provider, claudeCode } = project.config.llm;
     if (provider.backend !== "claude-code" && claudeCode.executable === undefined) return undefined;
     const { path, version, bundled, warning: newer } = await checkClaudeCode({ env, signal }, project);
-    if (newer) return warning(`${newer} ${path}.`, "Update Tandem, or leave out --claude-path.");
-    return ok(`${version}${bundled ? "" : ", chosen by you"}, ${path}.`);
+    if (newer) return warning(`${newer} ${path}.`, "Update Tandem, or omit --claude-path.");
+    return ok(`${version}${bundled ? "" : ", from --claude-path"}, ${path}.`);
   },
 };
 
@@ -44,11 +44,11 @@ const network: Check = {
     const { origin, protocol, hostname } = new URL(url);
     const reason = await probeOrigin(origin, host.env, AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]));
     if (reason)
-      return failure(`${origin} cannot be reached: ${reason}.`, "Check the network and the proxy (HTTPS_PROXY).");
+      return failure(`${origin} is unreachable: ${reason}.`, "Check the network and the proxy (HTTPS_PROXY).");
     if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
       return warning(
-        `${origin} answers, but without encryption: credentials travel in the clear.`,
-        "Use an https:// address.",
+        `${origin} answers without encryption: credentials are sent in plain text.`,
+        "Use an https:// URL.",
       );
     }
     return ok(`${origin} answers.`);
@@ -77,7 +77,7 @@ const models: Check = {
     }
     const names = roles.map(({ role, model }) => `${role} ${model}`).join(", ");
     const listed = offered && roles.every(({ model }) => findModel(offered, resolveModel(backend, model)));
-    return ok(listed ? `Known to the service: ${names}.` : `Well formed: ${names}.`);
+    return ok(listed ? `Offered by the service: ${names}.` : `Valid names: ${names}.`);
   },
 };
 

@@ -19,13 +19,13 @@ const storage: Check = {
     if (!project || !trusted) return undefined;
     const found = await readStorageState(host, project);
     if (found.state === "failed") return failure(found.detail, found.fix || undefined);
-    if (found.state === "not_yet") return ok(`${found.place} will be made when it is needed.`);
+    if (found.state === "not_yet") return ok(`${found.place} will be created on first use.`);
     const what = `${found.place}, ${bytes(found.bytes)}, schema ${found.schema}`;
     if (found.engine === "sqlite" && process.platform !== "win32") {
       const { mode } = await stat(found.place);
-      if ((mode & 0o077) !== 0) return warning(`${what}, can be read by other users.`, `chmod 600 ${found.place}`);
+      if ((mode & 0o077) !== 0) return warning(`${what}, is readable by other users.`, `chmod 600 ${found.place}`);
     }
-    const by = found.chosen_by === "DATABASE_URL" ? ", chosen by DATABASE_URL" : "";
+    const by = found.chosen_by === "DATABASE_URL" ? ", from DATABASE_URL" : "";
     return ok(`${what}${by}.`);
   },
 };
@@ -37,9 +37,9 @@ const sessions: Check = {
     if (!project || !trusted || project.config.llm.provider.backend === "claude-code") return undefined;
     const payer = PAYERS[sessionPayerOf(project.config.llm)];
     const auth = await checkSessionAuth(host, project, AUTH_MS);
-    if (isPresent(auth)) return ok(`They run on Claude Code; ${payer} pays. ${describePresent(auth)}`);
+    if (isPresent(auth)) return ok(`Sessions run on Claude Code, billed to ${payer}. ${describePresent(auth)}`);
     // A warning only: single calls do not need this credential.
-    return warning(`They run on Claude Code, and ${payer} cannot pay: ${auth.detail}`, auth.fix);
+    return warning(`Sessions run on Claude Code, but ${payer} cannot be used: ${auth.detail}`, auth.fix);
   },
 };
 
@@ -49,10 +49,10 @@ const server: Check = {
     const info = await findServer(host.env);
     if (!info) return undefined;
     const isReady = await isServerReady(info, AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]));
-    if (!isReady) return failure(`${info.url} (pid ${info.pid}) is up but not ready.`, "tandem logs --level warn");
+    if (!isReady) return failure(`${info.url} (pid ${info.pid}) is running but not ready.`, "tandem logs --level warn");
     return info.demo
-      ? warning(`${info.url} is up as a demo: prepared words instead of a model's.`)
-      : ok(`${info.url} is up.`);
+      ? warning(`${info.url} is running as a demo with scripted replies.`)
+      : ok(`${info.url} is running.`);
   },
 };
 
@@ -65,13 +65,13 @@ const folder: Check = {
       case "empty":
         return undefined;
       case "trusted":
-        return ok(`Sessions load what it brings (${files.length} files of configuration).`);
+        return ok(`Sessions load its ${files.length} configuration files.`);
       case "refused":
-        return warning(`Sessions load nothing of what it brings: ${reason ?? ""}`);
+        return warning(`Sessions do not load its configuration: ${reason ?? ""}`);
       case "untrusted":
-        return warning("It is not trusted: its hooks, MCP servers and skills do not load.", "tandem trust --folder");
+        return warning("Not trusted: its hooks, MCP servers and skills are not loaded.", "tandem trust --folder");
       case "changed":
-        return warning("It has changed since it was trusted, and does not load.", "tandem trust --folder");
+        return warning("Changed since you trusted it, so it is not loaded.", "tandem trust --folder");
     }
   },
 };
@@ -81,9 +81,9 @@ const sandbox: Check = {
   async run({ host, here: project, trusted }) {
     if (!project || !trusted || project.config.sandbox.mode === "off") return undefined;
     const { on, reason } = await probeSandbox(host, project);
-    if (on) return ok("Shell commands of sessions run in one.");
+    if (on) return ok("Shell commands of sessions run in a sandbox.");
     const say = project.config.sandbox.mode === "require" ? failure : warning;
-    return say(`Shell commands cannot run in one: ${reason ?? ""}.`, "Install bubblewrap and socat.");
+    return say(`Shell commands cannot run in a sandbox: ${reason ?? ""}.`, "Install bubblewrap and socat.");
   },
 };
 

@@ -27,5 +27,5 @@ const SHOWN = 5;
 /** One sentence for `status`, `doctor` and the page. */
 export function describeUnaskedBash(names: readonly string[]): string {
   const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
-  return `Shell commands run unasked and without a sandbox: ${names.slice(0, SHOWN).join(", ")}${more}.`;
+  return `Shell commands run without approval and without a sandbox: ${names.slice(0, SHOWN).join(", ")}${more}.`;
 }

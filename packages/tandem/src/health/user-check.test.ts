@@ -11,14 +11,14 @@ test("reports nothing for a regular user outside a container", () => {
 test("a non-root user in a container may use every mode", () => {
   expect(judgeUser({ ...machine, isContainer: true })).toMatchObject({
     result: "ok",
-    detail: expect.stringContaining("every mode"),
+    detail: expect.stringContaining("every permission mode"),
   });
 });
 
 test("root gets the refused mode and the fix", () => {
   expect(judgeUser({ ...machine, uid: 0 })).toMatchObject({
     result: "warning",
-    detail: expect.stringMatching(/root's rights.*but bypassPermissions/s),
+    detail: expect.stringMatching(/run as root.*refuse the mode bypass permissions/s),
     fix: expect.stringMatching(/another user.*tandem rules add.*IS_SANDBOX=1/s),
   });
 });
@@ -34,6 +34,6 @@ test("root in a container is told to use another user or to mark the container a
 test("root in a disposable sandbox may use every mode", () => {
   expect(judgeUser({ uid: 0, isDisposable: true, isContainer: true })).toMatchObject({
     result: "ok",
-    detail: expect.stringContaining("bypassPermissions too"),
+    detail: expect.stringContaining("every permission mode"),
   });
 });

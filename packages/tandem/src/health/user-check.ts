@@ -25,17 +25,17 @@ export function judgeUser({
   isContainer: boolean;
 }): Finding | undefined {
   if (uid !== 0)
-    return isContainer ? ok(`User ${uid ?? "unknown"}, in a container; every mode may be used.`) : undefined;
+    return isContainer
+      ? ok(`User ${uid ?? "unknown"}, in a container; every permission mode is available.`)
+      : undefined;
   if (isDisposable) {
-    return ok(
-      "Root, in a sandbox that may be thrown away (IS_SANDBOX=1): every mode may be used, bypassPermissions too.",
-    );
+    return ok("Root, in a disposable sandbox (IS_SANDBOX=1): every permission mode is available.");
   }
   return warning(
-    `Root${isContainer ? ", in a container" : ""}: tools that are allowed act with root's rights. ` +
-      "Every mode may be used but bypassPermissions, which Tandem and Claude Code refuse to root.",
+    `Root${isContainer ? ", in a container" : ""}: allowed tools run as root. ` +
+      "Tandem and Claude Code refuse the mode bypass permissions for root.",
     isContainer
-      ? "Run the container as another user (the image's own is not root), or start it with IS_SANDBOX=1 if it may be thrown away."
-      : "Run it as another user, or allow what you need by rules (`tandem rules add`). Set IS_SANDBOX=1 only where all may be lost.",
+      ? "Run the container as another user (the image's own is not root), or start it with IS_SANDBOX=1 if it is disposable."
+      : "Run it as another user, or allow calls with rules (`tandem rules add`). Set IS_SANDBOX=1 only on a disposable machine.",
   );
 }

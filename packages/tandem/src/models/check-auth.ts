@@ -32,7 +32,7 @@ export interface AuthCheck {
 export const isPresent = ({ state }: AuthCheck): boolean =>
   state === "usable" || state === "found" || state === "unverified";
 
-const LOG_IN = "Log in with the Claude Code CLI (`claude`, then /login) and try again.";
+const LOG_IN = "Log in with `tandem login` and try again.";
 
 /** For output: the list of models would hide the rest. */
 export function withoutModels(auth: AuthCheck): Omit<AuthCheck, "models"> {
@@ -44,7 +44,7 @@ export function withoutModels(auth: AuthCheck): Omit<AuthCheck, "models"> {
 export async function checkAuth(host: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
   const { provider, claudeCode } = project.config.llm;
   if (provider.backend === "none") {
-    return { state: "not_configured", detail: "No LLM backend is chosen.", fix: "Run `tandem setup`." };
+    return { state: "not_configured", detail: "No model backend is configured.", fix: "Run `tandem setup`." };
   }
   try {
     if (provider.backend === "claude-code" && claudeCode.auth === "login")
@@ -77,7 +77,7 @@ async function checkKey(host: Host, project: Project, deadlineMs: number): Promi
     // Proves at least that the key can be read.
     await (await createBackend(host, project)).close();
     const isGooglesOwn = provider.backend === "vertex" && provider.vertex.credentials === undefined;
-    const what = isGooglesOwn ? "Google's default credentials are used" : "The credential is there";
+    const what = isGooglesOwn ? "Google's default credentials are used" : "The credential was found";
     const they = isGooglesOwn ? "they are" : "it is";
     return { state: "unverified", detail: `${what}; the first call shows whether ${they} accepted.`, fix: "" };
   }

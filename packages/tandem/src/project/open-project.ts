@@ -31,7 +31,7 @@ export function callProject(project: Project): Project {
 export async function openProject(host: Host): Promise<Project> {
   const place = findProject(host.cwd, host.project);
   if (!place) {
-    throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.", {
+    throw new TandemError("config_missing", "There is no tandem.yaml in this folder or a parent folder.", {
       fix: "Run `tandem setup` here, or name a project with --project.",
     });
   }

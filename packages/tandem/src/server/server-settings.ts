@@ -31,7 +31,7 @@ export async function serverSettings(
 
 async function readPem(folder: string, file: string): Promise<string> {
   return readFile(resolve(folder, file), "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw new TandemError("usage", `Cannot read ${file}: the system says ${cause.code}.`, {
+    throw new TandemError("usage", `Cannot read ${file}: ${cause.code}.`, {
       fix: "Check server.tls in tandem.yaml.",
       cause,
     });

@@ -51,8 +51,8 @@ export function createTenantService(
       const { id, name = id, credential = null, quotas = {} } = params;
       const others = await store.tenants.list();
       if (others.some((other) => other.id === id)) {
-        throw new RequestError("conflict", `There is a tenant ${id} already.`, {
-          fix: "Choose another id: `tandem tenants list` shows those that are taken.",
+        throw new RequestError("conflict", `The tenant ${id} exists already.`, {
+          fix: "Choose another id: `tandem tenants list` lists the used ones.",
         });
       }
       const project = params.project === undefined ? undefined : await projectFolder(env, params.project, others);
@@ -90,7 +90,7 @@ export function createTenantService(
     async delete(id, by) {
       const found = await row(id);
       if (found.archivedAt === null) {
-        throw new RequestError("conflict", `${id} is being served.`, {
+        throw new RequestError("conflict", `${id} is active.`, {
           fix: `Archive it first: \`tandem tenants archive ${id}\`, or POST /v1/tenants/${id}/archive.`,
         });
       }
@@ -122,19 +122,19 @@ function describe(env: Variables, row: TenantRow): Omit<TenantView, "tokens"> {
 async function projectFolder(env: Variables, path: string, others: readonly TenantRow[]): Promise<string> {
   const refused = (why: string, fix: string) =>
     new RequestError("invalid_request", `project: ${path} ${why}.`, { fix });
-  if (!isAbsolute(path)) throw refused("is not absolute", "Give the whole path.");
+  if (!isAbsolute(path)) throw refused("is not absolute", "Give an absolute path.");
   const folder = await realpath(path).catch(() => undefined);
   if (folder === undefined || !(await stat(folder)).isDirectory()) {
-    throw refused("is no folder of this machine", "Make it first, or leave it out for one of the tenant's own.");
+    throw refused("is not a folder on this machine", "Create it first, or omit it to use a new folder.");
   }
   const home = await realpath(tandemHome(env)).catch(() => tandemHome(env));
   if (isWithin(home, folder) || isWithin(folder, home)) {
-    throw refused("is where Tandem keeps its state", "Choose a folder elsewhere, or leave it out.");
+    throw refused("contains Tandem's own data", "Choose another folder, or omit it.");
   }
   for (const other of others.filter(({ id }) => id !== DEFAULT_TENANT)) {
     const { project } = tenantFolders(env, other);
     if (!isWithin(project, folder) && !isWithin(folder, project)) continue;
-    throw refused(`shares files with the project of ${other.id}`, "Choose a folder that no other tenant has.");
+    throw refused(`shares files with the project of ${other.id}`, "Choose a folder that no other tenant uses.");
   }
   return folder;
 }

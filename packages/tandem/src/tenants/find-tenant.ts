@@ -7,6 +7,6 @@ export async function findTenant(store: Pick<Store, "tenants">, id: string): Pro
   const known = (await store.tenants.list()).map((row) => row.id);
   const meant = nearest(id, known);
   throw new TandemError("not_found", `There is no tenant ${id}.`, {
-    fix: meant ? `Did you mean ${meant}?` : `Make it with \`tandem tenants create ${id}\`.`,
+    fix: meant ? `Did you mean ${meant}?` : `Add it with \`tandem tenants add ${id}\`.`,
   });
 }

@@ -9,7 +9,8 @@ import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 import type { Observation } from "../server/observe.ts";
 import { resumeJobs } from "../fleet/resume-jobs.ts";
-import { contextServers, serveContext, startMemoryCapture } from "../context/serve-context.ts";
+import { projectContextSetup } from "../context/project-context-setup.ts";
+import { contextServers, type OpenedContext, serveContext, startMemoryCapture } from "../context/serve-context.ts";
 import { createProjectEngine } from "../engine/create-project-engine.ts";
 
 const PROBE_MS = 10_000;
@@ -50,25 +51,22 @@ export async function openTenantRuntime(
   const library = await loadServer();
   await using parts = new AsyncDisposableStack();
   const serving = { command: "tandem up", log: logger };
-  const knowledge = hasContext(project)
-    ? parts.use(
-        await serveContext(host, project, store, {
-          ...serving,
-          ...(more?.sharedRecords && { sharedRecords: more.sharedRecords }),
-          ...(more?.fleet && { fleet: more.fleet }),
-        }),
-      )
-    : undefined;
+  const openContext = async () =>
+    serveContext(host, project, store, {
+      ...serving,
+      ...(more?.sharedRecords && { sharedRecords: more.sharedRecords }),
+      ...(more?.fleet && { fleet: more.fleet }),
+    });
+  let knowledge = hasContext(project) ? parts.use(await openContext()) : undefined;
   const clientServers = new library.ClientServers();
   const previews = fleet && parts.use(new library.RemotePreviews(fleet, { tenant: tenant.id, logger }));
   const engine = await createProjectEngine(host, project, store, {
     ...serving,
     runs,
     sessionServers: (session) => clientServers.of(session),
-    ...(knowledge &&
-      project.config.sessions.context && {
-        hostServers: await contextServers(project, knowledge, store.sessions, logger),
-      }),
+    ...(project.config.sessions.context && {
+      hostServers: await contextServers(project, () => knowledge, store.sessions, logger),
+    }),
     ...(credential && { credential }),
     more: {
       ...more,
@@ -87,13 +85,32 @@ export async function openTenantRuntime(
     ...(!credential && { checkLogin: () => checkLogin(host, project, PROBE_MS) }),
   });
   if (observe) parts.defer(observe({ tenant, engine, store }));
+  // Before `running`, so that a context that was opened late outlives its jobs.
+  const openedLate = parts.use(new AsyncDisposableStack());
   const running = parts.use(new AsyncDisposableStack());
   const owned = parts.move();
+  let isStarted = false;
+  const startJobs = async (served: OpenedContext) => {
+    await served.jobRunner.resume();
+    running.defer(() => served.jobRunner.pause());
+    if (fleet) running.use(resumeJobs(served.jobRunner, logger));
+    running.use(await startMemoryCapture(project, served, store, logger));
+  };
+  // Two requests may add the first database at once.
+  let openingLate: Promise<void> | undefined;
+  const ensureContext = () =>
+    (openingLate ??= (async () => {
+      if (knowledge) return;
+      const served = openedLate.use(await openContext());
+      knowledge = served;
+      if (isStarted && fleet?.role !== "server") await startJobs(served);
+    })().finally(() => (openingLate = undefined)));
   let stopping: Promise<void> | undefined;
   return {
     tenant,
     engine,
-    context: knowledge,
+    context: () => knowledge,
+    setup: projectContextSetup(host, project, ensureContext),
     health,
     readUsage,
     acp,
@@ -102,12 +119,9 @@ export async function openTenantRuntime(
     project,
     async start() {
       await engine.start();
+      isStarted = true;
       // Like turns, jobs run on workers only.
-      if (!knowledge || fleet?.role === "server") return;
-      await knowledge.jobRunner.resume();
-      running.defer(() => knowledge.jobRunner.pause());
-      if (fleet) running.use(resumeJobs(knowledge.jobRunner, logger));
-      running.use(await startMemoryCapture(project, knowledge, store, logger));
+      if (knowledge && fleet?.role !== "server") await startJobs(knowledge);
     },
     stop: (deadlineMs) => (stopping ??= running.disposeAsync().then(() => engine.stop(deadlineMs))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

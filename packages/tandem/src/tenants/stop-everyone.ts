@@ -60,8 +60,8 @@ export const withOperatorStop = (own: Switch, operators: Switch): Switch => ({
   ...own,
   async resume(by) {
     if (by !== OPERATOR && (await operators.state())) {
-      throw new RequestError("forbidden", "Everything was stopped by whoever runs the server.", {
-        fix: "It goes on when they say so.",
+      throw new RequestError("forbidden", "The operator of this server stopped everything.", {
+        fix: "Wait until the operator resumes it.",
       });
     }
     await own.resume(by);

@@ -23,7 +23,7 @@ export async function openTenantProject(
   await ensureTenantFolders(env, place);
   if (!existsSync(place.project)) {
     throw new TandemError("config_missing", `The project folder of ${row.id} is gone: ${place.project}.`, {
-      fix: "Put it back.",
+      fix: "Restore it.",
     });
   }
   const { credential } = tenantSettings.parse(row.settings);

@@ -1,0 +1,86 @@
+import type { Connection } from "@tandem/connectors";
+import type { Context as Knowledge, ScanPlan, SourceAccess } from "@tandem/context";
+import { costOf, type JobPlan, type LlmConfig } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import { loadContext } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import { ingestSources } from "./ingest-sources.ts";
+import type { IngestParams, ScanParams } from "./job-kinds.ts";
+
+/** Skipped documents that a plan names. */
+const MAX_SKIPPED = 20;
+
+interface PlanParts {
+  project: Project;
+  store: Store;
+  knowledge: Knowledge;
+  modelOf: (role: string) => string;
+  connect: (name: string) => Promise<Connection>;
+  access: SourceAccess;
+  signal: AbortSignal;
+}
+
+/** Estimates a scan. Reads the structure of the database, but no rows. */
+export async function planScanJob(
+  { project, knowledge, connect, signal }: PlanParts,
+  { connection: connectionName, descriptions }: ScanParams,
+): Promise<JobPlan> {
+  const { scan, llm } = project.config;
+  const library = await loadContext();
+  await using connection = await connect(connectionName);
+  const hasModel = llm.provider.backend !== "none";
+  const config = { ...scan, descriptions };
+  const plan = await library.planScan({
+    folder: knowledge.folder,
+    connectionName,
+    connection,
+    config,
+    hasModel,
+    signal,
+  });
+  const { tables, views, rows, queries } = plan;
+  return {
+    requests: plan.requests.descriptions + plan.requests.joins,
+    usd: await priceScan(plan, llm),
+    has_model: hasModel,
+    reads: { tables, views, ...(rows !== null && { rows }), queries, "tables to describe": plan.toDescribe },
+    skipped: [],
+  };
+}
+
+/** Estimates an ingest. Reads the documents, but stores nothing. */
+export async function planIngestJob(
+  { project, store, knowledge, modelOf, access, signal }: PlanParts,
+  { sources: names }: IngestParams,
+): Promise<JobPlan> {
+  const { ingest, llm } = project.config;
+  const library = await loadContext();
+  const { sources } = await ingestSources(project, { names }, access);
+  const place = { records: store.records, blobs: store.blobs, search: store.search, space: knowledge.id };
+  const { documents, characters, requests, usd, skipped } = await library.planIngest(place, sources, {
+    ingest,
+    modelOf,
+    signal,
+  });
+  const hasModel = llm.provider.backend !== "none";
+  return {
+    requests: hasModel ? requests.reduce((sum, each) => sum + each.requests, 0) : 0,
+    usd: hasModel ? usd : 0,
+    has_model: hasModel,
+    reads: { "new or changed documents": documents, characters },
+    skipped: skipped.slice(0, MAX_SKIPPED).map(({ item, message }) => ({ item, message })),
+  };
+}
+
+/** An estimate at list price. A login, a contract or a cloud may charge differently. */
+export async function priceScan(
+  { usage, requests }: ScanPlan,
+  { provider, models }: LlmConfig,
+): Promise<number | null> {
+  if (requests.descriptions + requests.joins === 0) return 0;
+  const { resolveModel } = await import("@tandem/runtime");
+  const model = models.candidateExtraction ?? models.default;
+  // Claude Code resolves aliases like Anthropic's API.
+  const id = resolveModel(provider.backend === "claude-code" ? "anthropic" : provider.backend, model);
+  return costOf(id, usage)?.usd ?? null;
+}
