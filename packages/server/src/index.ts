@@ -13,7 +13,7 @@ export { createMetrics } from "./metrics/create-metrics.ts";
 export type { Metrics } from "./metrics/metrics.ts";
 export { serveMetrics } from "./metrics/serve-metrics.ts";
 export { serveMcpStdio } from "./mcp/serve-mcp-stdio.ts";
-export type { ServedContext } from "./served-context.ts";
+export type { ContextSetup, ServedContext } from "./served-context.ts";
 export { startErrorLine } from "./stdio/line-error.ts";
 export { openPrivateWire } from "./stdio/private-wire.ts";
 export { serveStdio } from "./stdio/serve-stdio.ts";

@@ -283,7 +283,7 @@ export class AcpSession {
     if (prompt.hasBegun || prompt.id === undefined || at < prompt.id) return;
     void this.#sendEvents([interruptOf(prompt.id)]).catch((error: unknown) => this.#failed(error, "an interrupt"));
     prompt.fail(
-      new RequestError("conflict", "A budget has been reached.", { fix: "`tandem budget` shows and raises it." }),
+      new RequestError("conflict", "A budget has been reached.", { fix: "`tandem budgets` shows and raises it." }),
     );
   }
 

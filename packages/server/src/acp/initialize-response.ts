@@ -15,7 +15,7 @@ export function initializeResponse({ clientCapabilities }: InitializeRequest, ve
       {
         id: "claude-code",
         name: "Claude Code's own login or key",
-        description: "Uses what `tandem status` names. To log in: run `claude`, then /login.",
+        description: "Uses what `tandem status` names. To log in: run `tandem login`.",
       },
       ...(clientCapabilities?.auth?.terminal
         ? [

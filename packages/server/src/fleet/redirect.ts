@@ -29,7 +29,7 @@ export interface RedirectDependencies {
   self: FleetProcess;
   roster: Roster;
   tenant: string;
-  hasContext: boolean;
+  hasContext: () => boolean;
 }
 
 /** Chooses the process of the fleet that handles a request. */
@@ -46,7 +46,7 @@ export class Redirect {
       case "here":
         return "here";
       case "context":
-        return this.#dependencies.hasContext ? "here" : ((await this.#choose(null, tried)) ?? "here");
+        return this.#dependencies.hasContext() ? "here" : ((await this.#choose(null, tried)) ?? "here");
       case "worker":
         return this.#forWorker(input, tried);
       case "writer":

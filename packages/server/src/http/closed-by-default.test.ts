@@ -274,7 +274,7 @@ test("every route that writes needs more than `read`, and none is a GET", () => 
 test("GET routes only call functions that read", async () => {
   const called: string[] = [];
   const reads = new Set(
-    `list get versions events head threads tasks feed usage content search read models export status
+    `list get versions events head threads tasks feed usage modelUsage content search read models export status
     patch state session diff checkpoints commands dead`.split(/\s+/),
   );
   const watch = (target: object, path: string): object =>

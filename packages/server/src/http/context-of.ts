@@ -6,7 +6,7 @@ import type { Call } from "./route.ts";
 export function contextOf({ context }: Pick<Call, "context">): ServedContext {
   if (context) return context;
   throw new RequestError("not_found", "This server's project has no context.", {
-    fix: "Name a database with `tandem connections add` or a source in tandem.yaml, and start the server again.",
+    fix: "Add a database or folder on the page, under Context, or with `tandem connections add` and a restart of the server.",
   });
 }
 
@@ -15,7 +15,7 @@ export async function askTool(call: Call, name: string, input: unknown): Promise
   const tool = contextOf(call).tools.find((candidate) => candidate.name === name);
   if (!tool) {
     throw new RequestError("not_found", "This project has no connections.", {
-      fix: "Add one with `tandem connections add`, and start the server again.",
+      fix: "Add one on the page, under Context, or with `tandem connections add` and a restart of the server.",
     });
   }
   return (await tool.run(input, { signal: call.signal, by: call.token.name })).structured;

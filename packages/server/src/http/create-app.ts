@@ -18,6 +18,7 @@ import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/server/refused-routes.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { METRICS_PATH, metricsResponse } from "../metrics/serve-metrics.ts";
+import type { DocsFiles } from "./page/docs-files.ts";
 import type { PageFiles } from "./page/page-files.ts";
 import { CODES_PATH, readCodeParams, readSignIn, type SignIn, SIGN_IN_PATH, SIGN_OUT_PATH } from "./page/sign-in.ts";
 import type { StoreTrouble } from "./store-check.ts";
@@ -49,11 +50,13 @@ export function createApp(parts: {
   signIn: SignIn;
   /** Undefined if no page is served. */
   page: PageFiles | undefined;
+  /** Undefined if no documentation is served. */
+  docs: DocsFiles | undefined;
   /** Undefined if metrics are off. */
   metrics: Metrics | undefined;
   logger: Logger;
 }): Hono<Surroundings> {
-  const { guard, authorizer, handlers, readiness, signIn, page, metrics, logger } = parts;
+  const { guard, authorizer, handlers, readiness, signIn, page, docs, metrics, logger } = parts;
   const hasAcp = handlers.own.acp !== undefined;
   // Hono's default router is no faster here and delays the first request by about 15 ms while it is built.
   const app = new Hono<Surroundings>({ router: new TrieRouter() });
@@ -63,11 +66,16 @@ export function createApp(parts: {
     const origin = guard.check(incoming.headers);
     if (origin !== undefined) allowOrigin(c, origin);
     if (origin !== undefined && c.req.method === "OPTIONS") return preflight(incoming.headers);
-    const file = await page?.answer(c.req.method, c.req.path, {
+    const wants = {
       encoding: incoming.headers["accept-encoding"]?.toString() ?? "",
       tag: incoming.headers["if-none-match"] ?? "",
-      retireCookie: () => signIn.retireCookie(incoming.headers),
-    });
+    };
+    const file =
+      (await docs?.answer(c.req.method, c.req.path, wants)) ??
+      (await page?.answer(c.req.method, c.req.path, {
+        ...wants,
+        retireCookie: () => signIn.retireCookie(incoming.headers),
+      }));
     if (file) return file;
     const isSigningIn = c.req.path === SIGN_IN_PATH && c.req.method === "POST";
     if (!HEALTH_PATHS.has(c.req.path) && !isSigningIn) {

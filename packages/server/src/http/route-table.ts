@@ -8,6 +8,7 @@ import { worktreeRoutes } from "./routes/sessions/worktree-routes.ts";
 import { contextRoutes } from "./routes/context/context-routes.ts";
 import { contextMemoryRoutes } from "./routes/context/context-memory-routes.ts";
 import { contextPageRoutes } from "./routes/context/context-page-routes.ts";
+import { contextSetupRoutes } from "./routes/context/context-setup-routes.ts";
 import { environmentRoutes } from "./routes/sessions/environment-routes.ts";
 import { fleetRoutes } from "./routes/server/fleet-routes.ts";
 import { fleetInternalRoutes } from "./routes/server/fleet-internal-routes.ts";
@@ -69,6 +70,7 @@ const described: readonly Route[] = [
   ...contextRoutes,
   ...contextPageRoutes,
   ...contextMemoryRoutes,
+  ...contextSetupRoutes,
   ...proposalRoutes,
   ...jobRoutes,
   ...ruleRoutes,

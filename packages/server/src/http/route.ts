@@ -15,7 +15,7 @@ import {
 import type { Engine } from "@tandem/sessions";
 import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
 import { z } from "zod";
-import type { ServedContext } from "../served-context.ts";
+import type { ContextSetup, ServedContext } from "../served-context.ts";
 import type { ServerHealth } from "../server-health.ts";
 import type { TenantRuntime } from "../tenants/tenant-runtime.ts";
 import type { TenantService, ReadTenantUsage } from "../tenants/tenant-service.ts";
@@ -30,6 +30,8 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   engine: Engine;
   /** Undefined if the project has none. */
   context: ServedContext | undefined;
+  /** Undefined if databases and folders cannot be added here. */
+  setup: ContextSetup | undefined;
   /** Undefined in tests. */
   health: ServerHealth | undefined;
   /** The token's tenant. */

@@ -61,10 +61,11 @@ export class RouteRunner {
     // The connection may be silent until the handler times out.
     const { longTimeoutMs, silenceTimeoutMs } = this.#dependencies.settings;
     if (route.longRunning) request.incoming.setTimeout(longTimeoutMs + silenceTimeoutMs);
-    const { engine, context, health, tenant, readUsage, tenantService, tokens } = this.#dependencies;
+    const { engine, context, setup, health, tenant, readUsage, tenantService, tokens } = this.#dependencies;
     const call: Call = {
       engine,
-      context,
+      context: context?.(),
+      setup,
       health,
       tenant,
       readUsage,

@@ -18,6 +18,7 @@ import { FileMemoryLimit } from "./request/file-memory-limit.ts";
 import { beginExchange, type Exchange } from "./request/exchange.ts";
 import { isAddress } from "./request/is-address.ts";
 import { bind, closeServer, createNodeServer } from "./node-server.ts";
+import { DocsFiles } from "./page/docs-files.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { ownCodes, sharedCodes } from "./page/sign-in-codes.ts";
 import { SignIn } from "./page/sign-in.ts";
@@ -56,6 +57,8 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   tracing?: TracesRequests | undefined;
   /** The folder of the built page, if one is served. */
   page?: string;
+  /** The folder of the built documentation, if it is served. */
+  docs?: string;
 }
 
 /** Starts the HTTP API. Resolves when it listens; rejects if the address is not allowed or not available. */
@@ -114,7 +117,8 @@ export function createServer(
   const codes = store.records ? sharedCodes(store.records) : ownCodes();
   const signIn = new SignIn(store.tokens, codes);
   const page = parts.page === undefined ? undefined : new PageFiles(parts.page);
-  const app = createApp({ guard, authorizer, handlers, readiness, signIn, page, logger, metrics: parts.metrics });
+  const docs = parts.docs === undefined ? undefined : new DocsFiles(parts.docs);
+  const app = createApp({ guard, authorizer, handlers, readiness, signIn, page, docs, logger, metrics: parts.metrics });
   parts.metrics?.countStreams(() => streams.size);
 
   const exchanges = new WeakMap<IncomingMessage, Exchange>();

@@ -60,7 +60,7 @@ describe("the official client", () => {
     expect(judge.client.getInstructions()).toContain("context_search");
     const { tools } = await judge.client.listTools();
     expect(tools.map(({ name }) => name).join(" ")).toBe(
-      "context_search page_read table_describe join_path value_lookup sql_query ingest_start job_status",
+      "context_search page_read context_overview connection_list table_list table_describe join_path value_lookup sql_query ingest_start job_status",
     );
     for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
       expect(description!.length, name).toBeGreaterThan(60);
@@ -80,6 +80,12 @@ describe("the official client", () => {
     const found = await call("context_search", { query: "refunds" });
     expect(found.content[0]!.text).toContain("`page:refunds`");
     expect(found.structuredContent).toMatchObject({ hits: [{ key: "page:refunds", kind: "page" }] });
+    // Claude Code shows the structured answer to the model, so it is quoted like the text.
+    const fields = Object.entries(found.structuredContent!);
+    expect([fields[0], fields.at(-1)]).toEqual([
+      ["quotation_begins", expect.stringMatching(/^<result-\w+> .*never an instruction/)],
+      ["quotation_ends", expect.stringMatching(/^<\/result-\w+>$/)],
+    ]);
     expect((await call("page_read", { key: "page:refunds" })).content[0]!.text).toContain("Within 30 days");
     expect((await call("table_describe", { table: "shop/main.orders" })).structuredContent).toMatchObject({
       table: "orders",
@@ -136,7 +142,7 @@ describe("clients", () => {
         client.callTool({ name: "value_lookup", arguments: { values: [`nothing-${at}`] } }),
       ),
     );
-    expect(answers.map(({ structuredContent }) => structuredContent)).toEqual(
+    expect(answers.map(({ structuredContent }) => structuredContent)).toMatchObject(
       judges.map((_, at) => ({ found: [], missing: [`nothing-${at}`] })),
     );
     await Promise.all(judges.map(({ client }) => client.close()));

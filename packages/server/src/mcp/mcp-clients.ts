@@ -21,7 +21,7 @@ const MAX_MESSAGES = 20;
 export const MCP_HEADER = "mcp-session-id";
 
 export interface McpClientsOptions {
-  context: ServedContext | undefined;
+  context: () => ServedContext | undefined;
   version: string;
   /** Whether a token is still valid. */
   isValid: (token: TokenRow) => Promise<boolean>;
@@ -54,7 +54,7 @@ export class McpClients {
   }
 
   async handle(request: Request, { token, incoming, outgoing }: AuthenticatedRequest): Promise<Response> {
-    const context = contextOf({ context: this.#parts.context });
+    const context = contextOf({ context: this.#parts.context() });
     const parsedBody = request.method === "POST" ? await readMessages(incoming) : undefined;
     const id = request.headers.get(MCP_HEADER);
     if (id === null) return this.#begin(request, parsedBody, { context, token });

@@ -133,7 +133,7 @@ function fleetGauges(registry: MetricRegistry): (status: FleetStatus) => void {
   const workers = registry.gauge("tandem_workers", "Processes of the fleet", ["role", "state"]);
   const abandoned = registry.gauge(
     "tandem_leases_abandoned",
-    "Sessions whose holder died and that nobody has taken up",
+    "Sessions whose holder died and that no process has taken over",
   );
   const limits = registry.gauge("tandem_account_limits", "Quotas of accounts that are used up now");
   return (status) => {

@@ -40,7 +40,7 @@ lines are not read either, and streams wait.
 
 ## Methods
 
-What stands in a path or a query over HTTP is a param like those of the body, by the same name; lists are JSON arrays. Files
+Path and query parameters of HTTP are params too, with the same names; lists are JSON arrays. Files
 are base64 in \`content\`, so that one of ${Math.floor((defaultLimits.lineBytes * 3) / 4 / 1024 / 1024)} MiB fits into a line. Params with a question mark may be left out.
 `;
 
@@ -70,7 +70,7 @@ function row(route: Route, definition: unknown): string {
   const names = [...new Set(forms.flatMap(({ properties = {} }) => Object.keys(properties)))];
   const isNeeded = (name: string): boolean => forms.every(({ required = [] }) => required.includes(name));
   const shown = names.map((name) => `\`${name}\`${isNeeded(name) ? "" : "?"}`).join(", ");
-  const kind = route.kind === "stream" ? (isResumable(route) ? "*Stream.* " : "*Stream, begun anew each time.* ") : "";
+  const kind = route.kind === "stream" ? (isResumable(route) ? "*Stream.* " : "*Stream, restarts each time.* ") : "";
   return `| \`${route.name}\` | ${shown} | ${kind}${summaryOf(route)}. |`;
 }
 

@@ -60,7 +60,7 @@ export class TenantHandler {
       onReceive: metrics && ((logged) => metrics.received(logged)),
     });
     const roster = fleet && new Roster(fleet.store.workers);
-    const hasContext = context !== undefined;
+    const hasContext = () => context?.() !== undefined;
     const forwarder =
       fleet &&
       roster &&
@@ -69,9 +69,9 @@ export class TenantHandler {
       fleet?.role === "server" && roster
         ? new RequestRouter({ roster, tenant: tenant.id, idHeader, logger })
         : undefined;
-    this.routers = { acp: routerFor(CONNECTION_HEADER), ...(!hasContext && { mcp: routerFor(MCP_HEADER) }) };
+    this.routers = { acp: routerFor(CONNECTION_HEADER), ...(!hasContext() && { mcp: routerFor(MCP_HEADER) }) };
     this.runner = new RouteRunner({ ...runtime, ...shared, tokens, hubs, tenantService, forwarder });
-    this.mcp = new McpClients({ context, version, isValid, checkMs: settings.heartbeatMs, logger });
+    this.mcp = new McpClients({ context: () => context?.(), version, isValid, checkMs: settings.heartbeatMs, logger });
     this.acp = runtime.acp && createAcpEndpoint(runtime.acp, runtime, shared);
   }
 

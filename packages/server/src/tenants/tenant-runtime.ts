@@ -2,7 +2,7 @@ import type { Engine } from "@tandem/sessions";
 import type { ConnectAgent } from "../acp/net/acp-endpoint.ts";
 import type { ServerHealth } from "../server-health.ts";
 import type { FleetProcess } from "../fleet/fleet-process.ts";
-import type { ServedContext } from "../served-context.ts";
+import type { ContextSetup, ServedContext } from "../served-context.ts";
 import type { ReadTenantUsage } from "./tenant-service.ts";
 
 /** A tenant's services in this process. Requests of the tenant reach everything through this. */
@@ -11,8 +11,10 @@ export interface TenantRuntime {
   /** Undefined if usage is not counted. */
   readUsage?: ReadTenantUsage | undefined;
   engine: Engine;
-  /** Undefined if the tenant's project has none. */
-  context?: ServedContext | undefined;
+  /** The context; it returns undefined while the tenant's project has none. */
+  context?: (() => ServedContext | undefined) | undefined;
+  /** Undefined if databases and folders cannot be added to this runtime. */
+  setup?: ContextSetup | undefined;
   /** Undefined if the server offers no health routes. */
   health?: ServerHealth | undefined;
   /** Creates an ACP agent for a connection; if undefined, `/acp` is not served. */

@@ -93,6 +93,7 @@ export async function makeUpContext(
     tools: [...tools, ...(extra.tools ?? [])],
     jobs: store.jobs,
     jobRunner,
+    plan: async (kind) => ({ requests: kind === "scan" ? 2 : 5, usd: 0.01, has_model: true, reads: {}, skipped: [] }),
     connections: [{ name: "shop", driver: "sqlite" }],
     sources: [{ name: "handbook", type: "folder" }],
     async [Symbol.asyncDispose]() {

@@ -203,6 +203,7 @@ export class MemoryEngine {
       folder: { list: nothing, search: nothing, read: nothing },
       feed: (signal) => this.#feed(signal),
       usage: async () => [],
+      modelUsage: async () => [],
     };
   }
 

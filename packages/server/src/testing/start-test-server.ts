@@ -24,10 +24,12 @@ export interface TestServer extends RunningServer {
 export async function startTestServer(parts: {
   engine: Engine;
   context?: ServedContext;
+  setup?: ServerOptions["setup"];
   tokens?: Store["tokens"];
   check?: () => Promise<void>;
   settings?: Partial<ServerSettings>;
   page?: string;
+  docs?: string;
   acp?: ServerOptions["acp"];
   fleet?: ServerOptions["fleet"];
   metrics?: ServerOptions["metrics"];
@@ -44,12 +46,14 @@ export async function startTestServer(parts: {
   });
   const server = await startServer({
     engine: parts.engine,
-    context: parts.context,
+    context: () => parts.context,
+    ...(parts.setup && { setup: parts.setup }),
     version: "1.2.3",
     store: { tokens, check: parts.check ?? (async () => undefined), records: parts.records },
     logger: createLogger({ level: "debug", destination }),
     settings: { port: 0, checkResponses: true, ...parts.settings },
     ...(parts.page !== undefined && { page: parts.page }),
+    ...(parts.docs !== undefined && { docs: parts.docs }),
     ...(parts.acp && { acp: parts.acp }),
     ...(parts.fleet && { fleet: parts.fleet }),
     ...(parts.metrics && { metrics: parts.metrics }),

@@ -6,14 +6,18 @@ import { sha256 } from "./sha256.ts";
 /** Creates a token. The secret is returned only here; the store keeps its hash. */
 export async function createToken(
   tokens: TokenStore,
-  { name, scopes, tenant = DEFAULT_TENANT }: { name: string; scopes: readonly Scope[]; tenant?: string },
+  {
+    name,
+    scopes,
+    tenant = DEFAULT_TENANT,
+    secret = `tandem_${randomBytes(32).toString("base64url")}`,
+  }: { name: string; scopes: readonly Scope[]; tenant?: string; secret?: string },
 ): Promise<{ secret: string; token: TokenRow }> {
   if (scopes.length === 0) {
     throw new TandemError("invalid_token", "A token without a scope could do nothing.", {
       fix: "Give it read, run or admin.",
     });
   }
-  const secret = `tandem_${randomBytes(32).toString("base64url")}`;
   const token = newToken({ name, tenant, scopes, sha256: sha256(secret) });
   await tokens.create(token);
   return { secret, token };

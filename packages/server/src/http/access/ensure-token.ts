@@ -12,17 +12,25 @@ const MODE = 0o600;
 /**
  * Ensures that a file holds a valid token, by which clients on this machine reach the server. The first start creates
  * it with the scope `admin`, readable by its owner only. A revoked token, or one of another database, is replaced.
- * Reports a file that others could read.
+ * With `keep`, this database accepts it too. Reports a file that others could read.
  */
-export async function ensureToken(file: string, tokens: TokenStore): Promise<{ created: boolean; warning?: string }> {
+export async function ensureToken(
+  file: string,
+  tokens: TokenStore,
+  { keep = false }: { keep?: boolean } = {},
+): Promise<{ created: boolean; warning?: string }> {
   const found = await readPrivately(file);
   if (found && (await tokens.findByHash(sha256(found.secret)))) return { created: false, warning: found.warning };
+  if (found && keep) {
+    await createToken(tokens, { name: "local", scopes: ["admin"], secret: found.secret });
+    return { created: true, warning: found.warning };
+  }
   const { secret, token } = await createToken(tokens, { name: "local", scopes: ["admin"] });
   await writePrivately(file, secret, { replace: found !== undefined });
   if ((await readPrivately(file))?.secret === secret) return { created: true, warning: found?.warning };
   // Another server on this machine won the race and wrote its token.
   await tokens.delete(token.id);
-  return ensureToken(file, tokens);
+  return ensureToken(file, tokens, { keep });
 }
 
 async function readPrivately(file: string): Promise<{ secret: string; warning?: string } | undefined> {

@@ -1,22 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { extname, join, relative, sep } from "node:path";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { randomBytes } from "node:crypto";
+import { extname } from "node:path";
 import { FirstNeeds } from "./first-needs.ts";
-
-const compress = promisify(gzip);
-
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-  ".woff2": "font/woff2",
-  ".json": "application/json",
-  ".webmanifest": "application/manifest+json",
-};
+import { bodyResponse, readStaticFiles, type StaticFile } from "./static-files.ts";
 
 /** Paths of the API, never of the page. */
 const NOT_THE_PAGE = /^\/(v1|mcp|acp|openapi\.json|healthz|readyz|metrics)(\/|$)/;
@@ -29,24 +14,16 @@ const NONCE_MARK = "__NONCE__";
 /** Tells the page why its browser is signed out. */
 const RETIRED = '<meta name="tandem-signed-out" content="old-cookie">';
 
-interface PageFile {
-  body: Buffer;
-  /** Compressed on first use; undefined for files that do not compress. */
-  zipped: (() => Promise<Buffer>) | undefined;
-  type: string;
-  tag: string;
-}
-
 /**
  * The page's files. They are public, because they contain no data; the page signs its requests for data. All files are
  * read at startup: a later build belongs to a later server, and a mix of two builds would not work.
  */
 export class PageFiles {
   readonly #needs: FirstNeeds;
-  readonly #files: Promise<ReadonlyMap<string, PageFile>>;
+  readonly #files: Promise<ReadonlyMap<string, StaticFile>>;
 
   constructor(folder: string) {
-    this.#files = readAll(folder);
+    this.#files = readStaticFiles(folder);
     this.#needs = new FirstNeeds(this.#files.then((files) => files.get("/first-needs.json")?.body.toString("utf8")));
   }
 
@@ -77,37 +54,8 @@ export class PageFiles {
       const html = file.body.toString("utf8").replaceAll(NONCE_MARK, nonce).replace("</head>", `${tags}</head>`);
       return new Response(html, { headers: { ...all, ...(cookie !== undefined && { "set-cookie": cookie }) } });
     }
-    if (file.zipped && /\bgzip\b/.test(headers.encoding)) {
-      return new Response(bytes(await file.zipped()), {
-        headers: { ...all, "content-encoding": "gzip", vary: "accept-encoding" },
-      });
-    }
-    return new Response(bytes(file.body), { headers: all });
+    return bodyResponse(file, headers.encoding, all);
   }
-}
-
-/** By path. Empty if the folder cannot be read. */
-async function readAll(folder: string): Promise<Map<string, PageFile>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const files = entries.map(async (entry): Promise<[string, PageFile][]> => {
-    const type = TYPES[extname(entry.name)];
-    if (!entry.isFile() || type === undefined) return [];
-    const path = join(entry.parentPath, entry.name);
-    // A file that is being replaced may be missing; skip it.
-    const body = await readFile(path).catch(() => undefined);
-    return body ? [[`/${relative(folder, path).replaceAll(sep, "/")}`, pageFile(body, type)]] : [];
-  });
-  return new Map((await Promise.all(files)).flat());
-}
-
-function pageFile(body: Buffer, type: string): PageFile {
-  let zipped: Promise<Buffer> | undefined;
-  return {
-    body,
-    type,
-    tag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
-    zipped: /^(text|image\/svg|application)/.test(type) ? () => (zipped ??= compress(body, { level: 9 })) : undefined,
-  };
 }
 
 /** Allows only the page's own scripts and styles; no frames, forms or requests to other servers. */
@@ -129,5 +77,3 @@ const pageHeaders = (nonce: string): Record<string, string> => ({
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy": "camera=(), microphone=(), geolocation=()",
 });
-
-const bytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);

@@ -55,9 +55,9 @@ export class SignIn {
     // Before the code is used up: a page of an older version sends no key.
     if (hash === undefined) throw new RequestError("invalid_request", "key: expected a public key of P-256.");
     const known = await this.#codes.take(sha256(code));
-    if (!known) throw refused("This sign-in link is not valid.");
-    if (known.until <= now) throw refused("This sign-in link has expired.");
-    if (known.used) throw refused("This sign-in link was already used.");
+    if (!known) throw refused("This link was already used or is older than 10 minutes.");
+    if (known.until <= now) throw refused("This link is older than 10 minutes.");
+    if (known.used) throw refused("This link was already used.");
     const { name = PAGE_TOKEN, tenant } = known;
     const token = newToken({ name, tenant, scopes: ["admin"], sha256: hash });
     await this.#tokens.create(token);

@@ -32,42 +32,41 @@ server does not go by, unless the settings name them. Bodies are JSON, but for t
 
 | status | when |
 | --- | --- |
-| 400 | the request is wrong; the message names the field and what was expected. Unknown fields and query parameters are wrong |
+| 400 | invalid request; the message names the field and the expected value. Unknown fields and query parameters are invalid |
 | 401 | no valid token |
-| 403 | the token's scope is too small, a foreign origin or name, a folder outside the roots |
-| 404 | there is no such thing |
-| 405, 415 | another method, another kind of body |
-| 409 | somebody else was first; \`x-should-retry: false\` |
+| 403 | insufficient scope, foreign origin or host, or a folder outside the roots |
+| 404 | not found |
+| 405, 415 | wrong method or content type |
+| 409 | conflict: another client or request was first; \`x-should-retry: false\` |
 | 413 | the body is too large |
 | 429 | too many streams or uploads at once |
-| 500 | a fault of Tandem's own; its log has more under the \`request_id\` |
+| 500 | an internal error; the log has details under the \`request_id\` |
 | 501 | a part of Anthropic's API that Tandem does not have; \`x-should-retry: false\` |
 | 503 | the database cannot be reached, or the server is stopping: try again |
-| 504 | it took too long |
+| 504 | timeout |
 
 ## Streams
 
-Frames of Anthropic's vocabulary are \`event: message\`, Tandem's own go by their type, such as \`event: tandem.todo\`. The
-\`id\` of a frame is the event's place in the session's log; given back as \`Last-Event-ID\`, the stream goes on after it
-without gap or repeat. Without it, the stream begins now, as on the platform: open it, list the events, and pass over
-those whose \`id\` you have.
+Frames of Anthropic's events are \`event: message\`; Tandem's own have their type, such as \`event: tandem.todo\`. A frame's
+\`id\` is the event's position in the session's log. With it as \`Last-Event-ID\`, the stream continues after that event without
+gap or repeat. Without it, the stream starts now, as on the hosted service: open it, list the events, and skip those whose \`id\`
+you have.
 
-Previews (\`event_start\`, \`event_delta\`) have no id and are never stored. They come for the types that \`event_deltas[]\`
-names, from their beginning: a stream that is opened in the middle of an answer begins with its text so far. With
-\`tandem=true\`, previews of thinking and of tools' input come too, and \`tandem.\` events, also while the session is idle;
-without it, \`session.status_idle\` is the last event of a turn.
+Previews (\`event_start\`, \`event_delta\`) have no id and are never stored. They come for the types in \`event_deltas[]\`, from
+their beginning: a stream opened during an answer starts with its text so far. With \`tandem=true\` there are also previews of
+thinking and of tool input, and \`tandem.\` events, also while the session is idle; without it, \`session.status_idle\` is the last
+event of a turn.
 
-A comment every 15 seconds keeps a silent stream alive. A client that does not keep up gets no previews, and if it falls
-far behind, it is disconnected, with \`tandem=true\` after \`tandem.resync\` with the id to go on after. When the server stops, a comment says
-so.
+A comment every 15 seconds keeps a silent stream alive. A slow client gets no previews; one far behind is disconnected, with
+\`tandem=true\` after \`tandem.resync\` with the id to continue after. When the server stops, a comment says so.
 
-A job's stream begins with the first thing that it said, unless \`Last-Event-ID\` says otherwise, and ends with the job.
+A job's stream starts with its first event, or after \`Last-Event-ID\`, and ends with the job.
 
 ## MCP
 
-At \`/mcp\`, the tools over the project's context are served to MCP clients (streamable HTTP), under the same tokens: with
-\`read\` those that only read, with \`run\` those that start work, too. Each client has a session of its own, which ends when
-it says so, after half an hour of silence, or with its token. See [the guide](../guides/mcp.md).
+\`/mcp\` serves the tools of the project's context to MCP clients (streamable HTTP) with the same tokens: \`read\` for tools that
+only read, \`run\` for tools that start work. Each client has its own session, which ends when the client closes it, after half an
+hour of silence, or with its token. See [the guide](../guides/mcp.md).
 
 ## Retries
 

@@ -24,7 +24,7 @@ export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
   "agents.archive": yes(),
   "agents.versions.list": yes(),
   "environments.create": partly(
-    "the folder stands in `metadata` (`tandem.path`, `tandem.isolation`, `tandem.branch`), without it a private scratch folder is made; 400 for `self_hosted`, packages and limited networking",
+    "the folder is in `metadata` (`tandem.path`, `tandem.isolation`, `tandem.branch`), by default a private scratch folder; 400 for `self_hosted`, packages and limited networking",
   ),
   "environments.retrieve": yes("`env_local` is built in: the folder that the server was started in"),
   "environments.update": partly("as `environments.create`; 403 for `env_local`"),
@@ -70,7 +70,7 @@ export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
   "files.download": yes(),
   "files.retrieveMetadata": yes(),
   "files.upload": yes(),
-  "memoryStores.create": yes("what is in it is found by nobody else: not by the context's search either"),
+  "memoryStores.create": yes("private to its program; the context's search does not find its content"),
   "memoryStores.retrieve": yes("`memstore_` and the context's own id: the memories of the context itself"),
   "memoryStores.update": yes(),
   "memoryStores.list": yes(),

@@ -94,7 +94,7 @@ describe("the context", () => {
     });
     expect((await get("/v1/context/joins?from=customers&to=parcels")).body).toMatchObject({
       sql: expect.stringContaining("JOIN main.parcels ON"),
-      warnings: expect.arrayContaining([expect.stringContaining("One row of orders meets many of parcels")]),
+      warnings: expect.arrayContaining([expect.stringContaining("Rows of orders are repeated")]),
     });
   });
 
@@ -126,6 +126,8 @@ describe("the context", () => {
       rows: [[42]],
       truncated: false,
       estimate: { rows: 1, plan: "SCAN everything" },
+      verdict: { verdict: "proven", parts: [] },
+      elapsed_ms: expect.any(Number),
     });
     expect((await post("/v1/context/sql", { connection: "shop", sql: "select 1", estimate_only: true })).body).toEqual(
       expect.objectContaining({ rows: [], estimate: { rows: 1, plan: "SCAN everything" } }),
@@ -211,6 +213,19 @@ describe("proposals", () => {
     expect(new Set(pages.flat()).size).toBe(120);
     expect((await paths(many, "limit=100")).map(({ length }) => length)).toEqual([100, 20]);
     expect((await get(`/v1/proposals/${many}?page=elsewhere`)).status).toBe(400);
+    const [group] = (await get(`/v1/proposals/${many}?limit=1`)).body["groups"] as unknown as object[];
+    expect(group).toMatchObject({
+      title: "Wiki pages written by a person",
+      area: "wiki",
+      files: 120,
+      counts: { open: 120 },
+      filter: { kinds: ["wiki"], origins: ["person"] },
+    });
+    expect((await paths(many, "paths[]=many-01*&kinds[]=wiki")).flat()).toHaveLength(10);
+    expect((await get(`/v1/proposals/${many}/preview?paths[]=many-01*`)).body).toMatchObject({ hunks: 10, files: 10 });
+    expect((await post(`/v1/proposals/${many}/accept`, { hunks: ["1"], filter: {} })).status).toBe(400);
+    const matching = await post(`/v1/proposals/${many}/accept`, { filter: { paths: ["many-01*"] } });
+    expect(matching.body).toMatchObject({ counts: { accepted: 10, open: 110 } });
     const accepted = await post(`/v1/proposals/${many}/accept`);
     expect(accepted.body).toMatchObject({ counts: { accepted: 120 }, next_page: expect.any(String) });
     const long = Array.from({ length: 10_000 }, (_, at) => `Line ${at} is about as long as a line is in a page.`);
@@ -298,8 +313,11 @@ test("a server without a context reports that at every route that needs one", as
     "proposals.edit": { path: "a", after: "b" },
     "proposals.answer": { decision: "a", answer: "b" },
     "jobs.create": { kind: "a" },
+    "jobs.plan": { kind: "scan" },
   };
   for (const { name, method, path } of routes) {
+    // These create the context.
+    if (/^context\.(connections|sources)\./.test(name)) continue;
     const response = await bare.request(path.replaceAll(/:\w+/g, "some_id") + (needed[name] ?? ""), {
       method,
       ...(method === "POST" && {

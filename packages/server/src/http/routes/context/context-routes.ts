@@ -103,7 +103,7 @@ export const contextRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Find how two tables join: each step with its condition, and warnings where rows are multiplied",
+    summary: "Find how two tables join: the condition of each step, inflated and dropped rows, and choices",
     handle: async (call) => encodeJoinPath(await askTool(call, "join_path", call.query)),
   }),
   jsonRoute("context.graph.retrieve", {
@@ -114,7 +114,7 @@ export const contextRoutes: Route[] = [
     handle: async (call) => {
       const { nodes, edges, truncated } = await tableGraph(contextOf(call).catalogue, call.query);
       return {
-        nodes,
+        nodes: nodes.map(({ rowsAre, ...node }) => ({ ...node, ...(rowsAre && { rows_are: rowsAre }) })),
         edges: edges.map(({ toColumns, ...edge }) => ({ ...edge, to_columns: toColumns })),
         truncated,
         box: BOX,
@@ -129,13 +129,15 @@ export const contextRoutes: Route[] = [
     summary: "Ask a database with one statement that only reads",
     handle: async (call) => {
       const { connection, sql, max_rows: maxRows, estimate_only: estimateOnly } = call.body;
-      return encodeAnswer(await askTool(call, "sql_query", { connection, sql, maxRows, estimateOnly }));
+      const started = performance.now();
+      const answer = encodeAnswer(await askTool(call, "sql_query", { connection, sql, maxRows, estimateOnly }));
+      return { ...answer, elapsed_ms: Math.round(performance.now() - started) };
     },
   }),
 ];
 
 function summarise(file: TableOutline): TableSummary {
-  const { connection, schema, table, type, rows = null, columnCount, joins = [] } = file;
+  const { connection, schema, table, type, rows = null, rowsAre, columnCount, joins = [] } = file;
   return {
     id: `${connection}/${schema}.${table}`,
     connection,
@@ -143,6 +145,7 @@ function summarise(file: TableOutline): TableSummary {
     table,
     type,
     rows,
+    ...(rowsAre && { rows_are: rowsAre }),
     description: described(file.descriptions),
     columns: columnCount,
     joins: joins.length,

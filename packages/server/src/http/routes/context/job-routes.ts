@@ -25,6 +25,14 @@ export const jobRoutes: Route[] = [
     summary: "Start a job; it goes on by itself",
     handle: async (call) => describe(await contextOf(call).jobRunner.start(call.body.kind, call.body.params)),
   }),
+  jsonRoute("jobs.plan", {
+    scope: "run",
+    at: "context",
+    extension: true,
+    longRunning: true,
+    summary: "Estimate what a scan or an ingest would read and cost; no model is asked and nothing is written",
+    handle: (call) => contextOf(call).plan(call.body.kind, call.body.params, call.signal),
+  }),
   jsonRoute("jobs.retrieve", {
     scope: "read",
     at: "context",
@@ -36,8 +44,7 @@ export const jobRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary:
-      "Cancel a job; whoever works on it stops within a second or so, and one whose holder has died ends with its lease",
+    summary: "Cancel a job. Its process stops within about a second; a job of a dead process ends with its lease",
     handle: async (call) => describe(await contextOf(call).jobRunner.cancel((await find(call)).id)),
   }),
   jsonRoute("jobs.events.list", {

@@ -20,7 +20,7 @@ export const memoryStoreRoutes: Route[] = [
   jsonRoute("memoryStores.create", {
     scope: "run",
     at: "context",
-    summary: "Create a memory store; what is in it is found by nobody else",
+    summary: "Create a memory store, private to its program",
     handle: async (call) => storeView(await storesOf(call).create(call.body)),
   }),
   jsonRoute("memoryStores.list", {

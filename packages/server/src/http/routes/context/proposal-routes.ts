@@ -1,26 +1,53 @@
-import { proposal, proposalSummary } from "@tandem/context";
-import { PROPOSAL_FILES, RequestError } from "@tandem/protocol";
+import { type HunkFilter, hunkGroup, proposal, proposalSummary } from "@tandem/context";
+import { type BodyOutput, PROPOSAL_FILES, type QueryOutput, RequestError } from "@tandem/protocol";
 import { contextOf } from "../../context-of.ts";
 import { jsonRoute, type Call, type Route } from "../../route.ts";
 import { wireEncoder } from "../../wire-encoder.ts";
 
 const encodeProposal = wireEncoder(proposal);
 const encodeSummary = wireEncoder(proposalSummary);
+const encodeGroup = wireEncoder(hunkGroup);
 
 const proposalsOf = (call: Pick<Call, "context">) => contextOf(call).context.proposals;
 
 /** A proposal with its first files, or those after the cursor. */
-async function pageOfProposal(call: Call, { limit = PROPOSAL_FILES, page }: { limit?: number; page?: string } = {}) {
+async function pageOfProposal(
+  call: Call,
+  { limit = PROPOSAL_FILES, page, ...criteria }: Partial<QueryOutput<"proposals.retrieve">> = {},
+) {
   const id = call.params["proposal_id"]!;
   if (page !== undefined && !/^\d{6}$/.test(page)) {
     throw new RequestError("invalid_request", "page: this cursor is not one of this list.", {
       fix: "Begin again without `page`.",
     });
   }
-  const found = await proposalsOf(call).page(id, { limit, ...(page !== undefined && { after: page }) });
+  const filter = Object.keys(criteria).length > 0 ? filterOf(criteria) : undefined;
+  const found = await proposalsOf(call).page(id, {
+    limit,
+    ...(page !== undefined && { after: page }),
+    ...(filter && { filter }),
+  });
   if (!found) throw new RequestError("not_found", `There is no proposal ${id}.`);
-  return { ...encodeProposal(found.proposal), next_page: found.next };
+  const { groups, next } = found;
+  return { ...encodeProposal(found.proposal), groups: groups.map(encodeGroup), next_page: next };
 }
+
+/** The filter of a URL. */
+const filterOf = ({ certain, ...criteria }: QueryOutput<"proposals.preview">): HunkFilter =>
+  readFilter({ ...criteria, ...(certain !== undefined && { certain: certain === "true" }) });
+
+const readFilter = ({
+  min_confidence: minConfidence,
+  ...rest
+}: NonNullable<BodyOutput<"proposals.accept">["filter"]>): HunkFilter => ({
+  ...rest,
+  ...(minConfidence !== undefined && { minConfidence }),
+});
+
+const choiceOf = ({ hunks, filter }: BodyOutput<"proposals.accept">) => ({
+  ...(hunks && { hunks }),
+  ...(filter && { filter: readFilter(filter) }),
+});
 
 /** Proposals for the context, and decisions under the token's name. */
 export const proposalRoutes: Route[] = [
@@ -47,13 +74,25 @@ export const proposalRoutes: Route[] = [
     summary: "Retrieve a proposal with its lines and what each rests on, some files at a time",
     handle: (call) => pageOfProposal(call, call.query),
   }),
+  jsonRoute("proposals.preview", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Count the open hunks of a proposal that a filter would accept, without a change",
+    handle: async (call) => {
+      const id = call.params.proposal_id;
+      const found = await proposalsOf(call).preview(id, filterOf(call.query));
+      if (!found) throw new RequestError("not_found", `There is no proposal ${id}.`);
+      return { ...found, groups: found.groups.map(encodeGroup) };
+    },
+  }),
   jsonRoute("proposals.accept", {
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Accept a proposal, or some hunks of it: they become a commit",
+    summary: "Accept a proposal, some hunks of it, or those that match a filter: they become a commit",
     handle: async (call) => {
-      await proposalsOf(call).accept(call.params.proposal_id, { hunks: call.body.hunks, by: call.token.name });
+      await proposalsOf(call).accept(call.params.proposal_id, { ...choiceOf(call.body), by: call.token.name });
       return pageOfProposal(call);
     },
   }),
@@ -61,9 +100,11 @@ export const proposalRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Reject a proposal, or some hunks of it: the same is not proposed again",
+    summary: "Reject a proposal, some hunks of it, or those that match a filter: the same is not proposed again",
     handle: async (call) => {
-      await proposalsOf(call).reject(call.params.proposal_id, { ...call.body, by: call.token.name });
+      const { reason } = call.body;
+      const choice = { ...choiceOf(call.body), ...(reason !== undefined && { reason }) };
+      await proposalsOf(call).reject(call.params.proposal_id, { ...choice, by: call.token.name });
       return pageOfProposal(call);
     },
   }),

@@ -7,7 +7,7 @@ export const fleetRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Say which processes there are, what waits for them, what they hold, and which quotas are used up",
+    summary: "Show processes, waiting work, held sessions and used-up quotas",
     handle: async ({ engine }) => engine.fleet.status(),
   }),
   jsonRoute("fleet.dead.list", {

@@ -12,9 +12,10 @@ export const tenantRoutes: Route[] = [
     at: "here",
     extension: true,
     summary: "Say which tenant this token belongs to, what it may take, and what it takes now",
-    handle: async ({ tenant, token, readUsage }) => ({
+    handle: async ({ tenant, token, health, readUsage }) => ({
       ...tenant,
       is_operator: tenant.id === DEFAULT_TENANT,
+      demo: health?.demo ?? false,
       scopes: [...token.scopes],
       ...((await readUsage?.()) ?? { quotas: NO_QUOTAS, use: null }),
     }),

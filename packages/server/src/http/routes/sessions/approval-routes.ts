@@ -7,7 +7,7 @@ export const approvalRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "List what waits for a person, over all sessions, or what has; the newest first",
+    summary: "List pending or resolved approvals of all sessions, newest first",
     handle: async ({ engine, query }) => {
       const { limit, page, status, session_id: session } = query;
       const { data, next } = await engine.approvals.list({

@@ -11,7 +11,7 @@ export const overviewRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "Stream all sessions and what waits for a person: a snapshot, then each change",
+    summary: "Stream all sessions and their pending approvals: a snapshot, then each change",
     handle: async ({ engine }, { open }) => {
       const stream = open();
       await writeFeed(engine.sessions.feed(stream.closed), stream);
@@ -23,11 +23,22 @@ export const overviewRoutes: Route[] = [
     extension: true,
     summary: "What sessions cost, by day (UTC) and agent",
     handle: async ({ engine, query }) => {
-      const to = query.to === undefined ? new Date() : new Date(query.to);
-      const from = query.from === undefined ? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS) : new Date(query.from);
-      if (from > to) throw new RequestError("invalid_request", "from: expected a time before `to`.");
-      const rows = await engine.sessions.usage({ from: from.toISOString(), to: to.toISOString() });
+      const rows = await engine.sessions.usage(spanOf(query));
       return { data: rows.map(({ agentId, ...row }) => ({ ...row, agent_id: agentId })) };
     },
   }),
+  jsonRoute("usage.models", {
+    scope: "read",
+    at: "here",
+    extension: true,
+    summary: "What sessions cost, by day (UTC) and model",
+    handle: async ({ engine, query }) => ({ data: await engine.sessions.modelUsage(spanOf(query)) }),
+  }),
 ];
+
+function spanOf(query: { from?: string | undefined; to?: string | undefined }): { from: string; to: string } {
+  const to = query.to === undefined ? new Date() : new Date(query.to);
+  const from = query.from === undefined ? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS) : new Date(query.from);
+  if (from > to) throw new RequestError("invalid_request", "from: expected a time before `to`.");
+  return { from: from.toISOString(), to: to.toISOString() };
+}

@@ -8,7 +8,7 @@ export const sessionEventRoutes: Route[] = [
   jsonRoute("sessions.events.list", {
     scope: "read",
     at: "here",
-    summary: "List the events of a session, oldest first; what waits for its turn comes last",
+    summary: "List the events of a session, oldest first; queued messages come last",
     handle: ({ engine, params, query, header }) =>
       listEvents(engine.sessions, {
         session: params.session_id,
