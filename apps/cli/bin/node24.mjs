@@ -1,17 +1,18 @@
-// Runs a script under Node 24, whatever Node started us. Plain JavaScript for Node 20: it is what runs
-// before anything newer can.
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { constants } from "node:os";
+// Runs a script under Node 24, also if an older Node started this process. Plain JavaScript for Node 20.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { constants, homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
 import { cleanStart, eraseInitialEnvironment } from "./clean-environment.mjs";
 
 export const WANTED_MAJOR = 24;
+/** The version that is installed for users of an older Node. Tests use the same one. */
+export const INSTALLED_VERSION = "24.21.0";
 const OLDEST_MAJOR = 20;
 
 export const currentMajor = () => Number(process.versions.node.split(".")[0]);
 
-/** One clear sentence instead of a syntax error from some dependency. */
+/** Prevents a syntax error from some dependency. */
 export function refuseOldNode() {
   if (currentMajor() >= OLDEST_MAJOR) return;
   console.error(
@@ -20,14 +21,43 @@ export function refuseOldNode() {
   process.exit(1);
 }
 
-/** The Node binary of the npm package `node`, looked up like any dependency of the file at `from`. */
+const ownFolder = () => join(process.env.TANDEM_HOME || join(homedir(), ".tandem"), "node");
+const binaryIn = (folder) =>
+  join(folder, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+
+/** The Node binary of the npm package `node`: a dependency of the file at `from`, or installed by `installNode24`. */
 export function findNode24(from) {
   for (let folder = dirname(from); ; folder = dirname(folder)) {
-    const candidate = join(folder, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
-    if (existsSync(candidate)) return candidate;
+    if (existsSync(binaryIn(folder))) return binaryIn(folder);
     if (folder === parse(folder).root) break;
   }
-  return currentMajor() >= WANTED_MAJOR ? process.execPath : undefined;
+  if (currentMajor() >= WANTED_MAJOR) return process.execPath;
+  return existsSync(binaryIn(ownFolder())) ? binaryIn(ownFolder()) : undefined;
+}
+
+/**
+ * Installs Node 24 into TANDEM_HOME, once. The package does not depend on it, because most users have Node 24 and it
+ * takes 190 MB. Returns undefined if that failed; npm has then printed why.
+ */
+export function installNode24() {
+  const folder = ownFolder();
+  console.error(
+    `Tandem runs on Node ${WANTED_MAJOR}; this is Node ${process.versions.node}. Installing Node ${WANTED_MAJOR} into ${folder} (once, 190 MB) …`,
+  );
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const manifest = { private: true, dependencies: { node: INSTALLED_VERSION }, allowScripts: { node: true } };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  const args = ["install", "--prefix", folder, "--ignore-scripts=false", "--no-audit", "--no-fund", "--loglevel=error"];
+  const npm = process.env.npm_execpath;
+  const [program, words] = npm ? [process.execPath, [npm, ...args]] : ["npm", args];
+  // npx passes its own settings to programs as variables, among them the folder that it installs into.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_config_(local_|global_)?prefix$|^npm_config_global$/i.test(name),
+    ),
+  );
+  const { status } = spawnSync(program, words, { cwd: folder, stdio: ["ignore", 2, 2], env });
+  return status === 0 && existsSync(binaryIn(folder)) ? binaryIn(folder) : undefined;
 }
 
 /** Becomes `node file …args`: same terminal, same signals, same exit code. */

@@ -4,27 +4,37 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mayShowCredentials, restoreEnvironment } from "./clean-environment.mjs";
-import { become, becomeClean, currentMajor, findNode24, refuseOldNode, WANTED_MAJOR } from "./node24.mjs";
+import {
+  become,
+  becomeClean,
+  currentMajor,
+  findNode24,
+  installNode24,
+  refuseOldNode,
+  WANTED_MAJOR,
+} from "./node24.mjs";
 
 /** Commands that host agents, whose commands could look at this process. */
 const HOSTING = new Set(["up", "run", "stdio", "acp"]);
 
 refuseOldNode();
+// `npx PACKAGE` opens the page at once: on the user's login, or as the demo without one.
+if (process.argv.length === 2 && process.env.npm_command === "exec") process.argv.push("up", "--demo", "if-needed");
 const isClean = restoreEnvironment();
 const args = process.argv.slice(2);
 const isHidden = !isClean && args.some((arg) => HOSTING.has(arg)) && mayShowCredentials();
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
-  // Answered by whatever Node is here: scripts ask this often, and it needs nothing else.
+  // Any Node can answer this, and scripts ask it often.
   console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
 } else if (currentMajor() >= WANTED_MAJOR && !isHidden) {
   await keepCompiledCode();
   await import("../src/main.ts");
 } else {
   const self = fileURLToPath(import.meta.url);
-  const node = currentMajor() >= WANTED_MAJOR ? process.execPath : findNode24(self);
+  const node = currentMajor() >= WANTED_MAJOR ? process.execPath : (findNode24(self) ?? installNode24());
   if (!node) {
     console.error(
-      `Tandem runs on Node ${WANTED_MAJOR}, which its npm package "node" provides; it is not installed. Run npm install in the project and try again.`,
+      `Tandem runs on Node ${WANTED_MAJOR}, and it could not be installed. Install it from https://nodejs.org and try again.`,
     );
     process.exit(1);
   }

@@ -62,6 +62,6 @@ export async function showReport({ stderr }: Invocation, report: CallReport): Pr
 
 function toRole(name: string): Role {
   const role = ROLES.find((role) => role === name);
-  if (!role) throw new TandemError("usage", `There is no role ${name}.`, { fix: `Use one of ${ROLES.join(", ")}.` });
+  if (!role) throw new TandemError("usage", `Unknown role ${name}.`, { fix: `Use one of ${ROLES.join(", ")}.` });
   return role;
 }

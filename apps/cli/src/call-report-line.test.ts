@@ -25,7 +25,7 @@ test("describes a call in one line", () => {
 
 test("includes noticeable waits and retries", () => {
   expect(describeReport({ ...report, waitedMs: 20_000, attempts: 2 })).toMatch(
-    / · 21\.2 s, 20\.0 s of it waiting · 2 tries$/,
+    / · 21\.2 s, including 20\.0 s of waiting · 2 tries$/,
   );
   expect(describeReport({ ...report, waitedMs: 80 })).not.toContain("waiting");
 });

@@ -15,7 +15,7 @@ export function describeReport(report: CallReport): string {
     PAYERS[payer],
     `${number(usage.inputTokens + cached)} in, ${number(usage.outputTokens)} out`,
     cost ? `$${cost.usd.toFixed(4)} at list price` : "price unknown",
-    seconds(latencyMs) + (waitedMs >= NOTICEABLE_MS ? `, ${seconds(waitedMs)} of it waiting` : ""),
+    seconds(latencyMs) + (waitedMs >= NOTICEABLE_MS ? `, including ${seconds(waitedMs)} of waiting` : ""),
     attempts > 1 ? `${attempts} tries` : "",
   ]
     .filter(Boolean)

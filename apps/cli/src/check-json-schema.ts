@@ -92,7 +92,7 @@ function checkReference(schema: Schema, at: string): string[] {
     return [`${at} must point into this file: #/$defs/…`];
   }
   const beside = Object.keys(schema).find((keyword) => keyword !== "$ref" && !ANNOTATIONS.has(keyword));
-  return beside ? [`${at} cannot stand beside ${beside}`] : [];
+  return beside ? [`${at} cannot be combined with ${beside}`] : [];
 }
 
 /** One line per location: the metaschema reports an error for each alternative of a value. */

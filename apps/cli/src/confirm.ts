@@ -9,13 +9,13 @@ export async function confirm(
   question: string,
 ): Promise<void> {
   if (!stdin.isTTY || !stderr.isTTY || json) {
-    throw new TandemError("usage", "There is no terminal to ask on.", { fix: "Add --yes if you are sure." });
+    throw new TandemError("usage", "There is no terminal for a confirmation.", { fix: "Add --yes if you are sure." });
   }
   const terminal = createInterface({ input: stdin, output: stderr });
   terminal.on("SIGINT", () => process.emit("SIGINT"));
   try {
     const answer = await terminal.question(`${what}${question} (y/n) `, { signal });
-    if (!/^y(es)?$/i.test(answer.trim())) throw new TandemError("declined", "Nothing was done.");
+    if (!/^y(es)?$/i.test(answer.trim())) throw new TandemError("declined", "Cancelled. Nothing was changed.");
   } finally {
     terminal.close();
   }

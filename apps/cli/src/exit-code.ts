@@ -2,14 +2,14 @@ import type { AuthCheck } from "@tandem/tandem/models";
 
 /** The exit codes, also shown in `tandem --help` and in the reference. */
 export const EXIT_CODES = {
-  ok: { code: 0, meaning: "done" },
-  failure: { code: 1, meaning: "it failed, and no line below says it better; or `tandem doctor` found a failure" },
-  usage: { code: 2, meaning: "wrong arguments, a wrong or missing tandem.yaml, an untrusted folder, a bad schema" },
-  auth: { code: 3, meaning: "the login or key is missing, expired, refused or without credit" },
-  later: { code: 4, meaning: "a quota is used up or the service is overloaded: try again later" },
-  network: { code: 5, meaning: "the service cannot be reached, or a deadline passed" },
-  answer: { code: 6, meaning: "the model's answer is not usable: refused, cut off, too long, or off the schema" },
-  unapproved: { code: 7, meaning: "a tool call needed an approval, and there was nobody to ask" },
+  ok: { code: 0, meaning: "success" },
+  failure: { code: 1, meaning: "other failure; or `tandem doctor` found a failure" },
+  usage: { code: 2, meaning: "wrong arguments, invalid or missing tandem.yaml, untrusted folder, invalid schema" },
+  auth: { code: 3, meaning: "login or key missing, expired, rejected or without credit" },
+  later: { code: 4, meaning: "quota exhausted or service overloaded: try again later" },
+  network: { code: 5, meaning: "service unreachable, or timeout" },
+  answer: { code: 6, meaning: "unusable model answer: refused, truncated, too long, or not matching the schema" },
+  unapproved: { code: 7, meaning: "a tool call needed approval, and there was no terminal to ask on" },
   interrupted: { code: 130, meaning: "Ctrl-C (143 after SIGTERM, 129 after SIGHUP)" },
 } as const;
 
@@ -52,6 +52,7 @@ const BY_ERROR_CODE: Record<string, ExitName> = {
   not_logged_in: "auth",
   auth_rejected: "auth",
   billing: "auth",
+  over_budget: "usage",
   rate_limited: "later",
   overloaded: "later",
   network: "network",

@@ -11,3 +11,11 @@ export function toCount(option: string, text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Math.min(Number(text), 500);
   throw new TandemError("usage", `${option} is ${JSON.stringify(text)}.`, { fix: "Give a number from 1 to 500." });
 }
+
+/** Parses a limit of at least 1. */
+export function toLimit(option: string, text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new TandemError("usage", `${option} is ${JSON.stringify(text)}.`, {
+    fix: "Give a whole number of at least 1.",
+  });
+}

@@ -17,10 +17,19 @@ export const LEVEL_CHOICES = ["trace", "debug", "info", "warn", "error", "fatal"
 export const DRIVER_CHOICES = ["sqlite", "postgres", "duckdb", "mysql"];
 export const MEMORY_SCOPE_CHOICES = ["user", "project", "agent"];
 export const PROPOSAL_STATE_CHOICES = ["open", "accepted", "partly", "rejected"];
-export const SEARCH_KIND_CHOICES = ["page", "memory", "table", "column", "value"];
+export const HUNK_KIND_CHOICES = ["structure", "key", "profile", "join", "description", "wiki", "memory"];
+export const HUNK_ORIGIN_CHOICES = ["person", "session", "source", "model", "data"];
+export const SEARCH_KIND_CHOICES = ["page", "memory", "table", "column", "value", "chunk"];
 export const JOB_STATE_CHOICES = ["queued", "running", "interrupted", "done", "partly", "failed", "cancelled"];
 export const RULE_ACTION_CHOICES = ["allow", "ask", "deny"];
 export const EFFORT_CHOICES = ["low", "medium", "high", "xhigh", "max"];
-export const MODE_CHOICES = ["default", "acceptEdits", "plan", "bypassPermissions"];
-export const MCP_CLIENTS = ["claude-code", "cursor", "vscode", "zed"] as const;
+/** Permission modes as users write them, and as Claude Code and the API name them. */
+export const WIRE_MODES: Readonly<Record<string, string>> = {
+  ask: "default",
+  "accept-edits": "acceptEdits",
+  plan: "plan",
+  "bypass-permissions": "bypassPermissions",
+};
+export const MODE_CHOICES = Object.keys(WIRE_MODES);
+export const MCP_CLIENTS = ["claude-code", "claude-desktop", "cursor", "vscode", "codex", "opencode", "zed"] as const;
 export type McpClient = (typeof MCP_CLIENTS)[number];

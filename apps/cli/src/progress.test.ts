@@ -21,7 +21,7 @@ describe("a countdown", () => {
   test("is shown with a wait", () => {
     const until = new Date(125_000);
     expect(describeWait({ reason: "quota", until, attempt: 2 }, 0)).toMatch(
-      /^The quota is used up.*: 2m 5s left \(until .*\), try 2$/,
+      /^Quota exhausted.*: 2m 5s left \(until .*\), try 2$/,
     );
   });
 });
@@ -59,6 +59,6 @@ describe("progress", () => {
     progress.wait({ reason: "concurrency", attempt: 1 });
     expect(text()).toBe("");
     progress.wait({ reason: "overloaded", until: new Date(Date.now() + 60_000), attempt: 2 });
-    expect(text()).toMatch(/^The service is overloaded; .* left .*try 2\n$/);
+    expect(text()).toMatch(/^Service overloaded; .* left .*try 2\n$/);
   });
 });

@@ -3,6 +3,8 @@ import { styleFor } from "./terminal.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 100;
+/** Between two lines of a log. */
+const LINE_MS = 3_000;
 const CLEAR_LINE = "\r\u001b[2K";
 
 /** A wait to show. The runtime's `Wait` has this shape. */
@@ -13,8 +15,8 @@ export interface ShownWait {
 }
 
 /**
- * Shows progress on stderr: an animated line on a terminal, one line per wait elsewhere, one JSON object per wait with
- * `--json`. Disposing clears the line.
+ * Shows progress on stderr: an animated line on a terminal, one line per wait and every few seconds elsewhere, as JSON
+ * objects with `--json`. Disposing clears the line.
  */
 export class Progress implements Disposable {
   readonly #invocation: Pick<Invocation, "stderr" | "json">;
@@ -23,6 +25,7 @@ export class Progress implements Disposable {
   #label: string;
   #wait: ShownWait | undefined;
   #frame = 0;
+  #lineAt = Date.now();
 
   constructor(invocation: Pick<Invocation, "stderr" | "json">, label: string) {
     this.#invocation = invocation;
@@ -35,6 +38,15 @@ export class Progress implements Disposable {
   label(label: string): void {
     this.#label = label;
     this.#wait = undefined;
+  }
+
+  /** A step within a long stage. Without a terminal it prints a line from time to time, so that a log shows movement. */
+  step(label: string, progress: { stage: string; done: number; total: number | null }): void {
+    this.label(label);
+    const { json, stderr } = this.#invocation;
+    if (this.#timer || Date.now() - this.#lineAt < LINE_MS) return;
+    this.#lineAt = Date.now();
+    stderr.write(`${json ? JSON.stringify({ progress }) : label}\n`);
   }
 
   /** A wait ends at its own end or with the next label or wait. */
@@ -61,13 +73,13 @@ export class Progress implements Disposable {
 }
 
 const REASONS: Record<string, string> = {
-  quota: "The quota is used up; waiting for its reset",
-  overloaded: "The service is overloaded; waiting to try again",
-  transient: "That failed; waiting to try again",
+  quota: "Quota exhausted; waiting for its reset",
+  overloaded: "Service overloaded; waiting to retry",
+  transient: "Request failed; waiting to retry",
   concurrency: "Waiting for other calls to finish",
 };
 
-/** `The quota is used up; waiting for its reset: 2m 5s left (until 14:05:00), try 2`. */
+/** `Quota exhausted; waiting for its reset: 2m 5s left (until 14:05:00), try 2`. */
 export function describeWait({ reason, until, attempt }: ShownWait, now: number): string {
   const text = REASONS[reason] ?? `Waiting (${reason})`;
   const left = until ? `: ${countdown(until.getTime() - now)} left (until ${until.toLocaleTimeString()})` : "";

@@ -21,6 +21,6 @@ export async function* readLines(
 }
 
 export const cannotRead = (path: string) => (cause: NodeJS.ErrnoException) => {
-  const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
+  const reason = cause.code === "ENOENT" ? "it does not exist" : `${cause.code}`;
   throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
 };

@@ -10,8 +10,7 @@ const LONGEST = 32 * 1024 * 1024;
 const STANDARD_INPUT = "-";
 
 /** The rule of `readPrompt`, for the help of commands. */
-export const STDIN_RULE =
-  "the prompt; standard input is added to it, or is it. A pipe that stays silent for a second is left out; `-` waits for it";
+export const STDIN_RULE = "prompt; stdin is added to it. A pipe without data for a second is ignored; `-` waits for it";
 
 /**
  * Reads the prompt from the arguments and then from a file or pipe. Does not read from a terminal or `/dev/null`. With a
@@ -25,7 +24,7 @@ export async function readPrompt(invocation: Invocation, given: readonly string[
   const piped = source === "none" ? "" : await readAll(invocation, isOptional);
   const prompt = [words.join(" "), piped].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "") {
-    throw new TandemError("usage", "There is no prompt.", {
+    throw new TandemError("usage", "The prompt is missing.", {
       fix: `Give it as an argument, tandem ${command} "…", or pipe it in.`,
     });
   }
@@ -65,7 +64,7 @@ async function readAll({ stdin, stderr, signal, json }: Invocation, isOptional: 
       size += chunk.length;
       if (size > LONGEST) {
         throw new TandemError("usage", `Standard input is longer than ${LONGEST / 1024 / 1024} MB.`, {
-          fix: "Shorten it; no model takes that much.",
+          fix: "Shorten it: no model accepts that much.",
         });
       }
     }
@@ -73,12 +72,12 @@ async function readAll({ stdin, stderr, signal, json }: Invocation, isOptional: 
     if (signal.aborted) throw new TandemError("aborted", "Interrupted.", { cause: error });
     if (!silence.signal.aborted) throw error;
     if (isOptional) {
-      const warning = "Standard input stayed silent, so it was left out. Add - to wait for it.";
+      const warning = "Standard input had no data and was ignored. Add - to wait for it.";
       stderr.write(`${json ? JSON.stringify({ warning }) : warning}\n`);
       return "";
     }
-    throw new TandemError("usage", `Nothing came on standard input within ${FIRST_BYTE_DEADLINE_MS / 1000} s.`, {
-      fix: "Pipe something in, or add < /dev/null where nothing is meant to be.",
+    throw new TandemError("usage", `No data on standard input within ${FIRST_BYTE_DEADLINE_MS / 1000} s.`, {
+      fix: "Pipe data in, or add < /dev/null to read nothing.",
     });
   } finally {
     clearTimeout(notice);

@@ -66,7 +66,7 @@ describe("an unusable schema is one clear error", () => {
     ["must point into this file", { type: "object", properties: { a: { $ref: "https://example.com" } } }],
     ["Reference not found", { type: "object", properties: { a: { $ref: "#/$defs/missing" } }, $defs: {} }],
     [
-      "cannot stand beside minLength",
+      "cannot be combined with minLength",
       { type: "object", properties: { a: { $ref: "#/$defs/b", minLength: 1 } }, $defs: { b: {} } },
     ],
   ])("%s", async (message, json) => {

@@ -19,7 +19,7 @@ export async function readJsonSchema(cwd: string, pathOrJson: string): Promise<R
 
 async function readJson(cwd: string, path: string, flag: string): Promise<unknown> {
   const source = await readFile(resolve(cwd, path), "utf8").catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
+    const reason = cause.code === "ENOENT" ? "it does not exist" : `${cause.code}`;
     throw badSchema(`Cannot read the schema ${path}: ${reason}.`, `Check the path after ${flag}.`, cause);
   });
   return parseJson(source, path);
@@ -29,7 +29,7 @@ function parseJson(source: string, name: string): unknown {
   try {
     return JSON.parse(source);
   } catch (cause) {
-    throw badSchema(`The schema ${name} is not valid JSON: ${(cause as Error).message}.`, "Correct it.", cause);
+    throw badSchema(`The schema ${name} is not valid JSON: ${(cause as Error).message}.`, "Fix the schema.", cause);
   }
 }
 
@@ -39,7 +39,7 @@ export async function toZod(json: unknown, path: string): Promise<z.ZodType> {
   if (problems.length > 0) {
     const all =
       problems.length === 1 ? ` ${problems[0]}.` : `\n${problems.map((problem) => `  ${problem}`).join("\n")}`;
-    throw badSchema(`The schema ${path} is not usable:${all}`, "Correct it.");
+    throw badSchema(`The schema ${path} is not usable:${all}`, "Fix the schema.");
   }
   try {
     const { $schema, $defs } = json as { $schema?: unknown; $defs?: unknown };
@@ -48,11 +48,11 @@ export async function toZod(json: unknown, path: string): Promise<z.ZodType> {
     const schema = z.fromJSONSchema(json as z.core.JSONSchema.JSONSchema, { defaultTarget });
     if (z.toJSONSchema(schema, { target: "draft-7", io: "input" }).type === "object") return schema;
   } catch (cause) {
-    throw badSchema(`The schema ${path} is not usable: ${(cause as Error).message}.`, "Correct it.", cause);
+    throw badSchema(`The schema ${path} is not usable: ${(cause as Error).message}.`, "Fix the schema.", cause);
   }
   throw badSchema(
     `The schema ${path} does not describe an object at its root.`,
-    'Begin with {"type": "object", "properties": {…}}; wrap a list as one of the properties.',
+    'Start with {"type": "object", "properties": {…}}; wrap a list as one of the properties.',
   );
 }
 

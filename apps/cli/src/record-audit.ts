@@ -9,6 +9,6 @@ export async function recordAudit(invocation: Invocation, note: Omit<AuditNote, 
     await using store = await openStore(invocation, await openProjectOrDefaults(invocation));
     await store.audit.append([{ ...note, actor: localActor() }]);
   } catch (error) {
-    if (invocation.debug) invocation.stderr.write(`Not in the audit: ${String(error)}\n`);
+    if (invocation.debug) invocation.stderr.write(`Could not write to the audit log: ${String(error)}\n`);
   }
 }

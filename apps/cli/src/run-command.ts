@@ -1,9 +1,10 @@
 import { type Command, CommanderError } from "commander";
 import manifest from "../package.json" with { type: "json" };
+import { resolveAliases, wordPositions } from "./aliases.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import type { Interrupt } from "./interrupt.ts";
 import type { Invocation } from "./invocation.ts";
-import { createProgram } from "./program.ts";
+import { addDefaultSubcommand, createProgram } from "./program.ts";
 
 const { version } = manifest;
 
@@ -13,37 +14,39 @@ export interface CommandProcess extends Pick<Invocation, "cwd" | "env" | "stdin"
 }
 
 /** Runs one `tandem` command and resolves with its exit code. */
-export async function runCommand(args: readonly string[], process: CommandProcess): Promise<number> {
+export async function runCommand(given: readonly string[], process: CommandProcess): Promise<number> {
   const { stdout, stderr, interrupt } = process;
+  const { args: named, notices } = resolveAliases(given);
+  // With --json, stderr has JSON only.
+  const json = given.includes("--json") || /--output-format[ =](stream-)?json/.test(given.join(" "));
+  if (!json) for (const notice of notices) stderr.write(`${notice}\n`);
+  const isHelp = named[wordPositions(named)[0] ?? -1] === "help";
   let exitCode: number | undefined;
   const program = await createProgram(
     version,
     async (command, action) => {
-      exitCode = (await action(invocationOf(command, process))) ?? undefined;
+      exitCode = (await action(await inDemoHome(command, invocationOf(command, process)))) ?? undefined;
     },
-    [...args],
+    isHelp ? "all" : named,
   );
-  program.exitOverride();
+  const args = addDefaultSubcommand(program, named);
+  let failed = program;
   for (const command of withSubcommands(program)) {
-    const writeOut = (text: string): void => void stdout.write(text);
-    const writeErr = (text: string): void => void stderr.write(text);
-    command.exitOverride().configureOutput({ writeOut, writeErr, outputError: () => {} });
+    const write = (text: string): void => void stdout.write(text);
+    command.exitOverride().configureOutput({ writeOut: write, writeErr: write, outputError: () => (failed = command) });
   }
   try {
-    if (args.length === 0) program.outputHelp();
+    if (args.length === 0 || isHelp) program.outputHelp();
     else await program.parseAsync(args, { from: "user" });
     // A command's own exit code takes precedence over the signal: a server that was told to stop succeeded.
     return exitCode ?? interrupt.exitCode() ?? EXIT_CODES.ok.code;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return EXIT_CODES.ok.code;
     // A group without a subcommand has printed its help.
-    if (error instanceof CommanderError && error.code === "commander.help") return EXIT_CODES.usage.code;
+    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) {
+      return EXIT_CODES.ok.code;
+    }
     const { reportError } = await import("./report-error.ts");
-    const code = await reportError(error, {
-      json: args.includes("--json") || /--output-format[ =](stream-)?json/.test(args.join(" ")),
-      debug: args.includes("--debug"),
-      stderr,
-    });
+    const code = await reportError(error, { json, debug: args.includes("--debug"), stderr, command: failed });
     return interrupt.exitCode() ?? code;
   }
 }
@@ -63,6 +66,21 @@ function invocationOf(command: Command, { interrupt, ...process }: CommandProces
     json: options.json ?? false,
     debug: options.debug ?? false,
   };
+}
+
+/** Commands on the context use the demo's store in the demo's folder: the user's home does not know that context. */
+async function inDemoHome(command: Command, invocation: Invocation): Promise<Invocation> {
+  if (!invocation.cwd.includes("-demo") || !CONTEXT_COMMANDS.has(groupOf(command))) return invocation;
+  const { demoVariables } = await import("./demo/seed/demo-home.ts");
+  return { ...invocation, env: await demoVariables(invocation) };
+}
+
+const CONTEXT_COMMANDS: ReadonlySet<string> = new Set(["context", "connections"]);
+
+/** The first word of the command. */
+function groupOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? groupOf(parent) : command.name();
 }
 
 function withSubcommands(command: Command): Command[] {

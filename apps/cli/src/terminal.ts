@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from "node:util";
+import { asCalled } from "./called-as.ts";
 
 type Stream = NodeJS.WriteStream;
 type Paint = (text: string) => string;
@@ -6,10 +7,12 @@ type Paint = (text: string) => string;
 /** Colours of a stream. None without a terminal or with NO_COLOR. */
 export interface Style {
   bold: Paint;
+  /** For hints: `tandem COMMAND` is written as it was called. */
   dim: Paint;
   good: Paint;
   warn: Paint;
   bad: Paint;
+  /** For commands to copy, which are written as `tandem` was called. */
   accent: Paint;
 }
 
@@ -18,13 +21,15 @@ export function styleFor(stream: Stream): Style {
     (format: Parameters<typeof styleText>[0]): Paint =>
     (text) =>
       styleText(format, text, { stream });
+  const dim = paint("dim");
+  const accent = paint("cyan");
   return {
     bold: paint("bold"),
-    dim: paint("dim"),
+    dim: (text) => dim(asCalled(text)),
     good: paint("green"),
     warn: paint("yellow"),
     bad: paint("red"),
-    accent: paint("cyan"),
+    accent: (text) => accent(asCalled(text)),
   };
 }
 
@@ -79,3 +84,7 @@ export function wrap(text: string, width: number): string[] {
 
 /** The output width: that of the terminal, else unlimited. */
 export const widthOf = (stream: Stream): number => (stream.isTTY ? Math.max(40, stream.columns) : Infinity);
+
+/** A dim line about the command itself. On a terminal it replaces a status line that is being shown. */
+export const noteLine = (stream: Stream, text: string): string =>
+  `${stream.isTTY ? "\r\u001b[2K" : ""}${styleFor(stream).dim(text)}\n`;

@@ -1,6 +1,8 @@
 import { TandemError } from "@tandem/protocol";
 import { hasContext, openStore } from "@tandem/tandem/compose";
 import { type OpenedContext, serveContext } from "@tandem/tandem/context";
+import type { Project } from "@tandem/tandem/config";
+import type { Store } from "@tandem/storage";
 import type { Invocation } from "./invocation.ts";
 import { openProject } from "@tandem/tandem/project";
 
@@ -8,13 +10,13 @@ import { openProject } from "@tandem/tandem/project";
 export async function withKnowledge<T>(
   invocation: Invocation,
   command: string,
-  work: (knowledge: OpenedContext) => Promise<T>,
+  work: (knowledge: OpenedContext, parts: { project: Project; store: Store }) => Promise<T>,
 ): Promise<T> {
   const project = await openProject(invocation);
   if (!hasContext(project)) {
     throw new TandemError(
       "not_found",
-      `${project.displayPath} names no databases and no sources: nothing is known here.`,
+      `${project.displayPath} has no connections and no sources, so there is no context.`,
       { fix: "Add a database: tandem connections add shop shop.sqlite" },
     );
   }
@@ -25,7 +27,7 @@ export async function withKnowledge<T>(
     },
   };
   await using knowledge = await serveContext(invocation, project, store, { command, log });
-  return await work(knowledge);
+  return await work(knowledge, { project, store });
 }
 
 /** Runs a context tool and returns text and structured output. */

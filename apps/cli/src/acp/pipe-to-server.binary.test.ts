@@ -24,7 +24,7 @@ test("a running server is the editor's agent, also after a restart; without one,
   expect(JSON.stringify(await listed.json())).toContain(sessionId);
 
   await first.stop();
-  await expect(editor.ask("session/prompt", { sessionId, prompt })).rejects.toThrow(/not up any more.*tandem up/);
+  await expect(editor.ask("session/prompt", { sessionId, prompt })).rejects.toThrow(/has stopped.*tandem up/);
 
   await using _ = await machine.up();
   expect(await editor.ask("session/prompt", { sessionId, prompt })).toMatchObject({ stopReason: "end_turn" });

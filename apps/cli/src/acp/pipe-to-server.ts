@@ -27,8 +27,8 @@ export async function pipeToServer(
 async function find(invocation: Invocation, project: Project, { agent }: { agent?: string }) {
   const server = await serverFor(invocation, project, invocation.cwd);
   if (!server) {
-    throw new TandemError("network", "The Tandem server that this editor was using is not up any more.", {
-      fix: "Start it again with `tandem up`, or start the agent again to go on without it.",
+    throw new TandemError("network", "The Tandem server that this editor used has stopped.", {
+      fix: "Start it with `tandem up`, or restart the agent to continue without it.",
     });
   }
   return { ...(await serverAccess(server)), query: { ...(agent && { agent }) } };

@@ -170,7 +170,7 @@ async function createAgent(stage: AcpStage, name: string, more: object): Promise
   const path = join(stage.project, `${name}.json`);
   const tools = [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }];
   await writeFile(path, JSON.stringify({ name, model: "sonnet", tools, ...more }));
-  return (JSON.parse(await stage.run("agents", "create", "--file", path, "--json")) as { id: string }).id;
+  return (JSON.parse(await stage.run("agents", "add", "--file", path, "--json")) as { id: string }).id;
 }
 
 test("a subagent's calls belong to the call that started it, or to a session of their own", async () => {

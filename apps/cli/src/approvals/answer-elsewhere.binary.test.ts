@@ -42,7 +42,7 @@ test("another command answers an editor's approval: the request is withdrawn and
 
   const id = await pending(machine);
   const { code, stdout, stderr } = await machine.run(["approvals", "allow", id]);
-  expect(stderr).toMatch(/^The agent goes on in tandem acp on \S+ \(pid \d+\)\.\n$/);
+  expect(stderr).toMatch(/^The agent continues in tandem acp on \S+ \(pid \d+\)\.\n$/);
   expect(stdout).toMatch(/answer\s+allowed by/);
   expect(code).toBe(0);
 
@@ -65,7 +65,7 @@ test("the same with a stdio host", async () => {
 
   const id = await pending(machine);
   const { code, stderr } = await machine.run(["approvals", "deny", id, "--message", "Not today."]);
-  expect(stderr).toMatch(/^The agent goes on in tandem stdio on \S+ \(pid \d+\)\.\n$/);
+  expect(stderr).toMatch(/^The agent continues in tandem stdio on \S+ \(pid \d+\)\.\n$/);
   expect(code).toBe(0);
 
   const said = await host.event(stream, ({ type }) => type === "agent.message");
@@ -78,11 +78,11 @@ test("the same while `tandem run` asks on a terminal", async () => {
   const child = machine.start(["run", "Write it."], { wrapper: ["python3", "-c", ON_A_TERMINAL] });
   const outcome = outcomeOf(child);
   const { code, stderr } = await machine.run(["approvals", "allow", await pending(machine)]);
-  expect(stderr).toMatch(/^The agent goes on in tandem run on \S+ \(pid \d+\)\.\n$/);
+  expect(stderr).toMatch(/^The agent continues in tandem run on \S+ \(pid \d+\)\.\n$/);
   expect(code).toBe(0);
 
   const run = await outcome;
-  expect(run.stdout).toContain("Somebody has answered elsewhere.");
+  expect(run.stdout).toContain("Answered in another client.");
   expect(run.stdout).toContain("It is there.");
   expect(run.code).toBe(0);
 });

@@ -11,7 +11,7 @@ export function readAnswers({ input }: Approval, words: readonly string[]): Reco
   for (const word of words) {
     const [, name, answer] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (name === undefined || answer === undefined) {
-      throw new TandemError("usage", `${JSON.stringify(word)} does not say which question it answers.`, {
+      throw new TandemError("usage", `${JSON.stringify(word)} does not name the question that it answers.`, {
         fix: `Write NAME=ANSWER; the questions are ${questions.map((q) => q.header ?? q.question).join(", ")}.`,
       });
     }

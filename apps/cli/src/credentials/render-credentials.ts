@@ -4,13 +4,13 @@ import { printable, table, wrap, type Style } from "../terminal.ts";
 import type { TandemUse } from "@tandem/tandem/health";
 
 const PAYS: Record<CredentialPayer, string> = {
-  subscription: "the Claude subscription pays",
-  api_account: "the API key's account pays",
-  gateway: "whoever is behind that address bills",
-  cloud: "the cloud account pays",
-  helper: "the account of the helper's key pays",
-  undecided: "the service decides who pays",
-  nobody: "nobody pays",
+  subscription: "billed to the Claude subscription",
+  api_account: "billed to the API key's account",
+  gateway: "billed by the service at that address",
+  cloud: "billed to the cloud account",
+  helper: "billed to the account of the helper's key",
+  undecided: "billing depends on the service",
+  nobody: "not billed",
 };
 
 /** Renders the report. It contains no secret values. */
@@ -41,10 +41,10 @@ export function renderCredentials(
     bold("Found"),
     ...(places.length > 0 ? table(places) : [dim("  no credential for Claude")]),
     "",
-    ...(notices.length > 0 ? [bold("To look at"), ...notices, ""] : []),
+    ...(notices.length > 0 ? [bold("Warnings"), ...notices, ""] : []),
     bold("Used"),
     ...table([
-      ["  Claude Code by itself", ...ofClaudeCode(report, style, short)],
+      ["  Claude Code alone", ...ofClaudeCode(report, style, short)],
       ...uses.map((use) => [`  Tandem, for ${use.for}`, ...ofTandem(use, report, style, short)]),
     ]),
     "",
@@ -57,7 +57,7 @@ export function renderCredentials(
 /** Tandem uses only the credential that the config names. */
 function stateOf({ state, login }: CredentialPlace, isUsed: boolean, { good, warn, bad, dim }: Style): string {
   if (state !== "found") return bad(state);
-  if (login?.expired) return login.renewable ? warn("ran out") : bad("expired");
+  if (login?.expired) return login.renewable ? warn("expired") : bad("expired");
   return isUsed ? good("used") : dim("ignored");
 }
 
@@ -67,8 +67,8 @@ function describe({ detail, login }: CredentialPlace): string {
   return [
     login.plan ?? "unknown plan",
     until && `${login.expired ? "since" : "until"} ${until}`,
-    login.renewable ? "renews itself" : "does not renew itself",
-    login.scopes.includes("user:inference") ? undefined : "may not make requests",
+    login.renewable ? "renews automatically" : "does not renew automatically",
+    login.scopes.includes("user:inference") ? undefined : "has no permission for requests",
   ]
     .filter(Boolean)
     .join(", ");
@@ -92,9 +92,9 @@ function ofTandem(
   short: (text: string) => string,
 ): string[] {
   const why = `(${short(because)})`;
-  if (state === "none_needed") return [dim("nothing"), dim(`no backend is chosen ${why}`)];
+  if (state === "none_needed") return [dim("nothing"), dim(`no backend configured ${why}`)];
   if (state === "absent") return [source ? `${short(source)}, ${bad("absent")}` : bad("no login"), dim(why)];
   if (state === "expired") return [`${short(source ?? "")}, ${bad("expired")}`, dim(`log in again ${why}`)];
   const isKeyOfLogin = payer === "claude_login" && login.payer === "api_account";
-  return [short(source ?? ""), dim(`${isKeyOfLogin ? "your Console account" : PAYERS[payer]} pays ${why}`)];
+  return [short(source ?? ""), dim(`billed to ${isKeyOfLogin ? "your Console account" : PAYERS[payer]} ${why}`)];
 }

@@ -6,6 +6,7 @@ const TOOLS = new Set(["Glob", "Read", "Write", "Edit", "Bash", "AskUserQuestion
 const turn = (ask: string, steps: Step[] = [], change: Partial<DemoTurn> = {}): DemoTurn => ({
   ask,
   steps,
+  replies: steps.length,
   offers: (tool) => TOOLS.has(tool),
   searchTool: undefined,
   folder: "/project",
@@ -83,7 +84,7 @@ test("asks a question, and answers from the context if there is one", () => {
   expect(calls(turn("Ask me a question."))[0]?.[0]).toBe("AskUserQuestion");
   const about = "What does the context say about orders?";
   expect(calls(turn(about, [], { searchTool: "mcp__x__context_search" }))).toEqual([
-    ["mcp__x__context_search", { query: about }],
+    ["mcp__x__context_search", { query: "orders" }],
   ]);
 });
 

@@ -31,7 +31,7 @@ const listFolder: Skill = {
   isAsked: (turn) => /\b(folder|directory|files?|list|ls)\b/i.test(turn.ask),
   play(turn) {
     const last = lastOf(turn);
-    if (!last) return reply([text("I look at what is in this folder."), toolUse("Glob", { pattern: "*" })]);
+    if (!last) return reply([text("I will list the files in this folder."), toolUse("Glob", { pattern: "*" })]);
     return last.isError ? stopped(last) : text(listing(last.result));
   },
 };
@@ -59,13 +59,12 @@ const writeFile: Skill = {
     const path = pathOf(turn, file);
     const last = lastOf(turn);
     const write = toolUse("Write", { file_path: path, content: `${contentOf(turn.ask, file)}\n` });
-    if (!last) return reply([text(`I write ${file}. It changes your folder, so you are asked first.`), write]);
+    if (!last)
+      return reply([text(`I will write ${file}. This changes your folder, so it needs your approval.`), write]);
     if (last.tool === "Read") return last.isError ? stopped(last) : write;
     // Claude Code overwrites only files that the model has read.
     if (last.isError && /not been read/i.test(last.result)) return toolUse("Read", { file_path: path });
-    return last.isError
-      ? stopped(last)
-      : text(`I wrote ${file}. Changes shows the difference, and a rewind undoes it.`);
+    return last.isError ? stopped(last) : text(`I wrote ${file}. See it under Changes; a rewind undoes it.`);
   },
 };
 
@@ -112,7 +111,7 @@ const runCommand: Skill = {
     if (last) return last.isError ? stopped(last) : text(`It printed: ${shown(last.result) || "nothing"}`);
     const command = /`([^`]+)`/.exec(turn.ask)?.[1] ?? "echo Hello from the demo agent";
     return reply([
-      text("The command runs on this machine, so you are asked first unless a rule allows it."),
+      text("The command runs on this machine, so it needs your approval unless a rule allows it."),
       toolUse("Bash", { command, description: "Run what was asked for" }),
     ]);
   },
@@ -140,10 +139,18 @@ const askContext: Skill = {
   isAsked: (turn) => /\b(context|tables?|joins?|wiki|database)\b/i.test(turn.ask),
   play(turn) {
     const last = lastOf(turn);
-    if (last) return last.isError ? stopped(last) : text(`The context says:\n\n${shown(last.result)}`);
-    return reply([text("I look it up in the context."), toolUse(turn.searchTool!, { query: turn.ask })]);
+    if (last)
+      return last.isError ? stopped(last) : text(`I found this in the context:\n\n${shown(unquoted(last.result))}`);
+    return reply([text("I will search the context."), toolUse(turn.searchTool!, { query: searchWords(turn.ask) })]);
   },
 };
+
+/** The answer without the element that quotes it for a model. */
+const unquoted = (result: string): string => result.replaceAll(/^<\/?result-\w+>$/gm, "");
+
+/** The subject of a request: "Search the context for refunds" asks about refunds. */
+const searchWords = (ask: string): string =>
+  /\b(?:for|about|on|of)\s+(.+?)[.?!]*$/i.exec(ask.trim())?.[1] ?? ask.trim();
 
 const PLAN = "# Plan\n\n1. Write `hello.txt` with a greeting.\n2. Show the difference.\n";
 

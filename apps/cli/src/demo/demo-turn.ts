@@ -11,6 +11,8 @@ export interface Step {
 export interface DemoTurn {
   ask: string;
   steps: readonly Step[];
+  /** The number of model responses so far. */
+  replies: number;
   offers: (tool: string) => boolean;
   /** The tool that searches the context, if the session has one. */
   searchTool: string | undefined;
@@ -22,11 +24,12 @@ export interface DemoTurn {
 
 export function readTurn(request: ModelRequest): DemoTurn {
   const { messages, toolNames } = request;
-  const start = messages.findLastIndex(
-    ({ role, content }) => role === "user" && content.every(({ type }) => type !== "tool_result"),
-  );
   const texts = messages.map(({ content }) => content.flatMap(({ text }) => (typeof text === "string" ? [text] : [])));
-  const ask = (texts[start] ?? []).filter((text) => !text.startsWith("<system-reminder>")).join("\n");
+  const asks = texts.map((each) => each.map(withoutReminders).join("\n").trim());
+  const start = messages.findLastIndex(
+    ({ role, content }, index) =>
+      role === "user" && asks[index] !== "" && content.every(({ type }) => type !== "tool_result"),
+  );
   const prompt = [request.system, ...texts.flat()].join("\n");
   const names = new Map(
     messages
@@ -41,14 +44,19 @@ export function readTurn(request: ModelRequest): DemoTurn {
     }),
   );
   return {
-    ask: ask.trim(),
+    ask: asks[start] ?? "",
     steps,
+    replies: messages.slice(start + 1).filter(({ role }) => role === "assistant").length,
     offers: (tool) => toolNames.includes(tool),
     searchTool: toolNames.find((name) => name.endsWith("context_search")),
-    folder: /working directory: (.+)/i.exec(prompt)?.[1]?.trim(),
+    // A fork has the environment of the session that it came from before its own.
+    folder: [...prompt.matchAll(/working directory: (.+)/gi)].at(-1)?.[1]?.trim(),
     planFile: /\S*plans\/[\w-]+\.md/.exec(texts.slice(start).flat().join("\n"))?.[0],
   };
 }
+
+/** Claude Code adds reminders to messages, also in messages of their own. */
+const withoutReminders = (text: string): string => text.replaceAll(/<system-reminder>.*?<\/system-reminder>/gs, "");
 
 function resultText(content: unknown): string {
   if (typeof content === "string") return content;

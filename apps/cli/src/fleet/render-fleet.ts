@@ -10,12 +10,12 @@ export function renderFleet(status: FleetStatus, style: Style, now = Date.now())
   const { workers, queue, leases, limits, throughput, dead } = status;
   const live = workers.filter(({ state }) => state !== "gone");
   const lines = [
-    ...(live.length === 0 ? [warn("Nothing is up on this database."), dim("  Start it: tandem up"), ""] : []),
+    ...(live.length === 0 ? [warn("No server or worker uses this database."), dim("  Start one: tandem up"), ""] : []),
     ...section(bold("Workers"), table(workers.map((worker) => workerRow(worker, style)))),
     ...section(bold("Waiting"), waitingLines(status, style)),
   ];
   const turns = `${throughput.turns_per_minute} a minute`;
-  const abandoned = leases.abandoned > 0 ? warn(`  ${leases.abandoned} to be taken over`) : "";
+  const abandoned = leases.abandoned > 0 ? warn(`  ${leases.abandoned} to take over`) : "";
   lines.push(
     ...table([
       [bold("Turns"), `${turns}  ${dim(sparkline(throughput.minutes))} ${dim("last ten minutes")}`],
@@ -29,23 +29,23 @@ export function renderFleet(status: FleetStatus, style: Style, now = Date.now())
       `until ${localTime(resets)} ${dim(`(${within(Date.parse(resets) - now)})`)}`,
       dim(`as ${printable(by)} learned`),
     ]);
-    lines.push("", ...section(bold("Quotas used up"), table(rows)).slice(0, -1));
+    lines.push("", ...section(bold("Exhausted quotas"), table(rows)).slice(0, -1));
   }
-  if (dead > 0) lines.push("", warn(`${dead === 1 ? "1 run was" : `${dead} runs were`} given up: tandem fleet dead`));
+  if (dead > 0) lines.push("", warn(`${dead === 1 ? "1 run" : `${dead} runs`} failed: tandem fleet dead`));
   if (queue.some(({ served, waiting }) => !served && waiting > 0)) {
-    lines.push("", warn("Nobody can take some of what waits: start a worker that has what it needs."));
+    lines.push("", warn("No worker can run some of the queued work. Start one with the required labels."));
   }
   return lines;
 }
 
 export function renderDead(letters: readonly DeadLetter[], { bold, dim, bad }: Style): string[] {
-  if (letters.length === 0) return [dim("No run was given up.")];
+  if (letters.length === 0) return [dim("No failed runs.")];
   const lines = letters.flatMap(({ key, kind, tenant, place, error, attempts, at }) => [
     `${bold(printable(key))}  ${dim(`${kind} of ${printable(tenant)}, for ${printable(place)}`)}`,
     `  ${bad(printable(error.split("\n", 1)[0]!))}`,
     dim(`  after ${attempts === 1 ? "1 attempt" : `${attempts} attempts`}, ${ago(at)}`),
   ]);
-  return [...lines, "", dim("Send one again: tandem fleet requeue KEY")];
+  return [...lines, "", dim("Queue one again: tandem fleet requeue KEY")];
 }
 
 const limitName = ({ kind, model }: Pick<FleetStatus["limits"][number], "kind" | "model">): string =>
@@ -60,7 +60,7 @@ function workerRow(worker: FleetWorker, { dim, good, warn, bad }: Style): string
   const labels = Object.entries(worker.labels).map(([name, value]) => `${name}=${value}`);
   const tenants = worker.tenants === null ? [] : [`tenant ${worker.tenants.join(", ")}`];
   const more = [...labels, ...tenants, worker.payer?.replaceAll("_", " ") ?? "", worker.version].filter(Boolean);
-  const seen = state === "gone" ? `  not heard of for ${words(worker.silent_ms)}` : "";
+  const seen = state === "gone" ? `  no heartbeat for ${words(worker.silent_ms)}` : "";
   return [
     // Outside a fleet this process has no row and is the only one.
     `${paint("●")} ${id === "wrk_here" ? "this one" : id}`,
@@ -80,9 +80,9 @@ function waitingLines({ queue }: FleetStatus, { dim, warn, bad }: Style): string
     .map(({ place, waiting, running, oldest_ms: oldest, served }) => [
       printable(place),
       waiting > 0 ? warn(`${waiting} waiting`) : dim("0 waiting"),
-      dim(`${running} under way`),
+      dim(`${running} running`),
       oldest === null ? "" : dim(`oldest ${words(oldest)}`),
-      served ? "" : bad("no worker for it"),
+      served ? "" : bad("no matching worker"),
     ]);
   return table(rows);
 }

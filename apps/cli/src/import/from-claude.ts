@@ -39,7 +39,7 @@ export async function fromClaude(folder: string, model: string): Promise<Importe
     if (left.length > 0) {
       into.skipped.push({
         what: `${left.join(" and ")} of .claude/${name}`,
-        why: "they load by themselves in a folder that you trust (tandem trust --folder)",
+        why: "trusted folders load them automatically (tandem trust --folder)",
       });
     }
   }
@@ -61,7 +61,7 @@ export async function fromClaude(folder: string, model: string): Promise<Importe
 function addRule(into: Imported, text: string, action: RuleAction): void {
   const [, tool, inner] = /^([\w*]+)(?:\((.*)\))?$/s.exec(text.trim()) ?? [];
   if (tool === undefined) {
-    into.skipped.push({ what: `the permission ${text}`, why: "it has a form that is not known" });
+    into.skipped.push({ what: `the permission ${text}`, why: "unknown format" });
     return;
   }
   const pattern = inner === undefined || inner === "" || inner === "*" ? undefined : patternOf(tool, inner);
@@ -89,7 +89,7 @@ export async function readJson<T>(
   try {
     return schema.parse(parse(text));
   } catch (error) {
-    const why = error instanceof z.ZodError ? "it has another form than expected" : (error as Error).message;
+    const why = error instanceof z.ZodError ? "unexpected format" : (error as Error).message;
     into.skipped.push({ what: displayPath, why });
     return undefined;
   }

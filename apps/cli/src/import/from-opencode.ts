@@ -80,13 +80,12 @@ function take(into: Imported, read: z.output<typeof config>, file: string, fallb
   if (read.instructions.length > 0) {
     into.skipped.push({
       what: `the instructions ${read.instructions.join(", ")}`,
-      why: "sessions read CLAUDE.md: write them there",
+      why: "sessions read CLAUDE.md: add them there",
     });
   }
   const model = modelOf(read.model);
   if (model !== undefined) into.model ??= model;
-  else if (read.model !== undefined)
-    into.skipped.push({ what: `the model ${read.model}`, why: "it is none of Claude's" });
+  else if (read.model !== undefined) into.skipped.push({ what: `the model ${read.model}`, why: "not a Claude model" });
   const permission = typeof read.permission === "string" ? { "*": read.permission } : read.permission;
   for (const [kind, said] of Object.entries(permission)) {
     const tool = TOOLS[kind];
@@ -101,7 +100,7 @@ function take(into: Imported, read: z.output<typeof config>, file: string, fallb
   }
   for (const [name, { command, environment, url, headers, enabled }] of Object.entries(read.mcp)) {
     if (enabled === false) {
-      into.skipped.push({ what: `MCP server ${name}`, why: "it is turned off there" });
+      into.skipped.push({ what: `MCP server ${name}`, why: "disabled there" });
       continue;
     }
     const [program, ...args] = command ?? [];
@@ -113,7 +112,7 @@ function take(into: Imported, read: z.output<typeof config>, file: string, fallb
   for (const [name, { disable, prompt, ...agent }] of Object.entries(read.agent)) {
     if (disable) continue;
     const isElsewhere = prompt?.startsWith("{file:") ?? false;
-    if (isElsewhere) into.skipped.push({ what: `the prompt of the agent ${name}`, why: "it is in a file of its own" });
+    if (isElsewhere) into.skipped.push({ what: `the prompt of the agent ${name}`, why: "it is in a separate file" });
     const { description, model: named, tools, mode } = agent;
     const system = isElsewhere ? "" : (prompt ?? "");
     const unknown = otherKeys(agent, agentSettings);

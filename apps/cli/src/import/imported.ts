@@ -37,7 +37,7 @@ const NAME = /^[a-z][a-z0-9_-]{0,39}$/;
 export function addServer(into: Imported, name: string, server: ImportedServer): void {
   const known = name.toLowerCase().replaceAll(/[^a-z0-9_-]/g, "-");
   if (!NAME.test(known)) {
-    into.skipped.push({ what: `MCP server ${name}`, why: "its name cannot be one here" });
+    into.skipped.push({ what: `MCP server ${name}`, why: "its name is not valid here" });
     return;
   }
   const kept: ImportedServer = { ...server };
@@ -48,7 +48,7 @@ export function addServer(into: Imported, name: string, server: ImportedServer):
     if (literal.length > 0) {
       into.skipped.push({
         what: `${literal.join(", ")} of the MCP server ${name}`,
-        why: "it holds a value itself: keep that in a variable or a file, and write env:NAME or file:path",
+        why: "it contains a literal secret: move it to a variable or a file, and write env:NAME or file:path",
       });
     }
     const usable = references.filter((entry): entry is readonly [string, string] => entry[1] !== undefined);

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { z } from "zod";
 import type { Imported } from "./imported.ts";
 
-export const UNKNOWN_HERE = "there is nothing like it here";
+export const UNKNOWN_HERE = "not supported";
 
 const TOOLS: Readonly<Record<string, ToolsetTool>> = {
   bash: "bash",
@@ -36,7 +36,7 @@ export function readAgentFile(into: Imported, path: string, text: string, fallba
     const { head: fields, body: system } = parseFrontMatter(text);
     addAgent(into, { name, ...head.parse(fields), system }, fallback, otherKeys(fields, head));
   } catch (error) {
-    const why = error instanceof z.ZodError ? "its head has another form" : (error as Error).message.split("\n")[0]!;
+    const why = error instanceof z.ZodError ? "unexpected front matter" : (error as Error).message.split("\n")[0]!;
     into.skipped.push({ what: path, why });
   }
 }
@@ -49,17 +49,17 @@ export function addAgent(
 ): void {
   const { name, description, system, mode = "primary" } = agent;
   if (mode !== "primary") {
-    const why = "it becomes an agent that people start; agents call those of .claude/agents in a trusted folder";
+    const why = "imported as an agent for users; agents call those of .claude/agents in a trusted folder";
     into.skipped.push({ what: `the mode ${mode} of the agent ${name}`, why });
   }
   if (others.length > 0) into.skipped.push({ what: `${others.join(", ")} of the agent ${name}`, why: UNKNOWN_HERE });
   const { enabled, unknown } = readTools(agent.tools);
   if (unknown.length > 0) {
-    into.skipped.push({ what: `${unknown.join(", ")} of the agent ${name}`, why: "there is no such tool here" });
+    into.skipped.push({ what: `${unknown.join(", ")} of the agent ${name}`, why: "unknown tool" });
   }
   const model = modelOf(agent.model);
   if (agent.model !== undefined && model === undefined && agent.model !== "inherit") {
-    into.skipped.push({ what: `the model ${agent.model} of the agent ${name}`, why: "it is none of Claude's" });
+    into.skipped.push({ what: `the model ${agent.model} of the agent ${name}`, why: "not a Claude model" });
   }
   const params: AgentCreateParams = {
     name,

@@ -52,7 +52,7 @@ export function describeIngest({ stdout }: Pick<Invocation, "stdout">, outcome: 
     const counts = { "changes accepted by rule": accepted, "for review": open, "questions to decide": decisions };
     lines.push(`  ${printable(title)}: ${describeCounts(counts, "no changes")}`);
     if (quarantine !== null) lines.push(`  ${warn("quarantined")} ${printable(quarantine)}`);
-    if (open + decisions > 0) lines.push(`  ${dim("→")} ${accent(`tandem proposals show ${id}`)}`);
+    if (open + decisions > 0) lines.push(`  ${dim("→")} ${accent(`tandem context proposals show ${id}`)}`);
   }
   if (report && report.proposals.length === 0) lines.push(dim("  Nothing to propose."));
   return lines;
@@ -65,12 +65,12 @@ function rowsOf(report: IngestReport): string[][] {
     describeCounts({ new: added, changed, moved: renamed, deleted, unchanged }, "empty"),
   ]);
   const { skip, light, full, failed, left } = documents;
-  const lanes = { "not worth it": skip, "read quickly": light, "read closely": full, failed, "not looked at": left };
+  const lanes = { "skipped as irrelevant": skip, skimmed: light, "read in full": full, failed, "not processed": left };
   if (Object.values(lanes).some((count) => count > 0)) rows.push(["documents", describeCounts(lanes)]);
   // Reports of 0.1.0 have no `partly`.
   const partly = units.partly?.length ?? 0;
   if (units.done + units.budget + partly + units.failed.length > 0) {
-    const counts = { done: units.done, "at their budget": units.budget, partly, failed: units.failed.length };
+    const counts = { done: units.done, "stopped at their budget": units.budget, partly, failed: units.failed.length };
     rows.push(["work units", describeCounts(counts)]);
   }
   if (candidates.candidates > 0) {
@@ -81,7 +81,7 @@ function rowsOf(report: IngestReport): string[][] {
     ]);
   }
   const { contradictions, evicted, kept, merges } = reconciled;
-  const settled = { contradictions, "pages evicted": evicted, "kept without their source": kept, merges };
+  const settled = { contradictions, "pages evicted": evicted, "kept without source": kept, merges };
   if (Object.values(settled).some((count) => count > 0)) rows.push(["reconciled", describeCounts(settled)]);
   const made = {
     "new pages": pages.added,
@@ -98,13 +98,15 @@ function rowsOf(report: IngestReport): string[][] {
 export function describeIngestPlan(
   { stdout }: Pick<Invocation, "stdout">,
   plan: IngestPlan,
-  hasModel: boolean,
+  { hasModel, limit }: { hasModel: boolean; limit: { usd?: number | undefined; requests?: number | undefined } },
 ): string[] {
-  const { bold, dim } = styleFor(stdout);
+  const { bold, dim, warn } = styleFor(stdout);
+  const requests = plan.requests.reduce((sum, each) => sum + each.requests, 0);
+  const isOver = (plan.usd ?? 0) > (limit.usd ?? Infinity) || requests > (limit.requests ?? Infinity);
   const sources = plan.sources.map(({ name, added, changed, unchanged, renamed, deleted, ignored }) => [
     `  ${name}`,
     describeCounts(
-      { new: added, changed, moved: renamed, deleted, unchanged, "of no kind that is read": ignored },
+      { new: added, changed, moved: renamed, deleted, unchanged, "unsupported file type": ignored },
       "empty",
     ),
   ]);
@@ -120,7 +122,10 @@ export function describeIngestPlan(
     `  ${describeCounts({ documents: plan.documents, characters: plan.characters }, "nothing new")}`,
     bold("ask"),
     ...(hasModel ? (asked.length > 0 ? table(asked) : ["  nothing"]) : ["  nothing: no model is set up"]),
-    ...(hasModel && asked.length > 0 ? [bold("spend"), `  ${price}`] : []),
+    ...(hasModel && asked.length > 0 ? [bold("spend"), `  about ${number(requests)} requests, ${price}`] : []),
+    ...(hasModel && isOver
+      ? [warn("  That is above the limit (context.budget): the ingest starts only with --yes.")]
+      : []),
     ...(plan.skipped.length > 0 ? [bold("skip")] : []),
     ...plan.skipped.map(({ item, message }) => `  ${printable(item)}: ${printable(message)}`),
     dim("Nothing was changed."),

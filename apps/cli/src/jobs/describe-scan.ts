@@ -1,4 +1,4 @@
-import type { ScanPlan, ScanResult } from "@tandem/context";
+import type { PrivacyReport, ScanPlan, ScanResult } from "@tandem/context";
 import type { JobRow } from "@tandem/storage";
 import type { Invocation } from "../invocation.ts";
 import { printable, styleFor, table } from "../terminal.ts";
@@ -25,6 +25,7 @@ export function scanAsJson(connection: string, { row, result, skipped, spent }: 
     state,
     ...(error && { error }),
     ...(result && { tables: result.tables, descriptions: result.descriptions, joins: result.joins }),
+    ...(result?.privacy && { privacy: result.privacy }),
     proposals: result?.proposals ?? [],
     skipped: skipped.map(({ stage, item, code, message }) => ({ stage, item, code, message })),
     spent: { requests: spent.requests, cached: spent.cached, usd: spent.usd },
@@ -49,7 +50,7 @@ export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: strin
     rows.push(["tables", `${seen} seen: ${describeCounts({ new: added, changed, gone }, "nothing new")}`]);
     if (result.descriptions) {
       const { described, cached, incomplete, unknown } = result.descriptions;
-      const counts = { described, "known before": cached, incomplete, "answers about nothing that is there": unknown };
+      const counts = { described, unchanged: cached, incomplete, "answers about missing tables": unknown };
       rows.push(["descriptions", describeCounts(counts, "none wanted")]);
     }
     if (result.joins) {
@@ -57,9 +58,15 @@ export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: strin
       rows.push(["joins", describeCounts({ certain: accepted, "for review": review }, "none")]);
     }
   }
+  const privacy = result?.privacy;
+  if (privacy && privacy.configured > 0)
+    rows.push(["withheld", `values of ${privacy.configured} columns (scan.samples)`]);
+  if (privacy && privacy.personal.length > 0)
+    rows.push(["personal", `${privacy.personal.length} columns, stored as shapes`]);
   if (spent.requests > 0) rows.push(["spent", describeSpent(spent)]);
   if (skipped.length > 0) rows.push(["skipped", String(skipped.length)]);
   lines.push(...table(rows.map(([what, text]) => [`  ${dim(what!)}`, text!])));
+  if (privacy) lines.push(...describePrivacy(name, privacy).map((line) => `    ${line}`));
   const shown = skipped.slice(0, SKIPPED_SHOWN);
   lines.push(
     ...shown.map(({ stage, item, message }) => `    ${printable(item)} ${dim(`(${stage})`)}: ${printable(message)}`),
@@ -70,10 +77,24 @@ export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: strin
     lines.push(
       `  ${title}: ${describeCounts({ "changes accepted by rule": accepted, "for review": open }, "no changes")}`,
     );
-    if (open > 0) lines.push(`  ${dim("→")} ${accent(`tandem proposals show ${id}`)}`);
+    if (open > 0) lines.push(`  ${dim("→")} ${accent(`tandem context proposals show ${id}`)}`);
   }
   if (result && result.proposals.length === 0) lines.push(dim("  Nothing to propose: the catalogue is up to date."));
   return lines;
+}
+
+/** Names the columns whose values are not stored, and how to allow them. */
+function describePrivacy(connection: string, { personal, unmatchedPatterns }: PrivacyReport): string[] {
+  const shown = personal.slice(0, SKIPPED_SHOWN);
+  const [first] = shown;
+  return [
+    ...shown.map(({ column, kind }) => printable(`${column}: ${kind}`)),
+    ...(personal.length > shown.length ? [`… and ${personal.length - shown.length} more: --json lists them all`] : []),
+    ...(first
+      ? [printable(`To store values after all, set scan.samples: { "${connection}/${first.column}": values }`)]
+      : []),
+    ...unmatchedPatterns.map((pattern) => printable(`scan.samples: ${pattern} matches no column. Check its spelling.`)),
+  ];
 }
 
 /** Renders planned reads, requests and cost. */
@@ -85,7 +106,7 @@ export function describePlans(
   const { bold, dim } = styleFor(stdout);
   const lines = plans.flatMap(({ connection, tables, views, rows, queries, toDescribe, requests, usd }) => {
     const asked = requests.descriptions + requests.joins;
-    const read = describeCounts({ tables, views, "rows or so, of which a part is sampled": rows ?? 0 });
+    const read = describeCounts({ tables, views, "rows (estimated), partly sampled": rows ?? 0 });
     const price = usd === null ? "price unknown" : `about $${usd.toFixed(usd < 0.1 ? 4 : 2)} at list price`;
     const cells = [
       ["read", `${read}; about ${number(queries)} queries`],

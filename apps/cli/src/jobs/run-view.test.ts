@@ -19,8 +19,27 @@ test("without a terminal, prints a line for each stage, wait and skipped item", 
   const lines = text().split("\n");
   expect(lines[0]).toBe("shop: profile: skipped main.x: It is gone.");
   expect(lines[1]).toBe("shop: profile: 1,234 tables");
-  expect(lines[2]).toContain("The quota is used up");
+  expect(lines[2]).toContain("Quota exhausted");
   expect(lines).toHaveLength(4);
+});
+
+test("without a terminal, prints a line every few seconds within a stage", () => {
+  vi.useFakeTimers();
+  try {
+    const { view: shown, text } = view(false);
+    for (let done = 1; done <= 200; done += 1) {
+      shown.show({ type: "stage_progress", stage: "profile", done, total: 200, item: `main.t${done}` });
+      vi.advanceTimersByTime(100);
+    }
+    expect(text().trim().split("\n")).toEqual([
+      "shop: profile: 51 of 200 (25 %), main.t51",
+      "shop: profile: 101 of 200 (50 %), main.t101",
+      "shop: profile: 151 of 200 (75 %), main.t151",
+    ]);
+    shown[Symbol.dispose]();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("on a terminal, shows one line with bar, item, cost and countdown", () => {

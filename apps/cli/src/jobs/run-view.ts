@@ -4,10 +4,12 @@ import { Progress } from "../progress.ts";
 import { printable } from "../terminal.ts";
 
 const BAR = 20;
+/** Time between two lines within a stage without a terminal. */
+const LINE_MS = 5_000;
 
 /**
  * Shows a job's progress on stderr. On a terminal: one line with a bar, the current item, countdowns and cost. Elsewhere: one
- * line for each stage, wait and skipped item. Disposing clears the line.
+ * line for each stage, wait and skipped item, and every few seconds one within a stage. Disposing clears the line.
  */
 export class RunView implements Disposable {
   readonly #invocation: Pick<Invocation, "stderr" | "json">;
@@ -15,6 +17,7 @@ export class RunView implements Disposable {
   readonly #prefix: string;
   #label = "";
   #spent = "";
+  #lastLine = Date.now();
 
   constructor(invocation: Pick<Invocation, "stderr" | "json">, what: string) {
     this.#invocation = invocation;
@@ -39,6 +42,7 @@ export class RunView implements Disposable {
         break;
       case "unit_step":
         this.#draw(printable([`${event.unit}: step ${event.step}`, ...event.tools.slice(0, 3)].join(", ")));
+        this.#lineWithin(`${event.unit}: step ${event.step}`);
         break;
       case "waiting":
         this.#progress.wait({
@@ -64,6 +68,12 @@ export class RunView implements Disposable {
     const bar = total ? `${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${done}/${total} ` : "";
     this.#label = `${stage} ${bar}${item === null ? "" : printable(item)}`.trimEnd();
     this.#draw();
+    const share = total ? `${done} of ${total} (${Math.floor((Math.min(done, total) / total) * 100)} %)` : `${done}`;
+    if (done > 0) this.#lineWithin(`${stage}: ${[share, item, this.#spent].filter(Boolean).join(", ")}`);
+  }
+
+  #lineWithin(text: string): void {
+    if (Date.now() - this.#lastLine >= LINE_MS) this.#line(text);
   }
 
   #draw(unit = ""): void {
@@ -73,6 +83,7 @@ export class RunView implements Disposable {
   /** On a terminal, the summary at the end replaces these lines. */
   #line(text: string): void {
     const { stderr, json } = this.#invocation;
+    this.#lastLine = Date.now();
     if (!stderr.isTTY && !json) stderr.write(`${this.#prefix}: ${printable(text)}\n`);
   }
 }

@@ -40,13 +40,15 @@ export async function showLines(
   const { dim, bold, warn } = styleFor(stdout);
   const { describeEvidence } = await loadContext();
   const width = Math.min(WIDTH, widthOf(stdout));
-  const about = [forWhom(memory), ago(memory.createdAt), describeExpiry(memory.expiresAt) || "holds for good"];
+  const about = [forWhom(memory), ago(memory.createdAt), describeExpiry(memory.expiresAt) || "never expires"];
   return [
     `${bold(memory.id)}  ${dim([...about, ...memory.tags.map((tag) => `#${printable(tag)}`)].join(", "))}`,
     ...wrap(printable(memory.text), width),
     ...memory.sources.map((item) => dim(`  ↳ ${printable(describeEvidence(item))}`)),
     ...against.flatMap((other) => ["", warn("Contradicted:"), ...sideBySide(memory, other, width, describeEvidence)]),
-    ...(against.length > 0 ? ["", dim(`Keep one: tandem memories forget ${memory.id}, or ${against[0]!.id}`)] : []),
+    ...(against.length > 0
+      ? ["", dim(`Remove one: tandem context memories remove ${memory.id}, or ${against[0]!.id}`)]
+      : []),
   ];
 }
 

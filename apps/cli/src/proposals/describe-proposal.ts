@@ -31,7 +31,7 @@ export async function describeProposal(
     ...files,
     ...proposal.decisions.flatMap((item) => describeDecision(item, { style, width, describeEvidence })),
     ...(decided > 0 && !all
-      ? ["", style.dim(`${decided} decided ${decided === 1 ? "hunk is" : "hunks are"} not shown; --all shows them.`)]
+      ? ["", style.dim(`${decided} decided ${decided === 1 ? "hunk is" : "hunks are"} hidden. Show all with --all.`)]
       : []),
   ];
 }

@@ -36,7 +36,7 @@ function run(editor: string, file: string, signal: AbortSignal): Promise<void> {
     const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "editor", file], { stdio: "inherit", signal });
     child.once("error", reject).once("exit", (code) => {
       if (code === 0) resolve();
-      else reject(new TandemError("declined", "The editor ended with an error; nothing was changed."));
+      else reject(new TandemError("declined", "The editor failed. Nothing was changed."));
     });
   });
 }

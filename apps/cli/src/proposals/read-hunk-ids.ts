@@ -13,8 +13,8 @@ function readRange(text: string): string[] {
   const [, first, last] = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(text) ?? [];
   const [from, to] = [Number(first), Number(last ?? first)];
   if (first === undefined || to < from || to - from > MOST) {
-    throw new TandemError("usage", `${JSON.stringify(text)} is not the number of a hunk.`, {
-      fix: "Give numbers as `tandem proposals show` prints them, such as 1 3-5.",
+    throw new TandemError("usage", `${JSON.stringify(text)} is not a hunk number.`, {
+      fix: "Give numbers as `tandem context proposals show` prints them, such as 1 3-5.",
     });
   }
   return Array.from({ length: to - from + 1 }, (_, index) => String(from + index));

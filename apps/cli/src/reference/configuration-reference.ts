@@ -2,9 +2,9 @@ import { type ConfigKey, configKeys, range, formatValue } from "@tandem/tandem/c
 
 const INTRODUCTION = `# Configuration
 
-A folder with a \`tandem.yaml\` is a project. Commands take the nearest one at or above the folder where they are started;
-\`--project DIR\` or the variable \`TANDEM_PROJECT\` names another. Every key has a default, so an empty file is valid. An
-unknown key is an error, and errors name the file, the line, the key, what is allowed and the nearest match.
+A folder with a \`tandem.yaml\` is a project. Commands use the nearest one in this folder or a parent folder; \`--project DIR\`
+or the variable \`TANDEM_PROJECT\` names another. Every key has a default, so an empty file is valid. An unknown key is an
+error. Errors name the file, the line, the key, the allowed values and the nearest match.
 
 \`\`\`yaml
 llm:
@@ -15,37 +15,35 @@ llm:
     triage: haiku
 \`\`\`
 
-\`tandem setup\` writes the file, \`tandem config set KEY VALUE\` changes it and keeps its comments and layout,
-\`tandem config show\` prints what is in force and where it comes from, and \`tandem config schema\` prints the JSON Schema
+\`tandem setup\` writes the file. \`tandem config set KEY VALUE\` validates and changes one setting and keeps comments and
+layout. \`tandem config show\` prints every effective setting and its source. \`tandem config schema\` prints the JSON Schema
 for editors.
 
 ## Secrets
 
-A secret never stands in the file, only the place where it is kept. Its value is never printed.
+The file contains references to secrets, never secrets. Commands never print their values.
 
-| place | meaning |
+| reference | meaning |
 | --- | --- |
 | \`env:NAME\` | the variable NAME |
 | \`file:path\` | the content of a file; the path is relative to the project, \`~\` is your home folder |
-| \`command:program …\` | what a program prints, a password manager for instance; run without a shell, 30 s at most |
+| \`command:program …\` | the output of a program, such as a password manager; runs without a shell, for at most 30 s |
 
 ## Trust
 
-The \`tandem.yaml\` of a folder that you have cloned was written by another person. A setting that decides who pays, which
-changes a person reviews, which programs run, or where data goes takes effect only after \`tandem trust\`, and only with the
-values that you have trusted: when one of them changes, you are asked again. These are the settings marked *needs trust*
-below; one that has its default needs none. In the JSON Schema, every other setting says why it is harmless
-(\`x-harmless\`).
+A \`tandem.yaml\` that you cloned was written by another person. Some settings decide who is billed, which changes are
+reviewed, which programs run or where data goes. They take effect only after \`tandem trust\`, and only with the values that
+you trusted; a change needs your trust again. These settings are marked *needs trust* below. A setting with its default value
+needs no trust. In the JSON Schema, every other setting states why it is harmless (\`x-harmless\`).
 
-It holds in both directions: rules, hooks, budgets, the sandbox, approvals, checkpoints and worktrees protect you, so that
-one which you have trusted and which is gone, or has its default again, asks as well, and nothing runs until you have
-answered. An agent that may write the file cannot take its own limits out of it. \`tandem setup\`, \`tandem config set\` and
-\`tandem connections add\` trust what they write in a folder that is trusted; \`tandem trust --revoke\` takes it back. The
-list is in \`~/.tandem/trusted.json\`.
+Removing a setting needs trust as well: rules, hooks, budgets, the sandbox, approvals, checkpoints and worktrees protect you.
+Nothing runs while a trusted one is missing or back at its default. So an agent that may write the file cannot remove its own
+limits. \`tandem setup\`, \`tandem config set\` and \`tandem connections add\` trust the values that they write in a trusted
+folder. \`tandem trust --revoke\` revokes the trust. The list is in \`~/.tandem/trusted.json\`.
 
 ## Durations
 
-A number and a unit: \`500ms\`, \`30s\`, \`5m\`, \`2h\`, \`1d\`; 24 days at most.
+A number and a unit: \`500ms\`, \`30s\`, \`5m\`, \`2h\`, \`1d\`; at most 24 days.
 `;
 
 /** Generates the reference of all config keys from the schema. */
@@ -89,7 +87,7 @@ function allowed(key: ConfigKey): string {
     case "duration":
       return "A duration.";
     case "secret":
-      return "A secret's place.";
+      return "A secret reference.";
     case "url":
       return "A URL.";
     case "list":

@@ -2,6 +2,8 @@ import { PROPOSAL_STATES, SEARCH_KINDS } from "@tandem/context";
 import {
   BACKENDS,
   CLAUDE_CODE_AUTHS,
+  HUNK_KINDS,
+  HUNK_ORIGINS,
   CONNECTION_DRIVERS,
   EFFORTS,
   PERMISSION_MODES,
@@ -17,16 +19,18 @@ import {
   BACKEND_CHOICES,
   DRIVER_CHOICES,
   EFFORT_CHOICES,
+  HUNK_KIND_CHOICES,
+  HUNK_ORIGIN_CHOICES,
   JOB_STATE_CHOICES,
   LEVEL_CHOICES,
   PROPOSAL_STATE_CHOICES,
-  MODE_CHOICES,
   ROLE_CHOICES,
   RULE_ACTION_CHOICES,
   SCOPE_CHOICES,
   SEARCH_KIND_CHOICES,
   STATUS_CHOICES,
   TOOL_CHOICES,
+  WIRE_MODES,
 } from "../option-choices.ts";
 import { createProgram } from "../program.ts";
 import { LOG_LEVELS } from "../server/log-line.ts";
@@ -39,8 +43,9 @@ test("docs/reference/configuration.md matches the schema", async () => {
 });
 
 test("docs/reference/cli.md matches the help", async () => {
-  const program = await createProgram("0.0.0", async () => {});
-  await expect(cliReference(program)).toMatchFileSnapshot("../../../../docs/reference/cli.md");
+  const core = await createProgram("0.0.0", async () => {}, []);
+  const all = await createProgram("0.0.0", async () => {});
+  await expect(cliReference(core, all)).toMatchFileSnapshot("../../../../docs/reference/cli.md");
 });
 
 test("the choices in the help match the schema", () => {
@@ -50,12 +55,14 @@ test("the choices in the help match the schema", () => {
   expect(EFFORT_CHOICES).toEqual([...EFFORTS]);
   expect(ROLE_CHOICES).toEqual([...ROLES]);
   expect(RULE_ACTION_CHOICES).toEqual([...RULE_ACTIONS]);
-  expect(MODE_CHOICES).toEqual([...PERMISSION_MODES]);
+  expect(Object.values(WIRE_MODES)).toEqual([...PERMISSION_MODES]);
   expect(SCOPE_CHOICES).toEqual([...SCOPES]);
   expect(STATUS_CHOICES).toEqual([...SESSION_STATUSES]);
   expect(TOOL_CHOICES).toEqual([...TOOLSET_TOOLS]);
   expect(LEVEL_CHOICES).toEqual([...LOG_LEVELS]);
   expect(SEARCH_KIND_CHOICES).toEqual([...SEARCH_KINDS]);
   expect(JOB_STATE_CHOICES).toEqual([...JOB_STATES]);
+  expect(HUNK_KIND_CHOICES).toEqual([...HUNK_KINDS]);
+  expect(HUNK_ORIGIN_CHOICES).toEqual([...HUNK_ORIGINS]);
   expect(PROPOSAL_STATE_CHOICES).toEqual([...PROPOSAL_STATES]);
 });

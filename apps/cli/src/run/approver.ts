@@ -40,14 +40,14 @@ const no = (message: string): ApprovalAnswer => ({ result: "deny", scope: "once"
 /** Decides by the flags, else asks. Denies without a terminal. */
 export function createApprover(
   invocation: Invocation,
-  { allow, allowEverything, pause }: { allow: readonly string[]; allowEverything: boolean; pause: () => void },
+  { allow, bypass, pause }: { allow: readonly string[]; bypass: boolean; pause: () => void },
 ): Approver {
   const { stdin, stderr, json } = invocation;
   return async (use, answered) => {
     const isQuestion = use.type === "agent.custom_tool_use";
-    if (!isQuestion && (allowEverything || isNamed(allow, use))) return { answer: YES, asked: true };
+    if (!isQuestion && (bypass || isNamed(allow, use))) return { answer: YES, asked: true };
     if (!stdin.isTTY || !stderr.isTTY || json) {
-      const message = `\`tandem run\` was started where nobody can be asked, so this call of ${toolName(use)} was denied.`;
+      const message = `\`tandem run\` has no terminal to ask for approval on, so this call of ${toolName(use)} was denied.`;
       return { answer: no(message), asked: false };
     }
     pause();
@@ -72,7 +72,7 @@ async function ask(invocation: Invocation, use: ToolUse, answered: AbortSignal):
         return await askCall(invocation, use, prompt, () => terminal.pause());
     }
   } catch (cause) {
-    if (answered.aborted) stderr.write(`\n  ${styleFor(stderr).dim("Somebody has answered elsewhere.")}\n`);
+    if (answered.aborted) stderr.write(`\n  ${styleFor(stderr).dim("Answered in another client.")}\n`);
     if (signal.aborted || (cause as Error).name === "AbortError")
       throw new TandemError("aborted", "Interrupted.", { cause });
     throw cause;
@@ -93,18 +93,18 @@ async function askCall(
   const style = styleFor(stderr);
   const { warn, bold, dim, accent } = style;
   const { diff, suggestion } = use.tandem.approval ?? {};
-  stderr.write(`${warn("?")} ${bold(printable(toolName(use)))} ${dim("wants to go ahead:")}\n`);
+  stderr.write(`${warn("?")} ${bold(printable(toolName(use)))} ${dim("needs approval:")}\n`);
   const lines = diff ? [diff.path, ...cut(diffLines(diff, style))] : details(use);
   for (const line of lines) for (const row of wrap(line, widthOf(stderr) - 4)) stderr.write(`    ${row}\n`);
-  const wider = suggestion ? `  ${dim("s")} for this session  ${dim("a")} always` : "";
-  if (suggestion) stderr.write(`  ${dim("s and a:")} ${accent(printable(ruleText(suggestion)))}\n`);
+  const wider = suggestion ? `  ${dim("s")} allow for this session  ${dim("a")} always allow` : "";
+  if (suggestion) stderr.write(`  ${dim("rule for s and a:")} ${accent(printable(ruleText(suggestion)))}\n`);
   const answer = await prompt(
-    `  ${dim("y")} yes${wider}  ${dim("e")} edit  ${dim("n")} no  ${dim("or say what to do instead:")} `,
+    `  ${dim("y")} allow once${wider}  ${dim("e")} edit  ${dim("n")} deny  ${dim("or a reason to deny:")} `,
   );
   if (/^y(es)?$/i.test(answer)) return YES;
   if (suggestion && /^s(ession)?$/i.test(answer)) return { result: "allow", scope: "session" };
   if (suggestion && /^a(lways)?$/i.test(answer)) {
-    const whom = await prompt(`  ${dim("kept for")} p this project  u you  g this agent ${dim("(p):")} `);
+    const whom = await prompt(`  ${dim("save for")} p this project  u you  g this agent ${dim("(p):")} `);
     const place = /^u/i.test(whom) ? "user" : /^g/i.test(whom) ? "agent" : "project";
     return { result: "allow", scope: "always", save_for: place };
   }
@@ -113,7 +113,7 @@ async function askCall(
     const text = await editText(invocation, "input.json", `${JSON.stringify(use.input, null, 2)}\n`);
     const input = z.record(z.string(), z.unknown()).safeParse(parse(text));
     if (input.success) return { ...YES, input: input.data };
-    stderr.write(`  ${warn("That is no JSON object.")}\n`);
+    stderr.write(`  ${warn("That is not a JSON object.")}\n`);
     return askCall(invocation, use, prompt, pause);
   }
   return no(/^(no?)?$/i.test(answer) ? "The user said no." : `The user said no, and: ${answer}`);
@@ -129,11 +129,11 @@ function parse(text: string): unknown {
 
 async function askPlan({ stderr }: Invocation, use: ToolUse, prompt: Prompt): Promise<ApprovalAnswer> {
   const { warn, bold, dim } = styleFor(stderr);
-  stderr.write(`${warn("?")} ${bold("The plan")}\n`);
+  stderr.write(`${warn("?")} ${bold("Plan")}\n`);
   const plan = printable(use.tandem.approval?.plan ?? "There is no plan.");
   for (const line of plan.split("\n")) for (const row of wrap(line, widthOf(stderr) - 4)) stderr.write(`    ${row}\n`);
   const answer = await prompt(
-    `  ${dim("y")} yes  ${dim("a")} yes, and accept edits  ${dim("n")} no  ${dim("or say what to change:")} `,
+    `  ${dim("y")} approve  ${dim("a")} approve and accept edits  ${dim("n")} reject  ${dim("or the changes you want:")} `,
   );
   if (/^y(es)?$/i.test(answer)) return { ...YES, mode: "default" };
   if (/^a(ccept)?$/i.test(answer)) return { ...YES, mode: "acceptEdits" };
@@ -148,7 +148,7 @@ async function askQuestions({ stderr }: Invocation, use: ToolUse, prompt: Prompt
     for (const [index, { label, description }] of options.entries()) {
       stderr.write(`    ${index + 1}  ${printable(label)}${description ? dim(`  ${printable(description)}`) : ""}\n`);
     }
-    const hint = multiSelect ? "numbers, with commas, or words of your own:" : "a number, or words of your own:";
+    const hint = multiSelect ? "numbers separated by commas, or your own answer:" : "a number, or your own answer:";
     let given = "";
     while (given === "") given = await prompt(`  ${dim(hint)} `);
     const chosen = given.split(",").map((each) => options[Number(each.trim()) - 1]?.label);
@@ -181,4 +181,4 @@ function details(use: ToolUse): string[] {
 }
 
 const cut = (lines: string[]): string[] =>
-  lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), `… ${lines.length - MAX_LINES} lines more`] : lines;
+  lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), `… ${lines.length - MAX_LINES} more lines`] : lines;

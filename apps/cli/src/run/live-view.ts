@@ -35,7 +35,7 @@ export class LiveView implements TurnView {
     if (delta.type === "event_start") this.#heard.set(delta.event.id, 0);
     if (delta.type === "event_delta") this.#say(delta.event_id, delta.delta.content.text, true);
     else if (delta.type === "event_start" && delta.event.type === "agent.thinking") this.#status.show("Thinking …");
-    else if (delta.type === "tandem.tool_input_start") this.#wait(`Writing a call of ${printable(delta.name)} …`);
+    else if (delta.type === "tandem.tool_input_start") this.#wait(`Preparing ${printable(delta.name)} …`);
   }
 
   event(event: SessionEvent): void {
@@ -59,20 +59,20 @@ export class LiveView implements TurnView {
         const wait = event.delay_ms > 0 ? ` in ${countdown(event.delay_ms)}` : "";
         return this.#note(
           this.#style.warn("↻"),
-          `${event.reason}: trying again${wait} (${event.attempt} of ${event.max_attempts})`,
+          `${event.reason}: retrying${wait} (${event.attempt} of ${event.max_attempts})`,
         );
       }
       case "tandem.model_fallback":
-        return this.#note(this.#style.warn("!"), `${event.to} answers instead of ${event.from}: ${event.reason}`);
+        return this.#note(this.#style.warn("!"), `Using ${event.to} instead of ${event.from}: ${event.reason}`);
       case "tandem.compaction":
-        return this.#note(this.#style.dim("↧"), "The conversation was summarised to make room.");
+        return this.#note(this.#style.dim("↧"), "The conversation was compacted.");
       case "tandem.dropped":
-        return this.#note(this.#style.warn("!"), `A message was not put to the agent: ${event.reason}`);
+        return this.#note(this.#style.warn("!"), `A message was not sent to the agent: ${event.reason}`);
       case "tandem.parked": {
         const left = countdown(Math.max(0, Date.parse(event.resets_at) - Date.now()));
         this.#note(
           this.#style.warn("⏸"),
-          `A quota is used up (${event.kind.replaceAll("_", " ")}); it resets in ${left}.`,
+          `Quota exhausted (${event.kind.replaceAll("_", " ")}); it resets in ${left}.`,
         );
         return this.#wait(`Waiting until ${new Date(event.resets_at).toLocaleTimeString()} …`);
       }
@@ -122,7 +122,7 @@ export class LiveView implements TurnView {
     this.#wait("Thinking …");
     if (!result.is_error) return;
     const text = (result.content ?? []).map((block) => (block.type === "text" ? block.text : "")).join("\n");
-    const [first = "it failed"] = printable(text).trim().split("\n");
+    const [first = "failed"] = printable(text).trim().split("\n");
     this.#note(`  ${this.#style.bad("✗")}`, `${use ? `${toolName(use)}: ` : ""}${first}`);
   }
 

@@ -40,15 +40,15 @@ function failureOf({ error, stopReason, output, limit }: TurnResult, wantsObject
     case "refusal":
       return new TandemError("refused", "The model declined to answer.", { fix: "Rephrase the prompt." });
     case "budget_reached":
-      return new TandemError("budget_reached", limit ?? "The session's budget is used up.", {
-        fix: "Raise it with `tandem budget raise` or `tandem budget set`; a message that waits because of it goes on then.",
+      return new TandemError("budget_reached", limit ?? "The session's budget is exhausted.", {
+        fix: "Raise it with `tandem budgets raise` or `tandem budgets set`. Waiting messages then continue.",
       });
     case "retries_exhausted":
-      return new TandemError("session_error", "The turn failed.", { fix: "Look at `tandem sessions show`." });
+      return new TandemError("session_error", "The turn failed.", { fix: "See `tandem sessions show`." });
     case "end_turn":
     case "requires_action":
       return wantsObject && output === undefined
-        ? new TandemError("structured_output", "The turn ended without the object that was asked for.", {
+        ? new TandemError("structured_output", "The turn ended without the requested object.", {
             fix: "Simplify the schema or the prompt, or choose a stronger model.",
           })
         : undefined;
@@ -78,7 +78,7 @@ async function showSummary({ stderr }: Invocation, { session, result }: Report):
     const tools = result.unapproved.map(printable).join(", ");
     await write(
       stderr,
-      `${warn("!")} Denied, because there was nobody to ask: ${tools}. Allow it with --allow ${result.unapproved.join(",")}.\n`,
+      `${warn("!")} Denied, because there is no terminal to ask on: ${tools}. Allow it with --allow ${result.unapproved.join(",")}.\n`,
     );
   }
   if (!stderr.isTTY) return;

@@ -147,10 +147,10 @@ class TurnUnderWay implements Disposable {
       else this.#usdBefore = event.tandem?.usd ?? 0;
     }
     if (event.type === "session.deleted" || event.type === "session.status_terminated") {
-      throw new RequestError("conflict", "The session was ended by somebody else.");
+      throw new RequestError("conflict", "Another client ended the session.");
     }
     if (event.type === "tandem.dropped" && event.event_id === this.#message) {
-      throw new RequestError("conflict", `The message was not put to the agent: ${event.reason}.`);
+      throw new RequestError("conflict", `The message was not sent to the agent: ${event.reason}.`);
     }
     if (this.#begun) {
       this.#times.note(event);

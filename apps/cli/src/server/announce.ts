@@ -5,13 +5,19 @@ import { homedir } from "node:os";
 import type { Invocation } from "../invocation.ts";
 import type { Membership } from "@tandem/tandem/fleet";
 import { StatusLine } from "../run/status-line.ts";
-import { styleFor, table, widthOf, wrap, write } from "../terminal.ts";
+import { type Style, styleFor, table, widthOf, wrap, write } from "../terminal.ts";
 import type { ServerInfo } from "@tandem/tandem/server";
 
 interface Announcement {
   info: Pick<ServerInfo, "url" | "token_file" | "database" | "roots" | "payer" | "demo">;
   /** A sign-in link to the page, valid once and for ten minutes. Undefined for a worker, which serves no users. */
   link: string | undefined;
+  /** False in a clone where the page was not built. */
+  hasPage: boolean;
+  /** The browser shows the page already. */
+  isOpened: boolean;
+  /** Folders that the user added, beside the roots. */
+  added: readonly string[];
   /** The fleet membership, if any. */
   member: Pick<Membership, "role" | "machine" | "labels" | "maxSessions" | "tenants"> | undefined;
   engine: Engine;
@@ -23,7 +29,7 @@ interface Announcement {
 
 /** Prints how to connect. On a terminal, then keeps a status line. */
 export async function announce(invocation: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
-  const { info, link, member, engine, warning, logFile, stopWithinMs } = announcement;
+  const { info, member, engine, warning, logFile, stopWithinMs, added } = announcement;
   const { stdout, json, env } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ url: info.url, token_file: info.token_file })}\n`);
@@ -34,23 +40,21 @@ export async function announce(invocation: Invocation, announcement: Announcemen
   const short = (path: string) => (path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
   const agents = (await engine.agents.list({ limit: 1_000 })).data.length;
   const rows = [
-    ...(link === undefined
-      ? []
-      : [[dim("page"), `${bold(link)}  ${dim("once, within 10 minutes; then `tandem open`")}`]]),
+    ...describePage(announcement, { bold, dim, warn }).map((text) => [dim("page"), text]),
     ...(member ? [[dim("fleet"), describeMember(member)]] : []),
     [dim("address"), info.url],
-    [dim("token"), `${short(info.token_file)}  ${dim("what clients send as their API key")}`],
-    [dim("folders"), info.roots.map(short).join(", ")],
+    [dim("token"), `${short(info.token_file)}  ${dim("API key for clients")}`],
+    [dim("folders"), [...info.roots, ...added].map(short).join(", ")],
     [dim("storage"), short(info.database)],
     [dim("agents"), String(agents)],
-    [dim("payer"), info.demo ? warn("nobody: this is a demo") : PAYERS[info.payer as Payer]],
+    [dim("billed to"), info.demo ? warn("not billed: demo") : PAYERS[info.payer as Payer]],
     [dim("logs"), `${short(logFile)}  ${dim("tandem logs --follow")}`],
   ];
   const notes = [
     ...(info.demo ? DEMO_NOTES : []),
     ...(warning ? [warning] : []),
     member?.role === "worker"
-      ? "Clients go to servers (`tandem up --as server`). `tandem fleet status` shows all. Ctrl-C hands over, and stops."
+      ? "Clients connect to servers (`tandem up --as server`). `tandem fleet status` shows all. Ctrl-C hands sessions over and stops."
       : 'Try `tandem run "What is in this folder?"` in another terminal. Ctrl-C stops the server.',
   ];
   const lines = notes.flatMap((note) => wrap(note, widthOf(stdout)));
@@ -58,20 +62,30 @@ export async function announce(invocation: Invocation, announcement: Announcemen
   return watch(stdout, engine, stopWithinMs);
 }
 
+function describePage(
+  { link, hasPage, isOpened, info }: Pick<Announcement, "link" | "hasPage" | "isOpened" | "info">,
+  { bold, dim, warn }: Pick<Style, "bold" | "dim" | "warn">,
+): string[] {
+  if (link === undefined) return [];
+  if (!hasPage) return [warn("not built. Stop the server, run `npm run build` in the clone and start again.")];
+  if (isOpened) return [`${info.url}  ${dim("open in your browser; again with `tandem open`")}`];
+  return [`${bold(link)}  ${dim("works once, within 10 minutes; then `tandem open`")}`];
+}
+
 function describeMember({ role, machine, labels, maxSessions, tenants }: NonNullable<Announcement["member"]>): string {
-  if (role === "server") return "server: answers, and leaves turns to workers";
+  if (role === "server") return "server: serves clients; workers run the turns";
   const named = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return [
     `${role === "all" ? "server and worker" : "worker"} on ${machine}`,
-    `${maxSessions} sessions at most`,
+    `at most ${maxSessions} sessions`,
     ...(named.length > 0 ? [named.join(" ")] : []),
     ...(tenants ? [`for ${tenants.join(", ")} only`] : []),
   ].join(", ");
 }
 
 const DEMO_NOTES = [
-  "A rehearsed agent answers with prepared words: no model is asked, nothing is spent, nothing leaves this machine.",
-  "For the real one, log in with Claude Code (`claude`, then /login) or run `tandem setup`, and start again.",
+  "This is the demo: scripted answers, no model calls, no cost. Nothing leaves this machine.",
+  "To use your Claude login, stop the demo, run `tandem login`, then `tandem up` in your project.",
 ];
 
 async function watch(stdout: NodeJS.WriteStream, engine: Engine, stopWithinMs: number): Promise<AsyncDisposable> {
@@ -99,7 +113,7 @@ async function watch(stdout: NodeJS.WriteStream, engine: Engine, stopWithinMs: n
       const patience = `within ${formatDuration(stopWithinMs)} at the latest; Ctrl-C again stops at once`;
       stdout.write(
         running() > 0
-          ? `Stopping when turns have ended (${count(running(), "running")}), ${patience}.\n`
+          ? `Stopping after the running turns (${count(running(), "running")}), ${patience}.\n`
           : "Stopping …\n",
       );
     },

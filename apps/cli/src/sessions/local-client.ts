@@ -50,7 +50,7 @@ export function createLocalClient(
         const held = await holder(id);
         if (held && !held.isHere) {
           throw new RequestError("conflict", `The session ${id} is held by ${held.name}.`, {
-            fix: "Go on with it there, or when that process has ended.",
+            fix: "Continue it there, or after that process has ended.",
           });
         }
         return sessions.send(id, events, localActor());

@@ -62,8 +62,8 @@ export async function readAgent<T>(
   const result = schema.safeParse(definition);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) => `${path.join(".") || "the agent"}: ${message}`);
-  throw new TandemError("usage", `This is not an agent: ${problems.join("; ")}.`, {
-    fix: flags.file === undefined ? "Correct the flags." : `Correct ${flags.file}.`,
+  throw new TandemError("usage", `Invalid agent: ${problems.join("; ")}.`, {
+    fix: flags.file === undefined ? "Fix the flags." : `Correct ${flags.file}.`,
   });
 }
 
@@ -93,12 +93,12 @@ async function readDefinition(cwd: string, path: string): Promise<Record<string,
     value = extname(path) === ".json" ? JSON.parse(source) : parse(source);
   } catch (cause) {
     throw new TandemError("usage", `${path} cannot be read: ${(cause as Error).message.split("\n")[0]}.`, {
-      fix: "Correct the file.",
+      fix: "Fix the file.",
       cause,
     });
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw new TandemError("usage", `${path} does not describe an agent.`, { fix: "Begin with name: and model:." });
+  throw new TandemError("usage", `${path} does not describe an agent.`, { fix: "It needs name: and model:." });
 }
 
 const readText = (cwd: string, path: string): Promise<string> =>

@@ -9,7 +9,7 @@ const LETTERS = { added: "A", modified: "M", deleted: "D", renamed: "R", type_ch
 /** One line per file and a total. */
 export function statLines({ files, added, removed, truncated }: Files, style: Style, width: number): string[] {
   const { dim, good, bad, accent } = style;
-  if (files.length === 0) return [dim("No files differ.")];
+  if (files.length === 0) return [dim("No file changes.")];
   const names = files.map(({ path, old_path: old }) => printable(old === undefined ? path : `${old} → ${path}`));
   const longest = Math.min(Math.max(...names.map(({ length }) => length)), Math.max(20, width - BAR - 16));
   const most = Math.max(1, ...files.map((file) => (file.added ?? 0) + (file.removed ?? 0)));
@@ -23,7 +23,7 @@ export function statLines({ files, added, removed, truncated }: Files, style: St
     return ` ${accent(LETTERS[file.status])} ${shown}  ${dim(count.padStart(5))}  ${lines}`.trimEnd();
   });
   const total = `${files.length} ${files.length === 1 ? "file" : "files"}, ${good(`+${added}`)} ${bad(`-${removed}`)}`;
-  return [...rows, ` ${total}${truncated ? dim("; some are left out") : ""}`];
+  return [...rows, ` ${total}${truncated ? dim("; some are omitted") : ""}`];
 }
 
 /** Colours a patch like git. Removes control characters. */

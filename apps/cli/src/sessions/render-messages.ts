@@ -17,7 +17,7 @@ function renderPart(part: Part, message: Message, style: Style, width: number): 
     case "text": {
       if (message.role !== "user") return wrap(printable(part.text).trim(), width);
       const waits = message.delivery?.type === "waiting" ? dim("  (waits)") : "";
-      const note = message.rewound === undefined ? waits : dim("  (rewound: the agent does not know of it any more)");
+      const note = message.rewound === undefined ? waits : dim("  (rewound: no longer part of the conversation)");
       const [first = "", ...rest] = wrap(printable(part.text).trim(), width - 2);
       return [`${accent("›")} ${bold(first)}${note}`, ...rest.map((row) => `  ${bold(row)}`)];
     }
@@ -41,9 +41,9 @@ function renderPart(part: Part, message: Message, style: Style, width: number): 
         ({ path, added, removed }) => `${dim("±")} ${printable(path)}  ${good(`+${added}`)} ${bad(`-${removed}`)}`,
       );
     case "retry":
-      return line(warn("↻"), `${part.reason}: tried again`);
+      return line(warn("↻"), `${part.reason}: retried`);
     case "compaction":
-      return line(dim("↧"), "The conversation was summarised to make room.");
+      return line(dim("↧"), "The conversation was compacted.");
     case "error":
       return line(bad("✗"), part.error.message);
     case "stop":
@@ -64,8 +64,8 @@ function renderPart(part: Part, message: Message, style: Style, width: number): 
 }
 
 const STATES: Partial<Record<ToolCallState, string>> = {
-  waiting: "waits for an answer",
-  allowed: "allowed, has not run yet",
+  waiting: "needs an answer",
+  allowed: "allowed, not run yet",
   running: "running",
   expired: "expired, did not run",
   interrupted: "interrupted, did not run",

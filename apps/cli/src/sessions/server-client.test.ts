@@ -58,7 +58,7 @@ describe("an error of the server is the command's own", () => {
     await using server = await connect(refuse(401, "No."));
     await expect(server.client.worktrees.list()).rejects.toMatchObject({
       code: "token_rejected",
-      message: `The server at ${server.url} does not take its own token any more.`,
+      message: `The server at ${server.url} rejects its own token.`,
     });
   });
 
@@ -67,7 +67,7 @@ describe("an error of the server is the command's own", () => {
     await expect(server.client.worktrees.patch("sesn_1")).rejects.toMatchObject({
       code: "server_failed",
       message: `The server at ${server.url} answered with 500.`,
-      fix: "Look into `tandem logs --level error`.",
+      fix: "See `tandem logs --level error`.",
     });
   });
 

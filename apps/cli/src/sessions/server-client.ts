@@ -75,7 +75,10 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       get: (id) => api.call("approvals.retrieve", { params: { approval_id: id } }),
       answer: (id, body) => api.call("approvals.answer", { params: { approval_id: id }, body }),
     },
-    notifications: { test: async () => (await api.call("notifications.test")).data },
+    notifications: {
+      list: async () => (await api.call("notifications.list")).data,
+      test: async () => (await api.call("notifications.test")).data,
+    },
     rules: {
       list: async (place) =>
         (await api.call("rules.list", { query: { scope: place?.scope, of: place?.of ?? undefined } })).data,

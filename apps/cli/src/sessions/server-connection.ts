@@ -110,7 +110,7 @@ export async function serverAccess({
 }: ServerAddress): Promise<{ url: string; token: string; agent: HttpAgent | HttpsAgent }> {
   const token = await readFile(file, "utf8").catch((cause: unknown) => {
     throw new TandemError("token_file", `The token of the server at ${url} cannot be read from ${file}.`, {
-      fix: "Start the server again: a missing token is made anew.",
+      fix: "Restart the server: it creates a missing token.",
       cause,
     });
   });
@@ -127,7 +127,7 @@ async function pinnedAgent(file: string): Promise<HttpsAgent> {
     ca: chain,
     allowPartialTrustChain: true,
     checkServerIdentity: (_host, { fingerprint256 }) =>
-      fingerprint256 === pinned ? undefined : new Error("the server has another certificate than it should"),
+      fingerprint256 === pinned ? undefined : new Error("the server has an unexpected certificate"),
   });
 }
 
@@ -138,18 +138,18 @@ function toError(error: ApiError, url: string): Error {
   const code = CODES[status];
   if (code) return new RequestError(code, message);
   if (status === 401) {
-    return new TandemError("token_rejected", `The server at ${url} does not take its own token any more.`, {
-      fix: "Start it again: a token that was revoked is replaced.",
+    return new TandemError("token_rejected", `The server at ${url} rejects its own token.`, {
+      fix: "Restart the server: it replaces a revoked token.",
     });
   }
-  return new TandemError("server_failed", message, { fix: "Look into `tandem logs --level error`." });
+  return new TandemError("server_failed", message, { fix: "See `tandem logs --level error`." });
 }
 
 function unreachable(url: string, cause: unknown, signal: AbortSignal): Error {
   if (signal.aborted && (signal.reason as Error).name === "AbortError") return signal.reason as Error;
   const why = signal.aborted ? `did not answer within ${DEADLINE_MS / 1000} s` : "cannot be reached";
   return new TandemError("network", `The server at ${url} ${why}.`, {
-    fix: "See whether it runs with `tandem status`, or start it with `tandem up`.",
+    fix: "Check it with `tandem status`, or start it with `tandem up`.",
     cause,
   });
 }

@@ -16,7 +16,7 @@ export interface SessionsClient extends AsyncDisposable {
   };
   readonly history: Engine["history"];
   readonly approvals: Engine["approvals"];
-  readonly notifications: Pick<Engine["notifications"], "test">;
+  readonly notifications: Pick<Engine["notifications"], "list" | "test">;
   readonly budgets: Engine["budgets"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly mcpServers: Engine["mcpServers"];

@@ -7,7 +7,7 @@ export async function writeExport(lines: AsyncIterable<string>, file: string): P
   const iterator = lines[Symbol.asyncIterator]();
   const first = await iterator.next();
   await using handle = await open(file, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "EEXIST" ? "it is there already" : `the system says ${cause.code}`;
+    const reason = cause.code === "EEXIST" ? "it exists already" : `${cause.code}`;
     throw new TandemError("write_failed", `Cannot write ${file}: ${reason}.`, { fix: "Choose another path.", cause });
   });
   let count = 0;

@@ -1,4 +1,4 @@
-import { cancel, intro, isCancel, note, outro, select, text } from "@clack/prompts";
+import { cancel, intro, isCancel, note, select, text } from "@clack/prompts";
 import { configSchema, TandemError } from "@tandem/protocol";
 import type { Choices } from "./choices.ts";
 import type { Discovery } from "./discover.ts";
@@ -23,10 +23,10 @@ export async function ask(folder: string, choices: Choices, discovery: Discovery
     choices.backend ??
     (await answered(
       select<NonNullable<Choices["backend"]>>({
-        message: "Who answers?",
+        message: "Which model backend?",
         initialValue: loggedIn || !variables.includes("ANTHROPIC_API_KEY") ? "claude-code" : "anthropic",
         options: [
-          { value: "claude-code", label: "Claude Code", hint: "your own login, or a key; runs on this machine" },
+          { value: "claude-code", label: "Claude Code", hint: "your Claude login or a key; runs on this machine" },
           { value: "anthropic", label: "Anthropic's API", hint: mark("ANTHROPIC_API_KEY", variables) },
           { value: "vertex", label: "Google Vertex AI", hint: "a Google Cloud project" },
           { value: "gateway", label: "Vercel AI Gateway", hint: mark("AI_GATEWAY_API_KEY", variables) },
@@ -35,9 +35,7 @@ export async function ask(folder: string, choices: Choices, discovery: Discovery
     ));
   const chosen = { ...choices, backend };
   const rest = backend === "claude-code" ? await askClaudeCode(chosen, discovery) : await askService(chosen);
-  const model =
-    choices.model ?? (await askText("Which model, where a role has none of its own?", "sonnet", "llm.models.default"));
-  outro("Thank you.");
+  const model = choices.model ?? (await askText("Which default model?", "sonnet", "llm.models.default"));
   return { ...rest, model };
 }
 
@@ -46,11 +44,11 @@ async function askClaudeCode(choices: Choices, { login, variables }: Discovery):
     choices.auth ??
     (await answered(
       select<NonNullable<Choices["auth"]>>({
-        message: "Who pays?",
+        message: "Which account is billed?",
         options: [
           { value: "login", label: "Your Claude login", hint: login.state.replace("_", " ") },
           { value: "api_key", label: "An Anthropic API key", hint: mark("ANTHROPIC_API_KEY", variables) },
-          { value: "oauth_token", label: "An OAuth token of yours", hint: mark("CLAUDE_CODE_OAUTH_TOKEN", variables) },
+          { value: "oauth_token", label: "A Claude OAuth token", hint: mark("CLAUDE_CODE_OAUTH_TOKEN", variables) },
         ],
       }),
     ));
@@ -89,7 +87,7 @@ async function askService(choices: Choices): Promise<Choices> {
 }
 
 const askSecret = (key: string, name: string) =>
-  askText("Where is the key kept? (env:NAME, file:path or command:…)", `env:${name}`, key);
+  askText("Where is the key stored? (env:NAME, file:path or command:…)", `env:${name}`, key);
 
 /** Asks for a text that is valid for `key`. */
 async function askText(message: string, initialValue: string, key: string): Promise<string> {

@@ -61,8 +61,8 @@ export function toEdits(choices: Choices): Edit[] {
     const path = keys[choice];
     if (path) return [{ path, value }];
     const auth = choices.backend === "claude-code" ? ` with --auth ${choices.auth ?? "login"}` : "";
-    throw new TandemError("usage", `${FLAGS[choice]} has no meaning for the backend ${choices.backend}${auth}.`, {
-      fix: `Leave it out, or choose what it belongs to; see \`tandem setup --help\`.`,
+    throw new TandemError("usage", `${FLAGS[choice]} has no effect with the backend ${choices.backend}${auth}.`, {
+      fix: `Omit it, or choose a matching backend; see \`tandem setup --help\`.`,
     });
   });
 }

@@ -1,111 +1,109 @@
 import { TandemError } from "@tandem/protocol";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { z } from "zod";
 import { writeFileAtomically } from "@tandem/tandem/config";
 import { MCP_CLIENTS, type McpClient } from "../option-choices.ts";
+import { CONTEXT_SKILL, CONTEXT_SKILL_FILE } from "./context-skill.ts";
+import { MCP_TARGETS, type McpTarget, type Variables } from "./mcp-targets.ts";
+import { type EntryState, jsonEntry, type SettingsEntry, tomlEntry, tomlTable } from "./settings-entry.ts";
 
 const NAME = "tandem";
 
-interface Target {
-  label: string;
-  /** Path in the project. Absent for a user-wide setting, which the user edits. */
-  file?: string;
-  /** The key that contains the servers. */
-  section: string;
-  entry: (folder: string) => object;
-}
-
-const TARGETS: Record<McpClient, Target> = {
-  "claude-code": {
-    label: "Claude Code",
-    file: ".mcp.json",
-    section: "mcpServers",
-    entry: () => ({ type: "stdio", command: "tandem", args: ["mcp"] }),
-  },
-  cursor: {
-    label: "Cursor",
-    file: ".cursor/mcp.json",
-    section: "mcpServers",
-    entry: () => ({ command: "tandem", args: ["mcp", "--project", "${workspaceFolder}"] }),
-  },
-  vscode: {
-    label: "VS Code",
-    file: ".vscode/mcp.json",
-    section: "servers",
-    entry: () => ({ type: "stdio", command: "tandem", args: ["mcp", "--project", "${workspaceFolder}"] }),
-  },
-  zed: {
-    label: "Zed",
-    section: "context_servers",
-    entry: (folder) => ({ command: "tandem", args: ["mcp", "--project", folder] }),
-  },
-};
-
-export const labelOf = (client: McpClient): string => TARGETS[client].label;
+export const labelOf = (client: McpClient): string => MCP_TARGETS[client].label;
 
 /** The registration of a client: a file to write, nothing to do, or a manual step. */
 export interface McpRegistration {
   client: McpClient;
   label: string;
   file: string | null;
-  state: "new" | "there" | "by_hand";
+  state: "new" | "there" | "by_hand" | "removed" | "absent";
   /** The configuration to add. */
   snippet: string;
   /** Why it needs a manual step. */
   why?: string;
-  /** The new content of the file. */
-  text?: string;
+  /** The new content of the file; null deletes it. */
+  text?: string | null;
 }
 
-/** Reads a client's file and plans the change. Keeps existing content and writes nothing. */
-export async function planRegistration(client: McpClient, folder: string): Promise<McpRegistration> {
-  const { label, file, section, entry } = TARGETS[client];
-  const wanted = entry(folder);
-  const snippet = JSON.stringify({ [section]: { [NAME]: wanted } }, null, 2);
-  if (file === undefined) {
-    return {
-      client,
-      label,
-      file: null,
-      state: "by_hand",
-      snippet,
-      why: `${label}'s settings are yours: add this to them`,
-    };
-  }
-  const path = join(folder, file);
-  const plan = { client, label, file: path, snippet };
-  const old = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw new TandemError("config_unreadable", `${path} cannot be read: the system says ${error.code}.`);
-  });
-  if (old === undefined) return { ...plan, state: "new", text: `${snippet}\n` };
-  const parsed = readSettings(old, section);
-  if (!parsed)
-    return { ...plan, state: "by_hand", why: `${file} is not plain JSON (it may have comments): add this to it` };
-  const there = parsed.servers[NAME];
-  if (JSON.stringify(there) === JSON.stringify(wanted)) return { ...plan, state: "there" };
-  if (there !== undefined) {
-    return { ...plan, state: "by_hand", why: `${file} has another server called ${NAME}, which is left as it is` };
-  }
-  const merged = { ...parsed.settings, [section]: { ...parsed.servers, [NAME]: wanted } };
-  const indent = /^\{\r?\n([ \t]+)/.exec(old)?.[1] ?? 2;
-  return { ...plan, state: "new", text: `${JSON.stringify(merged, null, indent)}\n` };
+export interface RegistrationPlace {
+  folder: string;
+  env: Variables;
+  platform?: NodeJS.Platform;
+  /** Plans to remove an earlier registration. */
+  isRemoval?: boolean;
 }
 
-const object = z.record(z.string(), z.unknown());
+/** Reads a client's file and plans the change. Keeps other entries and comments, and writes nothing. */
+export async function planRegistration(client: McpClient, place: RegistrationPlace): Promise<McpRegistration> {
+  const { folder, env, platform = process.platform, isRemoval = false } = place;
+  const target = MCP_TARGETS[client];
+  const { label, section } = target;
+  const entry = { section, name: NAME, value: target.entry({ folder, env }) };
+  const snippet = newFile({ ...target, preamble: {} }, entry).trimEnd();
+  const file = target.file?.({ folder, env, platform }) ?? null;
+  const plan = { client, label, file, snippet };
+  const byHand = (why: string): McpRegistration => ({ ...plan, state: "by_hand", why });
+  if (file === null) {
+    return byHand(isRemoval ? `remove this from the settings of ${label}` : `add this to the settings of ${label}`);
+  }
+  const old = await readIfThere(file);
+  if (old === undefined || old.trim() === "") {
+    return isRemoval ? { ...plan, state: "absent" } : { ...plan, state: "new", text: newFile(target, entry) };
+  }
+  const found: EntryState = target.format === "toml" ? tomlEntry(old, entry) : jsonEntry(old, entry);
+  switch (found.state) {
+    case "unreadable":
+      return byHand(`${file} is not valid JSON: ${isRemoval ? "remove this from it" : "add this to it"}`);
+    case "other":
+      return byHand(`${file} already has another server named ${NAME}`);
+    case "absent":
+      return isRemoval ? { ...plan, state: "absent" } : { ...plan, state: "new", text: found.text };
+    case "there":
+      if (!isRemoval) return { ...plan, state: "there" };
+      return { ...plan, state: "removed", text: isOnlyOurs(old, target, entry) ? null : found.text };
+  }
+}
 
-function readSettings(text: string, section: string) {
+/** The skill that teaches an agent to use the tools, for clients that read it. A changed one is the user's. */
+export async function planSkill(clients: readonly McpClient[], place: RegistrationPlace): Promise<McpRegistration[]> {
+  const client = clients.find((each) => MCP_TARGETS[each].readsSkills);
+  if (client === undefined) return [];
+  const file = join(place.folder, CONTEXT_SKILL_FILE);
+  const plan = { client, label: "Skill", file, snippet: CONTEXT_SKILL };
+  const old = await readIfThere(file);
+  if (place.isRemoval) {
+    if (old === undefined) return [];
+    return [old === CONTEXT_SKILL ? { ...plan, state: "removed", text: null } : { ...plan, ...CHANGED }];
+  }
+  if (old === undefined) return [{ ...plan, state: "new", text: CONTEXT_SKILL }];
+  return [old === CONTEXT_SKILL ? { ...plan, state: "there" } : { ...plan, ...CHANGED }];
+}
+
+const CHANGED = { state: "by_hand" as const, why: `${CONTEXT_SKILL_FILE} was changed by a person and stays` };
+
+async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    const settings = object.parse(JSON.parse(text.replace(/^\uFEFF/, "")));
-    return { settings, servers: object.parse(settings[section] ?? {}) };
-  } catch {
-    return undefined;
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new TandemError("config_unreadable", `${file} cannot be read: ${code}.`);
   }
 }
+
+const newFile = ({ format, preamble = {} }: McpTarget, entry: SettingsEntry): string =>
+  format === "toml"
+    ? tomlTable(entry)
+    : `${JSON.stringify({ ...preamble, [entry.section]: { [entry.name]: entry.value } }, null, 2)}\n`;
+
+const isOnlyOurs = (text: string, target: McpTarget, entry: SettingsEntry): boolean => text === newFile(target, entry);
 
 export async function registerMcp({ file, text }: McpRegistration): Promise<void> {
   if (file === null || text === undefined) return;
+  if (text === null) {
+    await rm(file, { force: true });
+    return;
+  }
   await mkdir(dirname(file), { recursive: true });
   await writeFileAtomically(file, text);
 }
@@ -116,6 +114,6 @@ export function readMcpClients(list: string): McpClient[] {
   const clients = names.map((name) => MCP_CLIENTS.find((client) => client === name));
   if (clients.every((client) => client !== undefined)) return [...new Set(clients)];
   throw new TandemError("usage", `--mcp is ${JSON.stringify(list)}.`, {
-    fix: `Give one or more of ${MCP_CLIENTS.join(", ")}, with commas between them.`,
+    fix: `Give one or more of ${MCP_CLIENTS.join(", ")}, separated by commas.`,
   });
 }

@@ -45,7 +45,7 @@ async function openOwn(invocation: Invocation, project: Project, logger: Logger)
     ...serving,
     ...(knowledge &&
       project.config.sessions.context && {
-        hostServers: await contextServers(project, knowledge, store.sessions, logger),
+        hostServers: await contextServers(project, () => knowledge, store.sessions, logger),
       }),
   });
   const telemetry = await startTelemetry(project, { version: invocation.version });
@@ -63,7 +63,7 @@ async function openOwn(invocation: Invocation, project: Project, logger: Logger)
       logger,
       version: invocation.version,
       actor: localActor(),
-      ...(knowledge && { context: knowledge }),
+      ...(knowledge && { context: () => knowledge }),
       health: createServerHealth(invocation, project, { demo: false }),
       settings: { maxJsonBytes, maxUploadBytes, longTimeoutMs },
     }),

@@ -187,7 +187,7 @@ describe("a tenant's quotas are enforced and reported", () => {
     const second = await begin("acme", "Hello");
     const log = () => as("acme").get(`/v1/sessions/${second}/events`);
     const told = await until(log, (answer) => typesOf(answer).includes("tandem.notice"));
-    expect(JSON.stringify(told.body)).toContain("1 turn runs already, which is as many as may at once.");
+    expect(JSON.stringify(told.body)).toContain("1 turn runs already, the maximum.");
     expect(typesOf(told)).not.toContain("session.status_running");
     // Other tenants are not delayed.
     await status("zeta", await begin("zeta", "Hello"), "idle");
@@ -206,7 +206,7 @@ describe("a tenant's quotas are enforced and reported", () => {
     const refused = await as("acme").try("/v1/sessions", { agent: agent!["id"], environment_id: "env_local" });
     expect([refused.status, refused.text]).toEqual([
       403,
-      expect.stringContaining(`There are ${open} sessions, which is as many as there may be.`),
+      expect.stringContaining(`There are ${open} sessions, the maximum.`),
     ]);
     const form = new FormData();
     form.append("file", new Blob(["x".repeat(1_001)]), "large.txt");
@@ -224,7 +224,7 @@ describe("a tenant's quotas are enforced and reported", () => {
       () => as("acme").get(`/v1/sessions/${session}/events`),
       (answer) => typesOf(answer).includes("tandem.budget"),
     );
-    expect(JSON.stringify(log.body)).toContain("All sessions of the day together used");
+    expect(JSON.stringify(log.body)).toContain("All sessions of the day used");
     const spent = await as("acme").get("/v1/budgets");
     expect(spent.body.data.find(({ scope, unit }) => scope === "day" && unit === "usd")).toMatchObject({
       limit: 0.000_001,

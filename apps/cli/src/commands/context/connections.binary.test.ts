@@ -38,14 +38,27 @@ describe("tandem connections add", () => {
     expect(config).toContain("path: shop.sqlite");
   });
 
+  test("tests first: a failed test writes nothing, and the corrected command works", async () => {
+    await using machine = await machineWithShop("# mine\n");
+    const failed = await machine.run(["connections", "add", "shop", "sqlite:nope.db"]);
+    expect(failed.code).not.toBe(0);
+    expect(failed.stdout).toContain("nope.db");
+    expect(failed.stdout).toContain("tandem.yaml was not changed.");
+    expect(await configOf(machine)).toBe("# mine\n");
+    await mkdir(machine.folder.join("project", "deep", "down"), { recursive: true });
+    const added = await machine.run(["connections", "add", "shop", "sqlite:../../shop.sqlite"], { cwd: "deep/down" });
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("Added shop to") });
+    expect(await configOf(machine)).toContain("path: shop.sqlite");
+  });
+
   test.each([
     ["a password in the address", ["crm", "postgres://reader:sesame@127.0.0.1/crm"], "without a password"],
     [
       "a password in the address's query",
       ["crm", "postgres://127.0.0.1/crm?user=a&%70assword=sesame"],
-      "a password does not belong in the address",
+      "a password does not belong in the URL",
     ],
-    ["a name that cannot be one", ["My Shop", "shop.sqlite"], "expected a name of small letters"],
+    ["a name that cannot be one", ["My Shop", "shop.sqlite"], "expected a name of lower-case letters"],
     ["a secret without a driver", ["crm", "env:CRM_URL"], "--driver"],
     ["a pasted password", ["crm", "postgres://127.0.0.1/crm", "--password", "sesame"], "env:NAME"],
     ["a file of unknown kind", ["notes", "notes.txt"], "--driver"],

@@ -6,6 +6,7 @@ import {
   findConnection,
   guessDriver,
   openProjectToEdit,
+  previewEdits,
   type Project,
   type ProjectLocation,
   describeLocation,
@@ -30,8 +31,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem connections list",
   );
   examples(
-    sub("test", "Open a connection and count what can be seen.")
-      .argument("[name]", "its name (default: all of them)")
+    sub("test", "Open connections and count their tables.")
+      .argument("[name]", "name of the connection (default: all)")
       .addOption(json())
       .action((name: string | undefined, _options: object, self: Command) =>
         runner(self, (invocation) => test(invocation, name)),
@@ -39,30 +40,32 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem connections test shop",
   );
   examples(
-    sub("add", "Write a connection into tandem.yaml, and try it.")
-      .argument("<name>", "what it is to be called: small letters, digits, - and _")
-      .argument("<place>", "a file, an address without a password, or where one is kept: env:NAME, file:…, command:…")
-      .addOption(
-        new Option("--driver <name>", "what kind of database it is, if that cannot be told").choices(DRIVER_CHOICES),
+    sub("add", "Test a connection and add it to tandem.yaml.")
+      .argument("<name>", "name of the connection: lower-case letters, digits, - and _")
+      .argument(
+        "<place>",
+        "a file, a URL without a password, or a secret reference to a URL: env:NAME, file:…, command:…",
       )
-      .option("--password <place>", "where the password is kept: env:NAME, file:path or command:…")
+      .addOption(new Option("--driver <name>", "kind of database, if it cannot be detected").choices(DRIVER_CHOICES))
+      .option("--password <place>", "secret reference to the password: env:NAME, file:path or command:…")
       .addOption(
-        new Option("--schema <name>", "only this schema; may be given more than once").argParser(
+        new Option("--schema <name>", "only this schema (repeatable)").argParser(
           (name: string, all: string[] | undefined) => [...(all ?? []), name],
         ),
       )
-      .option("--no-test", "do not try it")
+      .option("--no-test", "add it without a test")
       .addOption(json())
       .action((name: string, place: string, options: AddOptions, self: Command) =>
         runner(self, (invocation) => add(invocation, name, place, options)),
       ),
     "tandem connections add shop data/shop.sqlite",
+    "tandem connections add shop sqlite:../data/shop",
     "tandem connections add crm postgres://reader@db.example/crm --password env:CRM_PASSWORD",
     "tandem connections add erp env:ERP_URL --driver mysql --schema sales --schema stock",
   );
   examples(
-    sub("remove", "Take a connection out of tandem.yaml; what is known of it stays.")
-      .argument("<name>", "its name")
+    sub("remove", "Remove a connection from tandem.yaml. Its catalogue is kept.")
+      .argument("<name>", "name of the connection")
       .addOption(json())
       .action((name: string, _options: object, self: Command) =>
         runner(self, (invocation) => remove(invocation, name)),
@@ -71,6 +74,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
+/** `sqlite:shop.db`, `sqlite:///srv/shop.db`, `duckdb:shop.duckdb`. */
+const FILE_PREFIX = /^(sqlite3?|duckdb):(?:\/\/)?(.+)$/i;
 const SECRET_PLACE = /^(env|file|command):/;
 
 export interface AddOptions {
@@ -159,30 +164,34 @@ function describeResult({ stdout }: Invocation, result: TestResult): string[] {
   return [`${good("✓")} ${result.name}: ${counts.join(", ")}`];
 }
 
-/** Adds a connection to tandem.yaml, which is created if missing, and tests it. */
+/** Tests a connection, then adds it to tandem.yaml, which is created if missing. */
 export async function add(invocation: Invocation, name: string, place: string, options: AddOptions): Promise<number> {
   const project = await openProjectToEdit(invocation);
   if (Object.hasOwn(project.config.connections, name)) {
-    throw new TandemError("usage", `There is a connection ${name} already.`, {
+    throw new TandemError("usage", `The connection ${name} exists already.`, {
       fix: `Choose another name, or remove it first: tandem connections remove ${name}`,
     });
   }
   const connection = await toConnection(invocation, project, place, options);
   const edits = Object.entries(connection).map(([key, value]) => ({ path: `connections.${name}.${key}`, value }));
-  const edited = await writeEdits(invocation, project, edits);
-  const added = { file: project.file, name, ...connection };
-  const tested = options.test ? await tryConnection(invocation, { ...project, ...edited }, name) : undefined;
+  const { config } = (await previewEdits(project, edits)).after;
+  const tested = options.test ? await tryConnection(invocation, { ...project, config }, name) : undefined;
+  const isFailed = tested?.ok === false;
+  if (!isFailed) await writeEdits(invocation, project, edits);
+  const added = isFailed ? null : { file: project.file, name, ...connection };
   if (invocation.json) {
     await write(invocation.stdout, `${JSON.stringify({ added, ...(tested && { test: tested }) }, null, 2)}\n`);
   } else {
+    const { dim } = styleFor(invocation.stdout);
     const lines = [
-      `${project.displayPath}: ${name} added.`,
       ...(tested ? describeResult(invocation, tested) : []),
-      ...(tested?.ok ? [styleFor(invocation.stdout).dim(`Read it: tandem scan ${name}`)] : []),
+      isFailed
+        ? `${project.displayPath} was not changed. ${dim("Add --no-test to save the connection anyway.")}`
+        : `Added ${name} to ${project.displayPath}. ${dim(`Next: tandem context scan ${name}`)}`,
     ];
     await write(invocation.stdout, `${lines.join("\n")}\n`);
   }
-  return tested?.ok === false ? exitCodeOf(tested.error.code) : 0;
+  return isFailed ? exitCodeOf(tested.error.code) : 0;
 }
 
 export async function remove(invocation: Invocation, name: string): Promise<void> {
@@ -195,23 +204,27 @@ export async function remove(invocation: Invocation, name: string): Promise<void
     await write(invocation.stdout, `${JSON.stringify({ file: project.file, removed: name }, null, 2)}\n`);
     return;
   }
-  const note = stays ? ` What is known of it stays in ${catalogue}${sep}.` : "";
+  const note = stays ? ` Its catalogue is kept in ${catalogue}${sep}.` : "";
   await write(invocation.stdout, `${project.displayPath}: ${name} removed.${note}\n`);
 }
 
 async function toConnection(invocation: Invocation, project: ProjectLocation, place: string, options: AddOptions) {
   const { password, schema: schemas } = options;
   const isSecret = SECRET_PLACE.test(place);
-  const file = resolve(invocation.cwd, place);
-  const driver = options.driver ?? (isSecret ? undefined : await guessDriver(place, file));
+  const [, prefix, named = place] = FILE_PREFIX.exec(place) ?? [];
+  const file = resolve(invocation.cwd, named);
+  const driver =
+    options.driver ??
+    (prefix === undefined ? undefined : prefix.startsWith("sqlite") ? "sqlite" : "duckdb") ??
+    (isSecret ? undefined : await guessDriver(place, file));
   if (driver === undefined) {
-    throw new TandemError("usage", "It cannot be told what kind of database that is.", {
-      fix: "Say it with --driver sqlite, postgres, duckdb or mysql.",
+    throw new TandemError("usage", "The kind of database is unknown.", {
+      fix: "Add --driver sqlite, postgres, duckdb or mysql.",
     });
   }
   if (driver === "sqlite" || driver === "duckdb") {
     // Paths in a config are relative to the config, not to the current folder.
-    return { driver, path: isAbsolute(place) ? place : toPosix(relative(project.folder, file)) };
+    return { driver, path: isAbsolute(named) ? named : toPosix(relative(project.folder, file)) };
   }
   return { driver, url: place, ...(password && { password }), ...(schemas && { schemas }) };
 }

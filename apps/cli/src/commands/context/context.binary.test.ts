@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 import { makeShop, SHOP_CONFIG } from "../../testing/scanned-shop.ts";
@@ -9,7 +9,7 @@ beforeAll(async () => {
   machine = await scratchMachine(SHOP_CONFIG);
   await makeShop(machine.folder);
   await machine.trust();
-  const { code, stderr } = await machine.run(["scan"]);
+  const { code, stderr } = await machine.run(["context", "scan"]);
   if (code !== 0) throw new Error(stderr);
 });
 afterAll(() => machine[Symbol.asyncDispose]());
@@ -55,18 +55,28 @@ describe("tandem context", () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining("main.broken.yaml")]);
   });
 
+  test("scrub prints what it would remove, and removes nothing without --yes", async () => {
+    const file = machine.folder.join("project", "context", "catalogue", "shop", "main.customers.yaml");
+    const before = await readFile(file, "utf8");
+    const { code, stdout } = await machine.run(["context", "scrub", "--all", "--history"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("catalogue/shop/main.customers.yaml: id, name, city")]);
+    expect(stdout).toMatch(/history +\d+ of \d+ commits/);
+    expect(stdout).toContain("Nothing was changed.");
+    expect(await readFile(file, "utf8")).toBe(before);
+  });
+
   test("creates no folder without knowledge", async () => {
     await using empty = await scratchMachine("llm: {}\n");
     const { code, stderr } = await empty.run(["context", "status"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("names no databases and no sources")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("has no connections and no sources")]);
     expect(existsSync(empty.folder.join("project", "context"))).toBe(false);
   });
 });
 
-describe("tandem sql", () => {
+describe("tandem context sql", () => {
   test("prints a table, JSON or CSV", async () => {
     const query = "select id, note from orders order by id";
-    const { stdout } = await machine.run(["sql", "shop", query]);
+    const { stdout } = await machine.run(["context", "sql", "shop", query]);
     expect(stdout.split("\n")).toEqual(["id  note", "1   by post", "2   null", '3   by, "bike"', "3 rows", ""]);
     expect((await json("sql", "shop", query)).value).toEqual({
       columns: ["id", "note"],
@@ -76,46 +86,60 @@ describe("tandem sql", () => {
         [3, 'by, "bike"'],
       ],
       truncated: false,
+      verdict: { verdict: "proven", parts: [] },
     });
-    const csv = await machine.run(["sql", "shop", "--csv"], { stdin: query });
+    const csv = await machine.run(["context", "sql", "shop", "--csv"], { stdin: query });
     expect(csv.stdout).toBe('id,note\r\n1,by post\r\n2,\r\n3,"by, ""bike"""\r\n');
   });
 
   test("stops at the row limit and says so", async () => {
-    const { code, stdout, stderr } = await machine.run(["sql", "shop", "--max-rows", "1", "select id from orders"]);
-    expect([code, stdout, stderr]).toEqual([0, "id\n1\n1 row\n", expect.stringContaining("There are more rows")]);
+    const { code, stdout, stderr } = await machine.run([
+      "context",
+      "sql",
+      "shop",
+      "--max-rows",
+      "1",
+      "select id from orders",
+    ]);
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      "id\n1\n1 row\n",
+      expect.stringContaining("Only the first 1 rows are shown"),
+    ]);
   });
 
   test("estimates a query without running it", async () => {
-    expect((await machine.run(["sql", "shop", "--estimate", "select * from orders"])).stdout).toMatch(/SCAN orders/);
+    expect((await machine.run(["context", "sql", "shop", "--estimate", "select * from orders"])).stdout).toMatch(
+      /SCAN orders/,
+    );
   });
 
   test("cannot write, and reports errors", async () => {
     for (const query of ["delete from orders", "select 1; drop table orders", "attach 'x.db' as x"]) {
-      const { code, stderr } = await machine.run(["sql", "shop", query]);
+      const { code, stderr } = await machine.run(["context", "sql", "shop", query]);
       expect([query, code]).toEqual([query, 2]);
       expect(stderr).not.toBe("");
     }
-    expect((await machine.run(["sql", "shoop", "select 1"])).stderr).toContain("Did you mean shop?");
+    expect((await machine.run(["context", "sql", "shoop", "select 1"])).stderr).toContain("Did you mean shop?");
     expect((await json("sql", "shop", "select count(*) n from orders")).value).toMatchObject({ rows: [[3]] });
   });
 });
 
-describe("tandem jobs", () => {
+describe("tandem context jobs", () => {
   test("lists, shows and follows a finished scan, and does not cancel it", async () => {
     const { value } = await json("jobs", "list", "--kind", "scan");
     expect(value).toMatchObject({ jobs: [{ kind: "scan", state: "done", params: { connection: "shop" } }] });
-    expect((await machine.run(["jobs", "show", "last"])).stdout).toContain("connection=shop");
-    const followed = await machine.run(["jobs", "follow", "last"]);
+    expect((await machine.run(["context", "jobs", "show", "last"])).stdout).toContain("connection=shop");
+    const followed = await machine.run(["context", "jobs", "follow", "last"]);
     expect([followed.code, followed.stderr]).toEqual([0, expect.stringContaining("scan: ")]);
-    const { code, stderr } = await machine.run(["jobs", "cancel", "last"]);
+    const { code, stderr } = await machine.run(["context", "jobs", "cancel", "last"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("has ended already")]);
-    expect((await machine.run(["jobs", "show", "job_none"])).code).toBe(2);
+    expect((await machine.run(["context", "jobs", "show", "job_none"])).code).toBe(2);
   });
 });
 
-test("tandem joins accepts a connection's name", async () => {
-  const { code, stdout } = await machine.run(["joins", "shop", "--json"]);
+test("tandem context joins accepts a connection's name", async () => {
+  const { code, stdout } = await machine.run(["context", "joins", "shop", "--json"]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject([{ from: { table: "orders" }, to: { table: "customers" } }]);
 });

@@ -1,5 +1,5 @@
 import { type SearchKind, tableGraph, type TableGraph } from "@tandem/context";
-import { RequestError, TandemError } from "@tandem/protocol";
+import { type ContextHit, RequestError, TandemError } from "@tandem/protocol";
 import type { OpenedContext } from "@tandem/tandem/context";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
@@ -14,9 +14,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
   const sub = subcommandsOf(command);
   examples(
     sub("search", "Find tables, columns, sampled values, pages and memories.")
-      .argument("<words...>", "what to look for, in any language")
+      .argument("<words...>", "search words, in any language")
       .addOption(
-        new Option("--kind <kind>", "only these; may be given more than once")
+        new Option("--kind <kind>", "only results of this kind (repeatable)")
           .choices(SEARCH_KIND_CHOICES)
           .argParser((kind: string, all: string[] | undefined) => {
             if (SEARCH_KIND_CHOICES.includes(kind)) return [...(all ?? []), kind];
@@ -24,7 +24,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
           }),
       )
       .option("--connection <name>", "only tables of this connection")
-      .option("--limit <number>", "at most so many", "10")
+      .option("--limit <number>", "maximum number of results", "10")
       .addOption(json())
       .action((words: string[], options: SearchOptions, self: Command) =>
         runner(self, (given) => search(given, words, options)),
@@ -33,19 +33,41 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem context search Zürich --kind value",
   );
   examples(
-    sub("show", "Print a page, a memory, or all that is known of a table.")
-      .argument("<what>", "a key that `search` has found, or a table's name")
+    sub("show", "Print a page, a memory or a table.")
+      .argument("<what>", "a key from `search`, or the name of a table")
       .addOption(json())
       .action((what: string, _options: object, self: Command) => runner(self, (given) => show(given, what))),
     "tandem context show orders",
     "tandem context show page:refund-policy",
   );
   examples(
-    sub("graph", "Show which tables join, around one or all of them.")
-      .argument("[table]", "where to begin (default: all tables)")
+    sub("tables", "List the tables of the catalogue.")
+      .argument("[words...]", "only tables with these words in their name or description")
       .option("--connection <name>", "only tables of this connection")
-      .option("--depth <number>", "so many joins away", "1")
-      .option("--limit <number>", "at most so many tables", "100")
+      .option("--limit <number>", "maximum number of tables", "50")
+      .addOption(json())
+      .action((words: string[], options: TablesOptions, self: Command) =>
+        runner(self, (given) => tables(given, words, options)),
+      ),
+    "tandem context tables",
+    "tandem context tables order --connection shop",
+  );
+  examples(
+    sub("values", "Find the columns that hold a value, in spite of case and typos.")
+      .argument("<values...>", "values to look up, each quoted if it has spaces")
+      .option("--connection <name>", "only tables of this connection")
+      .addOption(json())
+      .action((given: string[], options: { connection?: string }, self: Command) =>
+        runner(self, (invocation) => values(invocation, given, options)),
+      ),
+    "tandem context values delivered Zürich",
+  );
+  examples(
+    sub("graph", "Show the joins of one table or of all tables.")
+      .argument("[table]", "starting table (default: all tables)")
+      .option("--connection <name>", "only tables of this connection")
+      .option("--depth <number>", "maximum distance in joins", "1")
+      .option("--limit <number>", "maximum number of tables", "100")
       .option("--mermaid", "print a Mermaid diagram")
       .addOption(json())
       .action((table: string | undefined, options: GraphOptions, self: Command) =>
@@ -55,7 +77,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem context graph --mermaid > joins.mmd",
   );
   examples(
-    sub("status", "Show what there is: counts, databases, sources, open proposals, unreadable files.")
+    sub("status", "Show counts, databases, sources, open proposals and unreadable files.")
       .addOption(json())
       .action((_options: object, self: Command) => runner(self, (given) => status(given))),
     "tandem context status",
@@ -68,39 +90,79 @@ export interface SearchOptions {
   limit: string;
 }
 
-interface Hit {
-  key: string;
-  kind: string;
-  title: string;
-  snippet: string;
-}
-
 export async function search(invocation: Invocation, words: string[], options: SearchOptions): Promise<number> {
   const { kind: kinds, connection } = options;
   const input = { query: words.join(" "), kinds, connection, limit: Math.min(50, toCount("--limit", options.limit)) };
   const { structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     askTool(invocation, knowledge, "context_search", input),
   );
-  const { hits, degraded } = structured as { hits: Hit[]; degraded?: string };
-  if (invocation.json) await writeJson(invocation, { hits, ...(degraded !== undefined && { degraded }) });
-  else await write(invocation.stdout, `${describeHits(invocation, hits).join("\n")}\n`);
+  const { hits, related, degraded } = structured as {
+    hits: ContextHit[];
+    related?: { key: string }[];
+    degraded?: string;
+  };
+  if (invocation.json) await writeJson(invocation, { hits, related, degraded });
+  else {
+    const joined = related ? [`Joined to these: ${related.map(({ key }) => printable(key)).join(", ")}`] : [];
+    const lines = [...describeHits(invocation, hits), ...joined.map(styleFor(invocation.stdout).dim)];
+    await write(invocation.stdout, `${lines.join("\n")}\n`);
+  }
   if (degraded !== undefined) {
     await write(
       invocation.stderr,
-      `${styleFor(invocation.stderr).warn("Looked for by words alone:")} ${printable(degraded)}\n`,
+      `${styleFor(invocation.stderr).warn("Searched by keywords only:")} ${printable(degraded)}\n`,
     );
   }
   return hits.length > 0 ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
 }
 
-function describeHits({ stdout }: Invocation, hits: readonly Hit[]): string[] {
-  const { bold, dim, accent } = styleFor(stdout);
-  if (hits.length === 0) return [dim("Nothing was found.")];
+function describeHits({ stdout }: Invocation, hits: readonly ContextHit[]): string[] {
+  const { bold, dim, accent, warn } = styleFor(stdout);
+  if (hits.length === 0) return [dim("No results.")];
   const width = Math.min(widthOf(stdout), 200);
-  return hits.flatMap(({ key, title, snippet }) => {
+  return hits.flatMap(({ key, title, snippet, unreviewed, also = [] }) => {
     const [line = ""] = wrap(printable(snippet).replaceAll(/\s+/g, " ").trim(), width - 2);
-    return [`${accent(printable(key))}  ${bold(printable(title))}`, ...(line === "" ? [] : [`  ${dim(line)}`])];
+    const label = unreviewed
+      ? `  ${warn(`unreviewed, from ${printable(`${unreviewed.source}: ${unreviewed.path}`)}`)}`
+      : "";
+    return [
+      `${accent(printable(key))}  ${bold(printable(title))}${label}`,
+      ...(line === "" ? [] : [`  ${dim(line)}`]),
+      ...also.map((each) => `  ${accent(printable(each.key))}`),
+    ];
   });
+}
+
+export interface TablesOptions {
+  connection?: string;
+  limit: string;
+}
+
+export async function tables(invocation: Invocation, words: string[], options: TablesOptions): Promise<void> {
+  const input = {
+    filter: words.join(" "),
+    connection: options.connection,
+    limit: Math.min(200, toCount("--limit", options.limit)),
+  };
+  const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
+    askTool(invocation, knowledge, "table_list", input),
+  );
+  if (invocation.json) await writeJson(invocation, structured);
+  else await write(invocation.stdout, `${printable(markdown).replaceAll(/^- /gm, "").trimEnd()}\n`);
+}
+
+/** Fails if a value is not found, so that scripts notice it. */
+export async function values(
+  invocation: Invocation,
+  wanted: string[],
+  { connection }: { connection?: string },
+): Promise<number> {
+  const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
+    askTool(invocation, knowledge, "value_lookup", { values: wanted, connection }),
+  );
+  if (invocation.json) await writeJson(invocation, structured);
+  else await write(invocation.stdout, `${printable(markdown).trimEnd()}\n`);
+  return (structured["missing"] as string[]).length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
 
 /** Shows a page or memory by key, or a table by name. */
@@ -114,7 +176,7 @@ export async function show(invocation: Invocation, what: string): Promise<void> 
 
 async function find(invocation: Invocation, knowledge: OpenedContext, what: string) {
   const page = () => askTool(invocation, knowledge, "page_read", { key: what });
-  if (/^(page|memory):/.test(what)) return page();
+  if (/^(page|memory|chunk):/.test(what)) return page();
   try {
     return await askTool(invocation, knowledge, "table_describe", { table: what });
   } catch (error) {
@@ -150,7 +212,7 @@ export async function graph(invocation: Invocation, name: string | undefined, op
 
 function describeGraph({ stdout }: Invocation, { nodes, edges, truncated }: TableGraph): string[] {
   const { bold, dim, warn } = styleFor(stdout);
-  if (nodes.length === 0) return [dim("No tables are known. `tandem scan` reads them.")];
+  if (nodes.length === 0) return [dim("No tables yet. Read them with `tandem context scan`.")];
   const rows = edges.map(({ from, to, columns, toColumns, cardinality, confidence }) => [
     bold(printable(`${from} (${columns.join(", ")})`)),
     "→",
@@ -163,7 +225,7 @@ function describeGraph({ stdout }: Invocation, { nodes, edges, truncated }: Tabl
   return [
     ...table(rows),
     ...(alone.length > 0 ? [dim(`Without joins: ${alone.join(", ")}`)] : []),
-    ...(truncated ? [warn(`There are more: only ${nodes.length} tables are shown.`)] : []),
+    ...(truncated ? [warn(`Only the first ${nodes.length} tables are shown.`)] : []),
   ];
 }
 
@@ -216,7 +278,9 @@ export async function status(invocation: Invocation): Promise<number> {
         : []),
       [
         dim("open"),
-        report.openProposals === 0 ? "no proposals" : `${report.openProposals} proposals: tandem proposals list`,
+        report.openProposals === 0
+          ? "no proposals"
+          : `${report.openProposals} proposals: tandem context proposals list`,
       ],
       ...unfinishedJobs.map(({ id, kind, state }, i) => [i === 0 ? dim("jobs") : "", `${id} ${kind} ${state}`]),
       ...problems.map(({ path, message }, i) => [i === 0 ? bad("unreadable") : "", printable(`${path}: ${message}`)]),

@@ -54,28 +54,36 @@ async function answer(request: ModelRequest): Promise<Reply> {
   });
 }
 
-describe("tandem ingest", () => {
+describe("tandem context ingest", () => {
   test("prints progress lines and a summary; a second run calls no model", async () => {
     await using rehearsal = await startRehearsal([always(answer)]);
     await using machine = await handbook(rehearsal);
-    const first = await machine.run(["ingest"], { env });
+    const limited = await machine.run(["context", "ingest", "--max-requests", "2"], { env });
+    expect(limited.code).toBe(2);
+    expect(limited.stdout).toMatch(/would make about \d+ model requests for .*; its limit is \$25\.00 and 2 requests/);
+    expect(limited.stdout).toContain("--yes");
+    expect(rehearsal.modelRequests).toHaveLength(0);
+    const stopped = await machine.run(["context", "ingest", "--max-requests", "1", "--yes"], { env });
+    expect(stopped.stdout).toContain("The budget of this job, 1 model request, is used up.");
+    const first = await machine.run(["context", "ingest"], { env });
     expect(first.stdout + first.stderr).toContain("done ingest");
     expect(first.code).toBe(0);
     expect(first.stderr).toContain("ingest: fetch: 1 added\n");
     expect(first.stderr).toContain("ingest: units: 1 unit, 1 page\n");
     expect(first.stdout).toMatch(/handbook +1 new/);
     expect(first.stdout).toMatch(/written +1 new page\n/);
-    expect(first.stdout).toMatch(/spent +5 requests/);
-    const [, id = ""] = /tandem proposals show (prop_\w+)/.exec(first.stdout) ?? [];
+    // One more was stored by the stopped run.
+    expect(first.stdout).toMatch(/spent +4 requests/);
+    const [, id = ""] = /tandem context proposals show (prop_\w+)/.exec(first.stdout) ?? [];
     const asked = rehearsal.modelRequests.length;
 
     const page = machine.folder.join("project", "context", "wiki", "refunds.md");
     expect(existsSync(page), "nothing is written before it is accepted").toBe(false);
-    const accepted = await machine.run(["proposals", "accept", id], { env });
+    const accepted = await machine.run(["context", "proposals", "accept", id], { env });
     expect(accepted.code, accepted.stderr).toBe(0);
     expect(existsSync(page)).toBe(true);
 
-    const again = await machine.run(["ingest", "handbook", "--json"], { env });
+    const again = await machine.run(["context", "ingest", "handbook", "--json"], { env });
     expect(again.code).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({
       state: "done",
@@ -89,16 +97,19 @@ describe("tandem ingest", () => {
   test("reads a text and a file like any other source", async () => {
     await using rehearsal = await startRehearsal([always(answer)]);
     await using machine = await handbook(rehearsal);
-    const piped = await machine.run(["ingest", "--text", "-", "--json"], { env, stdin: "# Pasted\n\nThirty days." });
+    const piped = await machine.run(["context", "ingest", "--text", "-", "--json"], {
+      env,
+      stdin: "# Pasted\n\nThirty days.",
+    });
     expect(JSON.parse(piped.stdout)).toMatchObject({
       state: "done",
       sources: [{ name: "pasted", added: 1 }],
       pages: { added: 1 },
     });
-    const file = await machine.run(["ingest", "--file", "handbook/refunds.md", "--json"], { env });
+    const file = await machine.run(["context", "ingest", "--file", "handbook/refunds.md", "--json"], { env });
     expect(JSON.parse(file.stdout)).toMatchObject({ state: "done", sources: [{ name: "files", added: 1 }] });
     await writeFile(machine.folder.join("project", "picture.png"), "PNG");
-    const picture = await machine.run(["ingest", "--file", "picture.png"], { env });
+    const picture = await machine.run(["context", "ingest", "--file", "picture.png"], { env });
     expect(picture.code).toBe(1);
     expect(picture.stdout).toContain("picture.png is of a kind that is not read.");
   });
@@ -109,7 +120,7 @@ describe("tandem ingest", () => {
       always(answer),
     ]);
     await using machine = await handbook(rehearsal, { "refunds.md": "# R\n\nThirty days.\n", "broken.pdf": "no" });
-    const { code, stdout } = await machine.run(["ingest", "--json"], { env });
+    const { code, stdout } = await machine.run(["context", "ingest", "--json"], { env });
     expect(code).not.toBe(0);
     const told = JSON.parse(stdout);
     expect(told).toMatchObject({
@@ -123,15 +134,15 @@ describe("tandem ingest", () => {
   test("--dry-run shows the plan and calls no model; without a model it says so", async () => {
     await using rehearsal = await startRehearsal([]);
     await using machine = await handbook(rehearsal);
-    const planned = await machine.run(["ingest", "--dry-run"], { env });
+    const planned = await machine.run(["context", "ingest", "--dry-run"], { env });
     expect(planned.code, planned.stderr).toBe(0);
     expect(planned.stdout).toMatch(/handbook +1 new/);
     expect(planned.stdout).toContain("about $");
     expect(planned.stdout).toContain("Nothing was changed.");
     expect(rehearsal.modelRequests).toEqual([]);
     await using bare = await handbook();
-    expect((await bare.run(["ingest", "--dry-run"])).stdout).toContain("no model is set up");
-    const read = await bare.run(["ingest"]);
+    expect((await bare.run(["context", "ingest", "--dry-run"])).stdout).toContain("no model is set up");
+    const read = await bare.run(["context", "ingest"]);
     expect(read.code).toBe(1);
     expect(read.stdout).toContain("No model is set up");
   });
@@ -149,22 +160,22 @@ describe("tandem ingest", () => {
       always(answer),
     ]);
     await using machine = await handbook(rehearsal);
-    const reading = machine.open(["ingest"], { env });
+    const reading = machine.open(["context", "ingest"], { env });
     interrupt = () => void reading.stop();
     expect((await reading.outcome).code).toBe(130);
-    const next = await machine.run(["ingest", "--json"], { env });
+    const next = await machine.run(["context", "ingest", "--json"], { env });
     expect(JSON.parse(next.stdout)).toMatchObject({ state: "done", pages: { added: 1 } });
     expect(rehearsal.modelRequests.filter(({ lastUserText }) => lastUserText.startsWith("Sort"))).toHaveLength(1);
   });
 
   test("an unknown source and a missing source list give the next step", async () => {
     await using machine = await handbook();
-    const wrong = await machine.run(["ingest", "handbok"]);
+    const wrong = await machine.run(["context", "ingest", "handbok"]);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain("Did you mean handbook?");
     await machine.configure("{}\n");
-    const none = await machine.run(["ingest"]);
+    const none = await machine.run(["context", "ingest"]);
     expect(none.code).toBe(2);
-    expect(none.stderr).toContain("has no sources to read");
+    expect(none.stderr).toContain("has no sources");
   });
 });

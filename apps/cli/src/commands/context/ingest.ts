@@ -5,10 +5,10 @@ import { resolve } from "node:path";
 import { jobModels, loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
-import { ingestSources } from "@tandem/tandem/context";
+import { ingestSources, sourceAccess } from "@tandem/tandem/context";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
 import { describeIngest, describeIngestPlan, ingestAsJson, type IngestOutcome } from "../../jobs/describe-ingest.ts";
-import { runContextJob } from "../../jobs/run-context-job.ts";
+import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../read-prompt.ts";
@@ -17,33 +17,34 @@ import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  command
-    .argument("[source...]", "names of sources (default: all of this project)")
-    .option("--text <text>", "a text instead; - reads it from standard input")
+  withLimitOptions(command)
+    .argument("[source...]", "names of sources (default: all sources of this project)")
+    .option("--text <text>", "ingest this text instead; - reads standard input")
     .addOption(
-      new Option("--file <path>", "a file instead; may be given more than once").argParser(
+      new Option("--file <path>", "ingest this file instead (repeatable)").argParser(
         (path: string, all: string[] | undefined) => [...(all ?? []), path],
       ),
     )
-    .option("--dry-run", "say what would be read, asked and about spent, and do nothing")
+    .option("--dry-run", "print what would be read and the estimated cost, without doing it")
     .addOption(json())
     .action((names: string[], options: IngestOptions, self: Command) =>
       runner(self, (invocation) => ingest(invocation, names, options)),
     );
   examples(
     command,
-    "tandem ingest",
-    "tandem ingest handbook --dry-run",
-    'tandem ingest --text "Refunds are paid within 30 days."',
-    "pbpaste | tandem ingest --text -",
-    "tandem ingest --file minutes.pdf --json | jq '.proposals'",
+    "tandem context ingest",
+    "tandem context ingest handbook --dry-run",
+    "tandem context ingest --max-usd 5",
+    'tandem context ingest --text "Refunds are paid within 30 days."',
+    "pbpaste | tandem context ingest --text -",
+    "tandem context ingest --file minutes.pdf --json | jq '.proposals'",
   );
 }
 
 /** Time to save progress and end child processes. */
 const STOP_MS = 3_000;
 
-export interface IngestOptions {
+export interface IngestOptions extends LimitOptions {
   text?: string;
   file?: string[];
   dryRun?: boolean;
@@ -57,17 +58,17 @@ export async function ingest(
   const project = await openProject(invocation);
   const files = options.file?.map((file) => resolve(invocation.cwd, file));
   const text = await givenText(invocation, options.text);
-  const { sources, params } = await ingestSources(project, { names, files, text });
+  const { sources, params } = await ingestSources(project, { names, files, text }, sourceAccess(invocation, project));
   await using store = await openStore(invocation, project);
   if (options.dryRun) {
     await plan(invocation, project, store, sources);
     return EXIT_CODES.ok.code;
   }
   invocation.allowToStop(STOP_MS);
-  const { row, watched, milliseconds } = await runContextJob(invocation, project, store, {
+  const { row, watched, milliseconds } = await runLimitedJob(invocation, project, store, {
     kind: "ingest",
-    params,
-    command: "tandem ingest",
+    params: { ...params, ...limitParams(options) },
+    command: "tandem context ingest",
     title: "ingest",
     given: files || text !== undefined ? { files, text } : undefined,
   });
@@ -76,7 +77,10 @@ export async function ingest(
   else await write(invocation.stdout, `${describeIngest(invocation, outcome).join("\n")}\n`);
   if (!invocation.json && project.config.llm.provider.backend === "none") {
     const { dim } = styleFor(invocation.stdout);
-    await write(invocation.stdout, `${dim("No model is set up: documents were kept, and not read. → tandem setup")}\n`);
+    await write(
+      invocation.stdout,
+      `${dim("No model is set up, so the documents were stored but not processed. → tandem setup")}\n`,
+    );
   }
   if (row.state === "done") return EXIT_CODES.ok.code;
   return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
@@ -86,7 +90,7 @@ async function givenText(invocation: Invocation, text: string | undefined): Prom
   if (text === undefined) return undefined;
   const given = text === "-" ? await readPrompt(invocation, [], "ingest --text") : text;
   if (given.trim() === "")
-    throw new TandemError("usage", "The text is empty.", { fix: "Give one, or leave --text out." });
+    throw new TandemError("usage", "The text is empty.", { fix: "Give a text, or omit --text." });
   return given;
 }
 
@@ -105,5 +109,9 @@ async function plan(invocation: Invocation, project: Project, store: Store, sour
   progress[Symbol.dispose]();
   const hasModel = config.llm.provider.backend !== "none";
   if (invocation.json) await write(invocation.stdout, `${JSON.stringify(planned, null, 2)}\n`);
-  else await write(invocation.stdout, `${describeIngestPlan(invocation, planned, hasModel).join("\n")}\n`);
+  else
+    await write(
+      invocation.stdout,
+      `${describeIngestPlan(invocation, planned, { hasModel, limit: config.context.budget }).join("\n")}\n`,
+    );
 }

@@ -17,38 +17,38 @@ import { JOB_STATE_CHOICES } from "../../option-choices.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   const one = (name: string, description: string) =>
-    sub(name, description).argument("<job>", "its id; `last` is the newest").addOption(json());
+    sub(name, description).argument("<job>", "job id; `last` is the newest").addOption(json());
   examples(
-    sub("list", "List jobs, the newest first.")
-      .option("--kind <kind>", "only of this kind, such as scan")
-      .addOption(new Option("--state <state>", "those that are").choices(JOB_STATE_CHOICES))
-      .option("--limit <number>", "at most so many", "20")
+    sub("list", "List jobs, newest first.")
+      .option("--kind <kind>", "only jobs of this kind, such as scan")
+      .addOption(new Option("--state <state>", "only jobs in this state").choices(JOB_STATE_CHOICES))
+      .option("--limit <number>", "maximum number of jobs", "20")
       .addOption(json())
       .action((options: JobListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
-    "tandem jobs list",
-    "tandem jobs list --state running --json | jq -r '.jobs[].id'",
+    "tandem context jobs list",
+    "tandem context jobs list --state running --json | jq -r '.jobs[].id'",
   );
   examples(
-    one("show", "Show a job, and what came of it.").action((id: string, _options: object, self: Command) =>
+    one("show", "Show a job and its result.").action((id: string, _options: object, self: Command) =>
       runner(self, (invocation) => show(invocation, id)),
     ),
-    "tandem jobs show last",
+    "tandem context jobs show last",
   );
   examples(
-    one("follow", "Watch a job until it has ended, whoever works on it.").action(
+    one("follow", "Follow a job until it ends, also if another process runs it.").action(
       (id: string, _options: object, self: Command) => runner(self, (invocation) => follow(invocation, id)),
     ),
-    "tandem jobs follow last",
+    "tandem context jobs follow last",
   );
   examples(
-    one("cancel", "Cancel a job: what it has done so far stays.").action(
-      (id: string, _options: object, self: Command) => runner(self, (invocation) => cancel(invocation, id)),
+    one("cancel", "Cancel a job. Its results so far are kept.").action((id: string, _options: object, self: Command) =>
+      runner(self, (invocation) => cancel(invocation, id)),
     ),
-    "tandem jobs cancel last",
+    "tandem context jobs cancel last",
   );
 }
 
-const HOLDER = holderName("tandem jobs");
+const HOLDER = holderName("tandem context jobs");
 /** Longer than a lease: a worker that has not stopped by then is alive and busy. */
 const CANCEL_MS = 20_000;
 
@@ -76,7 +76,7 @@ export async function list(invocation: Invocation, { kind, state, limit }: JobLi
     printable(shownParams(job)),
     dim(ago(job.createdAt)),
   ]);
-  const none = dim("No jobs. `tandem scan` and `tandem ingest` are some.");
+  const none = dim("No jobs. `tandem context scan` and `tandem context ingest` start one.");
   await write(invocation.stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
@@ -124,7 +124,7 @@ async function withJobs<T>(invocation: Invocation, work: (jobs: Jobs) => Promise
   if (!hasContext(project)) {
     throw new TandemError(
       "not_found",
-      `${project.displayPath} names no databases and no sources: there are no jobs here.`,
+      `${project.displayPath} has no connections and no sources, so there are no jobs.`,
       { fix: "Add a database: tandem connections add shop shop.sqlite" },
     );
   }
@@ -143,10 +143,10 @@ async function withHolder({ store }: Jobs, row: JobRow): Promise<HeldJob> {
   return { ...row, holder: held && Date.parse(held.expiresAt) > Date.now() ? held.holder : null };
 }
 
-const LEFT = "Start it again to go on from where it was, or cancel it: tandem jobs cancel";
+const LEFT = "Start it again to continue, or cancel it: tandem context jobs cancel";
 
 const leftAlone = ({ id, kind }: JobRow): TandemError =>
-  new TandemError("conflict", `Nobody works on ${id}: the ${kind} was interrupted.`, { fix: `${LEFT} ${id}` });
+  new TandemError("conflict", `No process runs ${id}: the ${kind} was interrupted.`, { fix: `${LEFT} ${id}` });
 
 /** Finds a job by id. `last` is the newest. */
 async function find(jobs: Jobs, id: string): Promise<HeldJob> {
@@ -154,7 +154,7 @@ async function find(jobs: Jobs, id: string): Promise<HeldJob> {
   const row = id === "last" ? (await store.jobs.list({ space, limit: 1 })).data[0] : await store.jobs.get(id);
   if (row?.space === space) return withHolder(jobs, row);
   throw new TandemError("not_found", id === "last" ? "There are no jobs yet." : `There is no job ${id}.`, {
-    fix: "List them with `tandem jobs list`.",
+    fix: "List them with `tandem context jobs list`.",
   });
 }
 
@@ -167,14 +167,11 @@ async function print(invocation: Invocation, job: HeldJob): Promise<void> {
   const rows = [
     [dim("job"), job.id],
     [dim("kind"), `${job.kind} ${printable(shownParams(job))}`.trimEnd()],
-    [
-      dim("state"),
-      `${paintState(invocation, job)}${job.cancelRequested && job.endedAt === null ? " (is to stop)" : ""}`,
-    ],
+    [dim("state"), `${paintState(invocation, job)}${job.cancelRequested && job.endedAt === null ? " (stopping)" : ""}`],
     [dim("begun"), ago(job.startedAt ?? job.createdAt)],
     ...(job.endedAt === null ? [] : [[dim("ended"), ago(job.endedAt)]]),
     ...(job.holder === null ? [] : [[dim("by"), printable(job.holder)]]),
-    ...(job.endedAt === null && job.holder === null ? [[dim("why"), `Nobody works on it. ${LEFT} ${job.id}`]] : []),
+    ...(job.endedAt === null && job.holder === null ? [[dim("why"), `No process runs it. ${LEFT} ${job.id}`]] : []),
     ...(job.error ? [[dim("why"), printable([job.error.message, job.error.fix].filter(Boolean).join(" "))]] : []),
     ...(job.result === null ? [] : [[dim("result"), printable(JSON.stringify(job.result))]]),
   ];

@@ -8,6 +8,7 @@ import { findProject, guessDriver } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { openProject } from "@tandem/tandem/project";
+import { toLimit } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
@@ -17,12 +18,16 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     command
       .argument("<database>", "a SQLite or DuckDB file, a postgres:// or mysql:// address, or a connection's name")
+      .option("--max-pairs <n>", "compare the values of at most this many column pairs")
+      .option("--max-queries <n>", "send at most this many queries")
+      .option("--max-seconds <n>", "stop comparing after this time (default: 120)")
       .addOption(json())
-      .action((where: string, _options: object, self: Command) =>
-        runner(self, (invocation) => joins(invocation, where)),
+      .action((where: string, options: Budgets, self: Command) =>
+        runner(self, (invocation) => joins(invocation, where, options)),
       ),
-    "tandem joins shop.sqlite",
-    "tandem joins shop.sqlite --json | jq '.[] | select(.status == \"accepted\")'",
+    "tandem context joins shop.sqlite",
+    "tandem context joins warehouse.duckdb --max-seconds 600",
+    "tandem context joins shop.sqlite --json | jq '.[] | select(.status == \"accepted\")'",
   );
 }
 
@@ -35,12 +40,18 @@ interface Found extends Findings {
   nameOf: (name: TableName) => string;
 }
 
+interface Budgets {
+  maxPairs?: string;
+  maxQueries?: string;
+  maxSeconds?: string;
+}
+
 /** Finds joins in a database. Needs no project, config or model. */
-export async function joins(invocation: Invocation, where: string): Promise<number> {
+export async function joins(invocation: Invocation, where: string, budgets: Budgets = {}): Promise<number> {
   const found = await (async () => {
     using progress = new Progress(invocation, "Opening …");
     await using connection = await open(invocation, where);
-    return await find(invocation, connection, progress);
+    return await find(invocation, connection, progress, budgets);
   })();
   const shown = found.relationships
     .filter(({ status }) => status !== "rejected")
@@ -56,6 +67,7 @@ export async function joins(invocation: Invocation, where: string): Promise<numb
     );
   else await write(invocation.stdout, `${describe(invocation, shown, found).join("\n")}\n`);
   await reportFailures(invocation, found);
+  await reportNotCompared(invocation, found);
   return found.failures.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
 
@@ -71,37 +83,57 @@ async function open(invocation: Invocation, where: string): Promise<Connection> 
 }
 
 async function openNamed(invocation: Invocation, name: string): Promise<Connection> {
-  if (!findProject(invocation.cwd, invocation.project)) throw notThere(name, ", and no tandem.yaml that could name it");
+  if (!findProject(invocation.cwd, invocation.project)) throw notThere(name, ", and no tandem.yaml with connections");
   return openNamedConnection(invocation, await openProject(invocation), name);
 }
 
 const notThere = (where: string, more: string): TandemError =>
   new TandemError("not_found", `There is no file ${JSON.stringify(where)}${more}.`, {
-    fix: "Name a SQLite or DuckDB file, a postgres:// or mysql:// address, or a connection of tandem.yaml.",
+    fix: "Give a SQLite or DuckDB file, a postgres:// or mysql:// address, or a connection of tandem.yaml.",
   });
 
-async function find(invocation: Invocation, connection: Connection, progress: Progress): Promise<Found> {
+async function find(
+  invocation: Invocation,
+  connection: Connection,
+  progress: Progress,
+  { maxPairs, maxQueries, maxSeconds }: Budgets,
+): Promise<Found> {
   const { findRelationships, profileTables } = await import("@tandem/relationships");
   const { signal } = invocation;
-  progress.label("Reading the structure …");
+  progress.label("Reading the schema …");
   const tables = await connection.structure({ signal });
   const { profiles, failures } = await profileTables(
     connection,
     tables.filter(({ type }) => type === "table"),
-    { signal, onProgress: (done, all) => progress.label(`Looking at tables: ${done} of ${all} …`) },
+    {
+      signal,
+      onProgress: (done, total) =>
+        progress.step(`Reading tables: ${countOf(done, total)} …`, { stage: "profile", done, total }),
+    },
   );
   const findings = await findRelationships({
     connection,
     tables,
     profiles,
     signal,
-    onProgress: (stage) => progress.label(`Comparing ${stage} …`),
+    options: {
+      ...(maxPairs !== undefined && { pairs: toLimit("--max-pairs", maxPairs) }),
+      ...(maxQueries !== undefined && { queries: toLimit("--max-queries", maxQueries) }),
+      ...(maxSeconds !== undefined && { timeMs: toLimit("--max-seconds", maxSeconds) * 1_000 }),
+    },
+    onProgress: (step) => {
+      const count = step.total === null ? "" : `: ${countOf(step.done, step.total)}`;
+      progress.step(`Comparing ${step.stage}${count} …`, step);
+    },
   });
   const schemas = new Set(tables.map(({ schema }) => schema));
   const nameOf = ({ schema, name }: TableName) =>
     schemas.size <= 1 || USUAL_SCHEMAS.has(schema) ? name : `${schema}.${name}`;
   return { ...findings, failures, nameOf };
 }
+
+const countOf = (done: number, total: number): string =>
+  `${done.toLocaleString("en")} of ${total.toLocaleString("en")}`;
 
 function toJson({ from, to, status, confidence, why }: Relationship, { nameOf }: Found) {
   return {
@@ -113,7 +145,7 @@ function toJson({ from, to, status, confidence, why }: Relationship, { nameOf }:
   };
 }
 
-function describe(invocation: Invocation, shown: readonly Relationship[], { nameOf, unanswered }: Found): string[] {
+function describe(invocation: Invocation, shown: readonly Relationship[], { nameOf }: Found): string[] {
   const { bold, dim, good, warn } = styleFor(invocation.stdout);
   if (shown.length === 0) return [dim("No joins were found.")];
   const end = ({ table: name, columns }: Relationship["from"]) => printable(`${nameOf(name)}.${columns.join(", ")}`);
@@ -127,8 +159,7 @@ function describe(invocation: Invocation, shown: readonly Relationship[], { name
   ]);
   const doubtful = shown.filter(({ status }) => status === "review").length;
   const count = `${shown.length - doubtful} accepted${doubtful > 0 ? `, ${doubtful} for review (?)` : ""}`;
-  const left = unanswered > 0 ? `; ${unanswered} comparisons were left out` : "";
-  return [...table(rows), dim(`${count}${left}.`)];
+  return [...table(rows), dim(`${count}.`)];
 }
 
 async function reportFailures({ json, stderr }: Invocation, { failures, nameOf }: Found): Promise<void> {
@@ -139,4 +170,24 @@ async function reportFailures({ json, stderr }: Invocation, { failures, nameOf }
       : `${warn("skipped:")} ${printable(`${nameOf(name)}: ${message}`)}`;
     await write(stderr, `${line}\n`);
   }
+}
+
+const TABLES_SHOWN = 10;
+const OPTION_OF = { pairs: "--max-pairs", queries: "--max-queries", seconds: "--max-seconds" };
+
+/** Pairs that a budget or a failed query left out: a join among them may be missing from the result. */
+async function reportNotCompared({ json, stderr }: Invocation, { notCompared, nameOf }: Found): Promise<void> {
+  const { pairs, tables, budgets } = notCompared;
+  if (pairs === 0) return;
+  const names = tables.map(nameOf);
+  if (json) return write(stderr, `${JSON.stringify({ not_compared: { pairs, tables: names, budgets } })}\n`);
+  const { warn } = styleFor(stderr);
+  const more = names.length > TABLES_SHOWN ? ` and ${names.length - TABLES_SHOWN} more` : "";
+  const where = `${names.slice(0, TABLES_SHOWN).join(", ")}${more}`;
+  const why =
+    budgets.length > 0
+      ? `The budget was used up. Raise ${budgets.map((budget) => OPTION_OF[budget]).join(" and ")} to compare them.`
+      : "Their queries failed.";
+  const count = `${pairs.toLocaleString("en")} ${pairs === 1 ? "pair" : "pairs"} of columns`;
+  return write(stderr, `${warn("not compared:")} ${printable(`${count}, of ${where}. ${why}`)}\n`);
 }

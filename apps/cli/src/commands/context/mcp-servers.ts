@@ -32,10 +32,10 @@ export async function servers(invocation: Invocation, id: string | undefined): P
     printable(name),
     printable(origin),
     `${tools.length} tools`,
-    changes.length > 0 ? warn("changed: its calls are asked for") : good("as accepted"),
+    changes.length > 0 ? warn("changed: calls need approval") : good("accepted"),
     dim(ago(accepted.at)),
   ]);
-  const none = dim("No session has met an MCP server yet.");
+  const none = dim("No session has used an MCP server yet.");
   await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
@@ -47,7 +47,7 @@ export async function accept(invocation: Invocation, id: string, { yes = false }
   const style = styleFor(stdout);
   if (!json) await write(stdout, `${describe(server, style, Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
   if (server.changes.length > 0 && !yes)
-    await confirm(invocation, "", `Accept what ${printable(server.name)} says now?`);
+    await confirm(invocation, "", `Accept the current tools of ${printable(server.name)}?`);
   const accepted = await client.mcpServers.accept(server.id, server.hash, userInfo().username);
   await write(stdout, json ? `${JSON.stringify(accepted, null, 2)}\n` : `${style.good("Accepted.")}\n`);
 }
@@ -57,7 +57,7 @@ async function find(client: SessionsClient, id: string): Promise<KnownMcpServer>
   const named = (await client.mcpServers.list()).filter(({ name }) => name === id);
   if (named.length === 1) return named[0]!;
   throw new TandemError("usage", `There ${named.length === 0 ? "is no" : "is more than one"} MCP server ${id}.`, {
-    fix: "`tandem mcp servers` lists them with their ids.",
+    fix: "List the servers and their ids with `tandem mcp servers`.",
   });
 }
 

@@ -10,8 +10,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(command, "tandem mcp", "claude mcp add tandem -- tandem mcp --project ~/shop");
   const sub = subcommandsOf(command);
   examples(
-    sub("servers", "Show the MCP servers that sessions have met, and what they say of their tools.")
-      .argument("[server]", "one of them, by id or name: with its tools in full")
+    sub("servers", "List the MCP servers that sessions have used, and their tools.")
+      .argument("[server]", "one server, by id or name, with its tools in full")
       .addOption(json())
       .action((id: string | undefined, _options: object, self: Command) =>
         runner(self, async (invocation) => (await import("./mcp-servers.ts")).servers(invocation, id)),
@@ -20,9 +20,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem mcp servers github",
   );
   examples(
-    sub("accept", "Accept what a server says of its tools now; until then its calls are asked for.")
-      .argument("<server>", "by id or name")
-      .option("-y, --yes", "ask nothing")
+    sub("accept", "Accept the current tool definitions of a server. Until then its calls need approval.")
+      .argument("<server>", "id or name of the server")
+      .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
       .action((id: string, options: { yes?: boolean }, self: Command) =>
         runner(self, async (invocation) => (await import("./mcp-servers.ts")).accept(invocation, id, options)),
@@ -37,7 +37,7 @@ const STOP_MS = 3_000;
 /** Serves the context to one client over stdin and stdout until it disconnects. */
 export async function mcp(invocation: Invocation): Promise<number> {
   const { stdin, stdout, stderr, signal, version } = invocation;
-  if (stdin.isTTY) stderr.write("Speaks MCP on standard input and output: meant to be started by an MCP client.\n");
+  if (stdin.isTTY) stderr.write("This is an MCP server on stdin and stdout. Start it from an MCP client.\n");
   invocation.allowToStop(STOP_MS);
   await withKnowledge(invocation, "tandem mcp", async ({ tools, jobRunner }) => {
     // Finish submitted memories: they take little time and are often a client's last request.

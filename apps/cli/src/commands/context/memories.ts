@@ -14,44 +14,44 @@ import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
-  const one = (name: string, description: string) => sub(name, description).argument("<memory>", "its id");
+  const one = (name: string, description: string) => sub(name, description).argument("<memory>", "id of the memory");
   examples(
-    sub("list", "List what is remembered, the newest first, and what contradicts it.")
-      .addOption(new Option("--scope <scope>", "only what holds for these").choices(MEMORY_SCOPE_CHOICES))
-      .option("--agent <name>", "only what holds for this agent alone")
-      .option("--all", "expired ones too")
+    sub("list", "List memories with their contradictions, newest first.")
+      .addOption(new Option("--scope <scope>", "only memories of this scope").choices(MEMORY_SCOPE_CHOICES))
+      .option("--agent <name>", "only memories of this agent")
+      .option("--all", "include expired memories")
       .addOption(json())
       .action((options: MemoryListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
-    "tandem memories list",
-    "tandem memories list --json | jq -r '.memories[].text'",
+    "tandem context memories list",
+    "tandem context memories list --json | jq -r '.memories[].text'",
   );
   examples(
-    one("show", "Print a memory, where it comes from, and beside it what contradicts it.")
+    one("show", "Print a memory, its source and its contradictions.")
       .addOption(json())
       .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
-    "tandem memories show mem_01K9Z",
+    "tandem context memories show mem_01K9Z",
   );
   examples(
-    one("forget", "Forget it; that can be undone.")
+    one("remove", "Remove a memory. `tandem context proposals undo` restores it.")
       .addOption(json())
       .action((id: string, _options: object, self: Command) => runner(self, (invocation) => forget(invocation, id))),
-    "tandem memories forget mem_01K9Z",
+    "tandem context memories remove mem_01K9Z",
   );
   examples(
-    one("keep", "Say how long it holds.")
+    one("set", "Set when a memory expires.")
       .option("--expires <time>", "12h, 90d, 6w, 1y or never", "never")
       .addOption(json())
       .action((id: string, options: { expires: string }, self: Command) =>
         runner(self, (invocation) => keep(invocation, id, options)),
       ),
-    "tandem memories keep mem_01K9Z --expires 1y",
+    "tandem context memories set mem_01K9Z --expires 1y",
   );
   examples(
-    sub("capture", "Have a session read now for what is worth remembering.")
-      .argument("<session>", "its id")
+    sub("capture", "Extract memories from a session now.")
+      .argument("<session>", "id of the memory")
       .addOption(json())
       .action((id: string, _options: object, self: Command) => runner(self, (invocation) => capture(invocation, id))),
-    "tandem memories capture sesn_01K9Z",
+    "tandem context memories capture sesn_01K9Z",
   );
 }
 
@@ -83,7 +83,7 @@ export async function list(invocation: Invocation, { scope, agent, all = false }
     invocation.stdout,
     shown.map((memory) => ({ memory, against: library.contradictionsOf(memory, memories) })),
   );
-  const none = styleFor(invocation.stdout).dim('Nothing is remembered yet: tandem remember "…"');
+  const none = styleFor(invocation.stdout).dim('No memories yet. Add one: tandem context remember "…"');
   await write(invocation.stdout, `${lines.length > 0 ? lines.join("\n") : none}\n`);
 }
 
@@ -104,7 +104,7 @@ export async function forget(invocation: Invocation, id: string): Promise<void> 
     library.forget(knowledge, id.replace(/^memory:/, ""), userInfo().username),
   );
   const { dim, good } = styleFor(invocation.stdout);
-  const told = `${good("Forgotten.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}\n`;
+  const told = `${good("Removed.")} ${dim(`Undo: tandem context proposals undo ${proposal.id}`)}\n`;
   await write(
     invocation.stdout,
     invocation.json ? `${JSON.stringify({ memory: id, proposal: proposal.id }, null, 2)}\n` : told,
@@ -118,7 +118,7 @@ export async function keep(invocation: Invocation, id: string, { expires }: { ex
     library.keep(knowledge, id.replace(/^memory:/, ""), { by: userInfo().username, expiresAt }),
   );
   const { good } = styleFor(invocation.stdout);
-  const told = expiresAt === null ? "Kept for good." : `Kept until ${expiresAt.slice(0, 10)}.`;
+  const told = expiresAt === null ? "Never expires." : `Expires on ${expiresAt.slice(0, 10)}.`;
   const json = { memory: id, expiresAt, proposal: proposal?.id ?? null };
   await write(invocation.stdout, invocation.json ? `${JSON.stringify(json, null, 2)}\n` : `${good(told)}\n`);
 }
@@ -133,7 +133,7 @@ export async function capture(invocation: Invocation, session: string): Promise<
   const { row, watched } = await runContextJob(invocation, project, store, {
     kind: "memory",
     params: { session },
-    command: "tandem memories capture",
+    command: "tandem context memories capture",
     title: "memory",
   });
   const result = row.result as Captured | null;
@@ -150,8 +150,8 @@ export async function capture(invocation: Invocation, session: string): Promise<
 
 function captureLines({ stdout }: Invocation, failure: string | undefined, result: Captured | null): string[] {
   const { dim, good, bad } = styleFor(stdout);
-  if (!result) return [bad(`It could not be read, and counts as unread: ${failure ?? "it was cancelled."}`)];
-  if (result.parts === 0) return ["Nothing was said since it was last read."];
+  if (!result) return [bad(`The session could not be processed: ${failure ?? "cancelled."}`)];
+  if (result.parts === 0) return ["No new messages since the last capture."];
   const waits = result.found - result.accepted;
   const counts = [
     `${result.found} found`,
@@ -159,8 +159,8 @@ function captureLines({ stdout }: Invocation, failure: string | undefined, resul
     waits > 0 && `${waits} to review`,
   ];
   return [
-    good(`Read. ${counts.filter(Boolean).join(", ")}.`),
-    ...result.proposals.map((id) => dim(`  tandem proposals show ${id}`)),
+    good(`Captured. ${counts.filter(Boolean).join(", ")}.`),
+    ...result.proposals.map((id) => dim(`  tandem context proposals show ${id}`)),
   ];
 }
 

@@ -32,10 +32,10 @@ test("a server captures memories of an archived session", async () => {
   await expect.poll(kept, { interval: 300 }).toMatchObject([{ type: "memory", content: WORDS }]);
   const readers = machine.rehearsal.modelRequests.filter(isReader).length;
   expect(readers).toBe(2);
-  const listed = await machine.run(["memories", "list", "--json"]);
+  const listed = await machine.run(["context", "memories", "list", "--json"]);
   expect(JSON.parse(listed.stdout)).toMatchObject({ memories: [{ text: WORDS, sources: [{ session: session.id }] }] });
   // A second capture finds nothing new.
-  const again = await machine.run(["memories", "capture", session.id]);
-  expect(again).toMatchObject({ code: 0, stdout: "Nothing was said since it was last read.\n" });
+  const again = await machine.run(["context", "memories", "capture", session.id]);
+  expect(again).toMatchObject({ code: 0, stdout: "No new messages since the last capture.\n" });
   expect(machine.rehearsal.modelRequests.filter(isReader)).toHaveLength(readers);
 });

@@ -1,4 +1,4 @@
-import type { Context as Knowledge, Proposal, ProposalSummary } from "@tandem/context";
+import type { Context as Knowledge, HunkFilter, Proposal, ProposalSummary } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { userInfo } from "node:os";
@@ -7,8 +7,10 @@ import { openContext, openStore } from "@tandem/tandem/compose";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openProject } from "@tandem/tandem/project";
-import { describeProposal } from "../../proposals/describe-proposal.ts";
+import { describeGroups } from "../../proposals/describe-groups.ts";
 import { editText } from "../../proposals/edit-text.ts";
+import { type FilterOptions, readFilter, withFilterOptions } from "../../proposals/filter-options.ts";
+import { describeCounts, paintState, printProposal, unknownProposal } from "../../proposals/print-proposal.ts";
 import { readHunkIds } from "../../proposals/read-hunk-ids.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
@@ -20,77 +22,89 @@ import { PROPOSAL_STATE_CHOICES } from "../../option-choices.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   const one = (name: string, description: string) =>
-    sub(name, description).argument("<proposal>", "its id; `last` is the newest that is open");
+    sub(name, description).argument("<proposal>", "proposal id; `last` is the newest open one");
 
   examples(
-    sub("list", "List what waits for a decision, the newest first.")
-      .addOption(new Option("--state <state>", "those that are (default: open)").choices(PROPOSAL_STATE_CHOICES))
-      .option("--all", "decided ones too")
-      .option("--limit <number>", "at most so many", "20")
+    sub("list", "List open proposals, newest first.")
+      .addOption(
+        new Option("--state <state>", "only proposals in this state (default: open)").choices(PROPOSAL_STATE_CHOICES),
+      )
+      .option("--all", "include decided proposals")
+      .option("--limit <number>", "maximum number of proposals", "20")
       .addOption(json())
       .action((options: ProposalListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
-    "tandem proposals list",
-    "tandem proposals list --json | jq -r '.proposals[].id'",
+    "tandem context proposals list",
+    "tandem context proposals list --json | jq -r '.proposals[].id'",
   );
   examples(
-    one("show", "Print a proposal as a diff, and what each part of it rests on.")
-      .option("--all", "with what is decided already")
+    withFilterOptions(
+      one("show", "Print a proposal as a diff, with the evidence of each hunk. A large one is grouped."),
+    )
+      .option("--all", "include decided hunks")
+      .option("--limit <number>", "maximum number of files (default: 50; with --json: all)")
+      .option("--after <cursor>", "continue after this file, as printed at the end of a page")
       .addOption(json())
-      .action((id: string, options: { all?: boolean }, self: Command) =>
+      .action((id: string, options: ShowOptions, self: Command) =>
         runner(self, (invocation) => show(invocation, id, options)),
       ),
-    "tandem proposals show last",
+    "tandem context proposals show last",
+    "tandem context proposals show last --kind join --path 'sales.*'",
   );
   examples(
-    one("accept", "Write it into the context, wholly or in part.")
-      .argument("[hunks...]", "numbers of hunks, such as 1 3-5 (default: all that are open)")
-      .option("-y, --yes", "also what is held or in quarantine, without a question")
+    withFilterOptions(one("accept", "Accept a proposal, some of its hunks, or those that match, into the context."))
+      .argument("[hunks...]", "hunk numbers, such as 1 3-5 (default: all open hunks)")
+      .option("--dry-run", "only count the hunks that match")
+      .option("-y, --yes", "do not ask for confirmation, also for held and quarantined hunks")
       .addOption(json())
-      .action((id: string, hunks: string[], options: { yes?: boolean }, self: Command) =>
+      .action((id: string, hunks: string[], options: DecideOptions, self: Command) =>
         runner(self, (invocation) => accept(invocation, id, hunks, options)),
       ),
-    "tandem proposals accept last",
-    "tandem proposals accept last 1 3-5",
+    "tandem context proposals accept last",
+    "tandem context proposals accept last 1 3-5",
+    "tandem context proposals accept last --kind join --min-confidence 0.9 --dry-run",
   );
   examples(
-    one("reject", "Turn it down, wholly or in part; it is not proposed again.")
-      .argument("[hunks...]", "numbers of hunks, such as 1 3-5 (default: all that are open)")
-      .option("--reason <text>", "why")
-      .option("-y, --yes", "do not ask")
+    withFilterOptions(
+      one("reject", "Reject a proposal, some of its hunks, or those that match. They are not proposed again."),
+    )
+      .argument("[hunks...]", "hunk numbers, such as 1 3-5 (default: all open hunks)")
+      .option("--reason <text>", "reason")
+      .option("--dry-run", "only count the hunks that match")
+      .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
-      .action((id: string, hunks: string[], options: { reason?: string; yes?: boolean }, self: Command) =>
+      .action((id: string, hunks: string[], options: DecideOptions & { reason?: string }, self: Command) =>
         runner(self, (invocation) => reject(invocation, id, hunks, options)),
       ),
-    'tandem proposals reject last 2 --reason "That was last year"',
+    'tandem context proposals reject last 2 --reason "That was last year"',
   );
   examples(
-    one("edit", "Change a proposed file in your editor (EDITOR) before you accept it.")
-      .argument("[path]", "the file, if there is more than one")
-      .option("--file <file>", "take the new text from a file instead")
+    one("edit", "Edit a proposed file in your editor (EDITOR) before you accept it.")
+      .argument("[path]", "file, if the proposal has more than one")
+      .option("--file <file>", "read the new text from this file instead")
       .addOption(json())
       .action((id: string, path: string | undefined, options: { file?: string }, self: Command) =>
         runner(self, (invocation) => edit(invocation, id, path, options)),
       ),
-    "tandem proposals edit last wiki/refunds.md",
+    "tandem context proposals edit last wiki/refunds.md",
   );
   examples(
-    one("answer", "Answer a question that a proposal asks.")
-      .argument("<question>", "its number")
-      .argument("<answer...>", "the answer, in words")
+    one("answer", "Answer a question of a proposal.")
+      .argument("<question>", "number of the question")
+      .argument("<answer...>", "answer")
       .addOption(json())
       .action((id: string, question: string, words: string[], _options: object, self: Command) =>
         runner(self, (invocation) => answer(invocation, id, question, words)),
       ),
-    'tandem proposals answer last 1 "The handbook is right"',
+    'tandem context proposals answer last 1 "The handbook is right"',
   );
   examples(
-    one("undo", "Take back what was accepted of a proposal; it is not proposed again.")
-      .option("-y, --yes", "do not ask")
+    one("undo", "Undo the accepted changes of a proposal. They are not proposed again.")
+      .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
       .action((id: string, options: { yes?: boolean }, self: Command) =>
         runner(self, (invocation) => undo(invocation, id, options)),
       ),
-    "tandem proposals undo last",
+    "tandem context proposals undo last",
   );
 }
 
@@ -119,57 +133,123 @@ export async function list(invocation: Invocation, { state, all = false, limit }
   ]);
   const none = dim(
     all
-      ? "No proposals yet. `tandem scan` and `tandem ingest` make them."
-      : `No proposals that are ${state ?? "open"}.`,
+      ? "No proposals yet. `tandem context scan` and `tandem context ingest` create them."
+      : `No ${state ?? "open"} proposals.`,
   );
   await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
-export async function show(invocation: Invocation, id: string, { all = false }: { all?: boolean }): Promise<void> {
-  await print(invocation, await withContext(invocation, (knowledge) => find(knowledge, id)), { all });
+export interface ShowOptions extends FilterOptions {
+  all?: boolean;
+  limit?: string;
+  after?: string;
+}
+
+export async function show(invocation: Invocation, id: string, options: ShowOptions): Promise<void> {
+  const { all = false, after } = options;
+  const limit = options.limit === undefined ? undefined : toCount("--limit", options.limit);
+  const filter = readFilter(options);
+  await withContext(invocation, async (knowledge) => {
+    const found = await findId(knowledge, id);
+    await printProposal(invocation, knowledge, found, { all, limit, after, filter });
+  });
+}
+
+export interface DecideOptions extends FilterOptions {
+  dryRun?: boolean;
+  yes?: boolean;
 }
 
 export async function accept(
   invocation: Invocation,
   id: string,
   hunks: string[],
-  { yes = false }: { yes?: boolean },
+  options: DecideOptions,
 ): Promise<number> {
-  const proposal = await withContext(invocation, async (knowledge) => {
-    const found = await find(knowledge, id);
-    const ids = readHunkIds(hunks);
-    if (found.quarantine !== null && !yes) {
-      await confirm(invocation, `It is in quarantine: ${printable(found.quarantine)}\n`, "Accept it all the same?");
-    } else if (!yes) {
-      const held = heldOf(found, ids);
-      if (held.length > 0) await confirm(invocation, `${printable(held.join("\n"))}\n`, "Accept that all the same?");
+  const { yes = false } = options;
+  return await withContext(invocation, async (knowledge) => {
+    const chosen = choiceOf(hunks, options);
+    if (chosen.filter || options.dryRun) {
+      const matching = { id: await findId(knowledge, id), filter: chosen.filter ?? {} };
+      if (!(await confirmMatching(invocation, knowledge, "Accept", matching, options))) return 0;
+      const { counts } = await knowledge.proposals.accept(matching.id, { ...chosen, by: whoAmI() });
+      await printProposal(invocation, knowledge, matching.id);
+      return counts.conflict > 0 ? 1 : 0;
     }
-    return knowledge.proposals.accept(found.id, { hunks: ids, by: whoAmI() });
+    const found = await find(knowledge, id);
+    if (found.quarantine !== null && !yes) {
+      await confirm(invocation, `The proposal is in quarantine: ${printable(found.quarantine)}\n`, "Accept it anyway?");
+    } else if (!yes) {
+      const held = heldOf(found, chosen.hunks);
+      if (held.length > 0) await confirm(invocation, `${printable(held.join("\n"))}\n`, "Accept it anyway?");
+    }
+    const { counts } = await knowledge.proposals.accept(found.id, { ...chosen, by: whoAmI() });
+    await printProposal(invocation, knowledge, found.id);
+    // A conflict needs a person.
+    return counts.conflict > 0 ? 1 : 0;
   });
-  await print(invocation, proposal, { all: false });
-  // A conflict needs a person.
-  return proposal.counts.conflict > 0 ? 1 : 0;
 }
 
 export async function reject(
   invocation: Invocation,
   id: string,
   hunks: string[],
-  { reason, yes = false }: { reason?: string; yes?: boolean },
+  options: DecideOptions & { reason?: string },
 ): Promise<void> {
-  const proposal = await withContext(invocation, async (knowledge) => {
-    const found = await find(knowledge, id);
-    const ids = readHunkIds(hunks);
-    if (!yes && ids === undefined) {
-      await confirm(
-        invocation,
-        `${printable(found.title)}, ${describeCounts(found)}.\n`,
-        "Reject all that is open, for good?",
-      );
+  const { reason, yes = false } = options;
+  await withContext(invocation, async (knowledge) => {
+    const chosen = choiceOf(hunks, options);
+    const found = await findId(knowledge, id);
+    if (chosen.filter || options.dryRun) {
+      const matching = { id: found, filter: chosen.filter ?? {} };
+      if (!(await confirmMatching(invocation, knowledge, "Reject", matching, options))) return;
+    } else if (!yes && chosen.hunks === undefined) {
+      const { title, ...summary } = await summaryOf(knowledge, found);
+      const about = `${printable(title)}, ${describeCounts(summary)}.\n`;
+      await confirm(invocation, about, "Reject all open hunks permanently?");
     }
-    return knowledge.proposals.reject(found.id, { hunks: ids, by: whoAmI(), reason });
+    await knowledge.proposals.reject(found, { ...chosen, by: whoAmI(), ...(reason !== undefined && { reason }) });
+    await printProposal(invocation, knowledge, found);
   });
-  await print(invocation, proposal, { all: false });
+}
+
+function choiceOf(hunks: readonly string[], options: DecideOptions): { hunks?: string[]; filter?: HunkFilter } {
+  const ids = readHunkIds(hunks);
+  const filter = readFilter(options);
+  if (ids && (filter || options.dryRun)) {
+    throw new TandemError("usage", "Hunk numbers and filters exclude each other.", {
+      fix: "Give numbers, or options such as --kind and --path.",
+    });
+  }
+  return { ...(ids && { hunks: ids }), ...(filter && { filter }) };
+}
+
+/** Prints the number of matching hunks and asks. False for a dry run, or if nothing matches. */
+async function confirmMatching(
+  invocation: Invocation,
+  { proposals }: Knowledge,
+  verb: "Accept" | "Reject",
+  { id, filter }: { id: string; filter: HunkFilter },
+  { dryRun = false, yes = false }: DecideOptions,
+): Promise<boolean> {
+  const preview = (await proposals.preview(id, filter))!;
+  const { stdout, stderr, json } = invocation;
+  // Rejecting held hunks needs no caution.
+  const hunks = preview.hunks + (verb === "Reject" ? preview.held : 0);
+  if (dryRun && json) {
+    await write(stdout, `${JSON.stringify(preview, null, 2)}\n`);
+    return false;
+  }
+  const held = verb === "Accept" && preview.held > 0 ? `; ${preview.held} held for review are left out` : "";
+  const files = `${preview.files} ${preview.files === 1 ? "file" : "files"}`;
+  const matching = `${hunks} open ${hunks === 1 ? "hunk matches" : "hunks match"}, in ${files}${held}.`;
+  const about = `${[...describeGroups(stdout, preview.groups), matching].join("\n")}\n`;
+  if (dryRun || hunks === 0) {
+    await write(dryRun ? stdout : stderr, about);
+    return false;
+  }
+  if (!yes) await confirm(invocation, about, `${verb} ${hunks === 1 ? "it" : `all ${hunks}`}?`);
+  return true;
 }
 
 /** The quarantine reasons of the hunks to accept. */
@@ -189,7 +269,7 @@ export async function edit(
   path: string | undefined,
   { file }: { file?: string },
 ): Promise<void> {
-  const proposal = await withContext(invocation, async (knowledge) => {
+  await withContext(invocation, async (knowledge) => {
     const found = await find(knowledge, id);
     const { path: chosen, after } = chooseFile(found, path);
     const text =
@@ -197,27 +277,30 @@ export async function edit(
         ? await editText(invocation, chosen, after ?? "")
         : await readFile(resolve(invocation.cwd, file), "utf8");
     if (text === after) throw new TandemError("declined", "Nothing was changed.");
-    return knowledge.proposals.edit(found.id, { path: chosen, after: text, by: whoAmI() });
+    await knowledge.proposals.edit(found.id, { path: chosen, after: text, by: whoAmI() });
+    await printProposal(invocation, knowledge, found.id);
   });
-  await print(invocation, proposal, { all: false });
 }
 
 export async function answer(invocation: Invocation, id: string, decision: string, words: string[]): Promise<void> {
-  const proposal = await withContext(invocation, async (knowledge) => {
-    const found = await find(knowledge, id);
-    return knowledge.proposals.answer(found.id, { decision, answer: words.join(" "), by: whoAmI() });
+  await withContext(invocation, async (knowledge) => {
+    const found = await findId(knowledge, id);
+    await knowledge.proposals.answer(found, { decision, answer: words.join(" "), by: whoAmI() });
+    await printProposal(invocation, knowledge, found);
   });
-  await print(invocation, proposal, { all: false });
 }
 
 export async function undo(invocation: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
-  const proposal = await withContext(invocation, async (knowledge) => {
-    const found = await find(knowledge, id);
-    if (!yes)
-      await confirm(invocation, `${printable(found.title)}, ${describeCounts(found)}.\n`, "Undo what was accepted?");
-    return knowledge.proposals.undo(found.id, whoAmI());
+  await withContext(invocation, async (knowledge) => {
+    const found = await findId(knowledge, id);
+    if (!yes) {
+      const summary = await summaryOf(knowledge, found);
+      const about = `${printable(summary.title)}, ${describeCounts(summary)}.\n`;
+      await confirm(invocation, about, "Undo the accepted changes?");
+    }
+    await knowledge.proposals.undo(found, whoAmI());
+    await printProposal(invocation, knowledge, found);
   });
-  await print(invocation, proposal, { all: false });
 }
 
 async function withContext<T>(invocation: Invocation, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
@@ -226,14 +309,23 @@ async function withContext<T>(invocation: Invocation, work: (knowledge: Knowledg
   return await work(await openContext(project, store));
 }
 
-/** Finds a proposal by id. `last` is the newest open one, else the newest. */
-async function find({ proposals }: Knowledge, id: string): Promise<Proposal> {
-  const [newest] = id === "last" ? await newestOf(proposals) : [];
-  const proposal = await proposals.get(newest?.id ?? id);
+async function find(knowledge: Knowledge, id: string): Promise<Proposal> {
+  const proposal = await knowledge.proposals.get(await findId(knowledge, id));
   if (proposal) return proposal;
-  throw new TandemError("not_found", id === "last" ? "There are no proposals yet." : `There is no proposal ${id}.`, {
-    fix: "List them with `tandem proposals list --all`.",
-  });
+  throw unknownProposal(id);
+}
+
+/** The newest open proposal for `last`, else the newest. Does not read the proposal. */
+async function findId({ proposals }: Knowledge, id: string): Promise<string> {
+  const [found] = id === "last" ? await newestOf(proposals) : [];
+  if (id === "last" && !found) throw unknownProposal(id);
+  return found?.id ?? id;
+}
+
+async function summaryOf({ proposals }: Knowledge, id: string): Promise<ProposalSummary> {
+  const page = await proposals.page(id, { limit: 1 });
+  if (!page) throw unknownProposal(id);
+  return page.proposal;
 }
 
 async function newestOf(proposals: Knowledge["proposals"]): Promise<ProposalSummary[]> {
@@ -248,34 +340,8 @@ function chooseFile({ id, changes }: Proposal, path: string | undefined): Propos
   throw new TandemError(
     "usage",
     path === undefined ? `${id} changes ${changes.length} files.` : `${path} is not in ${id}.`,
-    { fix: `Name one of: ${changes.map((change) => change.path).join(", ")}.` },
+    { fix: `Use one of: ${changes.map((change) => change.path).join(", ")}.` },
   );
-}
-
-async function print(invocation: Invocation, proposal: Proposal, { all }: { all: boolean }): Promise<void> {
-  const { stdout, json } = invocation;
-  if (json) {
-    await write(stdout, `${JSON.stringify(proposal, null, 2)}\n`);
-    return;
-  }
-  const head = `${proposal.id}  ${paintState(invocation, proposal)}  ${styleFor(stdout).dim(describeCounts(proposal))}`;
-  await write(stdout, `${[head, ...(await describeProposal(stdout, proposal, { all }))].join("\n")}\n`);
-}
-
-function paintState({ stdout }: Invocation, { state }: ProposalSummary): string {
-  const { good, warn, dim } = styleFor(stdout);
-  return (state === "open" ? warn : state === "rejected" ? dim : good)(state);
-}
-
-function describeCounts({ counts, files, decisions }: ProposalSummary): string {
-  const questions = decisions.filter((item) => item.answer === null).length;
-  const parts = [
-    ...(["open", "conflict", "accepted", "rejected"] as const)
-      .filter((state) => counts[state] > 0)
-      .map((state) => `${counts[state]} ${state}`),
-    ...(questions > 0 ? [`${questions} ${questions === 1 ? "question" : "questions"}`] : []),
-  ];
-  return `${parts.join(", ") || "nothing"} in ${files} ${files === 1 ? "file" : "files"}`;
 }
 
 const whoAmI = (): string => userInfo().username;

@@ -16,23 +16,23 @@ import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .argument("[words...]", "one statement; standard input is added to it, or is it (`-` waits for a slow pipe)")
-      .addOption(new Option("--scope <scope>", "for whom it holds").choices(MEMORY_SCOPE_CHOICES).default("project"))
+      .argument("[words...]", "one statement; stdin is added to it (`-` waits for a slow pipe)")
+      .addOption(new Option("--scope <scope>", "scope of the memory").choices(MEMORY_SCOPE_CHOICES).default("project"))
       .option("--agent <name>", "only for this agent")
-      .option("--expires <time>", "how long it holds: 12h, 90d, 6w, 1y or never", "never")
+      .option("--expires <time>", "lifetime: 12h, 90d, 6w, 1y or never", "never")
       .addOption(
-        new Option("--tag <word>", "a word to find it by; may be given more than once").argParser(
+        new Option("--tag <word>", "tag for searches (repeatable)").argParser(
           (tag: string, all: string[] | undefined) => [...(all ?? []), tag],
         ),
       )
-      .option("--no-check", "do not ask the model whether it contradicts something")
+      .option("--no-check", "do not check for contradictions with the model")
       .addOption(json())
       .action((words: string[], options: RememberOptions, self: Command) =>
         runner(self, (invocation) => remember(invocation, words, options)),
       ),
-    'tandem remember "Revenue excludes refunds"',
-    'tandem remember --expires 90d --tag pricing "The spring discount is 12 percent"',
-    'tandem remember --agent analyst "Prefer CTEs to subqueries"',
+    'tandem context remember "Revenue excludes refunds"',
+    'tandem context remember --expires 90d --tag pricing "The spring discount is 12 percent"',
+    'tandem context remember --agent analyst "Prefer CTEs to subqueries"',
   );
 }
 
@@ -61,7 +61,7 @@ export async function remember(
   const { llm } = await jobModels(invocation, project);
   let opened: LlmRuntime | undefined;
   const ask = async () => (opened ??= await llm?.open(() => {}));
-  using progress = new Progress(invocation, "Comparing it with what is remembered …");
+  using progress = new Progress(invocation, "Comparing with existing memories …");
   await using _ = {
     async [Symbol.asyncDispose]() {
       await opened?.close();
@@ -88,10 +88,10 @@ export async function remember(
   const { dim, good, warn } = styleFor(invocation.stdout);
   const lines = [
     proposal
-      ? `${good("Remembered.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}`
-      : warn("That is remembered already."),
+      ? `${good("Saved.")} ${dim(`Undo: tandem context proposals undo ${proposal.id}`)}`
+      : warn("This memory exists already."),
     ...(await showLines(invocation.stdout, memory, contradicts)),
-    ...(unchecked === undefined || !options.check ? [] : [dim(`Nobody has looked for contradictions: ${unchecked}.`)]),
+    ...(unchecked === undefined || !options.check ? [] : [dim(`Contradictions were not checked: ${unchecked}.`)]),
   ];
   await write(invocation.stdout, `${lines.join("\n")}\n`);
 }

@@ -55,7 +55,7 @@ async function answer(request: ModelRequest): Promise<Reply> {
 }
 const script: Script = [always(answer)];
 
-describe("tandem scan with a running server", () => {
+describe("tandem context scan with a running server", () => {
   test("runs in the server with the server's secrets, and names a secret that only the caller has", async () => {
     await using rehearsal = await startRehearsal(script);
     const { machine, catalogue } = await shop(rehearsal);
@@ -64,12 +64,12 @@ describe("tandem scan with a running server", () => {
       openUp(machine.open(["up", "--json", "--port", "0"], { env: variables }));
     {
       await using _server = await up({});
-      const { stdout } = await machine.run(["scan", "--json"], { env });
+      const { stdout } = await machine.run(["context", "scan", "--json"], { env });
       const { error } = JSON.parse(stdout).scans[0];
       expect(error.fix).toContain("its environment has no ANTHROPIC_API_KEY");
     }
     await using server = await up(env);
-    const { code, stdout, stderr } = await machine.run(["scan", "--json"]);
+    const { code, stdout, stderr } = await machine.run(["context", "scan", "--json"]);
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(JSON.parse(stdout).scans[0]).toMatchObject({ state: "done" });
     expect(await catalogue("orders")).toContain("Rows of orders.");
@@ -77,12 +77,12 @@ describe("tandem scan with a running server", () => {
   }, 120_000);
 });
 
-describe("tandem scan", () => {
+describe("tandem context scan", () => {
   test("prints progress lines and a summary; a second run calls no model", async () => {
     await using rehearsal = await startRehearsal(script);
     const { machine, catalogue } = await shop(rehearsal);
     await using _ = machine;
-    const first = await machine.run(["scan"], { env });
+    const first = await machine.run(["context", "scan"], { env });
     expect(first.code).toBe(0);
     expect(first.stderr.split("\n")).toEqual([
       "shop: structure: 2 tables",
@@ -100,7 +100,7 @@ describe("tandem scan", () => {
     expect(await catalogue("orders")).toContain("ai: Rows of orders.");
     const asked = rehearsal.modelRequests.length;
 
-    const again = await machine.run(["scan", "shop", "--json"], { env });
+    const again = await machine.run(["context", "scan", "shop", "--json"], { env });
     expect(again.code).toBe(0);
     expect(rehearsal.modelRequests).toHaveLength(asked);
     expect(JSON.parse(again.stdout)).toEqual({
@@ -112,6 +112,7 @@ describe("tandem scan", () => {
           tables: { seen: 2, added: 0, changed: 0, gone: 0 },
           descriptions: { described: 0, cached: 0, incomplete: 0, unknown: 0 },
           joins: { accepted: 1, review: 0 },
+          privacy: { personal: [], configured: 0, unmatchedPatterns: [] },
           proposals: [],
           skipped: [],
           spent: { requests: 0, cached: expect.any(Number), usd: 0 },
@@ -124,7 +125,7 @@ describe("tandem scan", () => {
     await using rehearsal = await startRehearsal(script);
     const { machine, catalogue } = await shop(rehearsal);
     await using _ = machine;
-    expect((await machine.run(["scan", "--no-descriptions"], { env })).code).toBe(0);
+    expect((await machine.run(["context", "scan", "--no-descriptions"], { env })).code).toBe(0);
     expect(rehearsal.modelRequests.filter(({ lastUserText }) => lastUserText.startsWith("Describe"))).toEqual([]);
     expect(await catalogue("orders")).not.toContain("ai:");
   });
@@ -133,7 +134,7 @@ describe("tandem scan", () => {
     await using rehearsal = await startRehearsal([always(planLimit())]);
     const { machine, catalogue } = await shop(rehearsal);
     await using _ = machine;
-    const { code, stdout, stderr } = await machine.run(["scan"], { env });
+    const { code, stdout, stderr } = await machine.run(["context", "scan"], { env });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^partly shop/);
     expect(stdout).toMatch(/main\.orders \(descriptions\): .*limit/i);
@@ -145,18 +146,18 @@ describe("tandem scan", () => {
     await using rehearsal = await startRehearsal([]);
     const { machine } = await shop(rehearsal);
     await using _ = machine;
-    const { code, stdout } = await machine.run(["scan", "--dry-run"], { env });
+    const { code, stdout } = await machine.run(["context", "scan", "--dry-run"], { env });
     expect(code).toBe(0);
     expect(stdout).toContain("2 tables");
     expect(stdout).toContain("2 requests at most: 2 tables to describe");
     expect(stdout).toMatch(/about \$0\.\d+ at list price/);
     expect(rehearsal.requests).toHaveLength(0);
     expect(existsSync(machine.folder.join("project", "context"))).toBe(false);
-    const { stdout: json } = await machine.run(["scan", "--dry-run", "--json"], { env });
+    const { stdout: json } = await machine.run(["context", "scan", "--dry-run", "--json"], { env });
     expect(JSON.parse(json)).toMatchObject({ plans: [{ connection: "shop", tables: 2, toDescribe: 2 }] });
     // An unrelated folder of that name is not a context and does not become one.
     await mkdir(machine.folder.join("project", "context"));
-    expect(await machine.run(["scan", "--dry-run"], { env })).toMatchObject({ code: 0 });
+    expect(await machine.run(["context", "scan", "--dry-run"], { env })).toMatchObject({ code: 0 });
     expect(await readdir(machine.folder.join("project", "context"))).toEqual([]);
   });
 
@@ -165,7 +166,7 @@ describe("tandem scan", () => {
     const elsewhere = machine.folder.join("elsewhere");
     await mkdir(elsewhere);
     await writeFile(machine.folder.join("elsewhere", "context.yaml"), "version: 1\nid: ctx_made_up\n");
-    const { code, stderr } = await machine.run(["scan", "--dry-run"]);
+    const { code, stderr } = await machine.run(["context", "scan", "--dry-run"]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("tandem trust") });
     expect(await readdir(elsewhere)).toEqual(["context.yaml"]);
   });
@@ -176,13 +177,13 @@ describe("tandem scan", () => {
       "connections:\n  gone: { driver: sqlite, path: gone.sqlite }\n  shop: { driver: sqlite, path: shop.sqlite }",
     );
     await using _ = machine;
-    const { code, stdout } = await machine.run(["scan", "--all"]);
+    const { code, stdout } = await machine.run(["context", "scan", "--all"]);
     expect(code).toBe(5);
     expect(stdout).toMatch(/^failed gone/);
     expect(stdout).toMatch(/^done shop/m);
     expect(stdout).toContain("No model is set up");
     expect(await catalogue("orders")).toContain("to: main.customers");
-    const unnamed = await machine.run(["scan"]);
+    const unnamed = await machine.run(["context", "scan"]);
     expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining("gone, shop") });
   });
 
@@ -197,16 +198,16 @@ describe("tandem scan", () => {
     ]);
     const { machine } = await shop(rehearsal);
     await using _ = machine;
-    const scanning = machine.open(["scan"], { env });
+    const scanning = machine.open(["context", "scan"], { env });
     await stalled.promise;
     const { code, stderr } = await scanning.stop();
     expect(code).toBe(130);
     expect(stderr).toContain("Start it again: it goes on from here.");
-    expect((await machine.run(["jobs", "list"])).stdout).toContain("interrupted");
-    const followed = await machine.run(["jobs", "follow", "last"]);
-    expect(followed).toMatchObject({ code: 1, stderr: expect.stringContaining("tandem jobs cancel job_") });
+    expect((await machine.run(["context", "jobs", "list"])).stdout).toContain("interrupted");
+    const followed = await machine.run(["context", "jobs", "follow", "last"]);
+    expect(followed).toMatchObject({ code: 1, stderr: expect.stringContaining("tandem context jobs cancel job_") });
     rehearsal.use(script);
-    const resumed = await machine.run(["scan", "--json"], { env });
+    const resumed = await machine.run(["context", "scan", "--json"], { env });
     expect(JSON.parse(resumed.stdout)).toMatchObject({
       scans: [{ state: "done", descriptions: { described: 0, cached: 2 }, spent: { requests: 1 } }],
     });

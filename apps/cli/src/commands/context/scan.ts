@@ -1,5 +1,5 @@
-import type { ScanPlan, ScanResult } from "@tandem/context";
-import { costOf, type LlmConfig, TandemError } from "@tandem/protocol";
+import type { ScanResult } from "@tandem/context";
+import { TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -14,7 +14,8 @@ import {
   scanAsJson,
   type ScanOutcome,
 } from "../../jobs/describe-scan.ts";
-import { runContextJob } from "../../jobs/run-context-job.ts";
+import { priceScan } from "@tandem/tandem/context";
+import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { styleFor, write } from "../../terminal.ts";
@@ -22,28 +23,28 @@ import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  command
-    .argument("[connection]", "its name (default: the only one there is)")
-    .option("--all", "every connection of this project")
-    .option("--dry-run", "say what would be read, asked and about spent, and do nothing")
-    .option("--no-descriptions", "have no model describe tables and columns")
+  withLimitOptions(command)
+    .argument("[connection]", "name of the connection (default: the only one)")
+    .option("--all", "scan every connection of this project")
+    .option("--dry-run", "print what would be read and the estimated cost, without doing it")
+    .option("--no-descriptions", "do not describe tables and columns with a model")
     .addOption(json())
     .action((name: string | undefined, options: ScanOptions, self: Command) =>
       runner(self, (invocation) => scan(invocation, name, options)),
     );
   examples(
     command,
-    "tandem scan shop",
-    "tandem scan --all --no-descriptions",
-    "tandem scan shop --dry-run",
-    "tandem scan shop --json | jq '.scans[].tables'",
+    "tandem context scan shop",
+    "tandem context scan --all --no-descriptions",
+    "tandem context scan shop --dry-run",
+    "tandem context scan shop --json | jq '.scans[].tables'",
   );
 }
 
 /** Time to save progress and end child processes. */
 const STOP_MS = 3_000;
 
-export interface ScanOptions {
+export interface ScanOptions extends LimitOptions {
   all?: boolean;
   dryRun?: boolean;
   descriptions: boolean;
@@ -61,7 +62,7 @@ export async function scan(invocation: Invocation, name: string | undefined, opt
   invocation.allowToStop(STOP_MS);
   const outcomes: ScanOutcome[] = [];
   for (const each of names) {
-    const outcome = await scanOne(invocation, project, store, each);
+    const outcome = await scanOne(invocation, project, store, each, options);
     outcomes.push(outcome);
     if (!invocation.json) await write(invocation.stdout, `${describeScan(invocation, each, outcome).join("\n")}\n`);
   }
@@ -72,7 +73,7 @@ export async function scan(invocation: Invocation, name: string | undefined, opt
     const { dim } = styleFor(invocation.stdout);
     await write(
       invocation.stdout,
-      `${dim("No model is set up: nothing was described, and no joins were asked for. → tandem setup")}\n`,
+      `${dim("No model is set up, so tables were not described and no joins were suggested. → tandem setup")}\n`,
     );
   }
   return outcomes.map(exitCode).find((code) => code !== 0) ?? 0;
@@ -94,15 +95,21 @@ function chooseConnections(project: Project, name: string | undefined, all: bool
   }
   if (all || names.length === 1) return names;
   throw new TandemError("usage", `There are ${names.length} connections: ${names.join(", ")}.`, {
-    fix: "Name one, or scan them with --all.",
+    fix: "Name one, or scan all with --all.",
   });
 }
 
-async function scanOne(invocation: Invocation, project: Project, store: Store, name: string): Promise<ScanOutcome> {
-  const { row, watched, milliseconds } = await runContextJob(invocation, project, store, {
+async function scanOne(
+  invocation: Invocation,
+  project: Project,
+  store: Store,
+  name: string,
+  limits: LimitOptions,
+): Promise<ScanOutcome> {
+  const { row, watched, milliseconds } = await runLimitedJob(invocation, project, store, {
     kind: "scan",
-    params: { connection: name, descriptions: project.config.scan.descriptions },
-    command: "tandem scan",
+    params: { connection: name, descriptions: project.config.scan.descriptions, ...limitParams(limits) },
+    command: "tandem context scan",
     title: name,
   });
   return { ...watched, row, result: row.result as ScanResult | null, milliseconds };
@@ -130,19 +137,9 @@ async function plan(invocation: Invocation, project: Project, names: readonly st
       await using connection = await openNamedConnection(invocation, project, name);
       const parts = { folder, connectionName: name, connection, config: config.scan };
       const planned = await library.planScan({ ...parts, hasModel, signal: invocation.signal });
-      plans.push({ ...planned, usd: await priceOf(planned, config.llm) });
+      plans.push({ ...planned, usd: await priceScan(planned, config.llm) });
     }
   }
   if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ plans }, null, 2)}\n`);
   else await write(invocation.stdout, `${describePlans(invocation, plans, hasModel).join("\n")}\n`);
-}
-
-/** An estimate at list price. A login, a contract or a cloud may charge differently. */
-async function priceOf({ usage, requests }: ScanPlan, { provider, models }: LlmConfig): Promise<number | null> {
-  if (requests.descriptions + requests.joins === 0) return 0;
-  const { resolveModel } = await import("@tandem/runtime");
-  const model = models.candidateExtraction ?? models.default;
-  // Claude Code resolves aliases like Anthropic's API.
-  const id = resolveModel(provider.backend === "claude-code" ? "anthropic" : provider.backend, model);
-  return costOf(id, usage)?.usd ?? null;
 }

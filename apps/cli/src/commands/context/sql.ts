@@ -5,26 +5,27 @@ import type { Invocation } from "../../invocation.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../read-prompt.ts";
+import { withKnowledge } from "../../with-knowledge.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
-    .argument("<connection>", "its name")
-    .argument("[query...]", "the statement; without it, it is read from standard input")
+    .argument("<connection>", "name of the connection")
+    .argument("[query...]", "SQL statement (default: standard input)")
     .option("--csv", "print CSV")
-    .option("--max-rows <number>", "at most so many rows", "100")
-    .option("--estimate", "say what it would read, where the database can tell, and do not run it")
+    .option("--max-rows <number>", "maximum number of rows", "100")
+    .option("--estimate", "print the estimated rows and the query plan without running the query")
     .addOption(json())
     .action((name: string, words: string[], options: SqlOptions, self: Command) =>
       runner(self, (invocation) => sql(invocation, name, words, options)),
     );
   examples(
     command,
-    'tandem sql shop "select count(*) from orders"',
-    "tandem sql shop --csv --max-rows 10000 < report.sql > report.csv",
-    'tandem sql shop --estimate "select * from orders"',
+    'tandem context sql shop "select count(*) from orders"',
+    "tandem context sql shop --csv --max-rows 10000 < report.sql > report.csv",
+    'tandem context sql shop --estimate "select * from orders"',
   );
 }
 
@@ -62,19 +63,23 @@ export async function sql(invocation: Invocation, name: string, words: string[],
     );
     return;
   }
-  const rows = await (async () => {
+  const { rows, verdict } = await withKnowledge(invocation, "context sql", async ({ catalogue }) => {
     using _ = new Progress(invocation, "Asking …");
     await using connection = await openNamedConnection(invocation, project, name);
-    return await connection.query(query, { maxRows, maxBytes: MAX_BYTES, signal });
-  })();
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(rows, null, 2)}\n`);
+    const { judgeQuery, refuseUnsound } = await import("@tandem/context");
+    const verdict = await judgeQuery({ catalogue, name, connection, sql: query, measures: true, signal });
+    if (project.config.context.sql.verdict === "refuse") refuseUnsound(verdict);
+    return { rows: await connection.query(query, { maxRows, maxBytes: MAX_BYTES, signal }), verdict };
+  });
+  if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ ...rows, verdict }, null, 2)}\n`);
   else await write(invocation.stdout, options.csv ? asCsv(rows) : asTable(invocation, rows));
-  if (rows.truncated && !invocation.json) {
-    const { warn } = styleFor(invocation.stderr);
-    await write(
-      invocation.stderr,
-      `${warn(`There are more rows: only the first ${rows.rows.length} are shown.`)} → --max-rows\n`,
-    );
+  if (invocation.json) return;
+  const { warn } = styleFor(invocation.stderr);
+  for (const { kind, message } of verdict.parts) {
+    await write(invocation.stderr, `${warn(kind.replace("_", " "))}: ${printable(message)}\n`);
+  }
+  if (rows.truncated) {
+    await write(invocation.stderr, `${warn(`Only the first ${rows.rows.length} rows are shown.`)} → --max-rows\n`);
   }
 }
 

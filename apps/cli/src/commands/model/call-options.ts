@@ -7,8 +7,12 @@ import type { Registration } from "../registration.ts";
 export const callOptions = (command: Command, json: Registration["json"]): Command =>
   command
     .argument("[prompt...]", STDIN_RULE)
-    .option("-s, --system <text>", "the system prompt")
-    .addOption(new Option("-r, --role <role>", "what the call is for").choices(ROLE_CHOICES).default("default"))
-    .option("-m, --model <name>", "another model than the role's own")
+    .option("-s, --system <text>", "system prompt")
+    .addOption(
+      new Option("-r, --role <role>", "role of the call, which selects its model")
+        .choices(ROLE_CHOICES)
+        .default("default"),
+    )
+    .option("-m, --model <name>", "model (default: that of the role)")
     .option("--patience <duration>", "how long to wait for a quota to reset, such as 30s or 10m")
     .addOption(json());

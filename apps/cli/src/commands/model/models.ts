@@ -12,7 +12,7 @@ import type { Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .option("--refresh", "ask again, though the list is less than a day old")
+      .option("--refresh", "fetch the list again, even if it is less than a day old")
       .addOption(json())
       .action((options: { refresh?: boolean }, self: Command) =>
         runner(self, (invocation) => models(invocation, options)),
@@ -30,7 +30,7 @@ export async function models(invocation: Invocation, { refresh = false }: { refr
   const project = await openCallProject(invocation);
   const { models: roles } = await describeProject(project);
   const known = await (async () => {
-    using _ = new Progress(invocation, "Asking for the models …");
+    using _ = new Progress(invocation, "Fetching the models …");
     return knownModels(invocation, project, { refresh, deadlineMs: DEADLINE_MS });
   })();
   const { findModel, resolveModel } = await import("@tandem/runtime");
@@ -73,7 +73,8 @@ export async function models(invocation: Invocation, { refresh = false }: { refr
     invocation.stdout,
     `${table([head, ...rows]).join("\n")}\n\n${dim(origin({ ...known, models: [...known.models, ...others] }))}\n`,
   );
-  if (problem) await write(invocation.stderr, `${warn("Nobody could be asked")}: ${printable(problem.message)}\n`);
+  if (problem)
+    await write(invocation.stderr, `${warn("The list could not be fetched")}: ${printable(problem.message)}\n`);
 }
 
 /** `200k`, `1M`. */
@@ -116,11 +117,11 @@ function features({ features: known }: ModelInfo): string {
 function origin({ from, at, models: all }: KnownModels): string {
   const prices = all.find((model) => model.origins?.price)?.origins?.price?.at;
   const list = {
-    live: "Asked just now.",
-    cache: `Asked ${ago(at)}; again with --refresh.`,
-    table: `Tandem's own table of ${MODELS_AS_OF}.`,
+    live: "Fetched just now.",
+    cache: `Fetched ${ago(at)}. Update: --refresh.`,
+    table: `From Tandem's own table of ${MODELS_AS_OF}.`,
   }[from];
-  const rest = from === "table" ? "" : ` What nobody told is from Tandem's table of ${MODELS_AS_OF}.`;
+  const rest = from === "table" ? "" : ` Missing details are from Tandem's table of ${MODELS_AS_OF}.`;
   const money = prices === undefined ? "" : ` Prices: list prices of ${prices}, per million tokens.`;
   return `${list}${rest}${money}`;
 }

@@ -96,7 +96,7 @@ describe("tandem text", () => {
     await using machine = await rehearsedMachine([]);
     expect(await machine.run(["text"], { env: KEY })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("no prompt"),
+      stderr: expect.stringContaining("prompt is missing"),
     });
   });
 

@@ -13,9 +13,9 @@ import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, runner }: Registration): void {
   command
-    .option("-a, --agent <name>", "the agent of new sessions, by name or id (default: that of `tandem run`)")
-    .option("--v2", "ignored: the draft of version 2 is no longer spoken")
-    .option("--setup", "set Tandem up in the terminal instead, as an editor does for its login")
+    .option("-a, --agent <name>", "agent of new sessions, by name or id (default: the agent of `tandem run`)")
+    .option("--v2", "ignored: the draft of version 2 is no longer supported")
+    .option("--setup", "run the setup in the terminal instead (used by editors for login)")
     .action((options: AcpOptions, self: Command) => runner(self, (invocation) => acp(invocation, options)));
   examples(command, "tandem acp", "tandem acp --agent reviewer", "tandem --project ~/src/shop acp");
 }
@@ -37,8 +37,8 @@ export interface AcpOptions {
 export async function acp(invocation: Invocation, options: AcpOptions): Promise<number> {
   const { stdin, stdout, stderr, version } = invocation;
   if (options.setup) return (await import("../settings/setup.ts")).setup(invocation, { verify: true });
-  if (stdin.isTTY) stderr.write("Speaks ACP on standard input and output: meant to be started by an editor.\n");
-  if (options.v2) stderr.write("--v2 is ignored: Tandem speaks version 1 of ACP. Leave the option out.\n");
+  if (stdin.isTTY) stderr.write("This is an ACP agent on stdin and stdout. Start it from an editor.\n");
+  if (options.v2) stderr.write("--v2 is ignored: Tandem supports version 1 of ACP. Omit the option.\n");
   invocation.allowToStop(STOP_MS + REST_MS);
   await using parts = new AsyncDisposableStack();
   const parent = parts.use(watchParent());

@@ -10,8 +10,8 @@ import { subcommandsOf, type Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   examples(
-    sub("status", "Show workers, what waits, what is held, which quotas are used up, and turns per minute.", true)
-      .option("--watch", "again every two seconds, until Ctrl-C")
+    sub("status", "Show workers, queues, held sessions, exhausted quotas and turns per minute.")
+      .option("--watch", "refresh every two seconds until Ctrl-C")
       .addOption(json())
       .action((options: { watch?: boolean }, self: Command) =>
         runner(self, (invocation) => status(invocation, options)),
@@ -20,21 +20,21 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem fleet status --json | jq '.queue[] | select(.served | not)'",
   );
   examples(
-    sub("dead", "List runs that were given up after their last attempt.")
+    sub("dead", "List runs that failed after their last attempt.")
       .addOption(json())
       .action((_options: object, self: Command) => runner(self, (invocation) => dead(invocation))),
     "tandem fleet dead",
   );
   examples(
-    sub("requeue", "Send a run that was given up again, with all its attempts.")
-      .argument("<key>", "the id of its session or job: see `tandem fleet dead`")
+    sub("requeue", "Queue a failed run again, with all attempts.")
+      .argument("<key>", "id of its session or job, from `tandem fleet dead`")
       .addOption(json())
       .action((key: string, _options: object, self: Command) => runner(self, (invocation) => requeue(invocation, key))),
     "tandem fleet requeue sesn_01JAB",
   );
   examples(
-    sub("drain", "Have a worker take nothing more and hand over what it has.")
-      .argument("<worker>", "its id, or the beginning of it: see `tandem fleet status`")
+    sub("drain", "Drain a worker: it accepts no new work and hands over its sessions.")
+      .argument("<worker>", "worker id or its beginning, from `tandem fleet status`")
       .addOption(json())
       .action((worker: string, _options: object, self: Command) =>
         runner(self, (invocation) => drain(invocation, worker)),
@@ -74,7 +74,7 @@ export async function requeue(invocation: Invocation, key: string): Promise<void
   await using fleet = await openFleet(invocation, await openProjectOrDefaults(invocation));
   await fleet.requeue(key, localActor());
   const { stdout, json } = invocation;
-  await write(stdout, json ? `${JSON.stringify({ key, requeued: true })}\n` : `${key} is sent again.\n`);
+  await write(stdout, json ? `${JSON.stringify({ key, requeued: true })}\n` : `${key} is queued again.\n`);
 }
 
 export async function drain(invocation: Invocation, worker: string): Promise<void> {
@@ -82,6 +82,6 @@ export async function drain(invocation: Invocation, worker: string): Promise<voi
   const drained = await fleet.drain(worker, localActor());
   const { stdout, json } = invocation;
   const { dim } = styleFor(stdout);
-  const words = `${drained.id} takes nothing more, and hands over what it has.\n${dim("See it go: tandem fleet status --watch")}`;
+  const words = `${drained.id} is draining: it hands over its sessions.\n${dim("Watch it: tandem fleet status --watch")}`;
   await write(stdout, json ? `${JSON.stringify(drained)}\n` : `${words}\n`);
 }

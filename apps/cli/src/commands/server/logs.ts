@@ -1,8 +1,10 @@
 import { TandemError } from "@tandem/protocol";
 import { open, readFile, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Invocation } from "../../invocation.ts";
 import { logFiles, logFolder } from "@tandem/tandem/server";
+import { runningDemo } from "../../sessions/open-client.ts";
 import { LOG_LEVELS, readLogLine, renderLogLine, type LogLevel } from "../../server/log-line.ts";
 import { toCount } from "../../number-options.ts";
 import { styleFor, write } from "../../terminal.ts";
@@ -12,10 +14,10 @@ import { LEVEL_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
-    .option("-f, --follow", "go on with what is logged from now on, until Ctrl-C")
-    .option("--session <id>", "only what is about a session")
-    .addOption(new Option("--level <level>", "only what is at least so urgent").choices(LEVEL_CHOICES).default("info"))
-    .option("-n, --lines <number>", "at most so many lines, from the end", "100")
+    .option("-f, --follow", "follow new lines until Ctrl-C")
+    .option("--session <id>", "only lines about this session")
+    .addOption(new Option("--level <level>", "lowest level").choices(LEVEL_CHOICES).default("info"))
+    .option("-n, --tail <number>", "number of lines from the end", "100")
     .addOption(json())
     .action((options: LogsOptions, self: Command) => runner(self, (invocation) => logs(invocation, options)));
   examples(command, "tandem logs --follow", "tandem logs --level warn --json");
@@ -27,16 +29,17 @@ export interface LogsOptions {
   follow?: boolean;
   session?: string;
   level: LogLevel;
-  lines: string;
+  tail: string;
 }
 
 /** Prints the server's log. With `--follow`, continues until Ctrl-C. */
 export async function logs(invocation: Invocation, options: LogsOptions): Promise<void> {
-  const count = toCount("--lines", options.lines);
-  const files = logFiles(logFolder(invocation.env));
+  const count = toCount("--tail", options.tail);
+  const demo = await runningDemo(invocation);
+  const files = logFiles(logFolder(demo ? { TANDEM_HOME: dirname(demo.database) } : invocation.env));
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
   if (texts.every((text) => text === "") && !options.follow) {
-    throw new TandemError("not_found", "There are no logs yet.", { fix: "They begin with `tandem up`." });
+    throw new TandemError("not_found", "There are no logs yet.", { fix: "The first `tandem up` writes them." });
   }
   const show = shower(invocation, options);
   const lines = texts.join("").split("\n").flatMap(show);

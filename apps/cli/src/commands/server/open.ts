@@ -1,8 +1,8 @@
 import { TandemError } from "@tandem/protocol";
-import { spawn } from "node:child_process";
 import { z } from "zod";
 import type { Invocation } from "../../invocation.ts";
 import { findServer } from "@tandem/tandem/server";
+import { hasBrowser, openInBrowser } from "../../server/open-browser.ts";
 import { ServerConnection } from "../../sessions/server-connection.ts";
 import { styleFor, write } from "../../terminal.ts";
 import type { Command } from "commander";
@@ -10,9 +10,9 @@ import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
-    .option("--no-browser", "only print the link")
-    .option("--as <name>", "whose link it is: by this name stands what is decided there (default: page)")
-    .option("--tenant <id>", "for somebody of a tenant, who sees nothing else: see `tandem tenants`")
+    .option("--no-browser", "print the link without opening a browser")
+    .option("--as <name>", "user name of the link, recorded with decisions (default: page)")
+    .option("--tenant <id>", "sign in as a user of this tenant (see `tandem tenants`)")
     .addOption(json())
     .action((options: { browser: boolean; as?: string; tenant?: string }, self: Command) =>
       runner(self, (invocation) => open(invocation, options)),
@@ -29,35 +29,22 @@ export async function open(
 ): Promise<void> {
   const server = await findServer(invocation.env);
   if (!server) {
-    throw new TandemError("not_running", "No server is up.", { fix: "Start one: tandem up" });
+    throw new TandemError("not_running", "No server is running.", { fix: "Start one: tandem up" });
   }
   using connection = await ServerConnection.open(server);
   const answer = await connection.api.request("POST", "/v1/sign_in/codes", { tenant, name });
   const { code, expires_at } = signInCode.parse(await answer.json());
   const link = `${server.url}/#code=${code}`;
-  const { stdout, json } = invocation;
+  const { stdout, json, env } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ link, expires_at }, null, 2)}\n`);
     return;
   }
-  const opened = browser && stdout.isTTY && (await openInBrowser(link));
+  const opened = browser && stdout.isTTY && hasBrowser(env) && (await openInBrowser(link, env));
   const { dim } = styleFor(stdout);
   await write(
     stdout,
     opened ? dim("The page is open in your browser.\n") : `${link}\n${dim("Works once, within 10 minutes.")}\n`,
   );
-}
-
-/** Returns false without a browser, for example on a headless machine. */
-async function openInBrowser(link: string): Promise<boolean> {
-  const program = process.platform === "darwin" ? "open" : "xdg-open";
-  if (process.platform === "linux" && !process.env["DISPLAY"] && !process.env["WAYLAND_DISPLAY"]) return false;
-  const child = spawn(program, [link], { stdio: "ignore", detached: true });
-  return new Promise((resolve) => {
-    child.once("error", () => resolve(false));
-    child.once("spawn", () => {
-      child.unref();
-      resolve(true);
-    });
-  });
+  if (server.demo) await write(stdout, dim("This is the demo: scripted answers, no cost.\n"));
 }

@@ -10,7 +10,7 @@ import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, runner }: Registration): void {
   command
-    .option("--schema", "print the JSON Schema of every line, and end")
+    .option("--schema", "print the JSON Schema of every line and exit")
     .action((options: StdioOptions, self: Command) => runner(self, (invocation) => stdio(invocation, options)));
   examples(command, "tandem stdio --schema > stdio.schema.json", "tandem --project ~/src/shop stdio");
 }
@@ -30,8 +30,7 @@ export async function stdio(invocation: Invocation, options: StdioOptions): Prom
     stdout.write(`${JSON.stringify(library.stdioSchema(), null, 2)}\n`);
     return 0;
   }
-  if (stdin.isTTY)
-    stderr.write("Speaks lines of JSON on standard input and output: meant to be started by a program.\n");
+  if (stdin.isTTY) stderr.write("This is the API as JSON lines on stdin and stdout. Start it from a program.\n");
   invocation.allowToStop(STOP_MS + REST_MS);
   using parent = watchParent();
   const signal = AbortSignal.any([invocation.signal, parent.signal]);

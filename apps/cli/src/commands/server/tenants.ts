@@ -23,44 +23,44 @@ export function register(command: Command, { examples, json, runner }: Registrat
   const sub = subcommandsOf(command);
   const settings = (self: Command) =>
     self
-      .option("--name <text>", "what it is called, for people")
-      .addOption(new Option("--auth <kind>", "which credential its sessions get").choices(["api_key", "oauth_token"]))
-      .option("--secret <place>", "where that is kept: env:NAME, file:path or command:… of yours")
-      .option("--base-url <url>", "another address than the service's own")
-      .option("--turns <number>", "at most so many turns at once; `none` for no limit, as below")
-      .option("--sessions <number>", "at most so many sessions that are not archived")
-      .option("--usd-per-day <dollars>", "at most so much money a day, at list price")
-      .option("--file-mb <number>", "at most so many megabytes of uploaded files")
+      .option("--name <text>", "display name")
+      .addOption(new Option("--auth <kind>", "credential of its sessions").choices(["api_key", "oauth_token"]))
+      .option("--secret <place>", "secret reference to the credential: env:NAME, file:path or command:…")
+      .option("--base-url <url>", "base URL of the service, if not the default")
+      .option("--turns <number>", "maximum number of concurrent turns; `none` for no limit, as below")
+      .option("--sessions <number>", "maximum number of unarchived sessions")
+      .option("--usd-per-day <dollars>", "spending limit per day, at list price")
+      .option("--file-mb <number>", "maximum size of uploaded files in megabytes")
       .addOption(json());
 
   examples(
-    sub("list", "List tenants.", true)
+    sub("list", "List tenants.")
       .addOption(json())
       .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
-    "tandem tenants",
-    "tandem tenants --json | jq -r '.tenants[].id'",
+    "tandem tenants list",
+    "tandem tenants list --json | jq -r '.tenants[].id'",
   );
   examples(
     settings(
-      sub("create", "Create a tenant, with folders, variables and a database of its own.")
-        .argument("<id>", "small letters, digits and hyphens; it names folders")
-        .option("--folder <dir>", "the folder that its sessions work in (default: a new one in its home)"),
+      sub("add", "Add a tenant with its own folders, variables and database.")
+        .argument("<id>", "tenant id: lower-case letters, digits and hyphens")
+        .option("--folder <dir>", "working folder of its sessions (default: a new folder in its home)"),
     ).action((id: string, flags: TenantFlags & { folder?: string }, self: Command) =>
       runner(self, (invocation) => create(invocation, id, flags)),
     ),
-    'tandem tenants create acme --name "Acme Ltd" --auth api_key --secret env:ACME_KEY',
-    "tandem tenants create lab --folder /srv/lab --turns 4 --usd-per-day 20",
+    'tandem tenants add acme --name "Acme Ltd" --auth api_key --secret env:ACME_KEY',
+    "tandem tenants add lab --folder /srv/lab --turns 4 --usd-per-day 20",
   );
   examples(
-    sub("show", "Show a tenant, what it may take, and what it takes now.")
-      .argument("<id>", "the tenant's id")
+    sub("show", "Show a tenant, its limits and its current use.")
+      .argument("<id>", "tenant id")
       .addOption(json())
       .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
     "tandem tenants show acme",
   );
   examples(
-    settings(sub("set", "Change a tenant; what is not named stays.").argument("<id>", "the tenant's id"))
-      .option("--no-credential", "from now on, what its own tandem.yaml says")
+    settings(sub("set", "Change settings of a tenant.").argument("<id>", "tenant id"))
+      .option("--no-credential", "use the credential of the tenant's tandem.yaml")
       .action((id: string, flags: TenantFlags, self: Command) =>
         runner(self, (invocation) => set(invocation, id, flags)),
       ),
@@ -68,9 +68,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem tenants set acme --auth api_key --secret 'command:op read op://acme/anthropic/key'",
   );
   examples(
-    sub("archive", "Refuse a tenant's tokens and end its turns; all that it has is kept.")
-      .argument("<id>", "the tenant's id")
-      .option("--undo", "serve it again")
+    sub("archive", "Reject a tenant's tokens and end its turns. Its data is kept.")
+      .argument("<id>", "tenant id")
+      .option("--undo", "activate it again")
       .addOption(json())
       .action((id: string, options: { undo?: boolean }, self: Command) =>
         runner(self, (invocation) => archive(invocation, id, options)),
@@ -79,14 +79,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem tenants archive acme --undo",
   );
   examples(
-    sub("delete", "Delete an archived tenant with all that it has, for good.")
-      .argument("<id>", "the tenant's id")
-      .option("-y, --yes", "do not ask")
+    sub("remove", "Permanently delete an archived tenant and its data.")
+      .argument("<id>", "tenant id")
+      .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
       .action((id: string, options: { yes?: boolean }, self: Command) =>
         runner(self, (invocation) => remove(invocation, id, options)),
       ),
-    "tandem tenants delete acme",
+    "tandem tenants remove acme",
   );
 }
 
@@ -118,7 +118,7 @@ export async function list(invocation: Invocation): Promise<void> {
     dim(tenant.tokens === 1 ? "1 token" : `${tenant.tokens} tokens`),
     tenant.archived_at ? warn(`archived ${ago(tenant.archived_at)}`) : limitsInWords(tenant.quotas) || dim("no limits"),
   ]);
-  const none = dim("No tenants: all tokens are the operator's. Make one: tandem tenants create acme");
+  const none = dim("No tenants: all tokens belong to the operator. Add one: tandem tenants add acme");
   await print(invocation, { tenants }, rows.length > 0 ? table(rows) : [none]);
 }
 
@@ -137,7 +137,7 @@ export async function create(
   if (!parsed.success) {
     throw new TandemError(
       "usage",
-      `${JSON.stringify(id)} cannot be a tenant's id: ${parsed.error.issues[0]?.message}.`,
+      `${JSON.stringify(id)} is not a valid tenant id: ${parsed.error.issues[0]?.message}.`,
     );
   }
   const settings = readSettings(flags);
@@ -146,14 +146,14 @@ export async function create(
   await using tenantService = await open(invocation);
   const made = await tenantService.create({ ...settings, id, ...(project && { project }) }, localActor());
   const style = styleFor(invocation.stdout);
-  const next = style.dim(`Let somebody in: tandem token create NAME --tenant ${id} --scope admin`);
+  const next = style.dim(`Add a token: tandem tokens add NAME --tenant ${id} --scope admin`);
   await print(invocation, made, [...describe(made, style), "", next]);
 }
 
 export async function set(invocation: Invocation, id: string, flags: TenantFlags): Promise<void> {
   const settings = readSettings(flags);
   if (Object.keys(settings).length === 0) {
-    throw new TandemError("usage", "Nothing is given to change.", {
+    throw new TandemError("usage", "No change was given.", {
       fix: "Give at least one option: `tandem tenants set --help`.",
     });
   }
@@ -167,9 +167,9 @@ export async function archive(invocation: Invocation, id: string, { undo = false
   const tenant = await (undo ? tenantService.restore(id, localActor()) : tenantService.archive(id, localActor()));
   const { dim } = styleFor(invocation.stdout);
   const done = undo
-    ? [`${id} is served again.`]
+    ? [`${id} is active again.`]
     : [
-        `${id} is archived: its tokens are refused, and its turns end.`,
+        `${id} is archived. Its tokens are rejected and its turns end.`,
         dim(`Undo: tandem tenants archive ${id} --undo`),
       ];
   await print(invocation, tenant, done);
@@ -178,10 +178,10 @@ export async function archive(invocation: Invocation, id: string, { undo = false
 export async function remove(invocation: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
   await using tenantService = await open(invocation);
   const { name, home } = await tenantService.get(id);
-  const what = `Sessions, files, context, audit and tokens of ${id} (${printable(name)}) go, and ${home}.\n`;
-  if (!yes) await confirm(invocation, what, "For good?");
+  const what = `This deletes the sessions, files, context, audit log and tokens of ${id} (${printable(name)}), and ${home}.\n`;
+  if (!yes) await confirm(invocation, what, "Delete permanently?");
   await tenantService.delete(id, localActor());
-  await print(invocation, { deleted: id }, [`${id} is gone.`]);
+  await print(invocation, { deleted: id }, [`${id} is deleted.`]);
 }
 
 function readSettings(flags: TenantFlags): UpdateTenant {
@@ -190,7 +190,7 @@ function readSettings(flags: TenantFlags): UpdateTenant {
   const wantsCredential = auth !== undefined || secret !== undefined || baseUrl !== undefined;
   if (wantsCredential && (auth === undefined || secret === undefined)) {
     throw new TandemError("usage", "A credential needs both --auth and --secret.", {
-      fix: "For example: --auth api_key --secret env:ACME_KEY",
+      fix: "Example: --auth api_key --secret env:ACME_KEY",
     });
   }
   const credential = wantsCredential
@@ -238,18 +238,18 @@ function describe(tenant: TenantView, style: Style, use?: TenantUse): string[] {
   return [
     `${bold(tenant.id)}  ${printable(tenant.name)}${tenant.archived_at ? `  ${warn(`archived ${ago(tenant.archived_at)}`)}` : ""}`,
     ...table([
-      [dim("works in"), printable(tenant.project)],
-      [dim("kept in"), printable(tenant.home)],
+      [dim("folder"), printable(tenant.project)],
+      [dim("home"), printable(tenant.home)],
       [
         dim("credential"),
         credential
           ? `${credential.auth.replace("_", " ")} ${dim(`from ${printable(credential.secret)}`)}${credential.base_url ? dim(`, ${credential.base_url}`) : ""}`
-          : dim("what its own tandem.yaml says"),
+          : dim("its own tandem.yaml"),
       ],
       [dim("tokens"), String(tenant.tokens)],
-      [dim("turns at once"), share(String, quotas.turns, use?.running_turns)],
+      [dim("concurrent turns"), share(String, quotas.turns, use?.running_turns)],
       [dim("sessions"), share(String, quotas.sessions, use?.open_sessions)],
-      [dim("money a day"), share((usd) => `$${usd.toFixed(2)}`, quotas.usd_per_day, use?.usd_today)],
+      [dim("spending per day"), share((usd) => `$${usd.toFixed(2)}`, quotas.usd_per_day, use?.usd_today)],
       [dim("files"), share(bytes, quotas.file_bytes, use?.file_bytes)],
     ]).map((line) => `  ${line}`),
   ];
@@ -257,7 +257,7 @@ function describe(tenant: TenantView, style: Style, use?: TenantUse): string[] {
 
 function limitsInWords({ turns, sessions, usd_per_day: usd, file_bytes: files }: TenantQuotas): string {
   return [
-    ...(turns === null ? [] : [`${turns} ${turns === 1 ? "turn" : "turns"} at once`]),
+    ...(turns === null ? [] : [`${turns} concurrent ${turns === 1 ? "turn" : "turns"}`]),
     ...(sessions === null ? [] : [`${sessions} sessions`]),
     ...(usd === null ? [] : [`$${usd.toFixed(2)} a day`]),
     ...(files === null ? [] : [`${bytes(files)} of files`]),

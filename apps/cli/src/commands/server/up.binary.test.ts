@@ -2,12 +2,33 @@ import Anthropic from "@anthropic-ai/sdk";
 import { always, slowly, text } from "@tandem/rehearsal";
 import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../testing/is-running.ts";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 import { sessionMachine, startUp } from "../../testing/session-machine.ts";
+
+/** Variables that make Node processes record the host of each connection. */
+async function recordConnections(folder: string) {
+  const [module, record] = [join(folder, "record.mjs"), join(folder, "connections.txt")];
+  await writeFile(
+    module,
+    `import { subscribe } from "node:diagnostics_channel";
+import { appendFileSync } from "node:fs";
+const note = (host) => appendFileSync(${JSON.stringify(record)}, host + "\\n");
+subscribe("net.client.socket", ({ socket }) => {
+  socket.on("lookup", (error, address, family, host) => note(host));
+  socket.on("connectionAttempt", (address) => note(address));
+});
+`,
+  );
+  const hosts = async () => (await readFile(record, "utf8")).trim().split("\n");
+  return { env: { NODE_OPTIONS: `--import=${pathToFileURL(module).href}` }, hosts };
+}
 
 const hello = [always(text("Hello from the rehearsal."))];
 
@@ -21,12 +42,53 @@ describe("tandem up", () => {
     }
     expect(await machine.run(["up", "--port", "0"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(`A server is up already, at ${server.url}`),
+      stderr: expect.stringContaining(`A server is already running at ${server.url}`),
     });
+    const elsewhere = await machine.run(["up"], { cwd: "../home" });
+    expect(elsewhere.stderr).toContain("→ Open it: `tandem open`. Add this folder to it: `tandem folders add`.");
     const { code, stdout, stderr } = await server.stop();
     expect({ code, lines: stdout.trim().split("\n").length }).toEqual({ code: 0, lines: 1 });
     expect(stdout + stderr).not.toContain(server.token);
     await expect(stat(`${home}/server.json`)).rejects.toThrow("ENOENT");
+  });
+
+  test("refuses a folder that contains its own data, as the user's home does", async () => {
+    await using machine = await scratchMachine();
+    const { code, stderr } = await machine.run(["up", "--port", "0"], { cwd: "../home" });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("contains Tandem's own data") });
+    expect(stderr).toContain("→ Change to the folder of a project");
+    expect(await machine.run(["folders", "add", "../home"])).toMatchObject({ code: 2, stderr });
+  });
+
+  test("`run` in another folder says why the server is not used, until the folder is added", async () => {
+    await using machine = await sessionMachine(hello);
+    await using server = await machine.up();
+    const other = machine.folder.join("other");
+    await mkdir(other);
+    const args = ["run", "--cwd", other, "Hello"];
+    const alone = await machine.run(args);
+    expect(alone).toMatchObject({ code: 0, stdout: expect.stringContaining("Hello from the rehearsal.") });
+    expect(alone.stderr).toContain(`The server at ${server.url} has other folders`);
+    expect(alone.stderr).toContain("Add this folder to the server: tandem folders add");
+    expect(await machine.run(["folders", "add", other])).toMatchObject({ code: 0 });
+    const listed = JSON.parse((await machine.run(["folders", "--json"])).stdout) as object;
+    expect(listed).toEqual({
+      folders: [
+        { path: machine.project, added: false },
+        { path: other, added: true },
+      ],
+    });
+    const onServer = await machine.run(args);
+    expect(onServer).toMatchObject({ code: 0, stdout: expect.stringContaining("Hello from the rehearsal.") });
+    expect(onServer.stderr).not.toContain("has other folders");
+    expect(await machine.run(["folders", "remove", other])).toMatchObject({ code: 0 });
+    const { url, token } = server;
+    const environment = await fetch(`${url}/v1/environments`, {
+      method: "POST",
+      headers: { "x-api-key": token, "content-type": "application/json" },
+      body: JSON.stringify({ name: "other", config: { type: "cloud" }, metadata: { "tandem.path": other } }),
+    });
+    expect(environment.status).toBe(403);
   });
 
   // Windows shows no variables of other processes.
@@ -120,7 +182,7 @@ test.runIf(canMount)("a home that cannot be written is named, with a fix (needs 
   await mkdir(home, { recursive: true });
   expect(await machine.runProcess(["up", "--port", "0"], { wrapper: READ_ONLY_HOME })).toMatchObject({
     code: 1,
-    stderr: `error: The folder ${home} cannot be written: EROFS.\n→ Make it writable, or set TANDEM_HOME to a folder of yours.\n`,
+    stderr: `error: The folder ${home} cannot be written: EROFS.\n→ Make it writable, or set TANDEM_HOME to another folder.\n`,
   });
 });
 
@@ -155,33 +217,33 @@ describe("a token", () => {
   test("has the rights of its scope until it is revoked", async () => {
     await using machine = await sessionMachine(hello);
     await using server = await machine.up();
-    const made = await machine.run(["token", "create", "dashboard", "--scope", "read", "--json"]);
+    const made = await machine.run(["tokens", "add", "dashboard", "--scope", "read", "--json"]);
     const { id, secret } = JSON.parse(made.stdout) as { id: string; secret: string };
     const call = async (method: string, path: string) =>
       (await fetch(`${server.url}${path}`, { method, headers: { "x-api-key": secret } })).status;
     expect(await call("GET", "/v1/sessions")).toBe(200);
     expect(await call("POST", "/v1/sessions/sesn_1/archive")).toBe(403);
 
-    const list = await machine.run(["token", "list", "--json"]);
+    const list = await machine.run(["tokens", "list", "--json"]);
     expect(list.stdout).not.toContain(secret);
     expect(JSON.parse(list.stdout)).toMatchObject({
       tokens: expect.arrayContaining([expect.objectContaining({ id, name: "dashboard", scopes: ["read"] })]),
     });
-    expect(await machine.run(["token", "revoke", "dashbord"])).toMatchObject({
+    expect(await machine.run(["tokens", "remove", "dashbord"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("Did you mean dashboard?"),
     });
-    expect(await machine.run(["token", "revoke", "dashboard"])).toMatchObject({ code: 0 });
+    expect(await machine.run(["tokens", "remove", "dashboard"])).toMatchObject({ code: 0 });
     expect(await call("GET", "/v1/sessions")).toBe(401);
   });
 
   test("a revoked server token is replaced at the next start", async () => {
     await using machine = await sessionMachine(hello);
     const first = await machine.up();
-    await machine.run(["token", "revoke", "local"]);
+    await machine.run(["tokens", "remove", "local"]);
     expect(await machine.run(["sessions", "list"])).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("Start it again"),
+      stderr: expect.stringContaining("Restart the server"),
     });
     await first.stop();
     await using second = await machine.up();
@@ -191,20 +253,40 @@ describe("a token", () => {
 });
 
 describe("the demo", () => {
-  test("replaces a missing login, says so, and runs a turn", async () => {
+  test("starts without a login in its own home, is found by other commands, and connects to no other machine", async () => {
     await using machine = await scratchMachine();
-    await writeFile(machine.folder.join("project", "notes.md"), "");
-    await using server = await startUp(machine.start(["up", "--json", "--port", "0", "--demo", "if-needed"]));
-    const { stdout } = await machine.run(["run", "What is in this folder?"]);
-    expect(stdout).toContain("notes.md");
-    expect(stdout).toContain("no model was asked");
-    const status = await machine.run(["status"]);
-    expect(status.stdout).toContain("the server that is up is a demo");
-    expect(JSON.parse(await readFile(`${machine.variables.TANDEM_HOME}/server.json`, "utf8"))).toMatchObject({
+    const home = machine.variables.TANDEM_HOME;
+    const recorder = await recordConnections(machine.folder.join("home"));
+    const start = machine.start(["up", "--json", "--port", "0", "--demo", "if-needed"], { env: recorder.env });
+    await using server = await startUp(start);
+    await machine.runProcess(["sessions", "list"], { env: recorder.env });
+    expect((await machine.run(["sessions", "list"])).stdout).toContain("Free shipping from 60 €");
+    const run = await machine.run(["run", "What is in this folder?"]);
+    expect(run.stdout).toContain("tandem.yaml");
+    expect(run.stdout).toContain("no model was called");
+    expect(run.stderr).toContain("The demo is running");
+    expect((await machine.run(["status"])).stdout).toContain("demo");
+    expect((await machine.run(["demo", "reset"])).stderr).toContain("Stop it with Ctrl-C");
+    expect(JSON.parse(await readFile(`${home}/server.json`, "utf8"))).toMatchObject({
       demo: true,
       payer: "nobody",
       url: server.url,
+      token_file: `${home}/token`,
+      roots: [expect.stringContaining("harbour-bikes")],
     });
+    await server.stop();
+    expect(new Set(await recorder.hosts()), "no telemetry, no update check").toEqual(new Set(["127.0.0.1"]));
+    expect(existsSync(`${home}/tandem.db`)).toBe(false);
+    expect(await machine.run(["demo", "reset"])).toMatchObject({ code: 0 });
+  });
+
+  test("does not hide the user's own sessions when the login has expired", async () => {
+    await using machine = await sessionMachine(hello);
+    await machine.run(["run", "Hello"]);
+    await writeFile(machine.folder.join("project", "tandem.yaml"), "");
+    await machine.run(["trust"]);
+    await using _ = await machine.up("--demo", "if-needed");
+    expect((await machine.run(["sessions", "list"])).stdout).toContain("Hello");
   });
 
   test("does not replace a configured key", async () => {

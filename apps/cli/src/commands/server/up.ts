@@ -1,42 +1,45 @@
 import { closeTimeOf, openTandem } from "@tandem/tandem";
-import { probeLogin } from "@tandem/tandem/compose";
-import type { Project } from "@tandem/tandem/config";
+import { openStore, probeLogin, sessionRoots } from "@tandem/tandem/compose";
+import { databaseName, type Project } from "@tandem/tandem/config";
 import type { FleetOptions } from "@tandem/tandem/fleet";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { containsState, containsStateError, readAddedFolders } from "@tandem/tandem/server";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import type { Invocation } from "../../invocation.ts";
 import { toPort } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
 import { announce } from "../../server/announce.ts";
+import { hasBrowser, openInBrowser } from "../../server/open-browser.ts";
+import { useRunningServer } from "../../server/use-running-server.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
 import { DEMO_CHOICES, type DemoChoice, FLEET_ROLE_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
-    .option("--port <number>", "the port to listen on; 0 takes a free one (default: server.port, 4760)")
+    .option("--port <number>", "port; 0 selects a free one (default: server.port, 4760)")
     .addOption(
-      new Option("--demo [when]", "have a rehearsed agent answer: always, or only without a Claude login")
+      new Option(
+        "--demo [when]",
+        "start the demo, a shop with scripted answers: always, or only without a Claude login and sessions",
+      )
         .choices(DEMO_CHOICES)
         .preset("always"),
     )
+    .option("--no-open", "do not open the page in the browser")
     .addOption(
       new Option(
         "--as <role>",
-        "in a fleet: only answer and stream, or only run turns and jobs (default: fleet.role, all)",
+        "role in a fleet: serve clients, run turns and jobs, or both (default: fleet.role, all)",
       ).choices(FLEET_ROLE_CHOICES),
     )
-    .option("--label <name=value...>", "what environments can ask for, beside fleet.labels")
-    .option("--max-sessions <number>", "sessions that are held at once at most (default: fleet.maxSessions, 20)")
-    .option(
-      "--machine <name>",
-      "what this machine is called (default: TANDEM_MACHINE, fleet.machine, else the host's name)",
-    )
-    .option("--tenant <id...>", "take only sessions of these tenants (default: fleet.tenants, else all)")
-    .option(
-      "--advertise <url>",
-      "where others of the fleet reach this process (default: fleet.advertise, else loopback)",
-    )
+    .option("--label <name=value...>", "label that environments can require, in addition to fleet.labels")
+    .option("--max-sessions <number>", "maximum number of concurrent sessions (default: fleet.maxSessions, 20)")
+    .option("--machine <name>", "name of this machine (default: TANDEM_MACHINE, fleet.machine or the host name)")
+    .option("--tenant <id...>", "accept only sessions of these tenants (default: fleet.tenants or all)")
+    .option("--advertise <url>", "address of this process for the fleet (default: fleet.advertise or loopback)")
     .addOption(json())
     .action((options: UpOptions, self: Command) => runner(self, (invocation) => up(invocation, options)));
   examples(
@@ -53,40 +56,77 @@ const PROBE_MS = 10_000;
 export interface UpOptions extends FleetOptions {
   port?: string;
   demo?: DemoChoice | true;
+  open?: boolean;
 }
 
 /** Runs the server until it should stop. */
 export async function up(invocation: Invocation, options: UpOptions): Promise<number> {
   const port = options.port === undefined ? undefined : toPort(options.port);
-  const project = await openProjectOrDefaults(invocation);
+  if (options.as === undefined && (await useRunningServer(invocation))) return 0;
   using progress = new Progress(invocation, "Starting …");
-  await using demo = (await isDemoWanted(invocation, project, options.demo)) ? await startDemo() : undefined;
+  const choice = await chooseServer(invocation, options.demo);
+  await using demo = choice === "demo" ? await loadDemo(invocation) : undefined;
+  const host = { ...invocation, ...demo?.host };
+  const project = await openProjectOrDefaults(host);
+  if (!demo) await refuseOwnState(invocation, project);
   invocation.allowToStop(closeTimeOf(project));
   await using tandem = await openTandem({
-    ...invocation,
+    ...host,
     project,
     port,
     fleet: options,
-    demo: demo?.credential,
+    demo: demo?.options,
     // On a terminal, log lines would scroll the address away. `tandem logs` shows them.
     log: invocation.stdout.isTTY ? undefined : (line) => invocation.stderr.write(line),
   });
   progress[Symbol.dispose]();
-  const { info, member, engine, warning, logFile, stopRequested } = tandem;
+  const { info, member, engine, logFile, stopRequested, hasPage } = tandem;
+  const warning = choice === "without_login" ? NO_LOGIN : tandem.warning;
   // A worker's page is not meant for users.
   const link = member?.role === "worker" ? undefined : await tandem.signInLink();
+  const { stdout, json, env } = invocation;
+  const wantsBrowser = options.open !== false && stdout.isTTY && !json && hasBrowser(env);
+  const isOpened = wantsBrowser && hasPage && link !== undefined && (await openInBrowser(link, env));
   const stopWithinMs = project.config.server.stopWithin;
-  await using _ = await announce(invocation, { info, link, member, engine, warning, logFile, stopWithinMs });
+  const added = demo ? [] : await readAddedFolders(env);
+  const facts = { info, link, hasPage, isOpened, added, member, engine, warning, logFile, stopWithinMs };
+  await using _ = await announce(invocation, facts);
   if (!stopRequested.aborted) await once(stopRequested, "abort");
   return 0;
 }
 
-/** Uses the demo only on request. `if-needed` uses it only without a login. */
-async function isDemoWanted(invocation: Invocation, project: Project, demo: UpOptions["demo"]): Promise<boolean> {
-  if (demo !== "if-needed") return demo !== undefined;
-  if (project.config.llm.claudeCode.auth !== "login") return false;
-  const { state } = await probeLogin(invocation, project, PROBE_MS);
-  return state === "logged_out" || state === "expired";
+/** A server whose only folder contains its own tokens would refuse every session. */
+async function refuseOwnState({ env }: Invocation, project: Project): Promise<void> {
+  for (const root of sessionRoots(project)) {
+    if (root === project.folder && (await containsState(env, root))) throw containsStateError(env, root);
+  }
 }
 
-const startDemo = async () => (await import("../../demo/start-demo.ts")).startDemo();
+const NO_LOGIN =
+  "No valid Claude login was found, so sessions cannot run. Log in with `tandem login`. For the demo: `tandem up --demo`.";
+
+/**
+ * The demo starts only on request. `if-needed` starts it only without a login, and only if the user has no sessions yet: an
+ * expired login must not hide them.
+ */
+async function chooseServer(
+  invocation: Invocation,
+  demo: UpOptions["demo"],
+): Promise<"own" | "demo" | "without_login"> {
+  if (demo !== "if-needed") return demo === undefined ? "own" : "demo";
+  const project = await openProjectOrDefaults(invocation);
+  if (project.config.llm.claudeCode.auth !== "login") return "own";
+  const { state } = await probeLogin(invocation, project, PROBE_MS);
+  if (state !== "logged_out" && state !== "expired") return "own";
+  return (await hasSessions(invocation, project)) ? "without_login" : "demo";
+}
+
+async function hasSessions(invocation: Invocation, project: Project): Promise<boolean> {
+  const database = databaseName(invocation.env, project);
+  // Opening the store would create the file.
+  if (isAbsolute(database) && !existsSync(database)) return false;
+  await using store = await openStore(invocation, project);
+  return (await store.sessions.list({ limit: 1, includeArchived: true })).data.length > 0;
+}
+
+const loadDemo = async (invocation: Invocation) => (await import("../../demo/open-demo.ts")).openDemo(invocation);

@@ -20,7 +20,7 @@ describe.each(["without a server", "with a server"])("tandem agents, %s", (place
     await using machine = await sessionMachine([always(text("Hello."))]);
     await using _ = place === "with a server" ? await machine.up() : undefined;
     await writeFile(machine.folder.join("project", "agent.yaml"), FILE);
-    const created = await machine.run(["agents", "create", "--file", "agent.yaml", "--model", "haiku", "--json"]);
+    const created = await machine.run(["agents", "add", "--file", "agent.yaml", "--model", "haiku", "--json"]);
     expect(created).toMatchObject({ code: 0 });
     expect(JSON.parse(created.stdout)).toMatchObject({
       name: "reviewer",
@@ -29,15 +29,7 @@ describe.each(["without a server", "with a server"])("tandem agents, %s", (place
       system: "You review code.\n",
     });
 
-    const updated = await machine.run([
-      "agents",
-      "update",
-      "reviewer",
-      "--allow",
-      "bash,web_fetch",
-      "--without",
-      "write",
-    ]);
+    const updated = await machine.run(["agents", "set", "reviewer", "--allow", "bash,web_fetch", "--without", "write"]);
     expect(updated.stdout).toMatch(/version 2/);
     expect(updated.stdout).toMatch(/^ *(tools)? +bash, .*web_fetch.*allowed$/m);
     expect(updated.stdout).toMatch(/edit, write +off$/m);
@@ -54,12 +46,12 @@ describe.each(["without a server", "with a server"])("tandem agents, %s", (place
   });
 });
 
-test("tandem agents create rejects an invalid agent in one sentence", async () => {
+test("tandem agents add rejects an invalid agent in one sentence", async () => {
   await using machine = await sessionMachine([]);
   const refusals: [args: string[], file: string | undefined, message: string][] = [
     [["--model", "opus"], undefined, "name:"],
     [["--name", "a", "--model", "gpt-7"], undefined, '"gpt-7" is not known'],
-    [["--name", "a", "--allow", "hammer"], undefined, "There is no hammer"],
+    [["--name", "a", "--allow", "hammer"], undefined, "Unknown value hammer"],
     [["--file", "agent.yaml"], "name: a\nmodel: opus\ntool: []\n", "tool"],
     [["--file", "agent.yaml"], "- a\n", "does not describe an agent"],
     [["--file", "agent.yaml"], "name: [", "cannot be read"],
@@ -67,7 +59,7 @@ test("tandem agents create rejects an invalid agent in one sentence", async () =
   ];
   for (const [args, file, message] of refusals) {
     if (file !== undefined) await writeFile(machine.folder.join("project", "agent.yaml"), file);
-    const outcome = await machine.run(["agents", "create", ...args]);
+    const outcome = await machine.run(["agents", "add", ...args]);
     expect(outcome, args.join(" ")).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
   }
 });

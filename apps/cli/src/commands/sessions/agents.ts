@@ -15,33 +15,28 @@ export function register(command: Command, { examples, json, runner }: Registrat
   const sub = subcommandsOf(command);
   const definition = (command: Command) =>
     command
-      .option("--file <file>", "the whole definition, as YAML or JSON; other flags go over it")
-      .option("--name <name>", "its name")
-      .option("--description <text>", "what it is for")
-      .option("-m, --model <name>", "its model")
-      .option("-s, --system <text>", "what it is told beside Claude Code's own instructions")
-      .option("--system-file <file>", "the same, from a file")
-      .addOption(listOption("--allow <tools>", "tools that need not ask", TOOL_CHOICES))
-      .addOption(listOption("--ask <tools>", "tools that ask each time", TOOL_CHOICES))
-      .addOption(listOption("--without <tools>", "tools that it does not get", TOOL_CHOICES))
-      .addOption(
-        new Option(
-          "--subagents <state>",
-          "whether it may call subagents: yours, the folder's and Claude Code's",
-        ).choices(SUBAGENT_CHOICES),
-      )
+      .option("--file <file>", "definition as YAML or JSON; other flags override it")
+      .option("--name <name>", "name of the agent")
+      .option("--description <text>", "purpose of the agent")
+      .option("-m, --model <name>", "model")
+      .option("-s, --system <text>", "instructions in addition to those of Claude Code")
+      .option("--system-file <file>", "instructions from a file")
+      .addOption(listOption("--allow <tools>", "tools that need no approval", TOOL_CHOICES))
+      .addOption(listOption("--ask <tools>", "tools that need approval", TOOL_CHOICES))
+      .addOption(listOption("--without <tools>", "tools that the agent does not get", TOOL_CHOICES))
+      .addOption(new Option("--subagents <state>", "whether the agent may call subagents").choices(SUBAGENT_CHOICES))
       .addOption(json());
   examples(
-    sub("list", "List agents, the newest first.")
-      .option("--all", "archived ones too")
+    sub("list", "List agents, newest first.")
+      .option("--all", "include archived agents")
       .addOption(json())
       .action((options: { all?: boolean }, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem agents list",
   );
   examples(
     sub("show", "Print an agent's definition.")
-      .argument("<agent>", "its id or name")
-      .option("--agent-version <number>", "an older version")
+      .argument("<agent>", "id or name of the agent")
+      .option("--agent-version <number>", "version (default: the newest)")
       .addOption(json())
       .action((name: string, options: { agentVersion?: string }, self: Command) =>
         runner(self, (invocation) => show(invocation, name, options)),
@@ -50,26 +45,26 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem agents show reviewer --json > reviewer.json",
   );
   examples(
-    definition(sub("create", "Define a new agent.")).action((flags: AgentFlags, self: Command) =>
+    definition(sub("add", "Add an agent.")).action((flags: AgentFlags, self: Command) =>
       runner(self, (invocation) => create(invocation, flags)),
     ),
-    'tandem agents create --name reviewer --model opus --system "You review code." --without edit,write',
-    "tandem agents create --file reviewer.yaml",
+    'tandem agents add --name reviewer --model opus --system "You review code." --without edit,write',
+    "tandem agents add --file reviewer.yaml",
   );
   examples(
     definition(
-      sub("update", "Change an agent: adds a version; sessions keep the one they began with.").argument(
+      sub("set", "Change an agent as a new version. Existing sessions keep theirs.").argument(
         "<agent>",
-        "its id or name",
+        "id or name of the agent",
       ),
     ).action((name: string, flags: AgentFlags, self: Command) =>
       runner(self, (invocation) => update(invocation, name, flags)),
     ),
-    "tandem agents update reviewer --allow bash",
+    "tandem agents set reviewer --allow bash",
   );
   examples(
-    sub("archive", "Retire an agent: no session can begin with it any more.")
-      .argument("<agent>", "its id or name")
+    sub("archive", "Archive an agent. New sessions cannot use it.")
+      .argument("<agent>", "id or name of the agent")
       .addOption(json())
       .action((name: string, _options: object, self: Command) =>
         runner(self, (invocation) => archive(invocation, name)),
@@ -98,7 +93,7 @@ export async function list(invocation: Invocation, { all = false }: { all?: bool
     dim(`version ${agent.version}`),
     dim(agent.archived_at ? "archived" : ago(agent.updated_at)),
   ]);
-  const none = dim("No agents yet. `tandem run` makes one for itself; `tandem agents create` makes yours.");
+  const none = dim("No agents yet. Add one with `tandem agents add`; `tandem run` creates its own.");
   await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
@@ -165,11 +160,11 @@ function describeTool(tool: Tool): string[] {
   const configs = new Map<string, { enabled: boolean; permission_policy: { type: string } }>(
     tool.configs.map((config) => [config.name, config]),
   );
-  const names = tool.type === "mcp_toolset" ? [...configs.keys(), "all others"] : TOOLSET_TOOLS;
+  const names = tool.type === "mcp_toolset" ? [...configs.keys(), "all other tools"] : TOOLSET_TOOLS;
   const groups = Map.groupBy(names, (name) => {
     const { enabled, permission_policy: policy } = configs.get(name) ?? tool.default_config;
     if (!enabled) return "off";
-    return policy.type === "always_allow" ? "allowed" : "asks first";
+    return policy.type === "always_allow" ? "allowed" : "needs approval";
   });
   const server = tool.type === "mcp_toolset" ? `${tool.mcp_server_name}: ` : "";
   return [...groups].map(([policy, group]) => `${server}${group.join(", ")}  ${policy}`);

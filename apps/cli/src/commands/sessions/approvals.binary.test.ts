@@ -105,7 +105,7 @@ describe("tandem approvals", () => {
     expect(await tandem("approvals", "allow", "last")).toMatch(/answer\s+allowed by/);
     await isOver(session);
     expect(existsSync(join(machine.project, "made-by-approval"))).toBe(true);
-    expect(await tandem("approvals", "list")).toBe("Nothing waits for you.\n");
+    expect(await tandem("approvals", "list")).toBe("Nothing needs you.\n");
     expect(await tandem("approvals", "history", "--session", session)).toMatch(/allowed.*Bash.*mkdir/);
   });
 
@@ -165,7 +165,7 @@ describe("a webhook", () => {
   });
 
   test("a test command reports the deliveries and no secret", async () => {
-    const said = await tandem("notify", "test");
+    const said = await tandem("notifications", "test");
     expect(said).toMatch(/^✓ http:\/\/127\.0\.0\.1:\d+\/hook\n$/);
     expect(JSON.parse(hook.received.at(-1)!.body)).toMatchObject({ type: "test" });
   });

@@ -12,20 +12,22 @@ import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import { subcommandsOf, type Registration } from "../registration.ts";
+import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
 
-const AFTER_PLAN = ["default", "acceptEdits", "bypassPermissions"];
+const AFTER_PLAN = ["ask", "accept-edits", "bypass-permissions"];
 const KEPT_FOR = ["user", "project", "agent"];
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   const one = (name: string, description: string) =>
-    sub(name, description).argument("<approval>", "its id; `last` is the newest that waits");
+    sub(name, description).argument("<approval>", "approval id; `last` is the newest pending one");
   const listed = (self: Command) =>
-    self.option("--session <id>", "only those of a session").option("--limit <number>", "at most so many", "20");
+    self
+      .option("--session <id>", "only approvals of this session")
+      .option("--limit <number>", "maximum number of approvals", "20");
 
   examples(
-    listed(sub("list", "List what waits for you, in all sessions, the newest first."))
+    listed(sub("list", "List pending approvals and questions of all sessions, newest first."))
       .addOption(json())
       .action((options: { session?: string; limit: string }, self: Command) =>
         runner(self, (invocation) => list(invocation, options)),
@@ -34,31 +36,31 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem approvals list --json | jq -r '.approvals[].id'",
   );
   examples(
-    one("show", "Print one with its command, its diff, its plan or its questions, in full.")
+    one("show", "Print the full command, diff, plan or questions of an approval.")
       .addOption(json())
       .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
     "tandem approvals show last",
   );
   examples(
-    one("allow", "Let a call run, or a plan be carried out.")
-      .option("--session", "and what is like it, for the rest of the session")
-      .option("--always", "and what is like it, from now on: the rule is shown, and saved")
-      .addOption(new Option("--for <whom>", "with --always: whose rule it is (default: project)").choices(KEPT_FOR))
-      .option("--edit", "with another input, which you write in your editor")
-      .option("--input <json>", "with this input instead")
-      .addOption(new Option("--mode <mode>", "of a plan: the session's mode from now on").choices(AFTER_PLAN))
-      .option("-y, --yes", "save the rule without a question")
+    one("allow", "Allow a tool call or approve a plan.")
+      .option("--session", "also allow similar calls for this session")
+      .option("--always", "always allow similar calls: shows and saves the rule")
+      .addOption(new Option("--for <whom>", "with --always: scope of the rule (default: project)").choices(KEPT_FOR))
+      .option("--edit", "edit the input in your editor first")
+      .option("--input <json>", "use this input instead")
+      .addOption(modeOption("--mode <mode>", "for a plan: the session's permission mode from now on", AFTER_PLAN))
+      .option("-y, --yes", "save the rule without confirmation")
       .addOption(json())
       .action((id: string, options: AllowOptions, self: Command) =>
         runner(self, (invocation) => allow(invocation, id, options)),
       ),
     "tandem approvals allow last",
     "tandem approvals allow last --always --for project",
-    "tandem approvals allow last --mode acceptEdits",
+    "tandem approvals allow last --mode accept-edits",
   );
   examples(
-    one("deny", "Turn a call or a plan down.")
-      .option("-m, --message <text>", "what the agent is told")
+    one("deny", "Deny a tool call or a plan.")
+      .option("-m, --message <text>", "reason that the agent sees")
       .addOption(json())
       .action((id: string, options: { message?: string }, self: Command) =>
         runner(self, (invocation) => deny(invocation, id, options)),
@@ -67,7 +69,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
   examples(
     one("answer", "Answer a question.")
-      .argument("<answers...>", "NAME=ANSWER for each question; just the answer where there is one")
+      .argument("<answers...>", "NAME=ANSWER for each question, or only the answer to a single question")
       .addOption(json())
       .action((id: string, words: string[], _options: object, self: Command) =>
         runner(self, (invocation) => answer(invocation, id, words)),
@@ -76,7 +78,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem approvals answer last Colour=Blue Name=Ada",
   );
   examples(
-    listed(sub("history", "List what was asked and how it ended, the newest first."))
+    listed(sub("history", "List answered approvals, newest first."))
       .addOption(json())
       .action((options: { session?: string; limit: string }, self: Command) =>
         runner(self, (invocation) => history(invocation, options)),
@@ -122,7 +124,7 @@ export async function allow(invocation: Invocation, id: string, options: AllowOp
     throw new TandemError("usage", "--session and --always exclude each other.", { fix: "Choose one of them." });
   }
   if (options.for && !options.always) {
-    throw new TandemError("usage", "--for says where --always is kept.", { fix: "Add --always." });
+    throw new TandemError("usage", "--for needs --always.", { fix: "Add --always." });
   }
   await withClient(invocation, true, async (client) => {
     const approval = await find(client, id);
@@ -154,7 +156,7 @@ export async function answer(invocation: Invocation, id: string, words: readonly
   await withClient(invocation, true, async (client) => {
     const approval = await find(client, id);
     if (approval.kind !== "question") {
-      throw new TandemError("usage", `${approval.id} is no question.`, {
+      throw new TandemError("usage", `${approval.id} is not a question.`, {
         fix: "Use `tandem approvals allow` or `deny`.",
       });
     }
@@ -176,7 +178,7 @@ async function inputOf(
   } catch {
     // Both errors have the same message.
   }
-  throw new TandemError("usage", "The edited input is no JSON object; nothing was answered.");
+  throw new TandemError("usage", "The edited input is not a JSON object. Nothing was answered.");
 }
 
 /**
@@ -204,10 +206,10 @@ async function send(
     end.abort();
     const isTaken = answered.status === "resolved";
     return say(
-      isTaken ? `The agent goes on in ${holder.name}.` : `The answer waits for ${holder.name}, which has the session.`,
+      isTaken ? `The agent continues in ${holder.name}.` : `${holder.name} holds the session and will read the answer.`,
     );
   }
-  say("No server is up, so that the agent goes on here.");
+  say("No server is running, so the agent continues here.");
   const stop = (): void => end.abort();
   invocation.signal.addEventListener("abort", stop, { once: true });
   for await (const happening of happenings) {
@@ -216,7 +218,7 @@ async function send(
     if (event.type === "agent.message") for (const { text } of event.content) stderr.write(`${printable(text)}\n`);
     if (event.type !== "session.status_idle") continue;
     const more = event.stop_reason.type === "requires_action" ? event.stop_reason.event_ids : [];
-    if (more.length > 0) stderr.write(`It asks again: ${more.join(", ")}\n`);
+    if (more.length > 0) stderr.write(`New approvals: ${more.join(", ")}\n`);
     break;
   }
   end.abort();
@@ -245,11 +247,11 @@ async function print(
       ? [(item.resolved.outcome === "allowed" ? good : bad)(item.resolved.outcome), dim(printable(item.resolved.by))]
       : []),
     bold(printable(nameOf(item))),
-    `${clip(summaryOf(item))}${status === "pending" && item.state === "allowed" ? dim("  has not run yet") : ""}`,
+    `${clip(summaryOf(item))}${status === "pending" && item.state === "allowed" ? dim("  not run yet") : ""}`,
     dim(clip(printable(item.session_title ?? item.session_id), 30)),
     dim(ago(item.resolved?.at ?? item.created_at)),
   ]);
-  const none = dim(status === "pending" ? "Nothing waits for you." : "Nothing has been asked yet.");
+  const none = dim(status === "pending" ? "Nothing needs you." : "No approvals yet.");
   await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
@@ -259,7 +261,7 @@ async function find(client: SessionsClient, id: string): Promise<Approval> {
   if (id !== "last") return client.approvals.get(id);
   const { data } = await client.approvals.list({ status: "pending", limit: 1 });
   if (data[0]) return data[0];
-  throw new TandemError("usage", "Nothing waits for you.");
+  throw new TandemError("usage", "Nothing needs you.");
 }
 
 async function withClient<T>(

@@ -24,25 +24,25 @@ import { subcommandsOf, type Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   examples(
-    sub("list", "List what was done, the newest at the end.")
-      .option("--limit <number>", "at most so many", "50")
-      .option("--session <id>", "only of a session")
-      .option("--actor <name>", "only by somebody: a token's name, local:USER, agent:NAME or tandem")
+    sub("list", "List audit entries, newest last.")
+      .option("--limit <number>", "maximum number of entries", "50")
+      .option("--session <id>", "only entries of this session")
+      .option("--actor <name>", "only entries of this actor: a token's name, local:USER, agent:NAME or tandem")
       .addOption(
-        new Option("--kind <kinds>", "only such as call.requested,message.sent").argParser(
+        new Option("--kind <kinds>", "only these kinds, such as call.requested,message.sent").argParser(
           (text: string, previous: string[] | undefined) => [...(previous ?? []), ...text.split(",").filter(Boolean)],
         ),
       )
-      .option("--since <time>", "only from then on, such as 2026-01-31")
-      .option("--until <time>", "only before then")
+      .option("--since <time>", "only entries since this time, such as 2026-01-31")
+      .option("--until <time>", "only entries before this time")
       .addOption(json())
       .action((options: AuditListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem audit list",
     "tandem audit list --kind call.requested,call.resolved --since 2026-01-31",
   );
   examples(
-    sub("export", "Write all of it as lines of JSON, with the head at the end.")
-      .option("-o, --output <file>", "a new file, for you alone (default: standard output)")
+    sub("export", "Export the audit log as JSON lines, with the head at the end.")
+      .option("-o, --output <file>", "new private file (default: standard output)")
       .addOption(json())
       .action((options: { output?: string }, self: Command) =>
         runner(self, (invocation) => exportAudit(invocation, options)),
@@ -50,12 +50,12 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem audit export -o audit.jsonl",
   );
   examples(
-    sub("verify", "Go through its hashes; names the first entry that was changed, removed, moved or cut off.")
-      .argument("[file]", "an exported audit (default: that of the store)")
+    sub("verify", "Verify the hash chain and name the first entry that was changed, removed or moved.")
+      .argument("[file]", "exported audit log (default: that of the store)")
       .addOption(
         new Option(
           "--against <head>",
-          "SEQ:HASH that was noted, or an earlier export: the end must not be missing",
+          "a noted head (SEQ:HASH) or an earlier export, to detect a missing end",
         ).argParser((text: string, previous: string[] | undefined) => [...(previous ?? []), text]),
       )
       .addOption(json())
@@ -98,7 +98,7 @@ export async function list(invocation: Invocation, options: AuditListOptions): P
   const { stdout } = invocation;
   if (invocation.json) return write(stdout, `${JSON.stringify({ entries: data }, null, 2)}\n`);
   const { dim, bold, accent } = styleFor(stdout);
-  if (data.length === 0) return write(stdout, `${dim("Nothing has been done yet that fits.")}\n`);
+  if (data.length === 0) return write(stdout, `${dim("No matching entries.")}\n`);
   // Oldest first, so that the newest entry is at the end.
   const rows = data
     .toReversed()
@@ -155,15 +155,15 @@ export async function verify(
   const { ok, entries, head, broken } = verdict;
   const lines = ok
     ? [
-        `${good("✓")} ${entries} entries, each as it was written.`,
+        `${good("✓")} ${entries} entries, all intact.`,
         dim(`Head: ${head.seq}:${head.hash}`),
         ...(noted.length === 0 && file === undefined
-          ? [dim("Note the head elsewhere: with --against, a later check also finds an end that was cut off.")]
+          ? [dim("Note the head elsewhere. With --against, a later check also detects a missing end.")]
           : []),
       ]
     : [
         `${bad("✗")} Entry ${broken?.seq} is ${broken?.problem}: ${broken?.message}`,
-        dim(`${entries} entries before it are as they were written.`),
+        dim(`${entries} entries before it are intact.`),
       ];
   await write(stdout, invocation.json ? `${JSON.stringify(verdict, null, 2)}\n` : `${lines.join("\n")}\n`);
   return ok ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
@@ -178,8 +178,8 @@ function toKind(kind: string): AuditKind {
   const found = AUDIT_KINDS.find((known) => known === kind);
   if (found) return found;
   const meant = nearest(kind, AUDIT_KINDS);
-  throw new TandemError("usage", `There is no kind ${kind} of entries.`, {
-    fix: meant ? `Did you mean ${meant}?` : `There are ${AUDIT_KINDS.join(", ")}.`,
+  throw new TandemError("usage", `Unknown kind of entry: ${kind}.`, {
+    fix: meant ? `Did you mean ${meant}?` : `Use one of ${AUDIT_KINDS.join(", ")}.`,
   });
 }
 

@@ -82,7 +82,7 @@ describe("tandem convert", () => {
     child.stdin.end("half a li");
     const { code, stdout, stderr } = await child.outcome;
     expect(code).toBe(1);
-    expect(stderr).toContain("ended before Claude Code had given its result");
+    expect(stderr).toContain("ended before Claude Code's result");
     expect(events(stdout).slice(-5)).toMatchObject([
       { type: "tandem.unknown", kind: "line", message: "half a li" },
       { type: "agent.tool_result", is_error: true, tandem: { interrupted: "crash" } },

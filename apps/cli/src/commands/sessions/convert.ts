@@ -15,15 +15,15 @@ import { OUTPUT_FORMATS } from "../../option-choices.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .argument("[file]", "the file; - or nothing for standard input, line by line as it comes")
-      .addOption(new Option("--from <form>", "what it is (default: what it looks like)").choices(OUTPUT_FORMATS))
-      .option("--import", "keep it as a session, too")
-      .option("--cwd <dir>", "with --import: the folder that the session works in (default: its own, or this one)")
+      .argument("[file]", "input file (default: standard input, converted line by line)")
+      .addOption(new Option("--from <form>", "format of the input (default: detected)").choices(OUTPUT_FORMATS))
+      .option("--import", "also save it as a session")
+      .option("--cwd <dir>", "with --import: working folder of the session (default: its own, or this folder)")
       .addOption(json())
       .action((file: string | undefined, options: ConvertOptions, self: Command) =>
         runner(self, (invocation) => convert(invocation, file, options)),
       ),
-    'claude --print --output-format stream-json --verbose "Mend the test" | tandem convert',
+    'claude --print --output-format stream-json --verbose "Fix the test" | tandem convert',
     "tandem convert answer.jsonl | jq -c 'select(.type == \"agent.tool_use\")'",
     "tandem convert --import answer.jsonl > events.jsonl",
   );
@@ -46,7 +46,7 @@ export async function convert(
   const isPiped = path === undefined || path === "-";
   if (isPiped && invocation.stdin.isTTY) {
     throw new TandemError("usage", "There is nothing to convert.", {
-      fix: 'Name a file, or pipe it in: claude --print --output-format stream-json --verbose "…" | tandem convert',
+      fix: 'Name a file, or pipe the output in: claude --print --output-format stream-json --verbose "…" | tandem convert',
     });
   }
   const { PrintedPast } = await loadImports();
@@ -60,8 +60,8 @@ export async function convert(
   await print(events);
   if (options.import) await keep(invocation, past, options);
   if (isWhole) return;
-  throw new TandemError("cut_off", "The input ended before Claude Code had given its result.", {
-    fix: "What came until then has been converted. Look at why Claude Code ended; its own errors are on its standard error.",
+  throw new TandemError("cut_off", "The input ended before Claude Code's result.", {
+    fix: "The input so far was converted. Claude Code prints its own errors on its standard error.",
   });
 }
 
@@ -88,6 +88,6 @@ async function keep(invocation: Invocation, past: Past, { cwd }: ConvertOptions)
   const { dim } = styleFor(invocation.stderr);
   await write(
     invocation.stderr,
-    invocation.json ? `${JSON.stringify({ session: id })}\n` : `${dim(`Kept as ${id}.`)}\n`,
+    invocation.json ? `${JSON.stringify({ session: id })}\n` : `${dim(`Saved as ${id}.`)}\n`,
   );
 }

@@ -29,14 +29,16 @@ test("tandem diff, rewind and fork show changes, undo them, redo them and fork, 
     expect((await machine.run(["diff", "last", "--turn", "1"])).stdout).toBe("");
 
     const dry = await machine.run(["rewind", "last", "--files", "--dry-run"]);
-    expect(dry.stdout).toContain("The files would stand as before turn 2.");
+    expect(dry.stdout).toContain("Would rewind the files to before turn 2.");
     expect(dry.stdout).toContain("+precious");
     expect(await readFile(file("notes.txt"), "utf8")).toBe("one\ntwo\n");
     const done = await machine.run(["rewind", "last", "--to", "2"]);
-    expect(done.stdout).toContain("Files and conversation stand as before turn 2; the agent forgets 1 turn.");
+    expect(done.stdout).toContain("Rewound the files and conversation to before turn 2; the agent forgets 1 turn.");
     expect(await readFile(file("gone.txt"), "utf8")).toBe("precious\n");
     expect((await machine.run(["sessions", "show", "last"])).stdout).toContain("Rewound: files and conversation");
-    expect((await machine.run(["rewind", "last", "--undo"])).stdout).toContain("are as before the rewind");
+    expect((await machine.run(["rewind", "last", "--undo"])).stdout).toContain(
+      "Restored the files and conversation of before the rewind",
+    );
     expect(await readFile(file("notes.txt"), "utf8")).toBe("one\ntwo\n");
     expect(await machine.run(["rewind", "last", "--to", "9"])).toMatchObject({ code: 2 });
     const fork = await machine.run(["fork", session, "--at", "2", "--json"]);
@@ -46,10 +48,10 @@ test("tandem diff, rewind and fork show changes, undo them, redo them and fork, 
   const server = await machine.up();
   const first = await machine.run(["run", "Say hello", "--json"]);
   const { session_id: session } = JSON.parse(first.stdout) as { session_id: string };
-  await machine.run(["run", "--resume", "last", "Tidy up", "--allow-everything"]);
+  await machine.run(["run", "--resume", "last", "Tidy up", "--bypass-permissions"]);
   await lookRewindAndFork();
   // The next round names the newest session, which must not be the fork.
-  await machine.run(["sessions", "rm", forks[0]!, "--yes"]);
+  await machine.run(["sessions", "remove", forks[0]!, "--yes"]);
   await server.stop();
   await lookRewindAndFork();
 

@@ -1,7 +1,7 @@
 import { TandemError, type RewindOutcome, type SessionCheckpoints } from "@tandem/protocol";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
-import { findSession } from "../../sessions/find-session.ts";
+import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { paintPatch, statLines } from "../../sessions/render-diff.ts";
@@ -11,21 +11,21 @@ import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
 const ofSession = (command: Command, json: Registration["json"]): Command =>
-  command.argument("<session>", "its id; `last` is the newest").addOption(json());
+  command.argument("[session]", SESSION_ARGUMENT).addOption(json());
 
 export function registerDiff(command: Command, { examples, json, runner }: Registration): void {
   examples(
     ofSession(command, json)
-      .option("--turns", "list the session's turns instead")
-      .option("--turn <number>", "only one turn")
-      .option("--from <checkpoint>", "from a checkpoint on")
-      .option("--to <checkpoint>", "up to a checkpoint; `now` is how the files are at this moment")
-      .option("--stat", "only which files, and how many lines")
-      .action((id: string, options: DiffOptions, self: Command) =>
+      .option("--turns", "list the turns of the session instead")
+      .option("--turn <number>", "only this turn")
+      .option("--from <checkpoint>", "start at this checkpoint")
+      .option("--to <checkpoint>", "end at this checkpoint; `now` is the current state")
+      .option("--stat", "only file names and line counts")
+      .action((id: string | undefined, options: DiffOptions, self: Command) =>
         runner(self, (invocation) => diff(invocation, id, options)),
       ),
-    "tandem diff last",
-    "tandem diff last --turns",
+    "tandem diff",
+    "tandem diff --turns",
     "tandem diff last --turn 2 --stat",
     "tandem diff last > work.patch",
   );
@@ -34,31 +34,31 @@ export function registerDiff(command: Command, { examples, json, runner }: Regis
 export function registerRewind(command: Command, { examples, json, runner }: Registration): void {
   examples(
     ofSession(command, json)
-      .option("--to <turn>", "the turn, by its number (default: the last one)")
+      .option("--to <turn>", "number of the turn to undo, with all later turns (default: the last)")
       .option("--files", "only the files")
       .option("--conversation", "only the conversation")
       .option("--dry-run", "only show what would change")
-      .option("--force", "overwrite what others have changed, too")
-      .option("--undo", "take the last rewind back")
-      .action((id: string, options: RewindOptions, self: Command) =>
+      .option("--force", "also overwrite changes made outside the session")
+      .option("--undo", "undo the last rewind")
+      .action((id: string | undefined, options: RewindOptions, self: Command) =>
         runner(self, (invocation) => rewind(invocation, id, options)),
       ),
-    "tandem rewind last --dry-run",
-    "tandem rewind last --to 3 --files",
-    "tandem rewind last --undo",
+    "tandem rewind --dry-run",
+    "tandem rewind --to 3 --files",
+    "tandem rewind --undo",
   );
 }
 
 export function registerFork(command: Command, { examples, json, runner }: Registration): void {
   examples(
     ofSession(command, json)
-      .option("--at <turn>", "from before this turn, by its number (default: the end)")
-      .option("--worktree", "in a git worktree of its own, with the files as they were then")
-      .option("--title <text>", "its title (default: the same)")
-      .action((id: string, options: ForkOptions, self: Command) =>
+      .option("--at <turn>", "fork before the turn with this number (default: at the end)")
+      .option("--worktree", "use a new git worktree with the files of that point")
+      .option("--title <text>", "title (default: the same)")
+      .action((id: string | undefined, options: ForkOptions, self: Command) =>
         runner(self, (invocation) => fork(invocation, id, options)),
       ),
-    "tandem fork last",
+    "tandem fork",
     "tandem fork last --at 2 --worktree",
   );
 }
@@ -91,15 +91,15 @@ export interface ForkOptions {
 const open = async (invocation: Invocation, command: string): Promise<SessionsClient> =>
   openClient(invocation, await openProjectOrDefaults(invocation), { command: `tandem ${command}` });
 
-export async function diff(invocation: Invocation, id: string, options: DiffOptions): Promise<void> {
+export async function diff(invocation: Invocation, id: string | undefined, options: DiffOptions): Promise<void> {
   const { turns, turn, from, to, stat = false } = options;
   if (turn !== undefined && (from !== undefined || to !== undefined)) {
-    throw new TandemError("usage", "A turn has its own beginning and end.", {
+    throw new TandemError("usage", "--turn cannot be combined with --from and --to.", {
       fix: "Give --turn, or --from and --to.",
     });
   }
   await using client = await open(invocation, "diff");
-  const session = await findSession(client, id);
+  const session = await findSession(client, id, invocation);
   const { stdout, json } = invocation;
   if (turns) return listTurns(invocation, await client.history.checkpoints(session.id));
   const query = { ...(turn !== undefined && { turn: toTurn("--turn", turn) }), from, to, patch: !stat };
@@ -112,8 +112,11 @@ export async function diff(invocation: Invocation, id: string, options: DiffOpti
     : found.files.map((file) => (stdout.isTTY ? paintPatch(file, style) : (file.patch ?? ""))).join("");
   const gap = lines.length > 0 && body !== "" ? "\n" : "";
   await write(stdout, `${lines.map((line) => `${line}\n`).join("")}${gap}${body}`);
+  // On stderr: stdout is a patch.
+  if (found.files.length === 0 && lines.length === 0)
+    await write(invocation.stderr, `No file changes in ${session.id}.\n`);
   if (found.skipped.length > 0) {
-    await write(invocation.stderr, `Left out because of their size: ${found.skipped.map(printable).join(", ")}\n`);
+    await write(invocation.stderr, `Skipped because of their size: ${found.skipped.map(printable).join(", ")}\n`);
   }
 }
 
@@ -121,7 +124,7 @@ async function listTurns(invocation: Invocation, { turns, checkpoints }: Session
   const { stdout, json } = invocation;
   if (json) return write(stdout, `${JSON.stringify({ turns, checkpoints }, null, 2)}\n`);
   const { dim, bold } = styleFor(stdout);
-  if (turns.length === 0) return write(stdout, `${dim("Nothing has been said yet.")}\n`);
+  if (turns.length === 0) return write(stdout, `${dim("No messages yet.")}\n`);
   const rows = turns.map(({ turn, text, at, files_changed: changed, rewound }) => {
     const [first = ""] = printable(text).trim().split("\n");
     const short = first.length > SHOWN_TEXT ? `${first.slice(0, SHOWN_TEXT)}…` : first;
@@ -132,15 +135,15 @@ async function listTurns(invocation: Invocation, { turns, checkpoints }: Session
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
 
-export async function rewind(invocation: Invocation, id: string, options: RewindOptions): Promise<void> {
+export async function rewind(invocation: Invocation, id: string | undefined, options: RewindOptions): Promise<void> {
   const { to, files, conversation, dryRun = false, force = false, undo } = options;
   if (undo && (to !== undefined || files || conversation || dryRun)) {
-    throw new TandemError("usage", "An undo takes back the whole of the last rewind.", {
-      fix: "Give --undo alone, or with --force.",
+    throw new TandemError("usage", "--undo cannot be combined with other options.", {
+      fix: "Use --undo alone, or with --force.",
     });
   }
   await using client = await open(invocation, "rewind");
-  const session = await findSession(client, id);
+  const session = await findSession(client, id, invocation);
   const scope = files && !conversation ? "files" : conversation && !files ? "conversation" : "both";
   const outcome = undo
     ? await client.history.undoRewind(session.id, { force }, localActor())
@@ -170,23 +173,23 @@ function describeRewind({ stdout }: Invocation, session: string, outcome: Rewind
     );
   for (const { path, reason } of foreign) lines.push(`${warn("!")} ${printable(path)}  ${dim(reason)}`);
   if (foreign.length > 0) lines.push("");
-  const what = { files: "The files", conversation: "The conversation", both: "Files and conversation" }[scope];
+  const what = { files: "files", conversation: "conversation", both: "files and conversation" }[scope];
   const forgets = turns === 0 ? "" : turns === 1 ? "; the agent forgets 1 turn" : `; the agent forgets ${turns} turns`;
-  if (turn === null)
-    return [
-      ...lines,
-      `${bold(what)} ${scope === "both" ? "are" : scope === "files" ? "are" : "is"} as before the rewind.`,
-    ];
-  const verb = scope === "conversation" ? (dry ? "would stand" : "stands") : dry ? "would stand" : "stand";
-  lines.push(`${bold(what)} ${verb} as before turn ${turn}${forgets}.`);
-  if (dry && foreign.length > 0) lines.push(dim("Others have changed these files: it needs --force."));
-  if (!dry) lines.push(dim(`Take it back: tandem rewind ${session} --undo`));
+  if (turn === null) return [...lines, `Restored the ${bold(what)} of before the rewind.`];
+  lines.push(`${dry ? "Would rewind" : "Rewound"} the ${bold(what)} to before turn ${turn}${forgets}.`);
+  if (dry && foreign.length > 0)
+    lines.push(dim("These files were changed outside the session. Overwrite them with --force."));
+  if (!dry) lines.push(dim(`Undo: tandem rewind ${session} --undo`));
   return lines;
 }
 
-export async function fork(invocation: Invocation, id: string, { at, worktree, title }: ForkOptions): Promise<void> {
+export async function fork(
+  invocation: Invocation,
+  id: string | undefined,
+  { at, worktree, title }: ForkOptions,
+): Promise<void> {
   await using client = await open(invocation, "fork");
-  const session = await findSession(client, id);
+  const session = await findSession(client, id, invocation);
   const params = {
     ...(at !== undefined && { turn: toTurn("--at", at) }),
     ...(worktree && { worktree }),
@@ -196,17 +199,17 @@ export async function fork(invocation: Invocation, id: string, { at, worktree, t
   const { stdout, json } = invocation;
   if (json) return write(stdout, `${JSON.stringify(made, null, 2)}\n`);
   const { bold, dim } = styleFor(stdout);
-  const from = at === undefined ? "goes on from the end" : `goes on from before turn ${at}`;
-  const where = worktree ? ", in a worktree of its own" : "";
+  const from = at === undefined ? "continues from the end" : `continues from before turn ${at}`;
+  const where = worktree ? ", in a new worktree" : "";
   await write(
     stdout,
-    `${bold(made.id)} ${from} of ${session.id}${where}.\n${dim(`Go on: tandem run --resume ${made.id} "…"`)}\n`,
+    `${bold(made.id)} ${from} of ${session.id}${where}.\n${dim(`Continue: tandem resume ${made.id} "…"`)}\n`,
   );
 }
 
 function toTurn(option: string, text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new TandemError("usage", `${option} is ${JSON.stringify(text)}.`, {
-    fix: "Give the number of a turn, as `tandem diff SESSION --turns` lists them.",
+    fix: "Give a number from `tandem diff --turns`.",
   });
 }

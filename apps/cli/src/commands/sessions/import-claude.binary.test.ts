@@ -95,8 +95,12 @@ describe("conversations of Claude Code", () => {
       },
     ]);
     expect(await run("import", "--from-claude")).toContain("Please look");
-    expect(await run("import", "--from-claude", "--list", "--folder", "elsewhere")).toContain("no such conversations");
-    expect(await run("import", "--from-claude", "--list", "--since", "2999-01-01")).toContain("no such conversations");
+    expect(await run("import", "--from-claude", "--list", "--folder", "elsewhere")).toContain(
+      "No matching Claude Code conversations",
+    );
+    expect(await run("import", "--from-claude", "--list", "--since", "2999-01-01")).toContain(
+      "No matching Claude Code conversations",
+    );
   });
 
   it("become sessions with calls, subagents and usage, and the originals stay unchanged", async () => {

@@ -103,7 +103,7 @@ function choose(all: readonly PastSession[], id: string): PastSession {
   const [past, other] = fits;
   if (past && !other) return past;
   const problem = past
-    ? `${fits.length} conversations of Claude Code begin with ${id}.`
+    ? `${fits.length} conversations of Claude Code start with ${id}.`
     : `Claude Code has no conversation ${id}.`;
   throw new TandemError("usage", problem, { fix: "List them: tandem sessions import --from-claude --list" });
 }
@@ -165,7 +165,7 @@ async function importAll(
   return [done, failed];
 }
 
-const WORDS = { new: "imported", more: "went on", there: "there already" } as const;
+const WORDS = { new: "imported", more: "updated", there: "exists already" } as const;
 
 async function report(
   { stdout, json }: Invocation,
@@ -185,7 +185,7 @@ async function report(
       bold(printable(title)),
       unreadable > 0 ? warn(`${unreadable} unreadable`) : "",
     ]),
-    ...failed.map(({ claude_session_id: id, error }) => [id, warn("left out"), "", error.message, ""]),
+    ...failed.map(({ claude_session_id: id, error }) => [id, warn("skipped"), "", error.message, ""]),
   ];
   await write(stdout, rows.length === 0 ? `${dim("There is nothing to import.")}\n` : `${table(rows).join("\n")}\n`);
 }
@@ -216,7 +216,7 @@ async function list(
   }
   const { dim, bold, good } = styleFor(stdout);
   if (found.length === 0) {
-    await write(stdout, `${dim("Claude Code has no such conversations on this machine.")}\n`);
+    await write(stdout, `${dim("No matching Claude Code conversations on this machine.")}\n`);
     return;
   }
   const rows = found.map(({ past, facts, session, isOurs }) => [

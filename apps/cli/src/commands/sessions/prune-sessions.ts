@@ -48,7 +48,9 @@ export async function pruneSessions(invocation: Invocation, options: PruneOption
   }
   if (!options.yes) {
     const kept =
-      folder === undefined ? "and will be gone for good" : `and will be in ${folder} only, without their files`;
+      folder === undefined
+        ? "and will be deleted permanently"
+        : `and will remain only in ${folder}, without their files`;
     await confirm(invocation, `${what}, ${kept}.\n`, "Delete?");
   }
   if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -75,7 +77,7 @@ export async function pruneSessions(invocation: Invocation, options: PruneOption
   }
   const where = folder === undefined ? "" : ` They are in ${folder}.`;
   await write(invocation.stdout, `Deleted ${deleted.length} of ${found.length}.${deleted.length > 0 ? where : ""}\n`);
-  for (const { id, why } of kept) await write(invocation.stderr, `${id} stays: ${why}\n`);
+  for (const { id, why } of kept) await write(invocation.stderr, `Kept ${id}: ${why}\n`);
 }
 
 /** Opens a tenant's sessions directly: a server gives them only to the tenant. */

@@ -21,7 +21,7 @@ test.each(["without a server", "with a server"])(
     const explained = await run("test", "Bash(git status && rm -rf build)", "--mode", "bypassPermissions");
     expect(explained).toMatchObject({ code: 0 });
     expect(explained.stdout.split("\n\n")).toEqual([
-      "deny\n  `rm -rf build` is denied by Bash(rm), a rule of the user's (Never): it begins with these words.",
+      "deny\n  `rm -rf build` is denied by the user rule Bash(rm) (Never): the command starts with these words.",
       expect.stringMatching(
         /^`git status` {2}allow\n {2}– +deny {3}Bash\(rm\) .*\n {2}matches {2}allow {2}Bash\(git status\)/,
       ),
@@ -44,14 +44,14 @@ test.each(["without a server", "with a server"])(
   },
 );
 
-test("a rule applies to `tandem run --allow-everything`", async () => {
+test("a rule applies to `tandem run --bypass-permissions`", async () => {
   await using machine = await sessionMachine([
     toolUse("Bash", { command: "touch ruled.txt" }),
     toolUse("Bash", { command: "touch free.txt" }),
     text("Done."),
   ]);
   expect((await machine.run(["rules", "add", "deny", "edit(ruled.txt)"])).code).toBe(0);
-  expect(await machine.run(["run", "Go on", "--allow-everything"])).toMatchObject({
+  expect(await machine.run(["run", "Go on", "--bypass-permissions"])).toMatchObject({
     code: 0,
     stderr: expect.any(String),
   });

@@ -17,21 +17,24 @@ import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, widthOf, wrap, write, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import { subcommandsOf, type Registration } from "../registration.ts";
-import { MODE_CHOICES, RULE_ACTION_CHOICES } from "../../option-choices.ts";
+import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
+import { RULE_ACTION_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   const whose = (self: Command) =>
     self
       .addOption(
-        new Option("--scope <scope>", "yours, in all projects, or this project's").choices(["user", "project"]),
+        new Option("--scope <scope>", "scope: yours in all projects (user), or this project's").choices([
+          "user",
+          "project",
+        ]),
       )
-      .option("--agent <id>", "of an agent, by id or name")
-      .option("--session <id>", "of a session, by id; `last` is the newest");
+      .option("--agent <id>", "rules of this agent, by id or name")
+      .option("--session <id>", "rules of this session, by id; `last` is the newest");
 
   examples(
-    whose(sub("list", "List rules: those of tandem.yaml, then the others by age."))
+    whose(sub("list", "List rules: those of tandem.yaml first, then by age."))
       .addOption(json())
       .action((flags: PlaceFlags, self: Command) => runner(self, (invocation) => list(invocation, flags))),
     "tandem rules list",
@@ -39,11 +42,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
   examples(
     whose(
-      sub("add", "Add a rule; it counts for the next call (default: one of yours, in all projects).")
-        .addArgument(command.createArgument("<action>", "what becomes of such calls").choices(RULE_ACTION_CHOICES))
-        .argument("<rule>", "a tool, and what of it: Bash(git push *), edit(secrets/**), WebFetch(*.example.com)"),
+      sub("add", "Add a rule. It takes effect with the next tool call (default scope: user).")
+        .addArgument(command.createArgument("<action>", "action for matching calls").choices(RULE_ACTION_CHOICES))
+        .argument(
+          "<rule>",
+          "a tool with an optional pattern: Bash(git push *), edit(secrets/**), WebFetch(*.example.com)",
+        ),
     )
-      .option("--reason <text>", "why, for whoever meets it")
+      .option("--reason <text>", "reason, shown with the decision")
       .addOption(json())
       .action(
         (action: "allow" | "ask" | "deny", text: string, flags: PlaceFlags & { reason?: string }, self: Command) =>
@@ -55,7 +61,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
   examples(
     sub("remove", "Remove rules.")
-      .argument("<rule...>", "their ids")
+      .argument("<rule...>", "rule ids")
       .addOption(json())
       .action((ids: string[], _options: object, self: Command) =>
         runner(self, (invocation) => remove(invocation, ids)),
@@ -63,18 +69,18 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem rules remove rule_01JAB",
   );
   examples(
-    sub("test", "Say what would become of a call, and why; nothing is run.")
-      .argument("<call>", "such as Bash(git push), Edit(src/a.ts), WebFetch(https://example.com/)")
-      .addOption(new Option("--mode <mode>", "in this permission mode").choices(MODE_CHOICES))
-      .option("--agent <id>", "for an agent, by id or name")
-      .option("--session <id>", "in a session, by id; `last` is the newest")
-      .option("--cwd <dir>", "in this folder (default: this one)")
+    sub("test", "Test a call: show the decision and the matching rules without running it.")
+      .argument("<call>", "a call, such as Bash(git push), Edit(src/a.ts), WebFetch(https://example.com/)")
+      .addOption(modeOption("--mode <mode>", "permission mode of the call"))
+      .option("--agent <id>", "agent of the call, by id or name")
+      .option("--session <id>", "session of the call, by id; `last` is the newest")
+      .option("--cwd <dir>", "folder of the call (default: this folder)")
       .addOption(json())
       .action((call: string, flags: TestFlags, self: Command) =>
         runner(self, (invocation) => test(invocation, call, flags)),
       ),
     'tandem rules test "Bash(git push)"',
-    'tandem rules test "Bash(git status && rm -rf build)" --mode bypassPermissions',
+    'tandem rules test "Bash(git status && rm -rf build)" --mode bypass-permissions',
     'tandem rules test "Edit(src/index.ts)" --agent reviewer',
   );
 }
@@ -98,7 +104,7 @@ export interface TestFlags {
 export async function list(invocation: Invocation, flags: PlaceFlags): Promise<void> {
   const project = await openProjectOrDefaults(invocation);
   await using client = await openClient(invocation, project, { command: COMMAND });
-  const owner = await ownerOf(client, project, flags);
+  const owner = await ownerOf(invocation, client, project, flags);
   const rules = await client.rules.list(owner);
   const { stdout, json } = invocation;
   if (json) {
@@ -119,7 +125,7 @@ export async function add(
   const rule = readRule(action, text, reason);
   const project = await openProjectOrDefaults(invocation);
   await using client = await openClient(invocation, project, { command: COMMAND });
-  const owner = (await ownerOf(client, project, flags)) ?? { scope: "user", of: null };
+  const owner = (await ownerOf(invocation, client, project, flags)) ?? { scope: "user", of: null };
   const kept = await client.rules.add(rule, { ...owner, by: localActor() });
   const { stdout, json } = invocation;
   if (json) await write(stdout, `${JSON.stringify({ rule: kept }, null, 2)}\n`);
@@ -138,7 +144,7 @@ export async function remove(invocation: Invocation, ids: readonly string[]): Pr
 export async function test(invocation: Invocation, call: string, flags: TestFlags): Promise<void> {
   const project = await openProjectOrDefaults(invocation);
   await using client = await openClient(invocation, project, { command: COMMAND });
-  const session = flags.session === undefined ? undefined : await findSession(client, flags.session);
+  const session = flags.session === undefined ? undefined : await findSession(client, flags.session, invocation);
   const agent = flags.agent === undefined ? undefined : await findAgent(client, flags.agent);
   const here = session === undefined || flags.cwd !== undefined;
   const tested = await client.rules.test(call, {
@@ -157,22 +163,27 @@ function readRule(action: RuleAction, text: string, reason: string | undefined) 
   const found = /^([^()\s]+)(?:\(([^]+)\))?$/.exec(text.trim());
   if (!found) {
     throw new TandemError("usage", `${JSON.stringify(text)} is not a rule.`, {
-      fix: 'Write a tool, and what of it in parentheses: "Bash(git push *)".',
+      fix: 'Write a tool with a pattern in parentheses: "Bash(git push *)".',
     });
   }
   const [, tool, pattern] = found;
   return ruleSchema.parse({ tool, action, ...(pattern && { pattern }), ...(reason && { reason }) });
 }
 
-async function ownerOf(client: SessionsClient, project: Project, flags: PlaceFlags): Promise<RuleOwner | undefined> {
+async function ownerOf(
+  invocation: Invocation,
+  client: SessionsClient,
+  project: Project,
+  flags: PlaceFlags,
+): Promise<RuleOwner | undefined> {
   const { scope, agent, session } = flags;
   if ([scope, agent, session].filter((flag) => flag !== undefined).length > 1) {
-    throw new TandemError("usage", "A rule is yours, the project's, an agent's or a session's: name one of them.");
+    throw new TandemError("usage", "--scope, --agent and --session exclude each other.");
   }
   if (scope === "user") return { scope, of: null };
   if (scope === "project") return { scope, of: project.folder };
   if (agent !== undefined) return { scope: "agent", of: (await findAgent(client, agent)).id };
-  if (session !== undefined) return { scope: "session", of: (await findSession(client, session)).id };
+  if (session !== undefined) return { scope: "session", of: (await findSession(client, session, invocation)).id };
   return undefined;
 }
 
@@ -200,10 +211,9 @@ function explain({ verdict, parts, suggestion }: TestedCall, style: Style, width
       dim(rule.scope),
       dim(printable(why)),
     ]);
-    lines.push(...(rows.length > 0 ? table(rows) : [dim("  No rule is about it.")]));
+    lines.push(...(rows.length > 0 ? table(rows) : [dim("  No rule matches.")]));
   }
-  if (suggestion)
-    lines.push("", dim("To allow exactly this from now on:"), `  tandem rules add allow '${shown(suggestion)}'`);
+  if (suggestion) lines.push("", dim("To always allow this:"), `  tandem rules add allow '${shown(suggestion)}'`);
   return lines;
 }
 
@@ -211,7 +221,7 @@ const FITS = { yes: "matches", maybe: "may match", no: "–" };
 
 function partVerdict({ verdict, neutral }: TestedCall["parts"][number], style: Style): string {
   if (verdict) return painted(verdict.action, style);
-  return style.dim(neutral ? "does nothing by itself" : "left to policy and mode");
+  return style.dim(neutral ? "has no effect" : "decided by agent policy and permission mode");
 }
 
 const shown = ({ tool, pattern }: { tool: string; pattern?: string | undefined }): string =>

@@ -78,7 +78,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
 
     const denied = await machine.run(["run", "--resume", "last", "touch"]);
     expect(denied.code).toBe(7);
-    expect(denied.stdout).toContain("nobody can be asked");
+    expect(denied.stdout).toContain("no terminal to ask for approval on");
     expect(denied.stderr).toContain("● Bash  touch made; echo touched");
     expect(denied.stderr).toContain("--allow Bash");
     expect(await readdir(machine.project)).not.toContain("made");
@@ -157,7 +157,7 @@ describe("tandem run", () => {
   });
 
   test("uses the named folder, agent and model", async () => {
-    await machine.run(["agents", "create", "--name", "writer", "--system", "You are a poet.", "--allow", "bash"]);
+    await machine.run(["agents", "add", "--name", "writer", "--system", "You are a poet.", "--allow", "bash"]);
     const other = machine.folder.join("other");
     await mkdir(other);
     const { code, stdout } = await machine.run(["run", "-a", "writer", "-m", "haiku", "--cwd", other, "touch"]);

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
-import { readLimits } from "./budget.ts";
+import { readLimits } from "./budgets.ts";
 import { readPrompt, STDIN_RULE } from "../../read-prompt.ts";
 import { readJsonSchema } from "../../read-schema-file.ts";
 import { createApprover } from "../../run/approver.ts";
@@ -13,32 +13,30 @@ import { reportTurn } from "../../run/report-turn.ts";
 import { runTurn } from "../../run/run-turn.ts";
 import { jsonLines, silentView, type TurnView } from "../../run/turn-view.ts";
 import { defaultAgent, findAgent, findEnvironment } from "@tandem/tandem/engine";
-import { findSession } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { findSession, isWithin } from "../../sessions/find-session.ts";
+import { openClient, runningDemo } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { type Command, Option } from "commander";
-import { listOption, type Registration } from "../registration.ts";
-import { EFFORT_CHOICES, MODE_CHOICES, OUTPUT_FORMATS, type OutputFormat } from "../../option-choices.ts";
+import { listOption, modeOption, type Registration } from "../registration.ts";
+import { EFFORT_CHOICES, OUTPUT_FORMATS, type OutputFormat } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
     .argument("[prompt...]", STDIN_RULE)
-    .option("-a, --agent <id>", "an agent, by id or name (default: one that is made for this command)")
-    .option("--cwd <dir>", "the folder to work in (default: this one)")
-    .option("--worktree [name]", "in a git worktree of its own, on the branch tandem/NAME (default: the session's id)")
-    .option("--resume <session>", "go on with a session, by id; `last` is the newest")
-    .option("--fork <session>", "go on with a copy of a session, which itself stays as it is")
-    .addOption(
-      new Option("--permission-mode <mode>", "what it may do where no rule says anything").choices(MODE_CHOICES),
-    )
-    .option("-m, --model <name>", "another model than the agent's own; with --resume, from now on")
-    .addOption(new Option("--effort <level>", "how hard the model tries").choices(EFFORT_CHOICES))
-    .option("--max-turns <number>", "at most so many model requests")
-    .option("--max-budget-usd <dollars>", "at most so much money for the session, at list price")
-    .option("--json-schema <schema>", "end with an object that fits: a JSON Schema, or a file with one")
-    .addOption(new Option("--output-format <format>", "what is printed (default: text)").choices(OUTPUT_FORMATS))
-    .addOption(listOption("--allow <tools>", "tools that need not ask, such as bash,edit or server.tool or server.*"))
-    .option("--allow-everything", "no call asks: commands run and files change without you")
+    .option("-a, --agent <id>", "agent, by id or name (default: the agent of `tandem run`)")
+    .option("--cwd <dir>", "working folder (default: this folder)")
+    .option("--worktree [name]", "use a new git worktree on the branch tandem/NAME (default: the session's id)")
+    .option("--resume <session>", "continue this session, by id; `last` is the newest")
+    .option("--fork <session>", "continue a fork of this session")
+    .addOption(modeOption("--permission-mode <mode>", "permission mode for calls that no rule covers"))
+    .option("-m, --model <name>", "model (default: that of the agent); with --resume, from now on")
+    .addOption(new Option("--effort <level>", "reasoning effort").choices(EFFORT_CHOICES))
+    .option("--max-turns <number>", "maximum number of model requests")
+    .option("--max-budget-usd <dollars>", "spending limit of the session, at list price")
+    .option("--json-schema <schema>", "return an object that matches this JSON Schema, inline or a file")
+    .addOption(outputFormatOption())
+    .addOption(allowOption())
+    .addOption(bypassOption())
     .addOption(json())
     .action((words: string[], options: RunOptions, self: Command) =>
       runner(self, (invocation) => run(invocation, words, options)),
@@ -46,14 +44,22 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     command,
     'tandem run "What does this project do?"',
-    'tandem run "Mend the failing test" --allow bash,edit',
-    'tandem run "Mend the failing test" --worktree mend-test --allow bash,edit',
-    'tandem run --resume last "And now the other one"',
+    'tandem run "Fix the failing test" --allow bash,edit',
+    'tandem run "Fix the failing test" --worktree fix-test --allow bash,edit',
+    'tandem run --resume last "Now fix the other test"',
     'tandem run --fork last --worktree "Try it another way"',
     `tandem run "Who wrote this?" --json-schema '{"type":"object","properties":{"name":{"type":"string"}}}'`,
     'git diff | tandem run "Review this diff" --output-format json | jq -r .result',
   );
 }
+
+// `tandem resume` has them too.
+export const outputFormatOption = (): Option =>
+  new Option("--output-format <format>", "output format (default: text)").choices(OUTPUT_FORMATS);
+export const allowOption = (): Option =>
+  listOption("--allow <tools>", "tools that need no approval, such as bash,edit or server.tool or server.*");
+export const bypassOption = (): Option =>
+  new Option("--bypass-permissions", "approve every tool call: commands run and files change without asking");
 
 /** Time to interrupt a turn in an orderly way and to end its process. */
 const GRACE_MS = 15_000;
@@ -64,7 +70,8 @@ export interface RunOptions {
   cwd?: string;
   /** True without a name. */
   worktree?: string | true;
-  resume?: string;
+  /** True for the last session of this folder. */
+  resume?: string | true;
   fork?: string;
   permissionMode?: string;
   model?: string;
@@ -74,7 +81,7 @@ export interface RunOptions {
   jsonSchema?: string;
   outputFormat?: OutputFormat;
   allow?: string[];
-  allowEverything?: boolean;
+  bypassPermissions?: boolean;
 }
 
 /** Sends one message to an agent, in a new or existing session, on the running server or in this process. */
@@ -83,20 +90,20 @@ export async function run(invocation: Invocation, given: readonly string[], flag
   const format = options.outputFormat ?? (invocation.json ? "json" : "text");
   const metadata = await readMetadata(invocation, options);
   refuseWithResume(options);
-  const folder = workingFolder(invocation, options);
+  const folder = await sessionFolder(invocation, options);
   const project = await openProjectOrDefaults(invocation);
   const prompt = await readPrompt(invocation, words, "run");
   invocation.allowToStop(GRACE_MS);
 
   using view = createView(invocation, format, options.jsonSchema !== undefined);
-  await using client = await openClient(invocation, project, {
+  await using client = await openClient({ ...invocation, json: format !== "text" }, project, {
     command: "tandem run",
     runs: true,
     ...(options.resume === undefined && options.fork === undefined && { folder }),
   });
   const session =
     options.resume || options.fork
-      ? await resume(client, options, metadata)
+      ? await resume(client, options, metadata, invocation)
       : await begin(client, project, options, { folder, metadata, prompt });
   const result = await runTurn(client, session.id, [{ type: "text", text: prompt }], {
     view,
@@ -105,11 +112,18 @@ export async function run(invocation: Invocation, given: readonly string[], flag
     isTyped: words.length > 0 && prompt === words.join(" "),
     approve: createApprover(
       { ...invocation, json: format !== "text" },
-      { allow: options.allow ?? [], allowEverything: options.allowEverything ?? false, pause: () => view.pause() },
+      { allow: options.allow ?? [], bypass: options.bypassPermissions ?? false, pause: () => view.pause() },
     ),
   });
   view[Symbol.dispose]();
   return await reportTurn(invocation, { format, session, result, wantsObject: options.jsonSchema !== undefined });
+}
+
+/** The demo's sessions work in its own project. */
+async function sessionFolder(invocation: Invocation, options: RunOptions): Promise<string> {
+  const folder = workingFolder(invocation, options);
+  const [root] = (await runningDemo(invocation))?.roots ?? [];
+  return root === undefined || isWithin(root, folder) ? folder : root;
 }
 
 async function begin(
@@ -137,8 +151,10 @@ async function resume(
   client: SessionsClient,
   { resume: id, fork, worktree }: RunOptions,
   metadata: Record<string, string>,
+  invocation: Invocation,
 ): Promise<Session> {
-  const found = await findSession(client, fork ?? id!);
+  const named = fork ?? id;
+  const found = await findSession(client, named === true ? undefined : named, invocation);
   const params = worktree === undefined ? {} : { worktree: true };
   const session = fork === undefined ? found : await client.history.fork(found.id, params, localActor());
   return Object.keys(metadata).length > 0 ? client.sessions.update(session.id, { metadata }) : session;
@@ -159,7 +175,9 @@ function createView({ stdout, stderr }: Invocation, format: OutputFormat, wantsO
 async function readMetadata(invocation: Invocation, options: RunOptions): Promise<Record<string, string>> {
   const { maxTurns, maxBudgetUsd, jsonSchema, permissionMode, effort, model, resume } = options;
   if (maxTurns !== undefined && !/^[1-9]\d{0,5}$/.test(maxTurns)) {
-    throw new TandemError("usage", `--max-turns is ${JSON.stringify(maxTurns)}.`, { fix: "Give a number from 1 up." });
+    throw new TandemError("usage", `--max-turns is ${JSON.stringify(maxTurns)}.`, {
+      fix: "Give a number of at least 1.",
+    });
   }
   const schema = jsonSchema === undefined ? undefined : await readJsonSchema(invocation.cwd, jsonSchema);
   return {
@@ -193,7 +211,7 @@ function refuseWithResume({ resume, fork, agent, cwd, worktree }: RunOptions): v
   if ((resume ?? fork) === undefined || flag === undefined) return;
   const other = fork === undefined ? "resume" : "fork";
   throw new TandemError("usage", `--${flag} cannot be given together with --${other}.`, {
-    fix: "A session keeps the agent and the folder that it began with: begin a new one to change them.",
+    fix: "A session keeps its agent and folder. Start a new session to change them.",
   });
 }
 

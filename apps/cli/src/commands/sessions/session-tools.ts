@@ -1,6 +1,7 @@
+import { TandemError } from "@tandem/protocol";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { findSession } from "../../sessions/find-session.ts";
+import { findSession, isSessionId, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
@@ -9,32 +10,35 @@ import type { Registration } from "../registration.ts";
 export function registerCommands(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .argument("<session>", "its id; `last` is the newest")
+      .argument("[session]", SESSION_ARGUMENT)
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => commands(invocation, id))),
-    "tandem commands last",
+      .action((id: string | undefined, _options: object, self: Command) =>
+        runner(self, (invocation) => commands(invocation, id)),
+      ),
+    "tandem sessions commands",
   );
 }
 
 export function registerShell(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .argument("<session>", "its id; `last` is the newest")
-      .argument("<command...>", "the command")
+      .usage("[options] [session] <command...>")
+      .argument("<words...>", "session id (default: the last session of this folder) and shell command")
       .addOption(json())
-      .action((id: string, words: string[], _options: object, self: Command) =>
-        runner(self, (invocation) => shell(invocation, id, words)),
+      .action((words: string[], _options: object, self: Command) =>
+        runner(self, (invocation) => shell(invocation, words)),
       ),
-    'tandem shell last "npm test"',
+    'tandem sessions shell "npm test"',
+    'tandem sessions shell sesn_01JAB "npm test"',
   );
 }
 
 /** Lists the slash commands of a session. */
-export async function commands(invocation: Invocation, id: string): Promise<void> {
+export async function commands(invocation: Invocation, id: string | undefined): Promise<void> {
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
-    command: "tandem commands",
+    command: "tandem sessions commands",
   });
-  const listed = await client.sessions.commands((await findSession(client, id)).id);
+  const listed = await client.sessions.commands((await findSession(client, id, invocation)).id);
   const { stdout, json } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ commands: listed }, null, 2)}\n`);
@@ -44,23 +48,31 @@ export async function commands(invocation: Invocation, id: string): Promise<void
   const rows = listed.map((command) => [
     bold(`/${printable(command.name)}`) + (command.argument_hint ? dim(` ${printable(command.argument_hint)}`) : ""),
     printable(command.description ?? ""),
-    dim(command.path === null ? "built in" : printable(command.path)),
+    dim(command.path === null ? "built-in" : printable(command.path)),
   ]);
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
 
 /** Runs a command in a session's folder. The model sees it with the next message. */
-export async function shell(invocation: Invocation, id: string, words: readonly string[]): Promise<number> {
+export async function shell(invocation: Invocation, given: readonly string[]): Promise<number> {
+  const [first, ...rest] = given;
+  const id = isSessionId(first) ? first : undefined;
+  const words = id === undefined ? given : rest;
+  if (words.length === 0) {
+    throw new TandemError("usage", "There is no command to run.", {
+      fix: 'Give one: tandem sessions shell "npm test"',
+    });
+  }
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
-    command: "tandem shell",
+    command: "tandem sessions shell",
   });
-  const session = await findSession(client, id);
+  const session = await findSession(client, id, invocation);
   const done = await client.sessions.shell(session.id, words.join(" "), invocation.signal);
   const { stdout, stderr, json } = invocation;
   if (json) await write(stdout, `${JSON.stringify(done, null, 2)}\n`);
   else {
     const { dim } = styleFor(stderr);
-    if (done.truncated) await write(stderr, dim("(The beginning was left out.)\n"));
+    if (done.truncated) await write(stderr, dim("(The beginning is omitted.)\n"));
     await write(stdout, done.output === "" || done.output.endsWith("\n") ? done.output : `${done.output}\n`);
   }
   return done.exit_code ?? 1;

@@ -27,7 +27,7 @@ describe.each(["without a server", "with a server"])("tandem sessions, %s", (pla
     expect((await machine.run(["sessions", "export", id, "-o", "session.jsonl"])).code).toBe(0);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const again = await machine.run(["sessions", "export", id, "-o", "session.jsonl"]);
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("it is there already") });
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("it exists already") });
     const piped = await machine.run(["sessions", "export", "last"]);
     expect(piped.stdout).toBe(await readFile(file, "utf8"));
     expect(await machine.run(["sessions", "import", "session.jsonl"])).toMatchObject({
@@ -35,11 +35,11 @@ describe.each(["without a server", "with a server"])("tandem sessions, %s", (pla
       stderr: expect.stringContaining("--as-new"),
     });
 
-    expect(await machine.run(["sessions", "rm", id])).toMatchObject({
+    expect(await machine.run(["sessions", "remove", id])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--yes"),
     });
-    expect(await machine.run(["sessions", "rm", id, "--yes"])).toMatchObject({ code: 0 });
+    expect(await machine.run(["sessions", "remove", id, "--yes"])).toMatchObject({ code: 0 });
     expect(await machine.run(["sessions", "show", id])).toMatchObject({ code: 2, stderr: expect.stringContaining(id) });
 
     // A truncated or foreign file is rejected as a whole.

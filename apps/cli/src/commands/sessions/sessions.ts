@@ -3,11 +3,12 @@ import { resolve } from "node:path";
 import { allowedFolder, loadStorage, openStore } from "@tandem/tandem/compose";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
+import type { Project } from "@tandem/tandem/config";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { findAgent } from "@tandem/tandem/engine";
 import { readLines } from "../../read-lines.ts";
-import { findSession } from "../../sessions/find-session.ts";
+import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { renderMessages } from "../../sessions/render-messages.ts";
@@ -27,54 +28,55 @@ const STATUSES_READ = 1_000;
 type ImportSessionOptions = ImportClaudeOptions & { fromClaude?: boolean; withWaiting?: boolean };
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
+  command.addHelpText("after", "\nAlso: tandem run, resume, stop, diff, rewind and fork.");
   const sub = subcommandsOf(command);
   examples(
-    sub("list", "List sessions, the newest first.")
-      .option("--limit <number>", "at most so many", "20")
-      .option("--agent <id>", "only those of an agent, by id or name")
-      .addOption(new Option("--status <status>", "only those that are").choices(STATUS_CHOICES))
-      .option("--all", "archived ones too")
+    sub("list", "List sessions, newest first.")
+      .option("--limit <number>", "maximum number of sessions", "20")
+      .option("--agent <id>", "only sessions of this agent, by id or name")
+      .addOption(new Option("--status <status>", "only sessions with this status").choices(STATUS_CHOICES))
+      .option("--all", "include archived sessions")
       .addOption(json())
       .action((options: ListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem sessions list",
     "tandem sessions list --status running --json | jq -r '.sessions[].id'",
   );
   examples(
-    sub("show", "Print what was said and done in a session.")
-      .argument("<session>", "its id; `last` is the newest")
-      .option("--limit <number>", "at most so many messages, from the end", "50")
+    sub("show", "Print the messages and tool calls of a session.")
+      .argument("[session]", SESSION_ARGUMENT)
+      .option("--limit <number>", "number of messages from the end", "50")
       .addOption(json())
-      .action((id: string, options: { limit: string }, self: Command) =>
+      .action((id: string | undefined, options: { limit: string }, self: Command) =>
         runner(self, (invocation) => show(invocation, id, options)),
       ),
     "tandem sessions show last",
   );
   examples(
-    sub("export", "Write a session as lines of JSON, with everything but uploaded files.")
-      .argument("<session>", "its id; `last` is the newest")
-      .option("-o, --output <file>", "a new file, for you alone (default: standard output)")
+    sub("export", "Export a session as JSON lines, without uploaded files.")
+      .argument("[session]", SESSION_ARGUMENT)
+      .option("-o, --output <file>", "new private file (default: standard output)")
       .addOption(json())
-      .action((id: string, options: { output?: string }, self: Command) =>
+      .action((id: string | undefined, options: { output?: string }, self: Command) =>
         runner(self, (invocation) => exportSession(invocation, id, options)),
       ),
     "tandem sessions export last -o session.jsonl",
     "tandem sessions export last | ssh other tandem sessions import",
   );
   examples(
-    sub("import", "Read a session that `export` wrote, or conversations of Claude Code on this machine.")
-      .argument(
-        "[what...]",
-        "a file that you trust (default: standard input); with --from-claude, ids of conversations",
+    sub("import", "Import an exported session, or conversations of Claude Code on this machine.")
+      .argument("[what...]", "trusted file (default: standard input); with --from-claude, conversation ids")
+      .option("--from-claude", "import from Claude Code's own folder, which is not changed")
+      .option("--list", "with --from-claude: only list the conversations")
+      .option("--all", "with --from-claude: import all")
+      .option("--folder <dir>", "with --from-claude: only conversations of this folder")
+      .option(
+        "--since <when>",
+        "with --from-claude: only conversations changed since a date, or within a span such as 7d",
       )
-      .option("--from-claude", "read what Claude Code keeps in its own folder, which stays as it is")
-      .option("--list", "with --from-claude: only show what is there")
-      .option("--all", "with --from-claude: all of them")
-      .option("--folder <dir>", "with --from-claude: only those that worked in this folder")
-      .option("--since <when>", "with --from-claude: only those changed since a date, or within a span such as 7d")
-      .option("--limit <number>", "with --from-claude: show at most so many", "20")
-      .option("--as-new", "under a new id, beside the one that is there")
-      .option("--cwd <dir>", "the folder that it works in from now on (default: this one; of Claude Code, its own)")
-      .option("--with-waiting", "messages that were waiting are put to the model as soon as a server is up")
+      .option("--limit <number>", "with --from-claude: maximum number to list", "20")
+      .option("--as-new", "import under a new id, next to an existing session")
+      .option("--cwd <dir>", "working folder from now on (default: this folder; with --from-claude, its own)")
+      .option("--with-waiting", "also import queued messages; the next server sends them to the model")
       .addOption(json())
       .action((what: string[], options: ImportSessionOptions, self: Command) =>
         runner(self, async (invocation) => {
@@ -87,22 +89,22 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem sessions import --from-claude --all --since 7d",
   );
   examples(
-    sub("rm", "Delete sessions for good.")
-      .argument("<session...>", "their ids")
-      .option("-y, --yes", "do not ask")
+    sub("remove", "Delete sessions permanently.")
+      .argument("<session...>", "session ids")
+      .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
       .action((ids: string[], options: { yes?: boolean }, self: Command) =>
         runner(self, (invocation) => remove(invocation, ids, options)),
       ),
-    "tandem sessions rm last",
+    "tandem sessions remove last",
   );
   examples(
-    sub("prune", "Delete sessions that have not changed for long.")
-      .option("--days <number>", "for so many days", "90")
-      .option("--export <dir>", "write each into a file there first, with everything but uploaded files")
-      .option("--tenant <id>", "those of a tenant: see `tandem tenants`")
-      .option("--dry-run", "only say how many")
-      .option("-y, --yes", "do not ask")
+    sub("prune", "Delete sessions without recent changes.")
+      .option("--days <number>", "days without changes", "90")
+      .option("--export <dir>", "export each session to this folder first, without uploaded files")
+      .option("--tenant <id>", "sessions of this tenant (see `tandem tenants`)")
+      .option("--dry-run", "only print the number")
+      .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
       .action((options: PruneOptions, self: Command) =>
         runner(self, async (invocation) => (await import("./prune-sessions.ts")).pruneSessions(invocation, options)),
@@ -139,7 +141,7 @@ export async function list(invocation: Invocation, options: ListOptions): Promis
   }
   const { dim, bold } = styleFor(stdout);
   if (data.length === 0) {
-    await write(stdout, `${dim('No sessions. Begin one: tandem run "…"')}\n`);
+    await write(stdout, `${dim('No sessions. Start one: tandem run "…"')}\n`);
     return;
   }
   const rows = data.map((session) => [
@@ -153,10 +155,14 @@ export async function list(invocation: Invocation, options: ListOptions): Promis
   await write(stdout, `${table(rows).join("\n")}\n${next ? dim(`More with --limit ${limit * 2}.\n`) : ""}`);
 }
 
-export async function show(invocation: Invocation, id: string, { limit }: { limit: string }): Promise<void> {
+export async function show(
+  invocation: Invocation,
+  id: string | undefined,
+  { limit }: { limit: string },
+): Promise<void> {
   const { stdout, json } = invocation;
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
-  const session = await findSession(client, id);
+  const session = await findSession(client, id, invocation);
   const { messages, more } = await client.messages(session.id, toCount("--limit", limit));
   if (json) {
     await write(stdout, `${JSON.stringify({ session, messages }, null, 2)}\n`);
@@ -172,11 +178,11 @@ export async function show(invocation: Invocation, id: string, { limit }: { limi
     [dim("agent"), `${printable(session.agent.name)}, version ${session.agent.version}, ${session.agent.model.id}`],
     [dim("cost"), `${usd(session.usage.list_cost)} at list price`],
     [dim("time"), `active ${describeTimes(times)}`],
-    [dim("begun"), `${ago(session.created_at)}, last changed ${ago(session.updated_at)}`],
+    [dim("created"), `${ago(session.created_at)}, last changed ${ago(session.updated_at)}`],
   ];
   const body = renderMessages(messages, style, Math.min(widthOf(stdout), WIDEST));
-  const earlier = more ? dim(`… earlier messages with --limit ${Number(limit) * 2}\n\n`) : "";
-  await write(stdout, `${table(head).join("\n")}\n\n${earlier}${body || dim("Nothing has been said yet.")}\n`);
+  const earlier = more ? dim(`… show earlier messages with --limit ${Number(limit) * 2}\n\n`) : "";
+  await write(stdout, `${table(head).join("\n")}\n\n${earlier}${body || dim("No messages yet.")}\n`);
 }
 
 /** Time that a session has waited for a person, from its log. */
@@ -190,13 +196,13 @@ async function waitedMs(client: SessionsClient, id: string): Promise<number> {
 /** Writes to standard output or to a new private file. */
 export async function exportSession(
   invocation: Invocation,
-  id: string,
+  id: string | undefined,
   { output }: { output?: string },
 ): Promise<void> {
   const project = await openProjectOrDefaults(invocation);
   const storage = await loadStorage();
   await using store = await openStore(invocation, project);
-  const session = id === "last" ? ((await store.sessions.list({ limit: 1 })).data[0]?.id ?? id) : id;
+  const session = id === undefined || id === "last" ? await findId(invocation, project, id) : id;
   const lines = storage.exportSession(store, session);
   if (output === undefined) {
     for await (const line of lines) await write(invocation.stdout, `${line}\n`);
@@ -211,13 +217,18 @@ export async function exportSession(
   );
 }
 
+async function findId(invocation: Invocation, project: Project, id: string | undefined): Promise<string> {
+  await using client = await openClient(invocation, project, { command: COMMAND });
+  return (await findSession(client, id, invocation)).id;
+}
+
 export async function importSession(
   invocation: Invocation,
   [path, ...others]: readonly string[],
   { asNew, cwd, withWaiting = false }: { asNew?: boolean; cwd?: string; withWaiting?: boolean },
 ): Promise<void> {
   if (others.length > 0) {
-    throw new TandemError("usage", "A file holds one session.", { fix: "Import one file after the other." });
+    throw new TandemError("usage", "A file contains one session.", { fix: "Import one file at a time." });
   }
   if (path === undefined && invocation.stdin.isTTY) {
     throw new TandemError("usage", "There is nothing to import.", { fix: "Name a file, or pipe one in." });
@@ -232,11 +243,11 @@ export async function importSession(
     return await storage.importSession(store, readLines(invocation, path), options);
   })();
   const left = withWaiting ? 0 : waiting;
-  const note = left > 0 ? ` ${left} waiting ${left === 1 ? "message was" : "messages were"} left out.` : "";
+  const note = left > 0 ? ` ${left} queued ${left === 1 ? "message was" : "messages were"} not imported.` : "";
   const json = { session: id, folder, left_out: left };
   await write(
     invocation.stdout,
-    invocation.json ? `${JSON.stringify(json)}\n` : `${id} is here now, in ${folder}.${note}\n`,
+    invocation.json ? `${JSON.stringify(json)}\n` : `Imported ${id} into ${folder}.${note}\n`,
   );
 }
 
@@ -247,10 +258,10 @@ export async function remove(
 ): Promise<void> {
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const sessions: Session[] = [];
-  for (const id of ids) sessions.push(await findSession(client, id));
+  for (const id of ids) sessions.push(await findSession(client, id, invocation));
   if (!yes) {
     const names = sessions.map(({ id, title }) => `  ${id}  ${printable(title ?? "")}`).join("\n");
-    await confirm(invocation, `For good, with everything that was said:\n${names}\n`, "Delete?");
+    await confirm(invocation, `This permanently deletes these sessions and their messages:\n${names}\n`, "Delete?");
   }
   for (const { id } of sessions) await client.sessions.delete(id);
   const deleted = sessions.map(({ id }) => id);

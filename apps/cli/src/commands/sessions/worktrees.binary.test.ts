@@ -40,25 +40,29 @@ describe.each(["in its own process", "on the server that is up"])("tandem run --
     expect(result).toMatch(/^port 45\d\d\d/);
     expect(await machine.git("log", "-1", "--format=%s", "tandem/mend-it")).toBe("two");
     expect(await readFile(`${machine.project}/a.txt`, "utf8")).toBe("one\n");
-    expect((await machine.run(["worktrees", "list"])).stdout).toMatch(
+    expect((await machine.run(["sessions", "worktrees", "list"])).stdout).toMatch(
       new RegExp(`^${session}  idle  tandem/mend-it  from main  ports 45`),
     );
-    expect((await machine.run(["worktrees", "show", "last"])).stdout).toContain(
-      "1 not committed, 1 commit on no other branch",
+    expect((await machine.run(["sessions", "worktrees", "show", "last"])).stdout).toContain(
+      "1 uncommitted, 1 commit on no other branch",
     );
 
-    expect((await machine.run(["worktrees", "merge", session])).stdout).toContain("1 commit went into main");
+    expect((await machine.run(["sessions", "worktrees", "merge", session])).stdout).toContain(
+      "Merged 1 commit into main",
+    );
     expect(await readFile(`${machine.project}/a.txt`, "utf8")).toBe("one\ntwo\n");
-    expect((await machine.run(["worktrees", "merge", session, "--undo"])).code).toBe(0);
+    expect((await machine.run(["sessions", "worktrees", "merge", session, "--undo"])).code).toBe(0);
     expect(await machine.git("rev-parse", "main")).toBe(first);
-    expect((await machine.run(["worktrees", "patch", "last"])).stdout).toContain("Changed 2 files");
+    expect((await machine.run(["sessions", "worktrees", "patch", "last"])).stdout).toContain("Changed 2 files");
     expect(await readdir(machine.project)).toContain("loose");
-    expect((await machine.run(["worktrees", "patch", "last", "--undo"])).code).toBe(0);
+    expect((await machine.run(["sessions", "worktrees", "patch", "last", "--undo"])).code).toBe(0);
     expect(await machine.git("status", "--porcelain", "--untracked-files=no")).toBe("");
 
-    const kept = await machine.run(["worktrees", "remove", session]);
+    const kept = await machine.run(["sessions", "worktrees", "remove", session]);
     expect(kept).toMatchObject({ code: 1, stderr: expect.stringContaining("not committed, such as loose") });
-    expect(await machine.run(["worktrees", "remove", session, "--discard", "--yes"])).toMatchObject({ code: 0 });
+    expect(await machine.run(["sessions", "worktrees", "remove", session, "--discard", "--yes"])).toMatchObject({
+      code: 0,
+    });
     expect(await machine.git("worktree", "list")).not.toContain(session);
     expect(await machine.git("branch", "--list", "tandem/mend-it")).toContain("mend-it");
 
@@ -119,7 +123,7 @@ test("a fork uses its own worktree, and the session stays unchanged", async () =
   expect(fork).not.toBe(parent);
   expect(machine.rehearsal.modelRequests.at(-1)!.messages.length).toBeGreaterThan(2);
   expect((await machine.run(["sessions", "export", parent])).stdout).toBe(before);
-  expect((await machine.run(["worktrees", "list"])).stdout).toContain(fork);
+  expect((await machine.run(["sessions", "worktrees", "list"])).stdout).toContain(fork);
   const listed = await machine.run(["audit", "list", "--json", "--session", fork, "--limit", "100"]);
   const { entries } = JSON.parse(listed.stdout) as { entries: { kind: string; actor: string }[] };
   // The fork's history belongs to the parent.

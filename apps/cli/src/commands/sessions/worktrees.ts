@@ -1,8 +1,9 @@
-import type { WorktreeStatus, WorktreeView } from "@tandem/protocol";
+import { RequestError, type WorktreeStatus, type WorktreeView } from "@tandem/protocol";
+import { realpathSync } from "node:fs";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
-import { findSession } from "../../sessions/find-session.ts";
+import { findSession, isWithin, nameSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
@@ -10,71 +11,78 @@ import { printable, styleFor, table, write } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
+const WORKTREE_ARGUMENT =
+  "session id; `last` is the newest session (default: the newest worktree of this folder's repository)";
+
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   const of = (name: string, description: string) =>
-    sub(name, description).argument("<session>", "its id; `last` is the newest").addOption(json());
+    sub(name, description).argument("[session]", WORKTREE_ARGUMENT).addOption(json());
   examples(
     sub("list", "List the worktrees of sessions on this machine.")
       .addOption(json())
       .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
-    "tandem worktrees list",
+    "tandem sessions worktrees list",
   );
   examples(
-    of("show", "Show what was done in a worktree, and what of it is nowhere else.").action(
-      (id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id)),
+    of("show", "Show the changes in a worktree, and which exist nowhere else.").action(
+      (id: string | undefined, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id)),
     ),
-    "tandem worktrees show last",
+    "tandem sessions worktrees show last",
   );
   examples(
-    of("diff", "Print all that was done in it, committed or not, as a patch for git apply.").action(
-      (id: string, _options: object, self: Command) => runner(self, (invocation) => diff(invocation, id)),
+    of("diff", "Print all changes, committed or not, as a patch for git apply.").action(
+      (id: string | undefined, _options: object, self: Command) => runner(self, (invocation) => diff(invocation, id)),
     ),
-    "tandem worktrees diff last",
-    "tandem worktrees diff last > work.patch",
+    "tandem sessions worktrees diff last",
+    "tandem sessions worktrees diff last > work.patch",
   );
   examples(
-    of("merge", "Merge its commits into the branch that it came from; conflicts and dirty checkouts are refused.")
-      .option("--into <branch>", "another branch")
-      .option("-m, --message <text>", "of the merge commit, where one is needed")
-      .option("--dry-run", "only say what would happen")
-      .option("--undo", "put the branch back where it stood before the last merge")
+    of("merge", "Merge its commits into the branch it started from. Refuses conflicts and dirty checkouts.")
+      .option("--into <branch>", "target branch (default: the branch it started from)")
+      .option("-m, --message <text>", "message of a merge commit")
+      .option("--dry-run", "only print what would happen")
+      .option("--undo", "undo the last merge")
       .action(
-        (id: string, options: { into?: string; message?: string; dryRun?: boolean; undo?: boolean }, self: Command) =>
-          runner(self, (invocation) => merge(invocation, id, options)),
+        (
+          id: string | undefined,
+          options: { into?: string; message?: string; dryRun?: boolean; undo?: boolean },
+          self: Command,
+        ) => runner(self, (invocation) => merge(invocation, id, options)),
       ),
-    "tandem worktrees merge last",
-    "tandem worktrees merge last --undo",
+    "tandem sessions worktrees merge last",
+    "tandem sessions worktrees merge last --undo",
   );
   examples(
-    of("patch", "Apply all that was done in it to the files of the folder that it came from; nothing is staged.")
-      .option("--dry-run", "only say what would change")
-      .option("--undo", "take back what was applied last")
-      .action((id: string, options: { dryRun?: boolean; undo?: boolean }, self: Command) =>
+    of("patch", "Apply all changes to the folder it started from, unstaged.")
+      .option("--dry-run", "only print what would change")
+      .option("--undo", "undo the last apply")
+      .action((id: string | undefined, options: { dryRun?: boolean; undo?: boolean }, self: Command) =>
         runner(self, (invocation) => patch(invocation, id, options)),
       ),
-    "tandem worktrees patch last --dry-run",
-    "tandem worktrees patch last",
+    "tandem sessions worktrees patch last --dry-run",
+    "tandem sessions worktrees patch last",
   );
   examples(
-    of("remove", "Remove a worktree, unless work would be lost; its session is archived.")
-      .option("--keep-branch", "commits and stashes that are nowhere else stay in the repository")
-      .option("--discard", "what is not committed is lost")
-      .option("-y, --yes", "do not ask")
-      .action((id: string, options: { keepBranch?: boolean; discard?: boolean; yes?: boolean }, self: Command) =>
-        runner(self, (invocation) => remove(invocation, id, options)),
+    of("remove", "Remove a worktree and archive its session. Refuses if work would be lost.")
+      .option("--keep-branch", "keep commits and stashes that exist nowhere else")
+      .option("--discard", "discard uncommitted changes")
+      .option("-y, --yes", "do not ask for confirmation")
+      .action(
+        (id: string | undefined, options: { keepBranch?: boolean; discard?: boolean; yes?: boolean }, self: Command) =>
+          runner(self, (invocation) => remove(invocation, id, options)),
       ),
-    "tandem worktrees remove last",
-    "tandem worktrees remove last --keep-branch",
+    "tandem sessions worktrees remove last",
+    "tandem sessions worktrees remove last --keep-branch",
   );
   examples(
-    sub("prune", "Remove those of archived and deleted sessions that have no work which is nowhere else.")
-      .option("--dry-run", "only say which")
+    sub("prune", "Remove worktrees of archived and deleted sessions that contain no unsaved work.")
+      .option("--dry-run", "only print which")
       .addOption(json())
       .action((options: { dryRun?: boolean }, self: Command) =>
         runner(self, (invocation) => prune(invocation, options)),
       ),
-    "tandem worktrees prune --dry-run",
+    "tandem sessions worktrees prune --dry-run",
   );
 }
 
@@ -83,11 +91,27 @@ const MAX_FILES = 20;
 const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
 
 const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem worktrees" });
+  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem sessions worktrees" });
 
-/** A worktree may outlive its session, so a full id is used without a lookup. */
-const idOf = async (client: SessionsClient, id: string): Promise<string> =>
-  id === "last" ? (await findSession(client, id)).id : id;
+/**
+ * Without an id, takes the newest worktree of this folder's repository. A worktree may outlive its session, so a full id is
+ * used without a lookup.
+ */
+async function idOf(invocation: Invocation, client: SessionsClient, id: string | undefined): Promise<string> {
+  if (id !== undefined) return id === "last" ? (await findSession(client, id, invocation)).id : id;
+  const folder = realpathSync(invocation.cwd);
+  const here = (await client.worktrees.list()).filter(
+    (worktree) => isWithin(worktree.repository, folder) || isWithin(worktree.folder, folder),
+  );
+  const newest = here.toSorted((a, b) => b.created_at.localeCompare(a.created_at))[0];
+  if (!newest) {
+    throw new RequestError("not_found", `No session has a worktree of ${folder}.`, {
+      fix: "Name a session: `tandem sessions worktrees` lists them.",
+    });
+  }
+  await nameSession(invocation, { id: newest.session_id, title: newest.title });
+  return newest.session_id;
+}
 
 export async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
@@ -96,7 +120,7 @@ export async function list(invocation: Invocation): Promise<void> {
   if (invocation.json) return write(stdout, `${JSON.stringify({ worktrees }, null, 2)}\n`);
   const { dim, bold } = styleFor(stdout);
   if (worktrees.length === 0) {
-    return write(stdout, `${dim('No worktrees. A session gets one of its own with tandem run --worktree "…"')}\n`);
+    return write(stdout, `${dim('No worktrees. Start a session in one: tandem run --worktree "…"')}\n`);
   }
   const rows = worktrees.map((worktree) => [
     worktree.session_id,
@@ -109,9 +133,9 @@ export async function list(invocation: Invocation): Promise<void> {
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
 
-export async function show(invocation: Invocation, id: string): Promise<void> {
+export async function show(invocation: Invocation, id: string | undefined): Promise<void> {
   await using client = await open(invocation);
-  const status = await client.worktrees.status(await idOf(client, id));
+  const status = await client.worktrees.status(await idOf(invocation, client, id));
   const { stdout } = invocation;
   if (invocation.json) return write(stdout, `${JSON.stringify(status, null, 2)}\n`);
   const { dim, bold, warn } = styleFor(stdout);
@@ -136,16 +160,16 @@ export async function show(invocation: Invocation, id: string): Promise<void> {
     ],
     ...(merged ? [[dim("merged"), `${count(merged.commits, "commit")} into ${printable(merged.into)}`]] : []),
     ...(applied ? [[dim("applied"), `${count(applied.files.length, "file")} in ${printable(applied.folder)}`]] : []),
-    ...(status.copied > 0 ? [[dim("copied"), `${count(status.copied, "file")} that git does not have`]] : []),
+    ...(status.copied > 0 ? [[dim("copied"), `${count(status.copied, "file")} that git does not track`]] : []),
     ...status.skipped.map(({ path, why }) => [dim("not copied"), `${printable(path)}: ${printable(why)}`]),
   ];
   await write(stdout, `${table(rows).join("\n")}\n${filesOf(invocation, status)}`);
 }
 
 /** Prints the patch unchanged, for a pager or git. */
-export async function diff(invocation: Invocation, id: string): Promise<void> {
+export async function diff(invocation: Invocation, id: string | undefined): Promise<void> {
   await using client = await open(invocation);
-  const session = await idOf(client, id);
+  const session = await idOf(invocation, client, id);
   const patch = await client.worktrees.patch(session);
   const { stdout } = invocation;
   if (invocation.json) return write(stdout, `${JSON.stringify({ session_id: session, patch })}\n`);
@@ -161,81 +185,86 @@ export async function diff(invocation: Invocation, id: string): Promise<void> {
 
 export async function merge(
   invocation: Invocation,
-  id: string,
+  id: string | undefined,
   options: { into?: string; message?: string; dryRun?: boolean; undo?: boolean },
 ): Promise<void> {
   await using client = await open(invocation);
-  const session = await idOf(client, id);
+  const session = await idOf(invocation, client, id);
   const { into, message, dryRun = false, undo = false } = options;
   const params = { ...(into && { into }), ...(message && { message }), dry_run: dryRun, undo };
   const result = await client.worktrees.merge(session, params, localActor());
   const branch = printable(result.into);
   const commits = count(result.commits, "commit");
-  const how = result.kind === "merge" ? "by a merge commit" : "by moving it forward";
+  const how = result.kind === "merge" ? "by a merge commit" : "by fast-forward";
   const text = undo
-    ? `${branch} stands at ${result.after.slice(0, 10)} again, as before the merge.`
+    ? `${branch} is back at ${result.after.slice(0, 10)}, as before the merge.`
     : result.kind === "nothing"
-      ? `${branch} has all of it already.`
+      ? `${branch} is already up to date.`
       : dryRun
-        ? `${commits} would go into ${branch}, ${how}.`
-        : `${commits} went into ${branch}, ${how}. Take it back: tandem worktrees merge ${session} --undo`;
+        ? `Would merge ${commits} into ${branch} ${how}.`
+        : `Merged ${commits} into ${branch} ${how}. Undo: tandem sessions worktrees merge ${session} --undo`;
   const left =
     result.left.length > 0 && !undo
-      ? [`Not committed, and only in the worktree: ${result.left.slice(0, 5).map(printable).join(", ")}.`]
+      ? [`Uncommitted, only in the worktree: ${result.left.slice(0, 5).map(printable).join(", ")}.`]
       : [];
   await answer(invocation, result, [text, ...left]);
 }
 
 export async function patch(
   invocation: Invocation,
-  id: string,
+  id: string | undefined,
   options: { dryRun?: boolean; undo?: boolean },
 ): Promise<void> {
   await using client = await open(invocation);
-  const session = await idOf(client, id);
+  const session = await idOf(invocation, client, id);
   const { dryRun = false, undo = false } = options;
   const result = await client.worktrees.apply(session, { dry_run: dryRun, undo }, localActor());
   const { folder, files } = result;
   const names = files.slice(0, MAX_FILES).map((path) => `  ${printable(path)}`);
   const what = `${count(files.length, "file")} in ${printable(folder)}`;
   const text = undo
-    ? `${dryRun ? "Would take back" : "Taken back"}: ${what}`
+    ? `${dryRun ? "Would undo" : "Undone"}: ${what}`
     : files.length === 0
-      ? "Nothing was changed in the worktree."
+      ? "No changes in the worktree."
       : dryRun
         ? `Would change ${what}`
-        : `Changed ${what}. Take it back: tandem worktrees patch ${session} --undo`;
+        : `Changed ${what}. Undo: tandem sessions worktrees patch ${session} --undo`;
   await answer(invocation, result, [text, ...names]);
 }
 
 export async function remove(
   invocation: Invocation,
-  id: string,
+  id: string | undefined,
   options: { keepBranch?: boolean; discard?: boolean; yes?: boolean },
 ): Promise<void> {
   await using client = await open(invocation);
-  const session = await idOf(client, id);
+  const session = await idOf(invocation, client, id);
   const { keepBranch = false, discard = false, yes = false } = options;
   if (discard && !yes) {
     const { unsaved, folder } = await client.worktrees.status(session);
     const lost = unsaved.uncommitted.map((path) => `  ${printable(path)}`).join("\n");
-    if (lost) await confirm(invocation, `Lost with ${printable(folder)}:\n${lost}\n`, "Remove it?");
+    if (lost)
+      await confirm(
+        invocation,
+        `Uncommitted changes in ${printable(folder)} that will be lost:\n${lost}\n`,
+        "Remove it?",
+      );
   }
   await client.worktrees.remove(session, { keep_branch: keepBranch, discard }, localActor());
-  await answer(invocation, { removed: session }, [`The worktree of ${session} is gone; the session is archived.`]);
+  await answer(invocation, { removed: session }, [`Removed the worktree of ${session} and archived the session.`]);
 }
 
 export async function prune(invocation: Invocation, { dryRun = false }: { dryRun?: boolean }): Promise<void> {
   await using client = await open(invocation);
   const result = await client.worktrees.prune(dryRun, localActor());
   const lines = [
-    ...result.removed.map((id) => `${dryRun ? "would go" : "gone"}  ${id}`),
+    ...result.removed.map((id) => `${dryRun ? "would remove" : "removed"}  ${id}`),
     ...result.kept.map(({ session_id: id, why }) => `kept  ${id}  ${printable(why)}`),
   ];
   await answer(
     invocation,
     result,
-    lines.length > 0 ? lines : ["Nothing to remove: every worktree is a live session's."],
+    lines.length > 0 ? lines : ["Nothing to remove: every worktree belongs to an active session."],
   );
 }
 
@@ -258,7 +287,7 @@ function workOf({ commits, files }: WorktreeStatus): string {
 
 function unsavedOf({ unsaved: { uncommitted, commits, stashes } }: WorktreeStatus): string {
   return [
-    ...(uncommitted.length > 0 ? [`${uncommitted.length} not committed`] : []),
+    ...(uncommitted.length > 0 ? [`${uncommitted.length} uncommitted`] : []),
     ...(commits > 0 ? [`${count(commits, "commit")} on no other branch`] : []),
     ...(stashes > 0 ? [count(stashes, "stash", "stashes")] : []),
   ].join(", ");

@@ -26,7 +26,7 @@ describe("tandem completion", () => {
     expect(complete("sessions", "ex")).toEqual(["export"]);
     expect(complete("run", "--output-format", "s")).toEqual(["stream-json"]);
     expect(complete("up", "--demo", "i")).toEqual(["if-needed"]);
-    expect(complete("agents", "create", "--file", file.slice(0, -5))).toEqual([file]);
+    expect(complete("agents", "add", "--file", file.slice(0, -5))).toEqual([file]);
     expect(complete("sessions", "import", file.slice(0, -5))).toEqual([file]);
   });
 

@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { outcomeOf } from "../../testing/open-command.ts";
+import { seedModels } from "../../testing/seed-models.ts";
 import { scratchMachine, TANDEM } from "../../testing/run-tandem.ts";
 
 const FILE = `# mine
@@ -93,6 +94,7 @@ describe("tandem config", () => {
     ["llm.provider.backend", "antropic", "Did you mean anthropic?"],
     ["llm.models.defualt", "opus", "Did you mean llm.models.default?"],
     ["llm.models", "opus", "is a section"],
+    ["llm.models.default", "sonet", `Did you mean "sonnet"?`],
     ["llm.provider.anthropic.apiKey", "sk-ant-pasted", "does not belong in this file"],
   ])("set %s %s is refused, and the file is as it was", async (key, value, text) => {
     await using machine = await scratchMachine(FILE);
@@ -100,6 +102,16 @@ describe("tandem config", () => {
     expect(code).toBe(2);
     expect(stderr).toContain(text);
     expect(stdout + stderr).not.toContain("sk-ant-pasted");
+    expect(await readFile(machine.folder.join("project", "tandem.yaml"), "utf8")).toBe(FILE);
+  });
+
+  test("set refuses a model that the backend's list does not have", async () => {
+    await using machine = await scratchMachine(FILE);
+    await seedModels(machine);
+    expect(await machine.run(["config", "set", "llm.models.triage", "nonsense"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('does not offer "nonsense"'),
+    });
     expect(await readFile(machine.folder.join("project", "tandem.yaml"), "utf8")).toBe(FILE);
   });
 
@@ -179,7 +191,7 @@ describe("a full disk", () => {
     const script = `mount -t tmpfs -o size=64k none "$MOUNT" && cp tandem.yaml "$MOUNT" && cd "$MOUNT" || exit 99
       head -c 1000000 /dev/zero > fill 2> /dev/null
       "$0" "$@"; code=$?; rm fill; ls -A; cat tandem.yaml; exit $code`;
-    const args = [process.execPath, TANDEM, "config", "set", "llm.models.default", "x".repeat(5_000)];
+    const args = [process.execPath, TANDEM, "config", "set", "llm.models.default", "x1".repeat(2_500)];
     const child = spawn(UNSHARE, ["-m", "sh", "-c", script, ...args], {
       cwd: machine.project,
       env: { ...machine.variables, MOUNT: machine.folder.join("mount") },

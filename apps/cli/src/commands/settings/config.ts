@@ -27,7 +27,7 @@ import { subcommandsOf, type Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   examples(
-    sub("show", "Print every setting that is in force, and where it comes from.")
+    sub("show", "Print every effective setting and its source.")
       .addOption(json())
       .action((_options: object, self: Command) => runner(self, (invocation) => show(invocation))),
     "tandem config show",
@@ -40,7 +40,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem config get llm.models.default",
   );
   examples(
-    sub("set", "Change one setting; comments and layout of the file stay.")
+    sub("set", "Validate and change one setting. Comments and layout of the file are kept.")
       .argument("<key>", "such as llm.models.default")
       .argument("<value>", "the new value")
       .addOption(json())
@@ -51,7 +51,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem config set llm.limits.patience 10m",
   );
   examples(
-    sub("unset", "Remove one setting, so that its default holds again.")
+    sub("unset", "Remove one setting, so that its default applies.")
       .argument("<key>", "such as llm.models.triage")
       .addOption(json())
       .action((key: string, _options: object, self: Command) =>
@@ -66,6 +66,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem config schema > tandem.schema.json",
   );
 }
+
+/** Claude Code starts a process to list its models. */
+const MODELS_MS = 10_000;
 
 export async function schema({ stdout }: Invocation): Promise<void> {
   await write(stdout, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
@@ -114,6 +117,7 @@ export async function set(invocation: Invocation, path: string, text: string | u
     });
   }
   const before = await openProject(invocation);
+  if (text !== undefined && path.startsWith("llm.models.")) await checkModelName(invocation, before, text);
   const source = await readConfigFile(before);
   const edited = editConfig(source, [{ path, value: text === undefined ? undefined : toValue(key, text) }]);
   const after = checkEdited(edited, before.displayPath);
@@ -125,15 +129,47 @@ export async function set(invocation: Invocation, path: string, text: string | u
   }
   if (invocation.json)
     await write(invocation.stdout, `${JSON.stringify({ file: before.file, key: path, changed }, null, 2)}\n`);
-  else await write(invocation.stdout, `${before.displayPath}: ${path} ${changed ? "changed" : "is so already"}.\n`);
+  else
+    await write(
+      invocation.stdout,
+      `${before.displayPath}: ${path} ${changed ? "changed" : "is already set to that"}.\n`,
+    );
 }
+
+/** Rejects a model that the backend does not offer. Warns if the backend's list cannot be read. */
+async function checkModelName(invocation: Invocation, project: Project, model: string): Promise<void> {
+  const { checkModel } = await import("@tandem/runtime");
+  const { backend } = project.config.llm.provider;
+  const named = backend === "none" ? "claude-code" : backend;
+  const isKnownName = /\d/.test(model) || ["sonnet", "opus", "haiku"].includes(model);
+  const wrong = checkModel(named, model);
+  if (wrong) throw wrong;
+  // Only an alias that Claude Code may or may not have needs its list.
+  if (isKnownName) return;
+  const { knownModels } = await import("@tandem/tandem/models");
+  const known = await knownModels(invocation, withBackend(project, named), {
+    refresh: false,
+    deadlineMs: MODELS_MS,
+  }).catch(() => undefined);
+  const unknown = known?.from === "table" ? undefined : checkModel(named, model, known?.models);
+  if (unknown) throw unknown;
+  if (known === undefined || known.from === "table") {
+    await write(invocation.stderr, `Could not check whether the backend offers ${printable(model)}.\n`);
+  }
+}
+
+const withBackend = (project: Project, backend: Project["config"]["llm"]["provider"]["backend"]): Project => {
+  const { config } = project;
+  const llm = { ...config.llm, provider: { ...config.llm.provider, backend } };
+  return { ...project, config: { ...config, llm } };
+};
 
 function requireKey(path: string): ConfigKey {
   const key = configKey(path);
   if (key) return key;
   const paths = configKeys().map((known) => known.path);
   const meant = nearest(path, paths) ?? paths.find((known) => known.endsWith(`.${path}`));
-  throw new TandemError("usage", `There is no setting ${printable(path)}.`, {
+  throw new TandemError("usage", `Unknown setting ${printable(path)}.`, {
     fix: meant ? `Did you mean ${meant}?` : "List them all with `tandem config show`.",
   });
 }

@@ -92,8 +92,8 @@ test("names the credentials of Claude Code and of Tandem, with the reason", asyn
   // An empty variable counts as absent.
   expect(await read({ WORK_KEY: " " })).toMatchObject({ tandem: [{}, { source: "env:WORK_KEY", state: "absent" }] });
   const { stdout } = await machine.run(["credentials"]);
-  expect(stdout).toMatch(/\.credentials\.json +login +ignored +team, until 2096-10-02T07:06:40Z, renews itself/);
-  expect(stdout).toMatch(/Claude Code by itself .*the Claude subscription pays/);
+  expect(stdout).toMatch(/\.credentials\.json +login +ignored +team, until 2096-10-02T07:06:40Z, renews automatically/);
+  expect(stdout).toMatch(/Claude Code alone .*billed to the Claude subscription/);
   expect(stdout).toMatch(/Tandem, for sessions +env:WORK_KEY, absent/);
 });
 

@@ -1,3 +1,4 @@
+import { asCalled } from "../../called-as.ts";
 import { configSchema, type CallReport } from "@tandem/protocol";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,13 +19,22 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .description("Watch a catalogue and a wiki being made of a sample database and documents; nothing is spent.")
     .helpOption("-h, --help", "print help")
     .argument("[folder]", "where to make the project, new or empty (default: a temporary folder)")
+    .option("--no-open", "end without a server and its page")
     .addOption(json())
-    .action((folder: string | undefined, _options: object, self: Command) =>
+    .action((folder: string | undefined, options: { open: boolean }, self: Command) =>
       runner(self, async (invocation) =>
-        (await import("../../demo/context/demo-context.ts")).demoContext(invocation, folder),
+        (await import("../../demo/context/demo-context.ts")).demoContext(invocation, folder, options),
       ),
     );
   examples(onContext, "tandem demo context", "tandem demo context ~/harbour-bikes");
+  const reset = command
+    .command("reset")
+    .description("Restore the shop of `tandem up --demo`: its sessions, files and context.")
+    .helpOption("-h, --help", "print help")
+    .action((_options: object, self: Command) =>
+      runner(self, async (invocation) => (await import("../../demo/seed/reset-demo.ts")).resetDemo(invocation)),
+    );
+  examples(reset, "tandem demo reset");
 }
 
 /**
@@ -74,7 +84,7 @@ export async function demo(invocation: Invocation): Promise<void> {
     narrator.note(`Claude Code processes still running: ${left}`);
     narrator.line();
     narrator.line(
-      'Next: `npx tandem setup` to use it with your own Claude Code login or an API key, then `npx tandem text "…"`.',
+      asCalled('Next: `tandem setup` to use it with your own Claude Code login or an API key, then `tandem text "…"`.'),
     );
     if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ calls: reports }, null, 2)}\n`);
   } finally {

@@ -35,10 +35,10 @@ describe("tandem doctor", () => {
     const found = findings(stdout);
     expect(Object.values(found).filter(({ result }) => result === "failure")).toEqual([]);
     expect(code).toBe(0);
-    expect(found["models"]).toMatchObject({ result: "ok", detail: expect.stringContaining("Known to the service") });
+    expect(found["models"]).toMatchObject({ result: "ok", detail: expect.stringContaining("Offered by the service") });
     expect(found["variables"]).toMatchObject({
       result: "warning",
-      detail: expect.stringMatching(/ANTHROPIC_API_KEY.*Claude login pays/),
+      detail: expect.stringMatching(/ANTHROPIC_API_KEY.*Billed to your Claude login/),
     });
     expect(found["claude code"]?.detail).toMatch(/\d+\.\d+\.\d+/);
     expect(stdout).not.toContain(KEY.ANTHROPIC_API_KEY);
@@ -87,17 +87,17 @@ describe("tandem doctor", () => {
     const { code, stdout } = await machine.run(["doctor"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^failure +credential +.*env:ANTHROPIC_API_KEY is not set/m);
-    expect(stdout).toMatch(/^failure +network +.*cannot be reached/m);
+    expect(stdout).toMatch(/^failure +network +.*is unreachable/m);
     expect(stdout).toMatch(/\n\d failures?/);
   });
 
   test("warns of agents that run commands unasked without a sandbox, and so does status", async () => {
     await using machine = await scratchMachine("llm: {}");
     await seedModels(machine);
-    await machine.run(["agents", "create", "--name", "careful"]);
-    expect((await machine.run(["doctor"])).stdout).not.toContain("unasked");
-    await machine.run(["agents", "create", "--name", "bold", "--allow", "bash"]);
-    const warning = "Shell commands run unasked and without a sandbox: the agent bold.";
+    await machine.run(["agents", "add", "--name", "careful"]);
+    expect((await machine.run(["doctor"])).stdout).not.toContain("without approval");
+    await machine.run(["agents", "add", "--name", "bold", "--allow", "bash"]);
+    const warning = "Shell commands run without approval and without a sandbox: the agent bold.";
     expect((await machine.run(["doctor"])).stdout).toMatch(new RegExp(`^warning +commands +${warning}`, "m"));
     expect((await machine.run(["status"])).stdout).toContain(warning);
   });
@@ -119,7 +119,7 @@ describe("tandem doctor", () => {
     const accepted = await doctor();
     expect(findings(accepted.stdout)["probe"]).toMatchObject({
       result: "ok",
-      detail: expect.stringMatching(/answered in .* tokens; your Claude login pays/),
+      detail: expect.stringMatching(/answered in .* tokens; billed to your Claude login/),
     });
     expect(accepted.code).toBe(0);
     expect(rehearsal.modelRequests).toHaveLength(1);

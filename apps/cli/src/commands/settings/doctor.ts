@@ -1,3 +1,4 @@
+import { asCalled } from "../../called-as.ts";
 import { runHealthChecks, type Finding, type ServerProbe } from "@tandem/tandem/health";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
@@ -10,7 +11,7 @@ import type { Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .option("--probe", "also make one minimal model call and report it; costs a few tokens")
+      .option("--probe", "also make one minimal model call; costs a few tokens")
       .addOption(json())
       .action((options: DoctorOptions, self: Command) => runner(self, (invocation) => doctor(invocation, options))),
     "tandem doctor",
@@ -36,7 +37,7 @@ export async function doctor(invocation: Invocation, { probe = false }: DoctorOp
     await write(invocation.stdout, `${JSON.stringify({ ok: failures === 0, checks: findings }, null, 2)}\n`);
   } else {
     const counts = [count(failures, "failure"), count(warnings, "warning")].filter(Boolean).join(", ");
-    await write(invocation.stdout, `${render(invocation, findings)}\n\n${counts || "All is well."}\n`);
+    await write(invocation.stdout, `${render(invocation, findings)}\n\n${counts || "No problems found."}\n`);
   }
   return failures > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
@@ -52,7 +53,7 @@ function render({ stdout }: Invocation, findings: readonly (Finding & { name: st
   const nameWidth = Math.max(...findings.map(({ name }) => name.length));
   const indent = "warning".length + 2 + nameWidth + 2;
   const width = widthOf(stdout) - indent;
-  const hang = (text: string) => wrap(printable(text), width).join(`\n${" ".repeat(indent)}`);
+  const hang = (text: string) => wrap(asCalled(printable(text)), width).join(`\n${" ".repeat(indent)}`);
   return findings
     .map(({ name, result, detail, fix }) => {
       const head = `${paint[result](result)}${" ".repeat(9 - result.length)}${name.padEnd(nameWidth)}  ${hang(detail)}`;

@@ -86,7 +86,7 @@ test("imports the settings of Claude Code and opencode, and lists the rest", asy
   expect(JSON.parse(agent.stdout)).toMatchObject({ description: "Reads", system: "You review." });
 
   const again = await machine.run(["import", "--dry-run"]);
-  expect(again.stdout).toContain("There is nothing new in it.");
+  expect(again.stdout).toContain("Nothing new to import.");
 });
 
 test("imports nothing without confirmation", async () => {

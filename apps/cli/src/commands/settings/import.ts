@@ -17,9 +17,9 @@ import type { Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .addOption(new Option("--from <tool>", "only from one of them").choices(["claude", "opencode"]))
-      .option("--dry-run", "only say what would be taken over")
-      .option("-y, --yes", "do not ask")
+      .addOption(new Option("--from <tool>", "only from this tool").choices(["claude", "opencode"]))
+      .option("--dry-run", "only print what would be imported")
+      .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
       .action((options: ImportOptions, self: Command) =>
         runner(self, (invocation) => importConfig(invocation, options)),
@@ -52,7 +52,7 @@ export async function importConfig(invocation: Invocation, options: ImportOption
     return 0;
   }
   // Ask first: the rules and programs of an untrusted folder would take effect.
-  if (!options.yes) await confirm(invocation, "", "Take this over?");
+  if (!options.yes) await confirm(invocation, "", "Import this?");
   // Trust the project as written.
   const written = { ...project, ...(await writeEdits(invocation, project, editsOf(found, project))) };
   for (const [name, text] of Object.entries(found.commands)) {
@@ -146,11 +146,11 @@ async function createAgents(invocation: Invocation, project: Project, { agents }
 
 function describe({ stdout }: Invocation, project: Project, found: Imported): string[] {
   const { bold, dim, warn } = styleFor(stdout);
-  if (found.files.length === 0) return [`${project.folder} says nothing to Claude Code or opencode.`];
+  if (found.files.length === 0) return [`${project.folder} has no files of Claude Code or opencode.`];
   const section = (title: string, rows: string[][]): string[] => (rows.length > 0 ? [bold(title), ...table(rows)] : []);
   return [
     dim(`Read: ${found.files.join(", ")}`),
-    ...(isEmpty(found) ? ["There is nothing new in it."] : []),
+    ...(isEmpty(found) ? ["Nothing new to import."] : []),
     ...section("Model", found.model === undefined ? [] : [[`  ${DEFAULT_MODEL}`, printable(found.model)]]),
     ...section(
       "Rules",
@@ -176,7 +176,7 @@ function describe({ stdout }: Invocation, project: Project, found: Imported): st
       Object.keys(found.commands).map((name) => [`  /${printable(name)}`]),
     ),
     ...section(
-      "Left out",
+      "Skipped",
       found.skipped.map(({ what, why }) => [`  ${warn(printable(what))}`, dim(printable(why))]),
     ),
   ];

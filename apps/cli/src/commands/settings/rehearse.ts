@@ -12,11 +12,11 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .command(name)
       .description(description)
       .helpOption("-h, --help", "print help")
-      .option("--port <number>", "the port on 127.0.0.1 (default: any free one)")
-      .option("--proxy", "also be a TLS proxy, for callers that insist on the true host names")
+      .option("--port <number>", "port on 127.0.0.1 (default: a free one)")
+      .option("--proxy", "also run a TLS proxy, for clients that need the real host names")
       .addOption(json());
   examples(
-    serving("serve", "Answer as a script says.")
+    serving("serve", "Serve the replies of a script.")
       .argument("<script>", "a .ts or .js module that exports a script, or a .json list of replies")
       .action((file: string, options: RehearseOptions, self: Command) =>
         runner(self, (invocation) => serve(invocation, file, options)),
@@ -25,17 +25,17 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=rehearsal claude -p hello",
   );
   examples(
-    serving("record", "Pass requests on to the real service and record them, secrets removed.")
-      .argument("<file>", "the .jsonl file to write; it must not exist")
-      .option("--upstream <url>", "where requests go (default: the service that the caller names)")
+    serving("record", "Forward requests to the real service and record them without secrets.")
+      .argument("<file>", "new .jsonl file")
+      .option("--upstream <url>", "URL of the service (default: the one that the client names)")
       .action((file: string, options: RehearseOptions & { upstream?: string }, self: Command) =>
         runner(self, (invocation) => record(invocation, file, options)),
       ),
     "tandem rehearse record run.jsonl",
   );
   examples(
-    serving("replay", "Answer as a recording did.")
-      .argument("<file>", "a .jsonl file that `tandem rehearse record` wrote")
+    serving("replay", "Replay a recording.")
+      .argument("<file>", ".jsonl file from `tandem rehearse record`")
       .action((file: string, options: RehearseOptions, self: Command) =>
         runner(self, (invocation) => replay(invocation, file, options)),
       ),
@@ -110,12 +110,10 @@ async function untilInterrupted(
     const { bold, dim } = styleFor(stdout);
     const lines = (values: Record<string, string>) =>
       Object.entries(values).map(([name, value]) => `  export ${name}=${value}`);
-    const byProxy = options.proxy
-      ? ["", dim("Or, for callers that insist on the true host names:"), ...lines(proxied)]
-      : [];
+    const byProxy = options.proxy ? ["", dim("Or, for clients that need the real host names:"), ...lines(proxied)] : [];
     await write(
       stdout,
-      [`${bold(title)} at ${server.url}`, "", ...lines(variables), ...byProxy, "", dim("Ctrl-C ends it."), ""].join(
+      [`${bold(title)} at ${server.url}`, "", ...lines(variables), ...byProxy, "", dim("Stop with Ctrl-C."), ""].join(
         "\n",
       ),
     );
@@ -134,7 +132,7 @@ async function summarise(
   const { bad, warn } = styleFor(stdout);
   const rows = [
     ...result.misses.map((miss) => [bad("no reply"), miss]),
-    ...result.unused.map((entry) => [warn("not asked"), entry]),
+    ...result.unused.map((entry) => [warn("not requested"), entry]),
   ];
   if (rows.length > 0) await write(stdout, `${table(rows).join("\n")}\n`);
 }

@@ -44,7 +44,7 @@ describe("tandem setup --yes", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       changed: true,
       payer: "claude_login",
-      auth: { state: "missing", fix: expect.stringContaining("/login") },
+      auth: { state: "missing", fix: expect.stringContaining("tandem login") },
     });
   });
 
@@ -68,7 +68,7 @@ describe("tandem setup --yes", () => {
   test.each([
     [["--yes"], "--backend"],
     [[], "no terminal"],
-    [["--yes", "--backend", "claude-code", "--api-key", "env:X"], "--api-key has no meaning"],
+    [["--yes", "--backend", "claude-code", "--api-key", "env:X"], "--api-key has no effect"],
     [["--yes", "--backend", "anthropic", "--api-key", "sk-ant-pasted"], "does not belong in this file"],
     [["--yes", "--backend", "vertex", "--vertex-project", "Not A Project"], "expected a Google Cloud project id"],
   ])("%j is refused and nothing is written", async (flags, text) => {
@@ -110,16 +110,17 @@ describe.runIf(hasScript)("tandem setup on a terminal (needs `script` of util-li
     return { machine, code, screen };
   }
 
-  test("asks for backend and payer, and shows its findings", async () => {
+  test("asks for backend, billing and MCP clients before its closing line, and shows its findings", async () => {
     // A leading digit identifies each answer.
     const { machine, code, screen } = await onTerminal((screen) => {
       if (screen.includes("with which programs?")) return "4\r";
-      if (screen.includes("Which model")) return "3\r";
-      if (screen.includes("Who pays?")) return "2\r";
-      return screen.includes("Who answers?") ? "1\r" : undefined;
+      if (screen.includes("Which default model")) return "3\r";
+      if (screen.includes("Which account is billed?")) return "2\r";
+      return screen.includes("Which model backend?") ? "1\r" : undefined;
     });
     await using _ = machine;
     expect(screen).toContain("Claude Code has no login on this machine.");
+    expect(screen.indexOf("All questions answered.")).toBeGreaterThan(screen.lastIndexOf("with which programs?"));
     expect(code).toBe(0);
     expect(await configOf(machine)).toMatchObject({
       llm: { provider: { backend: "claude-code" }, claudeCode: { auth: "login" } },
@@ -127,7 +128,9 @@ describe.runIf(hasScript)("tandem setup on a terminal (needs `script` of util-li
   });
 
   test("Ctrl-C writes nothing", async () => {
-    const { machine, code } = await onTerminal((screen) => (screen.includes("Who answers?") ? "1\u0003" : undefined));
+    const { machine, code } = await onTerminal((screen) =>
+      screen.includes("Which model backend?") ? "1\u0003" : undefined,
+    );
     await using _ = machine;
     expect(code).toBe(130);
     expect(existsSync(`${machine.project}/tandem.yaml`)).toBe(false);

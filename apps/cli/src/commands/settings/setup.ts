@@ -1,3 +1,4 @@
+import { asCalled } from "../../called-as.ts";
 import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -22,7 +23,13 @@ import { Progress } from "../../progress.ts";
 import { type Choices, toEdits } from "../../setup/choices.ts";
 import { discover } from "../../setup/discover.ts";
 import { newConfig } from "../../setup/new-config.ts";
-import { planRegistration, readMcpClients, registerMcp, type McpRegistration } from "../../setup/register-mcp.ts";
+import {
+  planRegistration,
+  planSkill,
+  readMcpClients,
+  registerMcp,
+  type McpRegistration,
+} from "../../setup/register-mcp.ts";
 import { printable, styleFor, table, write } from "../../terminal.ts";
 import { describeAuth } from "./status.ts";
 import { type Command, Option } from "commander";
@@ -32,22 +39,28 @@ import { AUTH_CHOICES, BACKEND_CHOICES, type McpClient } from "../../option-choi
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .addOption(new Option("--backend <name>", "what performs LLM calls").choices(BACKEND_CHOICES))
-      .addOption(new Option("--auth <kind>", "with claude-code: which credential it gets").choices(AUTH_CHOICES))
-      .option("--api-key <place>", "where the key is kept: env:NAME, file:path or command:…")
-      .option("--base-url <url>", "another address than the service's own")
-      .option("--vertex-project <id>", "with vertex: the Google Cloud project")
-      .option("--vertex-location <region>", "with vertex: the region")
-      .option("--vertex-credentials <place>", "with vertex: where a service account's JSON is kept")
-      .option("--model <name>", "the model of every role that has none of its own")
-      .option("-y, --yes", "ask nothing; everything comes from the flags")
-      .option("--mcp <clients>", "register `tandem mcp` with claude-code, cursor, vscode or zed; commas between them")
+      .addOption(new Option("--backend <name>", "model backend").choices(BACKEND_CHOICES))
+      .addOption(new Option("--auth <kind>", "with claude-code: kind of credential").choices(AUTH_CHOICES))
+      .option("--api-key <place>", "secret reference to the key: env:NAME, file:path or command:…")
+      .option("--base-url <url>", "base URL of the service, if not the default")
+      .option("--vertex-project <id>", "with vertex: Google Cloud project")
+      .option("--vertex-location <region>", "with vertex: region")
+      .option("--vertex-credentials <place>", "with vertex: secret reference to a service account's JSON")
+      .option("--model <name>", "default model")
+      .option("-y, --yes", "ask nothing; use only the flags")
+      .option(
+        "--mcp <clients>",
+        "register `tandem mcp` with claude-code, claude-desktop, cursor, vscode, codex, opencode or zed (comma-separated)",
+      )
+      .option("--dry-run", "with --mcp: only print the files that would change")
+      .option("--remove", "with --mcp: undo the registration")
       .option("--no-verify", "do not check the login or key at the end")
       .addOption(json())
       .action((options: SetupOptions, self: Command) => runner(self, (invocation) => setup(invocation, options))),
     "tandem setup",
     "tandem setup --yes --backend claude-code",
     "tandem setup --mcp claude-code,cursor",
+    "tandem setup --mcp codex,claude-desktop --dry-run",
     "tandem setup --yes --backend anthropic --api-key 'command:op read op://dev/anthropic/key'",
   );
 }
@@ -59,19 +72,27 @@ export interface SetupOptions extends Choices {
   verify: boolean;
   /** Clients of `tandem mcp`, comma-separated. */
   mcp?: string;
+  dryRun?: boolean;
+  remove?: boolean;
 }
 
 export async function setup(invocation: Invocation, options: SetupOptions): Promise<number> {
-  const { yes = false, verify, mcp, ...flags } = options;
+  const { yes = false, verify, mcp, dryRun = false, remove = false, ...flags } = options;
   const place = projectAt(resolve(invocation.cwd, invocation.project ?? "."), invocation.cwd);
   const clients = mcp === undefined ? undefined : readMcpClients(mcp);
   // With only `--mcp` in an existing project, ask nothing else.
   if (clients && existsSync(place.file) && Object.values(pick(flags)).every((choice) => choice === undefined)) {
-    return registerOnly(invocation, await loadProject(place), clients);
+    return registerOnly(invocation, await loadProject(place), clients, { dryRun, remove });
+  }
+  if (dryRun || remove) {
+    throw new TandemError("usage", "--dry-run and --remove need --mcp alone, in a project that is set up.", {
+      fix: "For example: tandem setup --mcp codex --dry-run",
+    });
   }
   const choices = await choose(invocation, place, pick(flags), yes);
+  const registered = await planRegistrations(invocation, place.folder, { clients, canAsk: !yes });
   const { project, changed } = await save(invocation, place, choices);
-  const registered = await registerWith(project, { clients, canAsk: !yes });
+  for (const plan of registered) await registerMcp(plan);
   const { ignored } = await describeProject(project);
   const auth = verify ? await verifyAuth(invocation, project) : undefined;
   const { llm } = project.config;
@@ -94,12 +115,12 @@ export async function setup(invocation: Invocation, options: SetupOptions): Prom
     const rows = [
       [dim(changed ? "wrote" : "unchanged"), printable(project.file)],
       [dim("backend"), llm.provider.backend],
-      [dim("payer"), PAYERS[payer]],
+      [dim("billed to"), PAYERS[payer]],
       ...(auth ? [[dim("auth"), describeAuth(auth, style)]] : []),
-      ...(auth?.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
+      ...(auth?.fix ? [["", `${dim("→")} ${asCalled(printable(auth.fix))}`]] : []),
       ...ignored.map(({ key, why }, i) => [i === 0 ? warn("ignored") : "", `${key}  ${dim(why)}`]),
       ...registered.map((each, i) => [i === 0 ? dim("mcp") : "", describeRegistration(each)]),
-      [dim("next"), works ? 'tandem text "Name three rivers"' : "tandem doctor"],
+      [dim("next"), asCalled(works ? 'tandem text "Name three rivers"' : "tandem doctor")],
     ];
     await write(invocation.stdout, `${table(rows).join("\n")}\n`);
     await writeSnippets(invocation, registered);
@@ -107,31 +128,46 @@ export async function setup(invocation: Invocation, options: SetupOptions): Prom
   return auth ? exitCodeOfAuth(auth) : 0;
 }
 
-async function registerOnly(invocation: Invocation, project: Project, clients: McpClient[]): Promise<number> {
-  const registered = await registerWith(project, { clients, canAsk: false });
-  if (invocation.json) {
-    await write(invocation.stdout, `${JSON.stringify({ file: project.file, mcp: registered.map(asJson) }, null, 2)}\n`);
-  } else {
-    await write(invocation.stdout, `${registered.map(describeRegistration).join("\n")}\n`);
-    await writeSnippets(invocation, registered);
+async function registerOnly(
+  invocation: Invocation,
+  project: Project,
+  clients: McpClient[],
+  { dryRun, remove }: { dryRun: boolean; remove: boolean },
+): Promise<number> {
+  const registered = await planRegistrations(invocation, project.folder, { clients, canAsk: false, remove });
+  if (!dryRun) for (const plan of registered) await registerMcp(plan);
+  const { stdout, json } = invocation;
+  if (json) {
+    const mcp = registered.map((plan) => ({
+      ...asJson(plan),
+      ...(dryRun && plan.text !== undefined && { text: plan.text }),
+    }));
+    await write(stdout, `${JSON.stringify({ file: project.file, mcp }, null, 2)}\n`);
+    return 0;
   }
+  await write(stdout, `${registered.map((plan) => describeRegistration(plan, dryRun)).join("\n")}\n`);
+  await writeSnippets(invocation, registered);
+  const shown = dryRun ? registered.filter(({ text }) => typeof text === "string") : [];
+  for (const { file, text } of shown) await write(stdout, `\n${printable(`${file}:\n${text}`)}`);
   return 0;
 }
 
-/** The flag is consent. Without it, shows each file and asks before writing. */
-async function registerWith(
-  { folder }: Project,
-  { clients, canAsk }: { clients: McpClient[] | undefined; canAsk: boolean },
+/** The flag is consent. Without it, shows each file and asks. These are the last questions. */
+async function planRegistrations(
+  { env }: Invocation,
+  folder: string,
+  { clients, canAsk, remove = false }: { clients: McpClient[] | undefined; canAsk: boolean; remove?: boolean },
 ): Promise<McpRegistration[]> {
   const asking = clients === undefined && canAsk ? await import("../../setup/ask-mcp.ts") : undefined;
   const chosen = clients ?? (await asking?.askMcpClients()) ?? [];
   const registered: McpRegistration[] = [];
-  for (const client of chosen) {
-    const plan = await planRegistration(client, folder);
+  const place = { folder, env, isRemoval: remove };
+  const plans = await Promise.all(chosen.map((client) => planRegistration(client, place)));
+  for (const plan of [...plans, ...(await planSkill(chosen, place))]) {
     if (plan.state === "new" && asking && !(await asking.mayRegister(plan))) continue;
-    await registerMcp(plan);
     registered.push(plan);
   }
+  asking?.endQuestions();
   return registered;
 }
 
@@ -142,14 +178,20 @@ const asJson = ({ client, file, state, snippet }: McpRegistration) => ({
   ...(state === "by_hand" && { snippet }),
 });
 
-function describeRegistration({ label, file, state, why }: McpRegistration): string {
+function describeRegistration({ label, file, state, why }: McpRegistration, dryRun = false): string {
   if (state === "by_hand") return printable(`${label}: ${why}`);
-  return printable(`${label}: ${state === "new" ? "wrote" : "is already in"} ${file}`);
+  const states = {
+    new: dryRun ? "would write" : "wrote",
+    there: "is already in",
+    removed: dryRun ? "would remove it from" : "removed it from",
+    absent: "is not in",
+  };
+  return printable(`${label}: ${states[state]} ${file}`);
 }
 
 async function writeSnippets({ stdout }: Invocation, registered: readonly McpRegistration[]): Promise<void> {
   for (const { label, state, snippet } of registered) {
-    if (state === "by_hand") await write(stdout, `\n${label}:\n${snippet}\n`);
+    if (state === "by_hand" && label !== "Skill") await write(stdout, `\n${label}:\n${snippet}\n`);
   }
 }
 
@@ -157,12 +199,12 @@ async function writeSnippets({ stdout }: Invocation, registered: readonly McpReg
 async function choose(invocation: Invocation, place: ProjectLocation, flags: Choices, yes: boolean): Promise<Choices> {
   if (yes) {
     if (flags.backend) return flags;
-    throw new TandemError("usage", "With --yes, --backend must say who answers: that decides who pays.", {
+    throw new TandemError("usage", "--yes needs --backend, which also decides who is billed.", {
       fix: `Add --backend with one of ${BACKEND_CHOICES.join(", ")}.`,
     });
   }
   if (!invocation.stdin.isTTY || !invocation.stdout.isTTY || invocation.json) {
-    throw new TandemError("usage", "There is no terminal to ask questions on.", {
+    throw new TandemError("usage", "There is no terminal for questions.", {
       fix: "Give the answers as flags: tandem setup --yes --backend claude-code",
     });
   }

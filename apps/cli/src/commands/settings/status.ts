@@ -1,3 +1,4 @@
+import { asCalled } from "../../called-as.ts";
 import { TandemError, type Trust } from "@tandem/protocol";
 import type { RoleModel } from "@tandem/runtime";
 import { existsSync } from "node:fs";
@@ -27,7 +28,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(json())
       .action((_options: object, self: Command) => runner(self, (invocation) => status(invocation))),
     "tandem status",
-    "tandem status --json | jq -r .payer",
+    "tandem status --json | jq -r .backend",
   );
 }
 
@@ -71,15 +72,17 @@ export async function status(invocation: Invocation): Promise<number> {
   const style = styleFor(invocation.stdout);
   const { dim, warn } = style;
   const rows = [
-    [dim("config"), hasFile ? printable(project.file) : dim("none here or above: defaults, and Claude Code for calls")],
+    [dim("config"), hasFile ? printable(project.file) : dim("no file here or in a parent folder: default settings")],
     [dim("backend"), backend],
-    [dim("payer"), PAYERS[payer] + (credential ? dim(`  ${printable(describeSecret(credential))}`) : "")],
+    [dim("billed to"), PAYERS[payer] + (credential ? dim(`  ${printable(describeSecret(credential))}`) : "")],
     [dim("auth"), describeAuth(auth, style)],
-    ...(auth.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
-    ...(NEEDS_A_LOOK.has(auth.state) ? [["", `${dim("→")} tandem credentials shows what is on this machine`]] : []),
+    ...(auth.fix ? [["", `${dim("→")} ${asCalled(printable(auth.fix))}`]] : []),
+    ...(NEEDS_A_LOOK.has(auth.state)
+      ? [["", `${dim("→")} ${asCalled("tandem credentials")} lists the credentials on this machine`]]
+      : []),
     ...modelRows(models, style),
     [dim("claude code"), ...claudeCodeCells(claudeCode, style)],
-    ...("fix" in claudeCode ? [["", `${dim("→")} ${printable(claudeCode.fix)}`]] : []),
+    ...("fix" in claudeCode ? [["", `${dim("→")} ${asCalled(printable(claudeCode.fix))}`]] : []),
     ...ignored.map(({ key, why }, i) => [i === 0 ? warn("ignored") : "", `${key}  ${dim(why)}`]),
     ...sessionRows(sessions, style),
   ];
@@ -103,7 +106,7 @@ async function describeClaudeCode(
 
 function claudeCodeCells(found: ClaudeBinary | { problem: string }, { dim, bad, warn }: Style): string[] {
   if ("problem" in found) return [`${bad("unusable")}  ${printable(found.problem)}`];
-  const origin = found.bundled ? "ships with Tandem" : printable(found.path);
+  const origin = found.bundled ? "included with Tandem" : printable(found.path);
   return [`${found.version}  ${found.warning ? `${warn("not tested")}  ` : ""}${dim(origin)}`];
 }
 
@@ -124,7 +127,7 @@ export function modelRows(models: readonly RoleModel[], { dim }: Style): string[
     models.map(({ role, model, fallsBack }) => [
       role,
       fallsBack ? dim(model) : model,
-      fallsBack ? dim("as default") : "",
+      fallsBack ? dim("default model") : "",
     ]),
   );
   return lines.map((line, i) => [i === 0 ? dim("models") : "", line]);
@@ -134,13 +137,13 @@ function sessionRows(overview: SessionsOverview, style: Style): string[][] {
   const { payer, auth, storage, server, orphans, trust, sandbox, namespace } = overview;
   const { dim, warn, good } = style;
   const up = server && `pid ${server.pid}, started ${ago(server.started_at)}`;
-  const fix = (text: string): string[][] => (text ? [["", `${dim("→")} ${printable(text)}`]] : []);
+  const fix = (text: string): string[][] => (text ? [["", `${dim("→")} ${asCalled(printable(text))}`]] : []);
   return [
     [
       dim("sessions"),
       server?.demo
-        ? warn("nobody pays: the server that is up is a demo")
-        : `${PAYERS[payer]} pays  ${describeAuth(auth, style)}`,
+        ? warn("not billed: the running server is a demo")
+        : `billed to ${PAYERS[payer]}  ${describeAuth(auth, style)}`,
     ],
     ...(server?.demo ? [] : fix(auth.fix)),
     [dim("folder"), describeTrust(trust, style)],
@@ -150,9 +153,9 @@ function sessionRows(overview: SessionsOverview, style: Style): string[][] {
     [dim("processes"), namespace.on ? "in a pid namespace" : dim(`without a pid namespace  ${namespace.reason ?? ""}`)],
     [dim("storage"), describeStorage(storage, style)],
     ...fix(storage.state === "failed" ? storage.fix : ""),
-    [dim("server"), server ? `${good(server.url)}  ${dim(up ?? "")}` : dim("not up  tandem up")],
+    [dim("server"), server ? `${good(server.url)}  ${dim(up ?? "")}` : dim("not running  start it: tandem up")],
     ...(orphans.length > 0
-      ? [["", `${warn(`${orphans.length} left by a crash`)}  ${dim("tandem doctor ends them")}`]]
+      ? [["", `${warn(`${orphans.length} left by a crash`)}  ${dim("end them: tandem doctor")}`]]
       : []),
   ];
 }
@@ -163,11 +166,11 @@ function describeTrust({ state, files, since, reason }: Trust, { dim, good, warn
     case "trusted":
       return `${good("trusted")}  ${dim(`${what} of configuration${since ? `, ${ago(since)}` : ""}`)}`;
     case "empty":
-      return dim("nothing in it needs trust");
+      return dim("nothing needs trust");
     case "untrusted":
-      return `${warn("untrusted")}  ${what} of configuration do not load in sessions`;
+      return `${warn("untrusted")}  ${what} of configuration are not loaded in sessions`;
     case "changed":
-      return `${warn("changed")}  since it was trusted; ${what} of configuration do not load in sessions`;
+      return `${warn("changed")}  since you trusted it; ${what} of configuration are not loaded in sessions`;
     case "refused":
       return `${warn("not loaded")}  ${printable(reason ?? "")}`;
   }
@@ -178,7 +181,7 @@ function describeStorage(storage: StorageState, { dim, bad }: Style): string {
     case "failed":
       return `${bad("failed")}  ${printable(storage.detail)}`;
     case "not_yet":
-      return `${printable(storage.place)}  ${dim("made when it is first needed")}`;
+      return `${printable(storage.place)}  ${dim("created on first use")}`;
     case "ready":
       return `${printable(storage.place)}  ${dim(`${bytes(storage.bytes)}, schema ${storage.schema}`)}`;
   }

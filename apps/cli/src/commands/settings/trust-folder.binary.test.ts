@@ -64,7 +64,7 @@ describe("tandem trust --folder", () => {
     await using machine = await sessionMachine([]);
     expect(await machine.run(["trust", "--folder"])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("nothing that would need trust"),
+      stdout: expect.stringContaining("nothing that needs trust"),
     });
     expect(await machine.run(["trust", "--folder", "nowhere"])).toMatchObject({ code: 2 });
   });
@@ -104,7 +104,7 @@ describe("by the config", () => {
 test.skipIf(process.getuid?.() !== 0)("as root, run rejects bypassPermissions and names the fix", async () => {
   await using machine = await sessionMachine([always(text("hello"))]);
   const refused = await machine.run(["run", "--permission-mode", "bypassPermissions", "hi"]);
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/refused to root[\s\S]*IS_SANDBOX=1/) });
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/refused for root[\s\S]*IS_SANDBOX=1/) });
   const args = ["run", "--permission-mode", "bypassPermissions", "hi"];
   expect(await machine.run(args, { env: { IS_SANDBOX: "1" } })).toMatchObject({ code: 0 });
 });

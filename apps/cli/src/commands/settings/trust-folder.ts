@@ -30,7 +30,7 @@ export async function trustFolder(
   const before = await folderTrust(invocation.env, folder, trustSettings(project));
   if (before.state === "refused") {
     throw new TandemError("usage", before.reason ?? "The folder cannot be trusted.", {
-      fix: "Take away what cannot be trusted, or set sessions.settings to trusted.",
+      fix: "Remove the named settings, or set sessions.settings to trusted.",
     });
   }
   await trustFolderAs(invocation.env, { ...before, folder });
@@ -39,19 +39,19 @@ export async function trustFolder(
   const files = before.config?.files ?? [];
   const { dim, warn } = styleFor(invocation.stdout);
   const heading = {
-    trusted: "is trusted already, with",
-    changed: "is trusted again, as it is now, with",
+    trusted: "is already trusted with",
+    changed: "is trusted again with",
     untrusted: "is trusted with",
     empty: "",
   }[before.state];
   await answer(invocation, { folder, state: files.length > 0 ? "trusted" : "empty", files }, [
-    files.length > 0 ? `${folder} ${heading}` : `${folder} has nothing that would need trust.`,
+    files.length > 0 ? `${folder} ${heading}` : `${folder} has nothing that needs trust.`,
     ...files.slice(0, SHOWN_FILES).map((file) => `  ${before.state === "trusted" ? file : warn(printable(file))}`),
     ...(files.length > SHOWN_FILES ? [dim(`  … and ${files.length - SHOWN_FILES} more`)] : []),
     ...(files.length > 0
-      ? [dim("Its hooks, MCP servers, variables and skills act in sessions from now on. Who pays stays as configured.")]
+      ? [dim("Its hooks, MCP servers, variables and skills take effect in sessions. Billing stays as configured.")]
       : []),
-    ...(files.length > 0 ? [dim("When one of these files changes, you are asked again.")] : []),
+    ...(files.length > 0 ? [dim("A change to one of these files needs your trust again.")] : []),
   ]);
 }
 

@@ -84,13 +84,13 @@ describe("tandem trust", () => {
     await machine.configure(rule);
     const refused = await machine.run(["rules", "list"]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("budgets.day.usd") });
-    expect((await machine.run(["doctor"])).stdout).toContain("gone: budgets.day.usd");
-    expect((await machine.run(["trust"])).stdout).toContain("No longer in force: budgets.day.usd");
+    expect((await machine.run(["doctor"])).stdout).toContain("now missing: budgets.day.usd");
+    expect((await machine.run(["trust"])).stdout).toContain("No longer set: budgets.day.usd");
     expect(await works()).toBe(true);
 
     await rm(machine.folder.join("project", "tandem.yaml"));
     expect(await machine.run(["rules", "list"])).toMatchObject({ code: 2, stderr: expect.stringContaining("rules") });
-    expect((await machine.run(["trust"])).stdout).toContain("No longer in force: rules");
+    expect((await machine.run(["trust"])).stdout).toContain("No longer set: rules");
     expect(await works()).toBe(true);
   });
 

@@ -19,12 +19,9 @@ import type { Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
     command
-      .option(
-        "--folder [path]",
-        "settings, hooks, MCP servers and skills of a folder, for sessions (default: this one)",
-      )
-      .option("--revoke", "trust it no longer")
-      .option("--list", "show the folders that are trusted for sessions")
+      .option("--folder [path]", "trust the settings, hooks, MCP servers and skills of a folder (default: this folder)")
+      .option("--revoke", "revoke the trust")
+      .option("--list", "list the trusted folders")
       .addOption(json())
       .action((options: TrustOptions, self: Command) => runner(self, (invocation) => trust(invocation, options))),
     "tandem trust",
@@ -49,7 +46,7 @@ export async function trust(invocation: Invocation, { folder, list, revoke = fal
   }
   if (revoke) {
     const place = findProject(invocation.cwd, invocation.project);
-    if (!place) throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.");
+    if (!place) throw new TandemError("config_missing", "There is no tandem.yaml in this folder or a parent folder.");
     const revoked = await revokeTrust(invocation.env, place.folder);
     if (revoked)
       await recordAudit(invocation, { kind: "trust.revoked", details: { folder: place.folder, of: "config" } });
@@ -75,8 +72,8 @@ export async function trust(invocation: Invocation, { folder, list, revoke = fal
   await answer(invocation, { folder: project.folder, trusted: true, settings: risky, gone }, [
     `${project.folder} is trusted${risky.length > 0 ? " with" : "; nothing in its tandem.yaml needs it yet."}`,
     ...table(rows),
-    ...(gone.length > 0 ? [`${warn("No longer in force:")} ${gone.join(", ")}`] : []),
-    ...(risky.length > 0 ? [dim("When one of these lines changes, you are asked again.")] : []),
+    ...(gone.length > 0 ? [`${warn("No longer set:")} ${gone.join(", ")}`] : []),
+    ...(risky.length > 0 ? [dim("A change to one of these lines needs your trust again.")] : []),
   ]);
 }
 

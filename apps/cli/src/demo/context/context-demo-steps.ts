@@ -1,3 +1,4 @@
+import { asCalled } from "../../called-as.ts";
 import type { Proposal } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
@@ -46,7 +47,7 @@ export class ContextDemoSteps {
   async scan(): Promise<void> {
     const { scan } = await import("../../commands/context/scan.ts");
     this.#narrator.title("Read the database");
-    this.#narrator.command("tandem scan shop");
+    this.#narrator.command("tandem context scan shop");
     this.#expect(await scan(this.#invocation, "shop", { descriptions: true }));
   }
 
@@ -78,7 +79,7 @@ export class ContextDemoSteps {
   async ingest(): Promise<void> {
     const { ingest } = await import("../../commands/context/ingest.ts");
     this.#narrator.title("Read the documents");
-    this.#narrator.command("tandem ingest");
+    this.#narrator.command("tandem context ingest");
     this.#expect(await ingest(this.#invocation, [], {}));
   }
 
@@ -86,7 +87,7 @@ export class ContextDemoSteps {
   async review(): Promise<void> {
     const narrator = this.#narrator;
     narrator.title("Nothing is written before somebody has looked");
-    narrator.command("tandem proposals show last");
+    narrator.command("tandem context proposals show last");
     const proposal = await this.#know(({ context }) => newest(context.proposals));
     const changes = proposal.changes.filter(({ path }) => path === ACCEPTED[0]);
     for (const line of await describeProposal(this.#invocation.stdout, { ...proposal, changes }, { all: false })) {
@@ -101,8 +102,8 @@ export class ContextDemoSteps {
       throw new TandemError("unexpected", "The documents of the demo were not read as they should be.");
     }
     narrator.line();
-    narrator.command(`tandem proposals answer last ${question.id} "${ANSWER}"`);
-    narrator.command(`tandem proposals accept last ${hunks.join(" ")}`);
+    narrator.command(`tandem context proposals answer last ${question.id} "${ANSWER}"`);
+    narrator.command(`tandem context proposals accept last ${hunks.join(" ")}`);
     const by = "demo";
     const { counts, log } = await this.#know(async ({ context: { proposals, folder, search } }) => {
       await proposals.answer(proposal.id, { decision: question.id, answer: ANSWER, by });
@@ -135,34 +136,35 @@ export class ContextDemoSteps {
   async again(asked: () => number): Promise<void> {
     const { ingest } = await import("../../commands/context/ingest.ts");
     this.#narrator.title("Once more: nothing has changed");
-    this.#narrator.command("tandem ingest");
+    this.#narrator.command("tandem context ingest");
     this.#expect(await ingest(this.#invocation, [], {}));
     this.#narrator.note(`Requests to the model: ${asked()}`);
   }
 
-  end(folder: string, requests: number): void {
+  end({ folder, home }: { folder: string; home: string }, requests: number): void {
     const narrator = this.#narrator;
     const { bold, dim } = styleFor(this.#invocation.stdout);
     narrator.title("It is yours to look at");
     const files = [
-      ["context/", "the catalogue and the wiki, a git repository of its own: edit what you like"],
-      [".tandem/", "proposals, evidence, the search index: what an installation keeps in ~/.tandem"],
+      [`${folder}/context/`, "the catalogue and the wiki, a git repository of its own: edit what you like"],
+      [`${home}/`, "proposals, evidence, the search index: what an installation keeps in ~/.tandem"],
     ];
-    for (const line of table(files.map(([name, what]) => [`${folder}/${name}`, dim(what!)]))) this.#show(line);
-    narrator.note(`${requests} model requests were made, all of them to the stand-in, which is gone now.`);
+    for (const line of table(files.map(([name, what]) => [name!, dim(what!)]))) this.#show(line);
+    narrator.note(`${requests} model requests were made, all of them to the stand-in.`);
     narrator.line();
     const next = [
-      [`export TANDEM_PROJECT=${quoted(folder)} TANDEM_HOME=${quoted(`${folder}/.tandem`)}`, ""],
-      ["npx tandem proposals show last", "what waits"],
-      ["npx tandem proposals accept last", "take the rest"],
-      ["npx tandem context show refunds", "all that is known of a table"],
-      ["npx tandem context graph orders", "what joins what"],
-      ['npx tandem sql shop "select status, count(*) from orders group by 1"', "reads, and never writes"],
-      ["npx tandem mcp", "all of it for an MCP client, on standard input and output"],
-      [`rm -r ${quoted(folder)}`, "away with it"],
+      [`export TANDEM_PROJECT=${quoted(folder)} TANDEM_HOME=${quoted(home)}`, ""],
+      ["tandem up", "the page, and sessions in this folder"],
+      ["tandem context proposals show last", "what waits"],
+      ["tandem context proposals accept last", "take the rest"],
+      ["tandem context show refunds", "all that is known of a table"],
+      ["tandem context graph orders", "what joins what"],
+      ['tandem context sql shop "select status, count(*) from orders group by 1"', "reads, and never writes"],
+      ["tandem mcp", "all of it for an MCP client, on standard input and output"],
+      [`rm -r ${quoted(folder)} ${quoted(home)}`, "remove both"],
     ];
     narrator.line("Next:");
-    const [first, ...others] = next.map(([line, what]) => [bold(line!), what ? dim(`# ${what}`) : ""]);
+    const [first, ...others] = next.map(([line, what]) => [bold(asCalled(line!)), what ? dim(`# ${what}`) : ""]);
     for (const line of [first![0]!, ...table(others)]) this.#show(line);
   }
 

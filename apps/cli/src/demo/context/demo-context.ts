@@ -4,19 +4,24 @@ import { indented } from "./indented.ts";
 import { makeProject } from "./make-project.ts";
 import { rehearsedReader } from "./rehearsed-reader.ts";
 import { ContextDemoSteps } from "./context-demo-steps.ts";
+import { serveResult } from "./serve-result.ts";
 
 /**
  * Builds a small catalogue and wiki from a shop's database and documents with the real commands. Only the model is scripted:
  * nothing is spent, no data leaves the machine, and the user's files are neither read nor changed. The result is kept.
  */
-export async function demoContext(invocation: Invocation, named: string | undefined): Promise<void> {
+export async function demoContext(
+  invocation: Invocation,
+  named: string | undefined,
+  { open }: { open: boolean },
+): Promise<void> {
   const { startRehearsal } = await import("@tandem/rehearsal");
   const project = await makeProject(invocation.cwd, named);
   const rehearsal = await startRehearsal(rehearsedReader);
   try {
     await project.answerFrom(rehearsal.url);
     const out = invocation.json ? invocation.stderr : invocation.stdout;
-    const stage = new ContextDemoSteps(out, {
+    const host: Invocation = {
       ...invocation,
       cwd: project.folder,
       project: project.folder,
@@ -26,11 +31,12 @@ export async function demoContext(invocation: Invocation, named: string | undefi
         PATH: invocation.env["PATH"],
         LANG: invocation.env["LANG"],
         TMPDIR: invocation.env["TMPDIR"],
-        HOME: project.folder,
+        HOME: project.home,
         TANDEM_HOME: project.home,
         ANTHROPIC_API_KEY: "sk-ant-rehearsed",
       },
-    });
+    };
+    const stage = new ContextDemoSteps(out, host);
     const requests = () => rehearsal.modelRequests.length;
     await stage.begin(project.folder, rehearsal.url);
     await stage.scan();
@@ -41,9 +47,20 @@ export async function demoContext(invocation: Invocation, named: string | undefi
     const before = requests();
     await stage.again(() => requests() - before);
     // Remove the demo backend, which stops with the demo. Users configure their own model.
-    await project.answerFrom(undefined);
-    await stage.trust(project.folder);
-    stage.end(project.folder, requests());
+    const leave = async () => {
+      await project.answerFrom(undefined);
+      await stage.trust(project.folder);
+    };
+    stage.end(project, requests());
+    if (open && !invocation.json && invocation.stdout.isTTY) {
+      try {
+        await serveResult(invocation, host);
+      } finally {
+        await leave();
+      }
+      return;
+    }
+    await leave();
     const result = {
       folder: project.folder,
       home: project.home,

@@ -1,4 +1,5 @@
 import { TandemError } from "@tandem/protocol";
+import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -36,13 +37,18 @@ export async function makeProject(cwd: string, named: string | undefined): Promi
   if ((await readdir(folder)).length > 0) {
     throw new TandemError("usage", `${folder} is not empty.`, { fix: "Name a new folder, or none." });
   }
+  // Beside the folder: a server refuses sessions in a folder that contains its tokens.
+  const home = `${folder}.tandem`;
+  if (existsSync(home)) {
+    throw new TandemError("usage", `${home} belongs to an earlier demo.`, { fix: `Remove it, or name a new folder.` });
+  }
   await mkdir(join(folder, "data"));
   await createShop(join(folder, "data/shop.sqlite"));
   await cp(new URL("documents", import.meta.url), join(folder, "docs"), { recursive: true });
   const answerFrom = (url: string | undefined) =>
     writeFile(join(folder, "tandem.yaml"), `${SETTINGS}${url === undefined ? "" : rehearsed(url)}`);
   await answerFrom(undefined);
-  return { folder, home: join(folder, ".tandem"), answerFrom };
+  return { folder, home, answerFrom };
 }
 
 const refuse = (folder: string) => (cause: unknown) => {

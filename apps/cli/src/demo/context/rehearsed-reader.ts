@@ -13,7 +13,8 @@ export function rehearsedReader(request: ModelRequest): Reply | Promise<Reply> {
   if (/^Describe th/m.test(lastUserText)) return asObject(descriptions(lastUserText), request);
   if (/^Which columns refer/m.test(lastUserText)) return asObject(joins(lastUserText), request);
   if (/^Sort th/m.test(lastUserText)) return asObject(lanes(lastUserText), request);
-  if (/^What on this page is worth keeping/m.test(lastUserText)) return asObject(candidates(lastUserText), request);
+  if (/^What on (this|each of these) .*worth keeping/m.test(lastUserText))
+    return asObject(candidates(lastUserText), request);
   if (system.includes("You read documents closely")) return turnOf(request, reading(request));
   if (system.includes("You are the curator")) return turnOf(request, curating(request));
   if (system.includes("Several agents have changed")) return turnOf(request, reconciling(request));
@@ -73,8 +74,8 @@ function lanes(prompt: string) {
 }
 
 function candidates(prompt: string) {
-  const passages = [...prompt.matchAll(/<passage-\w+ citation="([^"]+)"/g)];
-  const citations = new Set(passages.map(([, citation]) => citation));
+  const passages = [...prompt.matchAll(/<passage-\w+ citation="([^"]+)" [^\n]*?page="(p\d+)"/g)];
+  const pages = Map.groupBy(passages, ([, , page]) => page!);
   const known = [
     {
       key: "active-customers-for-marketing",
@@ -97,7 +98,13 @@ function candidates(prompt: string) {
       scores: { durability: 2, authority: 2, reuse: 1, novelty: 2, risk: 0 },
     },
   ];
-  return { candidates: known.filter((each) => each.citations.every((one) => citations.has(one))), suspicious: null };
+  return {
+    pages: [...pages].map(([id, own]) => {
+      const citations = new Set(own.map(([, citation]) => citation));
+      const candidates = known.filter((each) => each.citations.every((one) => citations.has(one)));
+      return { id, candidates, suspicious: null };
+    }),
+  };
 }
 
 /** One scripted turn: text, and tool calls by tool name. */

@@ -32,7 +32,7 @@ export const ACTIVE_CUSTOMER_DISPUTED: RehearsedPage = {
   ...ACTIVE_CUSTOMER,
   body: `${ACTIVE_CUSTOMER.body}
 
-Marketing uses the word differently: whoever has ordered something within the last 12 months, or has subscribed to the newsletter. [^docs/newsletter-handbook#whom-we-write-to]`,
+Marketing uses the word differently: a customer who ordered within the last 12 months or subscribed to the newsletter. [^docs/newsletter-handbook#whom-we-write-to]`,
 };
 
 export const NEWSLETTER: RehearsedPage = {
@@ -64,7 +64,7 @@ export const SHOP_READINGS: Readonly<Record<string, RehearsedReading>> = {
         refs: shop("refunds", "order_lines"),
         body: `A line of an order is refunded if it is returned within 30 days of delivery, if it has a defect, or if the parcel came more than 10 days late. Shipping is refunded only with the whole order. [^docs/refund-policy#when-we-refund]
 
-Refunds of more than 500 euros per piece need the approval of a team lead, who stands in \`refunds.approved_by\`. [^docs/refund-policy#approval]
+Refunds of more than 500 euros per piece need the approval of a team lead, whose name is in \`refunds.approved_by\`. [^docs/refund-policy#approval]
 
 A refund is paid within 14 days of the request, to the means of payment of the order. Without a date in \`refunds.paid_on\` it is still owed. [^docs/refund-policy#payment]`,
       },

@@ -27,7 +27,7 @@ const BY_KEY = (url: string) =>
 
 // Claude Code has its own list of models.
 const LISTED = { code: 0, output: /sonnet/ };
-const TABLED = { code: 0, output: /^Nobody could be asked: .*within 20 s/m };
+const TABLED = { code: 0, output: /^The list could not be fetched: .*within 20 s/m };
 
 /** Concurrent, because each command waits for its own timeout. */
 describe.concurrent("status, doctor and models finish although the API does not respond", () => {
@@ -44,7 +44,7 @@ describe.concurrent("status, doctor and models finish although the API does not 
       status: { code: 5, output: new RegExp(`unreachable .*${why}`) },
       doctor: {
         code: 1,
-        output: new RegExp(`^failure +credential .*${why}[^]*^failure +network .*no answer in time`, "m"),
+        output: new RegExp(`^failure +credential .*${why}[^]*^failure +network .*unreachable: timeout`, "m"),
       },
       models,
     };

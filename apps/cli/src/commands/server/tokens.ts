@@ -13,36 +13,36 @@ import { SCOPE_CHOICES } from "../../option-choices.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   examples(
-    sub("create", "Make a token; its secret is printed once.")
-      .argument("<name>", "whom it is for")
+    sub("add", "Add a token. Its secret is printed once.")
+      .argument("<name>", "name of the token")
       .addOption(
         listOption(
           "--scope <scopes>",
-          "what it may do: read, run sessions as well, or admin for all (default: run)",
+          "permissions: read, run (also runs sessions) or admin (default: run)",
           SCOPE_CHOICES,
         ),
       )
-      .option("--tenant <id>", "whose it is: see `tandem tenants` (default: the operator's)")
+      .option("--tenant <id>", "tenant of the token (default: the operator)")
       .addOption(json())
       .action((name: string, options: { scope?: ("read" | "run" | "admin")[]; tenant?: string }, self: Command) =>
         runner(self, (invocation) => create(invocation, name, options)),
       ),
-    "tandem token create my-app",
-    "tandem token create dashboard --scope read",
-    "tandem token create ada --tenant acme --scope admin",
+    "tandem tokens add my-app",
+    "tandem tokens add dashboard --scope read",
+    "tandem tokens add ada --tenant acme --scope admin",
   );
   examples(
     sub("list", "List tokens, without their secrets.")
       .addOption(json())
       .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
-    "tandem token list",
+    "tandem tokens list",
   );
   examples(
-    sub("revoke", "End a token.")
-      .argument("<token>", "its id or name")
+    sub("remove", "Revoke a token.")
+      .argument("<token>", "id or name of the token")
       .addOption(json())
       .action((id: string, _options: object, self: Command) => runner(self, (invocation) => revoke(invocation, id))),
-    "tandem token revoke my-app",
+    "tandem tokens remove my-app",
   );
 }
 
@@ -70,7 +70,7 @@ export async function create(
   await write(invocation.stdout, `${secret}\n`);
   const { dim } = styleFor(invocation.stderr);
   const of = tenant === undefined ? "" : ` of ${tenant}`;
-  const note = `${token.id}${of}, ${token.scopes.join(", ")}. It is not shown again; \`tandem token revoke ${token.id}\` ends it.`;
+  const note = `${token.id}${of}, ${token.scopes.join(", ")}. The secret is not shown again. Revoke it: \`tandem tokens remove ${token.id}\``;
   await write(invocation.stderr, `${dim(note)}\n`);
 }
 
@@ -97,10 +97,10 @@ export async function list(invocation: Invocation): Promise<void> {
     bold(printable(name)),
     ...(hasTenants ? [tenant === DEFAULT_TENANT ? dim("operator") : tenant] : []),
     scopes.join(", "),
-    dim(`made ${ago(createdAt)}`),
+    dim(`created ${ago(createdAt)}`),
     dim(lastUsedAt ? `used ${ago(lastUsedAt)}` : "never used"),
   ]);
-  const none = dim("No tokens. The server makes its own when it first starts.");
+  const none = dim("No tokens. The server creates its own when it first starts.");
   await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
@@ -116,7 +116,7 @@ export async function revoke(invocation: Invocation, idOrName: string): Promise<
       tokens.flatMap(({ id, name }) => [id, name]),
     );
     throw new TandemError("not_found", `There is no token ${idOrName}.`, {
-      fix: meant ? `Did you mean ${meant}?` : "List them with `tandem token list`.",
+      fix: meant ? `Did you mean ${meant}?` : "List them with `tandem tokens list`.",
     });
   }
   if (found.length > 1) {

@@ -151,9 +151,9 @@ test("lists an abandoned run with its reason and retries it", async () => {
   expect(letter).toMatchObject({ key: "sesn_1", kind: "session", attempts: 1 });
   expect(letter!.error).toContain("The folder is not there.");
   expect(await tandem("fleet", "dead")).toContain("tandem fleet requeue KEY");
-  expect(await tandem("fleet", "status")).toContain("1 run was given up: tandem fleet dead");
+  expect(await tandem("fleet", "status")).toContain("1 run failed: tandem fleet dead");
   await working.stop(1_000);
-  expect(await tandem("fleet", "requeue", "sesn_1")).toBe("sesn_1 is sent again.\n");
+  expect(await tandem("fleet", "requeue", "sesn_1")).toBe("sesn_1 is queued again.\n");
   expect(await queue.dead()).toEqual([]);
   expect((await status()).queue).toMatchObject([{ place: "needs:gpu=yes", waiting: 1, served: false }]);
   const again = await machine.run(["fleet", "requeue", "sesn_1"], await machine.place());
@@ -174,8 +174,8 @@ test("rejects a worker on a personal login for all tenants and names the fix", a
 });
 
 test.each([
-  [["--as", "worker"], "A worker needs a database that can be shared"],
-  [["--max-sessions", "3"], "What --max-sessions is about needs a database that can be shared"],
+  [["--as", "worker"], "A worker needs a shared database"],
+  [["--max-sessions", "3"], "--max-sessions needs a shared database"],
 ])("without Postgres, %j is refused", async (args, words) => {
   await using alone = await scratchMachine();
   const { code, stderr } = await alone.run(["up", "--port", "0", ...args]);

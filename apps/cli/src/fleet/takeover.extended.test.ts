@@ -68,7 +68,7 @@ async function idleAt(up: RunningUp, session: string, timeout: number): Promise<
 }
 
 // `npm test` kills, suspends and stops workers with a turn in `packages/sessions/src/{actor,fleet}`, and drains processes
-// of a fleet in `fleet-status.binary.test.ts` and `jobs.binary.test.ts`.
+// of a fleet in `fleet-status.extended.test.ts` and `jobs.extended.test.ts`.
 test.runIf(inject("soak"))("a killed worker leaves no process, and another worker continues within 20 s", async () => {
   machine.rehearsal.use([waits("killed"), always(text("Done."))]);
   const first = await machine.upProcess("--as", "worker");

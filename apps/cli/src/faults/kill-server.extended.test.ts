@@ -23,7 +23,7 @@ test(`a server killed ${KILLS} times during turns loses no acknowledged message`
   await run.stop();
 });
 
-// `npm test` kills servers, workers and Postgres in `scripts/chaos.binary.test.ts`.
+// `npm test` kills servers, workers and Postgres in `scripts/chaos.extended.test.ts`.
 test.runIf(inject("soak"))("the same on Postgres", async () => {
   await using postgres = await startPostgres();
   const url = await postgres.createDatabase();

@@ -11,7 +11,7 @@ import {
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findAgent } from "@tandem/tandem/engine";
-import { findSession } from "../../sessions/find-session.ts";
+import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
@@ -22,62 +22,62 @@ export function register(command: Command, { examples, json, runner }: Registrat
   const sub = subcommandsOf(command);
   const limits = (self: Command) =>
     self
-      .option("--usd <dollars>", "at most so much money, at list price, such as 2.50")
-      .option("--tokens <number>", "at most so many tokens, read and written, cached ones included")
-      .option("--seconds <number>", "at most so much time at work; waiting for people does not count")
-      .option("--turns <number>", "at most so many turns")
-      .option("--requests <number>", "at most so many answers of the model")
+      .option("--usd <dollars>", "spending limit in dollars at list price, such as 2.50")
+      .option("--tokens <number>", "token limit: input, output and cached tokens")
+      .option("--seconds <number>", "limit of active time in seconds, without waiting for people")
+      .option("--turns <number>", "maximum number of turns")
+      .option("--requests <number>", "maximum number of model requests")
       .addOption(json());
 
   examples(
-    sub("show", "Show what was spent, what is reserved, what is left, and who pays.", true)
+    sub("list", "Show spending, reservations and limits.")
       .argument(
         "[session]",
-        "of one session, by its id; `last` is the newest (default: of the day, project and agents)",
+        "only this session, by id; `last` is the newest (default: the day, the project and its agents)",
       )
       .addOption(json())
       .action((session: string | undefined, _options: object, self: Command) =>
         runner(self, (invocation) => show(invocation, session)),
       ),
-    "tandem budget",
-    "tandem budget show last",
-    "tandem budget --json | jq '.budgets[] | select(.unit == \"usd\")'",
+    "tandem budgets list",
+    "tandem budgets list last",
+    "tandem budgets list --json | jq '.budgets[] | select(.unit == \"usd\")'",
   );
   examples(
     limits(
-      sub("set", "Limit what all sessions of a day, the project or an agent may take together.")
-        .addArgument(command.createArgument("<scope>", "what is limited").choices(["day", "project", "agent"]))
-        .argument("[of]", "which: an agent's id or name, a day (default: each agent, this project, every day)"),
+      sub("set", "Limit all sessions of a day, the project or an agent together.")
+        .addArgument(command.createArgument("<scope>", "scope of the limit").choices(["day", "project", "agent"]))
+        .argument("[of]", "agent id or name, or a day (default: each agent, this project, every day)"),
     )
-      .addOption(new Option("--none", "no limit, whatever the config says"))
+      .addOption(new Option("--none", "remove the limit, also that of the config"))
       .action((scope: "day" | "project" | "agent", of: string | undefined, flags: LimitFlags, self: Command) =>
         runner(self, (invocation) => set(invocation, scope, of, flags)),
       ),
-    "tandem budget set day --usd 20",
-    "tandem budget set agent reviewer --usd 5 --requests 500",
-    "tandem budget set day --none",
+    "tandem budgets set day --usd 20",
+    "tandem budgets set agent reviewer --usd 5 --requests 500",
+    "tandem budgets set day --none",
   );
   examples(
     limits(
-      sub("raise", "Give a session other limits of its own: what waited because of them goes on.").argument(
-        "<session>",
-        "its id; `last` is the newest",
+      sub("raise", "Set the limits of one session. Messages that waited for them continue.").argument(
+        "[session]",
+        SESSION_ARGUMENT,
       ),
-    ).action((session: string, flags: LimitFlags, self: Command) =>
+    ).action((session: string | undefined, flags: LimitFlags, self: Command) =>
       runner(self, (invocation) => raise(invocation, session, flags)),
     ),
-    "tandem budget raise last --usd 5",
+    "tandem budgets raise --usd 5",
   );
 }
 
-const COMMAND = "tandem budget";
+const COMMAND = "tandem budgets";
 const BAR = 20;
 
 export type LimitFlags = Partial<Record<BudgetUnit, string>> & { none?: boolean };
 
 export async function show(invocation: Invocation, id: string | undefined): Promise<void> {
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
-  const session = id === undefined ? undefined : await findSession(client, id);
+  const session = id === undefined ? undefined : await findSession(client, id, invocation);
   await print(invocation, client, session ? await client.budgets.session(session.id) : await client.budgets.list());
 }
 
@@ -96,11 +96,11 @@ export async function set(
 }
 
 /** Sets session limits, which override the config. Raises the session's own lower limits and `budget` as well. */
-export async function raise(invocation: Invocation, id: string, flags: LimitFlags): Promise<void> {
+export async function raise(invocation: Invocation, id: string | undefined, flags: LimitFlags): Promise<void> {
   const limits = readLimits(flags);
   if (Object.keys(limits).length === 0) throw nothingGiven("--usd 5");
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
-  const session = await findSession(client, id);
+  const session = await findSession(client, id, invocation);
   const known = JSON.parse(session.metadata[SESSION_METADATA.limits] ?? "{}") as { session?: Limits };
   const own = { ...known, session: { ...known.session, ...limits } };
   await client.budgets.set("session", session.id, limits, localActor());
@@ -124,7 +124,7 @@ export function readLimits(flags: LimitFlags, flagOf = (unit: string) => `--${un
 }
 
 const nothingGiven = (example: string): TandemError =>
-  new TandemError("usage", "No limit is given.", {
+  new TandemError("usage", "No limit was given.", {
     fix: `Give at least one of ${BUDGET_UNITS.map((unit) => `--${unit}`).join(", ")}, or ${example}.`,
   });
 
@@ -138,7 +138,7 @@ async function print(invocation: Invocation, client: SessionsClient, gauges: rea
   const style = styleFor(stdout);
   const { dim, warn } = style;
   const lines: string[] = [];
-  if (halt) lines.push(warn(`Everything is stopped, by ${printable(halt.by)}: tandem resume`), "");
+  if (halt) lines.push(warn(`Everything was stopped by ${printable(halt.by)}. Undo: tandem stop --undo`), "");
   for (const group of Map.groupBy(gauges, ({ scope, of }) => `${scope} ${of}`).values()) {
     const { scope, of } = group[0]!;
     const called = scope === "agent" ? await nameOf(client, of) : "";
@@ -149,8 +149,8 @@ async function print(invocation: Invocation, client: SessionsClient, gauges: rea
     );
   }
   const payer = gauges.find((gauge) => gauge.payer !== null)?.payer;
-  if (payer) lines.push("", dim(`${printable(payer)} pays; money is at list price`));
-  if (gauges.length === 0) lines.push(dim("Nothing was spent today, and nothing is limited."));
+  if (payer) lines.push("", dim(`Billed to ${printable(payer)}, at list price`));
+  if (gauges.length === 0) lines.push(dim("No spending today, and no limits."));
   await write(stdout, `${lines.join("\n")}\n`);
 }
 

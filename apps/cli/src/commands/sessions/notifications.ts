@@ -1,0 +1,68 @@
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { ago } from "../../human-units.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import { subcommandsOf, type Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = subcommandsOf(command);
+  examples(
+    sub("list", "List the webhooks and the desktop, with their last delivery.")
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
+    "tandem notifications list",
+  );
+  examples(
+    sub("test", "Send a test notification to every webhook and to the desktop.")
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (invocation) => test(invocation))),
+    "tandem notifications test",
+  );
+}
+
+const open = async (invocation: Invocation): Promise<SessionsClient> =>
+  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem notifications" });
+
+async function list(invocation: Invocation): Promise<void> {
+  await using client = await open(invocation);
+  const targets = await client.notifications.list();
+  const { stdout, json } = invocation;
+  if (json) return write(stdout, `${JSON.stringify({ targets }, null, 2)}\n`);
+  const { bold, dim, bad } = styleFor(stdout);
+  if (targets.length === 0) {
+    return write(
+      stdout,
+      `${dim("No notifications are configured. Add webhooks or desktop under notify in tandem.yaml.")}\n`,
+    );
+  }
+  const rows = targets.map(({ target, on, last }) => [
+    bold(printable(target)),
+    dim(on.join(", ")),
+    last === null
+      ? dim("not sent yet")
+      : last.delivered
+        ? dim(`delivered ${ago(last.at)}`)
+        : bad(`failed ${ago(last.at)}: ${printable(last.detail ?? "")}`),
+  ]);
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+/** Sends a test to all notification targets. Fails if one delivery fails. */
+async function test(invocation: Invocation): Promise<number> {
+  await using client = await open(invocation);
+  const deliveries = await client.notifications.test();
+  const { stdout, json } = invocation;
+  const { good, bad, dim } = styleFor(stdout);
+  const lines = json
+    ? [JSON.stringify({ deliveries }, null, 2)]
+    : deliveries.map(({ target, delivered, detail }) =>
+        delivered
+          ? `${good("✓")} ${printable(target)}`
+          : `${bad("✗")} ${printable(target)}  ${dim(printable(detail ?? ""))}`,
+      );
+  await write(stdout, `${lines.join("\n")}\n`);
+  return deliveries.every(({ delivered }) => delivered) ? 0 : 1;
+}
