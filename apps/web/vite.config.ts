@@ -9,6 +9,7 @@ export default defineConfig({
   plugins: [react(), tailwindcss(), firstNeeds()],
   build: {
     target: "es2024",
+    license: { fileName: "third-party-notices.md" },
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 700,

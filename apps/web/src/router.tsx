@@ -6,7 +6,7 @@ import { ErrorPage } from "./shell/error-page.tsx";
 import { NotFound } from "./ui/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+const root = createRootRoute({ component: Shell, notFoundComponent: () => NotFound({}) });
 
 const home = createRoute({
   getParentRoute: () => root,

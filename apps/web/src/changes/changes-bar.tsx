@@ -35,13 +35,13 @@ export function ChangesBar({
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 border-b border-line px-3 py-1.5">
       <Select
-        aria-label="Which changes"
+        aria-label="Turn to show"
         className="max-w-[60vw] lg:hidden"
         isBare
         value={turn === undefined ? "" : String(turn)}
         onChange={(value) => onTurn(value === "" ? undefined : Number(value))}
         options={[
-          { value: "", label: "The whole session" },
+          { value: "", label: "Whole session" },
           ...turns.map((one) => ({ value: String(one.turn), label: turnLabel(one) })),
         ]}
       />
@@ -61,11 +61,11 @@ export function ChangesBar({
             onClick={() => onLayout(isSplit ? "unified" : "split")}
           >
             {isSplit ? <Rows2 aria-hidden className="size-4" /> : <Columns2 aria-hidden className="size-4" />}
-            {isSplit ? "One under the other" : "Side by side"} <Kbd keys="u" />
+            {isSplit ? "Unified" : "Side by side"} <Kbd keys="u" />
           </Button>
         )}
-        <Button size="small" look="quiet" aria-label="Compare with another session" onClick={onCompare}>
-          <GitCompare aria-hidden className="size-4" /> <span className="max-sm:hidden">Compare …</span>{" "}
+        <Button size="small" look="quiet" title="Compare with another session" onClick={onCompare}>
+          <GitCompare aria-hidden className="size-4" /> <span className="max-sm:sr-only">Compare …</span>{" "}
           <Kbd keys="c" />
         </Button>
         <Button size="small" disabled={turns.length === 0} onClick={onFork}>

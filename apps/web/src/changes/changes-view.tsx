@@ -57,11 +57,11 @@ export default function ChangesView({ session }: { session: string }) {
   };
   const compare = (): void => void navigate({ to: "/compare", search: { a: session } });
   useShortcuts("Changes", {
-    j: ["The next file", () => step(1)],
-    k: ["The file before", () => step(-1)],
-    "]": ["The next turn", () => stepTurn(1)],
-    "[": ["The turn before", () => stepTurn(-1)],
-    u: ["Side by side, or one under the other", () => setLayout(layout === "split" ? "unified" : "split")],
+    j: ["Next file", () => step(1)],
+    k: ["Previous file", () => step(-1)],
+    "]": ["Next turn", () => stepTurn(1)],
+    "[": ["Previous turn", () => stepTurn(-1)],
+    u: ["Switch between side by side and unified", () => setLayout(layout === "split" ? "unified" : "split")],
     r: ["Rewind", () => setDialog("rewind")],
     f: ["Fork", () => setDialog("fork")],
     c: ["Compare with another session", compare],
@@ -84,7 +84,7 @@ export default function ChangesView({ session }: { session: string }) {
       <WorktreePanel session={session} />
       <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] lg:grid-cols-[17rem_minmax(0,1fr)]">
         <aside
-          aria-label="Which changes"
+          aria-label="Turns and files"
           className="hidden min-h-0 space-y-4 overflow-y-auto border-r border-line p-2 lg:block"
         >
           <nav aria-label="Turns">
@@ -102,8 +102,8 @@ export default function ChangesView({ session }: { session: string }) {
           <UndoRewind session={session} turns={turns} />
           <Problem error={problem} onRetry={() => void diff.refetch()} />
           {diff.data && files.length === 0 && (
-            <Empty title="No files have changed">
-              {turn === undefined ? "What the agent does to files shows here, by turn." : "Not in this turn."}
+            <Empty title="No files changed">
+              {turn === undefined ? "File changes are listed here, by turn." : "This turn changed no files."}
             </Empty>
           )}
           {files.map((file) => (
@@ -115,14 +115,10 @@ export default function ChangesView({ session }: { session: string }) {
             />
           ))}
           {diff.data?.truncated === true && (
-            <p className="text-sm text-ink-soft">
-              There is more than is shown here: choose a turn to see less at once.
-            </p>
+            <p className="text-sm text-ink-soft">The diff is truncated. Choose a single turn to see the rest.</p>
           )}
           {diff.data && diff.data.skipped.length > 0 && (
-            <p className="text-sm text-ink-faint">
-              Left out because of their size, so that nobody knows how they differ: {diff.data.skipped.join(", ")}
-            </p>
+            <p className="text-sm text-ink-faint">Not compared because of their size: {diff.data.skipped.join(", ")}</p>
           )}
         </div>
       </div>

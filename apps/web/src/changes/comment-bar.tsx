@@ -34,7 +34,7 @@ export function CommentBar({
   return (
     <CommentSummary count={comments.length} prompt={prompt} className="border-t border-line bg-surface px-4 py-2">
       <Button look="primary" className="ml-auto" disabled={send.isPending} onClick={() => send.mutate()}>
-        <Send aria-hidden className="size-4" /> Send to the agent
+        <Send aria-hidden className="size-4" /> Send to agent
       </Button>
       <Problem error={send.error} className="basis-full" />
     </CommentSummary>

@@ -7,8 +7,8 @@ const LETTERS = {
   added: ["A", "text-good", "added"],
   modified: ["M", "text-ink-faint", "changed"],
   deleted: ["D", "text-bad", "deleted"],
-  renamed: ["R", "text-accent", "moved"],
-  type_changed: ["T", "text-ink-faint", "of another type"],
+  renamed: ["R", "text-accent", "renamed"],
+  type_changed: ["T", "text-ink-faint", "type changed"],
 } as const;
 
 export function StatusLetter({ status }: { status: FileChange["status"] }) {

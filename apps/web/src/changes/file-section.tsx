@@ -58,10 +58,10 @@ export function FileSection({
 
 function FileBody({ file, layout, commenting }: Parameters<typeof FileSection>[0]) {
   const [drafts, setDrafts] = useState<readonly DiffLine[]>([]);
-  if (file.binary) return <p className="px-3 py-2 text-sm text-ink-soft">A binary file: there are no lines to show.</p>;
+  if (file.binary) return <p className="px-3 py-2 text-sm text-ink-soft">Binary file: no lines to show.</p>;
   if (file.patch === undefined)
-    return <p className="px-3 py-2 text-sm text-ink-soft">This change is too large to be shown here.</p>;
-  const label = `Changes of ${file.path}`;
+    return <p className="px-3 py-2 text-sm text-ink-soft">This change is too large to show.</p>;
+  const label = `Changes to ${file.path}`;
   if (!commenting) return <PatchDiff patch={file.patch} layout={layout} label={label} />;
 
   const own = commenting.comments.filter(({ path }) => path === file.path);
@@ -93,7 +93,7 @@ function FileBody({ file, layout, commenting }: Parameters<typeof FileSection>[0
     <PatchDiff
       patch={file.patch}
       layout={layout}
-      label={`${label}. Up and down go from line to line, Enter comments on one.`}
+      label={`${label}. Arrow keys move between lines. Enter adds a comment.`}
       notes={notes}
       onPick={(line) => setDrafts([...drafts.filter(({ key }) => key !== line.key), line])}
     />

@@ -21,7 +21,7 @@ export function TurnList({
           onClick={() => onSelect(undefined)}
           className={item}
         >
-          The whole session
+          Whole session
         </button>
       </li>
       {turns.map((turn) => (
@@ -35,7 +35,7 @@ export function TurnList({
           >
             <span className="w-5 shrink-0 text-right text-xs text-ink-faint tabular-nums">{turn.turn}</span>
             <span className={`truncate ${turn.rewound ? "text-ink-faint line-through" : ""}`}>
-              {turn.text.trim() === "" ? "Without words" : turn.text}
+              {turn.text.trim() === "" ? "No text" : turn.text}
             </span>
             {turn.rewound && <span className="sr-only">, rewound</span>}
             {turn.files_changed !== null && turn.files_changed > 0 && (

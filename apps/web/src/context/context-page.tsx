@@ -12,10 +12,12 @@ import { SECTION_WORDS, SectionBar } from "./section-bar.tsx";
 import { TablesView } from "./tables/tables-view.tsx";
 import { WikiView } from "./wiki/wiki-view.tsx";
 
+const SchemaView = lazy(() => import("./schema/schema-view.tsx"));
 const GraphView = lazy(() => import("./graph/graph-view.tsx"));
 const ProposalsView = lazy(() => import("./proposals/proposals-view.tsx"));
 const MemoryView = lazy(() => import("./memory/memory-view.tsx"));
 const JobsView = lazy(() => import("./jobs/jobs-view.tsx"));
+const SqlView = lazy(() => import("./sql/sql-view.tsx"));
 const SourcesView = lazy(() => import("./sources/sources-view.tsx"));
 
 /** Search, wiki, tables, memory and proposals, each with its sources. */
@@ -36,11 +38,11 @@ export function ContextPage() {
   return (
     <div className="flex h-full min-h-0 flex-col">
       <SectionBar section={place.section} overview={overview.data} />
-      {isAbsent ? (
+      {isAbsent && _splat !== "sources/new" ? (
         <EmptyContext />
       ) : (
         <>
-          <Problem error={overview.error} onRetry={() => void overview.refetch()} className="m-4" />
+          <Problem error={isAbsent ? null : overview.error} onRetry={() => void overview.refetch()} className="m-4" />
           {/* The key remounts the view, so that scroll position and state do not leak into the next page. */}
           <div className="min-h-0 flex-1">
             <Suspense fallback={null}>
@@ -62,7 +64,9 @@ function View({ view, rest }: { view: string; rest: string }) {
     case "tables":
       return <TablesView table={rest} />;
     case "graph":
-      return <GraphView table={rest} />;
+      return rest === "" ? <SchemaView /> : <GraphView table={rest} />;
+    case "sql":
+      return <SqlView />;
     case "proposals":
       return <ProposalsView proposal={rest} />;
     case "memory":
@@ -70,7 +74,7 @@ function View({ view, rest }: { view: string; rest: string }) {
     case "jobs":
       return <JobsView job={rest} />;
     case "sources":
-      return <SourcesView />;
+      return <SourcesView source={rest} />;
     default:
       return <SearchView />;
   }

@@ -19,7 +19,7 @@ export function pathOfKey(key: string): string | undefined {
   }
 }
 
-export const SECTIONS = ["search", "wiki", "tables", "proposals", "memory", "jobs", "sources"] as const;
+export const SECTIONS = ["search", "wiki", "tables", "sql", "proposals", "memory", "jobs", "sources"] as const;
 export type Section = (typeof SECTIONS)[number];
 
 /** Parses the path into section and view. Passages belong to the wiki, the graph to the tables. */

@@ -1,36 +1,28 @@
+import { Plus } from "lucide-react";
+import { buttonClass } from "../ui/button.tsx";
+import { ContextLink } from "./context-link.tsx";
 import { ShellCommand } from "./shell-command.tsx";
 
-/** Setup steps for a project without databases and documents. */
+/** The first step for a project without databases and documents. */
 export function EmptyContext() {
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
       <div className="mx-auto max-w-lg px-4 py-12">
         <h2 className="text-base font-semibold">This project has no context yet</h2>
         <p className="mt-1 text-ink-soft">
-          Name a database, or documents in <code className="font-mono text-xs">tandem.yaml</code>. What agents make of
-          them is proposed to you, and what you accept is found by every agent.
+          Add a database or a folder of documents. Agents then propose descriptions and wiki pages, and every agent can
+          search the ones you accept.
         </p>
-        <ol className="mt-5 space-y-3">
-          <Step words="Name a database: SQLite, DuckDB, Postgres, MySQL or MariaDB.">
-            tandem connections add shop shop.sqlite
-          </Step>
-          <Step words="Start the server again, and have it read.">tandem scan</Step>
-          <Step words="With documents named under ingest.sources, read those too.">tandem ingest</Step>
-        </ol>
+        <ContextLink path="sources/new" className={`mt-4 ${buttonClass("primary")}`}>
+          <Plus aria-hidden className="size-4" /> Add a database or folder
+        </ContextLink>
+        <p className="mt-6 mb-1 text-sm text-ink-soft">Or in a terminal:</p>
+        <ShellCommand>tandem connections add shop shop.sqlite</ShellCommand>
         <p className="mt-5 text-sm text-ink-faint">
-          To see one first: <code className="font-mono text-xs">tandem demo context</code> makes a small shop that does
-          not exist.
+          To try it with sample data: <code className="font-mono text-xs">tandem demo context</code> creates a small
+          sample shop.
         </p>
       </div>
     </div>
-  );
-}
-
-function Step({ words, children }: { words: string; children: string }) {
-  return (
-    <li>
-      <p className="mb-1 text-sm text-ink-soft">{words}</p>
-      <ShellCommand>{children}</ShellCommand>
-    </li>
   );
 }

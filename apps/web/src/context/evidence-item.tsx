@@ -49,19 +49,19 @@ function words(item: Evidence): ReactNode {
     case "event":
       return (
         <Link to="/sessions/$session" params={{ session: item.session }} search={{ part: item.event }} className={link}>
-          Said in a session
+          From a session
         </Link>
       );
     case "person":
       return (
         <>
-          {item.name}, in their own words, <time dateTime={item.at}>{formatDateTime(item.at)}</time>
+          Added by {item.name}, <time dateTime={item.at}>{formatDateTime(item.at)}</time>
         </>
       );
     case "agent":
       return (
         <>
-          {item.name}: an agent's word, <time dateTime={item.at}>{formatDateTime(item.at)}</time>
+          Added by the agent {item.name}, <time dateTime={item.at}>{formatDateTime(item.at)}</time>
         </>
       );
     case "model":

@@ -29,7 +29,7 @@ export function Panes({
     next?.focus();
     next?.scrollIntoView({ block: "nearest" });
   };
-  useShortcuts(label, { j: ["Next in the list", () => step(1)], k: ["The one before", () => step(-1)] });
+  useShortcuts(label, { j: ["Next item", () => step(1)], k: ["Previous item", () => step(-1)] });
   const hasDetail = detail !== undefined && detail !== null;
   return (
     <div className={`grid h-full min-h-0 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)] ${width}`}>
@@ -54,7 +54,7 @@ export function Panes({
         ) : (
           <p className="grid h-full place-items-center p-6 text-ink-faint">
             <span>
-              Choose one from the list, or go through it with <Kbd keys="j" /> and <Kbd keys="k" />.
+              Select an item, or move with <Kbd keys="j" /> and <Kbd keys="k" />.
             </span>
           </p>
         )}

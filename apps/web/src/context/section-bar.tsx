@@ -10,6 +10,7 @@ export const SECTION_WORDS: Readonly<Record<Section, string>> = {
   search: "Search",
   wiki: "Wiki",
   tables: "Tables",
+  sql: "SQL",
   proposals: "Proposals",
   memory: "Memory",
   jobs: "Jobs",

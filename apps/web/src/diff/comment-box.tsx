@@ -28,10 +28,10 @@ export function CommentBox({
       <div className="flex max-w-2xl items-start gap-2 rounded-md border border-accent/40 bg-surface px-2.5 py-1.5 text-sm">
         <MessageSquare aria-hidden className="mt-0.5 size-4 shrink-0 text-accent" />
         <p className="min-w-0 flex-1 whitespace-pre-wrap wrap-anywhere">{comment.words}</p>
-        <Button look="quiet" size="icon" aria-label="Change the comment" onClick={() => setWriting(true)}>
+        <Button look="quiet" size="icon" aria-label="Edit comment" onClick={() => setWriting(true)}>
           <Pencil aria-hidden className="size-3.5" />
         </Button>
-        <Button look="quiet" size="icon" aria-label="Remove the comment" onClick={onDrop}>
+        <Button look="quiet" size="icon" aria-label="Delete comment" onClick={onDrop}>
           <Trash2 aria-hidden className="size-3.5" />
         </Button>
       </div>
@@ -44,7 +44,7 @@ export function CommentBox({
         autoFocus
         rows={Math.min(8, Math.max(2, words.split("\n").length))}
         value={words}
-        placeholder="What should be different here?"
+        placeholder="What should change here?"
         onChange={(event) => setWords(event.target.value)}
         onKeyDown={(event) => {
           if (event.nativeEvent.isComposing) return;
@@ -59,7 +59,7 @@ export function CommentBox({
       />
       <div className="mt-1 flex gap-2">
         <Button look="primary" size="small" onClick={save}>
-          {isNew ? "Add the comment" : "Save"}
+          {isNew ? "Add comment" : "Save"}
         </Button>
         <Button look="quiet" size="small" onClick={() => (isNew ? onDrop() : setWriting(false))}>
           Cancel

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "../ui/button.tsx";
 
-/** The number of comments, the message they become, and the actions for it. */
+/** The number of comments, message they become, and the actions for it. */
 export function CommentSummary({
   count,
   prompt,
@@ -26,7 +26,7 @@ export function CommentSummary({
           {count} {count === 1 ? "comment" : "comments"}
         </span>
         <Button look="quiet" size="small" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-          {isShown ? "Hide" : "Show"} the message
+          {isShown ? "Hide" : "Show"} message
         </Button>
         {children}
       </div>

@@ -54,7 +54,7 @@ export default function DiffView({ patch, layout = "unified", label, notes, onPi
   const [cursor, setCursor] = useState<string>();
   const table = useRef<HTMLDivElement>(null);
 
-  if (all.length === 0) return <p className="px-3 py-2 text-sm text-ink-faint">No lines have changed.</p>;
+  if (all.length === 0) return <p className="px-3 py-2 text-sm text-ink-faint">No lines changed.</p>;
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== event.currentTarget || event.metaKey || event.ctrlKey || event.altKey) return;

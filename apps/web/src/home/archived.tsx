@@ -31,7 +31,7 @@ export function Archived({ search }: { search: HomeSearch }) {
         Archived
       </h2>
       <Problem error={list.error} onRetry={() => void list.refetch()} />
-      {list.isSuccess && shown.length === 0 && <Empty title="No archived session here" />}
+      {list.isSuccess && shown.length === 0 && <Empty title="No archived sessions" />}
       {shown.length > 0 && (
         <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
           {shown.map((session) => (
@@ -41,7 +41,7 @@ export function Archived({ search }: { search: HomeSearch }) {
       )}
       {list.hasNextPage && (
         <Button className="mt-2" disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
-          Look further back
+          Load more
         </Button>
       )}
     </section>

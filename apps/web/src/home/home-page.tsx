@@ -17,6 +17,7 @@ import { matchesFilter, type Group, groupByState } from "./session-filter.ts";
 import { pinnedSessions, togglePin } from "../state/pinned-sessions.ts";
 import { isUnread, seen } from "../state/last-seen.ts";
 import { SessionCard, SessionRow } from "./session-card.tsx";
+import { FirstScreen } from "./start/first-screen.tsx";
 import { Spend } from "./spend.tsx";
 
 const READING = ["w-24", "h-9", "h-9", "h-9", "h-9"];
@@ -56,9 +57,9 @@ export function HomePage() {
         <div className="mx-auto grid max-w-7xl items-start gap-4 xl:grid-cols-[minmax(0,1fr)_17rem]">
           <div className="min-w-0 space-y-5">
             {!isKnown && <Skeleton rows={READING} />}
-            {isKnown && present.length === 0 && <Nothing />}
+            {isKnown && present.length === 0 && <FirstScreen />}
             {present.length > 0 && groups.length === 0 && (
-              <Empty title="No session is like that">Clear the search, or a filter.</Empty>
+              <Empty title="No matching sessions">Clear the search or a filter.</Empty>
             )}
             {groups.map((group) => (
               <Section key={group.state} group={group} pinned={pinned} />
@@ -77,7 +78,7 @@ export function HomePage() {
               )
             )}
           </div>
-          <aside aria-label="Money" className="xl:sticky xl:top-0">
+          <aside aria-label="Cost" className="xl:sticky xl:top-0">
             <Spend />
           </aside>
         </div>
@@ -134,32 +135,12 @@ function useBoardKeys(search: () => void): void {
     const session = id === undefined ? undefined : feed.sessions.current.get(id);
     if (session) act(session);
   };
-  useShortcuts("The list of sessions", {
+  useShortcuts("Session list", {
     "/": ["Search sessions", search],
     j: ["Next session", () => move(1)],
-    k: ["Session before", () => move(-1)],
-    r: ["Rename the session", withFocused((session) => sessionAction.set({ kind: "rename", session }))],
-    p: ["Pin or unpin the session", withFocused(({ id }) => togglePin(id))],
-    e: ["Archive the session", withFocused((session) => sessionAction.set({ kind: "archive", session }))],
+    k: ["Previous session", () => move(-1)],
+    r: ["Rename session", withFocused((session) => sessionAction.set({ kind: "rename", session }))],
+    p: ["Pin or unpin session", withFocused(({ id }) => togglePin(id))],
+    e: ["Archive session", withFocused((session) => sessionAction.set({ kind: "archive", session }))],
   });
-}
-
-function Nothing() {
-  return (
-    <div className="rounded-lg border border-dashed border-line-strong px-6 py-14 text-center">
-      <p className="font-semibold">No sessions yet</p>
-      <p className="mx-auto mt-1 max-w-sm text-ink-soft">
-        A session is one conversation of an agent in a folder of yours. Say what is to be done, and watch it work.
-      </p>
-      <Button
-        look="primary"
-        keys="n"
-        icon={<Plus aria-hidden className="size-4" />}
-        className="mt-4"
-        onClick={openNewSession}
-      >
-        Start the first one
-      </Button>
-    </div>
-  );
 }

@@ -1,4 +1,3 @@
-import { QUESTION_TOOL } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
 import { Folder, Pin } from "lucide-react";
 import type { FeedSession } from "../live/session-feed.ts";
@@ -6,6 +5,8 @@ import { ago, formatDateTime, listCost } from "../text/format.ts";
 import { Countdown } from "../ui/countdown.tsx";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 import { folderName } from "../text/path-labels.ts";
+import { OutcomeFacts, OutcomeLine } from "./outcome.tsx";
+import { pendingLabel } from "./pending-label.ts";
 import { SessionRowMenu } from "./session-row-menu.tsx";
 
 interface SessionCardProps {
@@ -14,17 +15,11 @@ interface SessionCardProps {
   isPinned: boolean;
 }
 
-function pendingLabel({ type, name }: FeedSession["waiting_for"][number]): string {
-  if (name === QUESTION_TOOL) return "has a question for you";
-  if (name === "ExitPlanMode") return "has a plan for you to agree to";
-  return type === "tool_confirmation" ? `asks to use ${name}` : `wants the result of ${name}`;
-}
-
 /** Why the session does not continue by itself. */
 const CUT_SHORT: Readonly<Record<NonNullable<FeedSession["cut_short"]>, string>> = {
-  retries_exhausted: "could not go on",
-  budget_reached: "has reached its budget",
-  refusal: "was declined by the model",
+  retries_exhausted: "stopped after repeated errors",
+  budget_reached: "stopped at its budget",
+  refusal: "stopped: the model declined",
 };
 
 /** A session in progress, with its pending approvals. The link covers the card; the menu is above it. */
@@ -52,9 +47,10 @@ export function SessionCard({ session, isUnread, isPinned }: SessionCardProps) {
       {state === "stuck" && session.cut_short && (
         <p className="mt-1 truncate text-sm font-medium text-bad">{CUT_SHORT[session.cut_short]}</p>
       )}
+      <OutcomeLine session={session} lines={2} />
       {session.parked && (
         <p className="mt-1 text-sm text-ink-soft">
-          goes on in <Countdown to={session.parked.resets_at} />
+          continues in <Countdown to={session.parked.resets_at} />
         </p>
       )}
       <Facts session={session} />
@@ -68,7 +64,7 @@ export function SessionRow({ session, isUnread, isPinned }: SessionCardProps) {
   return (
     <li
       data-session={session.id}
-      className="relative flex items-center gap-x-2 px-3 py-1.5 hover:bg-raised/60 max-md:flex-wrap max-md:py-2"
+      className="relative flex flex-wrap items-center gap-x-2 px-3 py-1.5 hover:bg-raised/60 max-md:py-2"
     >
       <StateDot state={stateOf(session)} />
       <SessionLink session={session} isUnread={isUnread} />
@@ -92,6 +88,16 @@ export function SessionRow({ session, isUnread, isPinned }: SessionCardProps) {
       <span className="relative -my-1 -mr-1.5 max-md:ml-auto">
         <SessionRowMenu session={session} isArchived={archived} />
       </span>
+      {session.outcome && (
+        <div className="flex min-w-0 basis-full items-baseline gap-x-3 pl-4 max-md:flex-col">
+          <div className="min-w-0 md:flex-1">
+            <OutcomeLine session={session} />
+          </div>
+          <div className="flex min-w-0 shrink-0 items-baseline gap-x-3 text-xs text-ink-faint max-md:hidden">
+            <OutcomeFacts session={session} />
+          </div>
+        </div>
+      )}
       <div className="basis-full pl-4 md:hidden">
         <Facts session={session} />
       </div>
@@ -128,6 +134,7 @@ function Facts({ session }: Pick<SessionCardProps, "session">) {
   return (
     <div className="mt-0.5 flex items-baseline gap-x-3 text-xs text-ink-faint">
       <span className="truncate">{session.agent.name}</span>
+      <OutcomeFacts session={session} />
       {session.folder !== "" && (
         <span className="flex min-w-0 items-baseline gap-1" title={session.folder}>
           <Folder aria-hidden className="size-3 shrink-0 translate-y-0.5" />

@@ -1,4 +1,4 @@
-import { Archive, Copy, Ellipsis, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
+import { Archive, Copy, Ellipsis, GitFork, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
 import { useLive } from "../live/live-value.ts";
 import { sessionAction } from "../state/open-dialogs.ts";
 import { boundKey, shownKey } from "../ui/keyboard/shortcuts.ts";
@@ -16,10 +16,10 @@ export function SessionRowMenu({
 }) {
   const isPinned = useLive(pinnedSessions).includes(session.id);
   const icon = "size-4 text-ink-faint";
-  const ask = (kind: "rename" | "archive" | "delete") => () => sessionAction.set({ kind, session });
+  const ask = (kind: "rename" | "archive" | "delete" | "fork") => () => sessionAction.set({ kind, session });
   return (
     <Menu
-      label="The session"
+      label="Session"
       items={[
         ...(isArchived
           ? []
@@ -38,14 +38,19 @@ export function SessionRowMenu({
               },
             ]),
         {
-          label: "Copy its id",
+          label: "Fork …",
+          icon: <GitFork aria-hidden className={icon} />,
+          act: ask("fork"),
+        },
+        {
+          label: "Copy id",
           icon: <Copy aria-hidden className={icon} />,
           act: () => void navigator.clipboard.writeText(session.id),
         },
         "line" as const,
         isArchived
           ? {
-              label: "Delete for good …",
+              label: "Delete permanently …",
               icon: <Trash2 aria-hidden className="size-4" />,
               isBad: true,
               act: ask("delete"),
@@ -58,7 +63,7 @@ export function SessionRowMenu({
             },
       ]}
     >
-      <Button look="quiet" size="icon" aria-label={`More about ${session.title ?? "this session"}`}>
+      <Button look="quiet" size="icon" aria-label={`Actions for ${session.title ?? "this session"}`}>
         <Ellipsis aria-hidden className="size-4" />
       </Button>
     </Menu>

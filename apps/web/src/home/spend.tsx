@@ -36,7 +36,7 @@ export function Spend() {
       <h2 id="spend" className="text-sm font-medium text-ink-soft">
         Spent <span className="font-normal text-ink-faint">at list prices</span>
       </h2>
-      {gauges.some(isDemo) && <p className="mt-0.5 text-xs text-ink-faint">A demo: nobody pays for it.</p>}
+      {gauges.some(isDemo) && <p className="mt-0.5 text-xs text-ink-faint">Demo: nothing is billed.</p>}
       <Problem error={usage.error} onRetry={() => void usage.refetch()} className="mt-2" />
       {figures && (
         <>
@@ -47,7 +47,7 @@ export function Spend() {
           <Bars days={figures.days} />
           <Shares title="By agent, 30 days" shares={figures.byAgent.map(({ agent, usd }) => [nameOf(agent), usd])} />
           <Shares
-            title="By project, in all"
+            title="By project, total"
             shares={gauges
               .filter(({ scope }) => scope === "project")
               .map(({ of, spent }): [string, number] => [folderName(of), spent])}
@@ -75,7 +75,7 @@ function Figure({ label, usd, note }: { label: string; usd: number; note?: strin
 /** A bar chart without a chart library: thirty numbers, one bar per day. */
 function Bars({ days }: Pick<Figures, "days">) {
   const most = Math.max(...days.map(({ usd }) => usd));
-  const words = `Spent by day; the most was ${money(most)}.`;
+  const words = `Spent by day; peak ${money(most)}.`;
   return (
     <figure className="mt-3" aria-label={words}>
       <div className="flex h-14 items-end gap-px border-b border-line">

@@ -1,5 +1,5 @@
 import { Undo2 } from "lucide-react";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import { Problem } from "../ui/problem.tsx";
 import { AllowedBar } from "./answer/allowed-bar.tsx";
 import { AnswerBar } from "./answer/answer-bar.tsx";
@@ -7,7 +7,6 @@ import { useAnswer, useApproval } from "./approvals-api.ts";
 import { CallBody } from "./call-body.tsx";
 import { useHasKeys } from "./card-keys.tsx";
 import { CardFrame } from "./card-frame.tsx";
-import { ruleText } from "../text/rule-text.ts";
 import { undoHint } from "./summarize-call.ts";
 import { PlanBar } from "./answer/plan-bar.tsx";
 import { questionsOf } from "./question/question-answers.ts";
@@ -33,6 +32,10 @@ export function ApprovalCard({
   const isNext = useHasKeys(session, approvalId);
   const { data: approval, error, refetch } = useApproval(approvalId, session);
   const { mutate: answer, isPending: isBusy, error: refused, data: answered } = useAnswer(approvalId);
+  useEffect(() => {
+    // The button that sent the answer is gone.
+    if (answered && document.activeElement === document.body) card.current?.focus({ preventScroll: true });
+  }, [answered]);
   if (!approval) return error ? <Problem error={error} onRetry={() => void refetch()} className="my-2" /> : <Loading />;
 
   const bar = { approval, card, isBusy, onAnswer: answer, hasKeys: hasKeys ?? isNext };
@@ -52,22 +55,16 @@ export function ApprovalCard({
               <Undo2 aria-hidden className="size-3.5 shrink-0" /> {undo}
             </p>
           )}
-          {approval.suggestion && (
-            <p className="text-sm text-ink-faint">
-              “Always” would save{" "}
-              <code className="font-mono text-xs text-ink-soft">{ruleText(approval.suggestion)}</code>
-            </p>
-          )}
         </div>
       )}
       <Problem error={refused} />
-      {isAnswered && <p className="text-sm text-ink-soft">Answered; the session takes it up next.</p>}
+      {isAnswered && <p className="text-sm text-ink-soft">Answered. The agent continues.</p>}
       {isOpen && !isAnswered && (
         <>
           {approval.kind === "tool" && <AnswerBar {...bar} />}
           {approval.kind === "plan" && <PlanBar {...bar} />}
           {approval.kind === "question" && <QuestionForm {...bar} questions={questionsOf(approval.input)} />}
-          {isBusy && <p className="sr-only">Sending the answer</p>}
+          {isBusy && <p className="sr-only">Sending the answer …</p>}
         </>
       )}
       {isAllowed && answered === undefined && <AllowedBar approval={approval} isBusy={isBusy} onAnswer={answer} />}

@@ -12,11 +12,11 @@ export function ApprovalExpiry({ at }: { at: string | null }) {
   return (
     <time
       dateTime={at}
-      title={`Denied by itself at ${formatDateTime(at)}`}
+      title={`Denied automatically at ${formatDateTime(at)}`}
       className={`flex shrink-0 items-center gap-1 text-xs tabular-nums ${left < HURRY_MS ? "font-medium text-bad" : "text-ink-soft"}`}
     >
       <Hourglass aria-hidden className="size-3" />
-      <span className="sr-only">Denied by itself </span>
+      <span className="sr-only">Denied automatically </span>
       {left <= 0 ? "expired" : left < NEAR_MS ? clock(left) : ago(at)}
     </time>
   );

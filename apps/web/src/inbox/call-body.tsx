@@ -23,12 +23,12 @@ export function CallBody({ approval }: { approval: Approval }) {
       )}
       {diff && (
         <div className="overflow-hidden rounded-md border border-line">
-          <PatchDiff patch={diff} label={`Changes of ${diff.path}`} />
+          <PatchDiff patch={diff} label={`Changes to ${diff.path}`} />
         </div>
       )}
       {shown.length > 0 && <Fields fields={shown} />}
       {Object.keys(rest).length > 0 && <Code text={JSON.stringify(rest, null, 2)} language="json" isWhole />}
-      {Object.keys(input).length === 0 && <p className="text-sm text-ink-soft">{tool} is called without any input.</p>}
+      {Object.keys(input).length === 0 && <p className="text-sm text-ink-soft">{tool} is called without input.</p>}
     </div>
   );
 }
@@ -45,7 +45,7 @@ function PlanBody({ plan, input }: { plan: string; input: Approval["input"] }) {
       </div>
       {prompts.length > 0 && (
         <div className="text-sm">
-          <p className="text-ink-soft">It asks to be allowed along with it:</p>
+          <p className="text-ink-soft">The plan also requests these permissions:</p>
           <ul className="mt-1 list-disc pl-5">
             {prompts.map(({ tool, prompt }, index) => (
               <li key={index}>

@@ -5,6 +5,7 @@ import type { ReactNode, RefObject } from "react";
 import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { ApprovalExpiry } from "./approval-expiry.tsx";
 import { OutcomeLine } from "./outcome-line.tsx";
+import { useKeptFocus } from "./use-kept-focus.ts";
 
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
 
@@ -24,11 +25,13 @@ export function CardFrame({
 }) {
   const Icon = ICONS[approval.kind];
   const { resolved } = approval;
+  useKeptFocus(card);
   const words = summarizeCall(approval);
   return (
     <article
       ref={card}
       tabIndex={-1}
+      data-card
       aria-label={`${nameOfKind(approval)}: ${words}`}
       className={`my-2 scroll-my-16 rounded-lg border bg-surface outline-none ${resolved ? "border-line" : "border-wait-mark shadow-float"}`}
     >

@@ -37,9 +37,7 @@ export function DecidedList() {
   if (query.error && decided.length === 0) return <Problem error={query.error} onRetry={() => void query.refetch()} />;
   if (query.isSuccess && decided.length === 0)
     return (
-      <Empty title="Nothing has been decided yet">
-        What was allowed, denied or has expired is kept here, with who said so.
-      </Empty>
+      <Empty title="No decisions yet">Allowed, denied and expired requests are listed here, with who decided.</Empty>
     );
   return (
     <>
@@ -51,7 +49,7 @@ export function DecidedList() {
       {query.hasNextPage && (
         <div className="mt-3 text-center">
           <Button look="quiet" disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Earlier ones
+            Load more
           </Button>
         </div>
       )}

@@ -12,10 +12,10 @@ export function InboxPage() {
   const navigate = useNavigate();
   const show = (next: "waiting" | "decided"): void =>
     void navigate({ to: "/inbox", search: next === "waiting" ? {} : { view: next }, replace: true });
-  usePageTitle(view === "waiting" ? "Waiting" : "Decided");
-  useShortcuts("What waits for you", {
+  usePageTitle(view === "waiting" ? "Inbox" : "Decided");
+  useShortcuts("Inbox", {
     h: [
-      view === "waiting" ? "Who decided what" : "Back to what waits",
+      view === "waiting" ? "Show decided requests" : "Show requests that need you",
       () => show(view === "waiting" ? "decided" : "waiting"),
     ],
   });
@@ -23,15 +23,15 @@ export function InboxPage() {
     <div className="flex h-full flex-col">
       <header className="px-4 pt-2.5">
         <div className="flex items-center gap-3 pb-1">
-          <h1 className="text-base font-semibold">Waiting for you</h1>
+          <h1 className="text-base font-semibold">Inbox</h1>
           <span className="ml-auto">
             <NotifyButton />
           </span>
         </div>
         <Tabs
-          label="What waits and what was decided"
+          label="Inbox views"
           tabs={[
-            { name: "waiting", label: "Waiting" },
+            { name: "waiting", label: "Needs you" },
             { name: "decided", label: "Decided" },
           ]}
           value={view}

@@ -8,8 +8,8 @@ type Resolved = NonNullable<Approval["resolved"]>;
 const LOOKS = {
   allowed: { icon: Check, words: "Allowed", look: "text-good" },
   denied: { icon: X, words: "Denied", look: "text-bad" },
-  expired: { icon: Hourglass, words: "Expired, and so denied", look: "text-ink-soft" },
-  cancelled: { icon: Ban, words: "Cancelled: its turn ended first", look: "text-ink-soft" },
+  expired: { icon: Hourglass, words: "Expired (denied)", look: "text-ink-soft" },
+  cancelled: { icon: Ban, words: "Cancelled: the turn ended first", look: "text-ink-soft" },
 } as const;
 
 /** States of an allowed call that differ from having run. */
@@ -18,13 +18,13 @@ const STATES: Partial<Record<NonNullable<Approval["state"]>, string>> = {
   running: "running",
   failed: "failed",
   interrupted: "did not run",
-  unknown: "may have run: its process died",
+  unknown: "may have run (its process crashed)",
 };
 
 /** The name of browser sign-ins without a user name. */
 const PAGE = "page";
 
-const REACHES = { once: "", session: "for the session", always: "always" } as const;
+const REACHES = { once: "", session: "for this session", always: "always" } as const;
 
 /** The outcome of an approval, and who decided it. */
 export function OutcomeLine({
@@ -39,8 +39,8 @@ export function OutcomeLine({
   const isAnswer = kind === "question" && outcome === "allowed";
   const more = [
     ...(scope && REACHES[scope] !== "" ? [REACHES[scope]] : []),
-    ...(edited === true && !isAnswer ? ["with another input"] : []),
-    ...(mode === undefined ? [] : [`goes on: ${MODE_LABELS[mode].toLowerCase()}`]),
+    ...(edited === true && !isAnswer ? ["with edited input"] : []),
+    ...(mode === undefined ? [] : [`mode: ${MODE_LABELS[mode].toLowerCase()}`]),
     ...(outcome === "allowed" && state && STATES[state] ? [STATES[state]] : []),
   ];
   return (
@@ -50,7 +50,7 @@ export function OutcomeLine({
         {isAnswer ? "Answered" : words}
       </span>
       {(outcome === "allowed" || outcome === "denied") && (
-        <span className="text-ink-soft">{by === PAGE ? "on the page" : `by ${by}`}</span>
+        <span className="text-ink-soft">{by === PAGE ? "in the page" : `by ${by}`}</span>
       )}
       {more.length > 0 && <span className="text-ink-soft">{more.join(", ")}</span>}
       <time dateTime={at} title={formatDateTime(at)} className="text-xs text-ink-faint">

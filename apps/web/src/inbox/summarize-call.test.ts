@@ -26,9 +26,9 @@ test("an MCP call is named by its server and tool", () => {
 test("states for each changing call whether a rewind undoes it", () => {
   const folder = "/srv/shop";
   const undo = (tool: string, input: Record<string, unknown>) => undoHint({ tool, input, folder });
-  expect(undo("Edit", { file_path: "/srv/shop/a.ts" })).toBe("A rewind undoes it, unless git ignores the file.");
-  expect(undo("Edit", { file_path: "/srv/shop/../b.ts" })).toContain("does not undo it");
-  expect(undo("Write", { file_path: "/etc/passwd" })).toContain("does not undo");
-  expect(undo("Bash", { command: "ls" })).toContain("nothing beyond");
+  expect(undo("Edit", { file_path: "/srv/shop/a.ts" })).toBe("Rewind can undo this, unless the file is git-ignored.");
+  expect(undo("Edit", { file_path: "/srv/shop/../b.ts" })).toContain("cannot undo");
+  expect(undo("Write", { file_path: "/etc/passwd" })).toContain("cannot undo");
+  expect(undo("Bash", { command: "ls" })).toContain("anything outside the folder");
   expect(undo("Read", { file_path: "/srv/shop/a.ts" })).toBeUndefined();
 });

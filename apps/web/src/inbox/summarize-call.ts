@@ -34,12 +34,11 @@ export function undoHint({ tool, input, folder }: Pick<Approval, "tool" | "input
   if (/^(Edit|MultiEdit|Write|NotebookEdit)$/.test(tool) && path !== undefined) {
     const isWithin = !path.split("/").includes("..") && (path.startsWith(`${folder}/`) || !path.startsWith("/"));
     return isWithin
-      ? "A rewind undoes it, unless git ignores the file."
-      : "It is not in the session’s folder: a rewind does not undo it.";
+      ? "Rewind can undo this, unless the file is git-ignored."
+      : "Rewind cannot undo this: the file is outside the session’s folder.";
   }
-  if (tool === "Bash")
-    return "A rewind undoes what it changes in the session’s folder, but for what git ignores, and nothing beyond that.";
-  return tool.startsWith("mcp__") ? "What it does elsewhere, a rewind does not undo." : undefined;
+  if (tool === "Bash") return "Rewind can undo this, except for git-ignored files and anything outside the folder.";
+  return tool.startsWith("mcp__") ? "Rewind cannot undo effects in other systems." : undefined;
 }
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);

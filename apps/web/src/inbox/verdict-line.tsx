@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { InlineCode } from "../text/inline-code.tsx";
 import { ruleText } from "../text/rule-text.ts";
 
-const OF = { user: "yours", project: "of the project", agent: "of the agent", session: "of the session" } as const;
+const OF = { user: "yours", project: "project", agent: "agent", session: "session" } as const;
 
 /** Why approval is needed: the rule or another reason. */
 export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
@@ -16,7 +16,7 @@ export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
         <>
           {" "}
           <Link to="/settings/$" params={{ _splat: "mcp" }} className="text-accent underline underline-offset-2">
-            See what has changed
+            See the changes
           </Link>
         </>
       )}
@@ -34,4 +34,4 @@ export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
 }
 
 /** The tools of an MCP server changed since it was accepted. Settings shows the differences. */
-const isOfServer = (why: string): boolean => /^The MCP server \S+ is not what was accepted/.test(why);
+const isOfServer = (why: string): boolean => /^The tools of the MCP server \S+ changed since/.test(why);

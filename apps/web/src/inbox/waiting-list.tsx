@@ -45,10 +45,10 @@ export function WaitingList() {
     const search = { part: approval.id };
     void navigate({ to: "/sessions/$session", params: { session: approval.session_id }, search });
   };
-  useShortcuts("What waits", {
-    j: ["The next one", () => move(1)],
-    k: ["The one before", () => move(-1)],
-    enter: ["Open its session", open],
+  useShortcuts("Inbox", {
+    j: ["Next item", () => move(1)],
+    k: ["Previous item", () => move(-1)],
+    enter: ["Open the session", open],
   });
   const programs = [...sessions.values()].flatMap((session) =>
     session.waiting_for
@@ -63,9 +63,7 @@ export function WaitingList() {
     return (
       <>
         <LastDecided waiting={left} />
-        <Empty title="Nothing waits for you">
-          When an agent wants to do what it may not do by itself, has a question, or hands in a plan, it stands here.
-        </Empty>
+        <Empty title="Nothing needs you">Approvals, questions and plans of all your sessions appear here.</Empty>
       </>
     );
   return (

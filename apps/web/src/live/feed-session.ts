@@ -18,6 +18,7 @@ export function toFeedSession(
     waiting_for: [],
     list_cost: usage.list_cost,
     cut_short: null,
+    outcome: null,
     parked: null,
   };
 }

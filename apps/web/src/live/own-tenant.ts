@@ -9,10 +9,16 @@ interface OwnTenant {
   name: string;
   /** The operator also manages the machine. */
   is_operator: boolean;
+  demo: boolean;
 }
 
 /** The last known tenant, so that operator pages do not flash before the response arrives. */
-const known = new StoredValue<OwnTenant>("tandem.tenant", { id: "default", name: "default", is_operator: true });
+const known = new StoredValue<OwnTenant>("tandem.tenant", {
+  id: "default",
+  name: "default",
+  is_operator: true,
+  demo: false,
+});
 
 export function useOwnTenant(): OwnTenant {
   const { data } = useQuery({
@@ -22,9 +28,10 @@ export function useOwnTenant(): OwnTenant {
   });
   const kept = useLive(known);
   useEffect(() => {
-    if (data && (data.id !== known.current.id || data.name !== known.current.name)) {
-      known.set({ id: data.id, name: data.name, is_operator: data.is_operator });
-    }
+    if (!data) return;
+    const { id, name, is_operator, demo } = data;
+    const before = known.current;
+    if (id !== before.id || name !== before.name || demo !== before.demo) known.set({ id, name, is_operator, demo });
   }, [data]);
   return data ?? kept;
 }

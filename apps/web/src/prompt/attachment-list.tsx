@@ -25,7 +25,7 @@ export function AttachmentList({
             <span className="block truncate">{name}</span>
             {problem !== undefined && <span className="block text-bad">{problem}</span>}
             {problem === undefined && fileId === undefined && (
-              <LoaderCircle aria-label="On its way" className="size-3.5 animate-spin text-ink-faint" />
+              <LoaderCircle aria-label="Uploading" className="size-3.5 animate-spin text-ink-faint" />
             )}
           </span>
           <button

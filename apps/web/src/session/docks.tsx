@@ -1,6 +1,7 @@
 import type { Message, PartOf } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ChevronDown, ListChecks, LoaderCircle, Square } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { api } from "../api/client.ts";
 import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive, useLivePart } from "../live/live-value.ts";
@@ -16,6 +17,8 @@ import { doneOf, TodoList } from "./transcript/todo-list.tsx";
 import { useNow } from "./use-now.ts";
 import { useTasks } from "./use-session-data.ts";
 
+const UndoRewindDock = lazy(() => import("../changes/actions/undo-rewind-dock.tsx"));
+
 /** A pending call of the main agent is always among the last messages. */
 const RECENT = 50;
 
@@ -24,6 +27,7 @@ export function Docks({ session, log, isRunning }: { session: string; log: LiveL
   return (
     <div className="space-y-1.5 pb-1.5 empty:hidden">
       <SubagentApprovals session={session} log={log} />
+      <RewindDock session={session} log={log} />
       <TodoDock log={log} />
       <Tasks session={session} />
       {!isRunning && <StuckDock session={session} log={log} />}
@@ -42,6 +46,20 @@ function SubagentApprovals({ session, log }: { session: string; log: LiveLog }) 
       <ApprovalById approvalId={id} />
     </div>
   ));
+}
+
+/** Shown until the next message: the last message of the conversation is rewound. */
+function RewindDock({ session, log }: { session: string; log: LiveLog }) {
+  const isRewound = useLivePart(
+    log.messages,
+    (messages) => messages.findLast(({ role, thread }) => role !== "session" && thread === null)?.rewound !== undefined,
+  );
+  if (!isRewound) return null;
+  return (
+    <Suspense fallback={null}>
+      <UndoRewindDock session={session} />
+    </Suspense>
+  );
 }
 
 const NONE: FeedSession["waiting_for"] = [];
@@ -100,7 +118,7 @@ function Tasks({ session }: { session: string }) {
   });
   if (running.length === 0) return null;
   return (
-    <section aria-label="In the background" className="rounded-xl border border-line bg-surface text-sm">
+    <section aria-label="Background tasks" className="rounded-xl border border-line bg-surface text-sm">
       <ul className="divide-y divide-line">
         {running.map(({ id, kind, description }) => (
           <li key={id} className="flex items-center gap-2 py-0.5 pr-1 pl-3">
@@ -138,10 +156,10 @@ function RunningTasks({ log, session }: { log: LiveLog; session: string }) {
         aria-hidden
         className={`size-2 animate-pulse rounded-full ${words === "waiting" ? "bg-wait-mark" : "bg-accent"}`}
       />
-      {words === "parked" ? "Waits before it goes on" : words === "waiting" ? "Waits for you" : "Working"}
+      {words === "parked" ? "Paused" : words === "waiting" ? "Needs you" : "Working"}
       {known?.parked ? (
         <span className="text-ink-soft">
-          A quota is used up; it goes on in <Countdown to={known.parked.resets_at} />
+          Quota used up. Continues in <Countdown to={known.parked.resets_at} />
         </span>
       ) : (
         lasted >= 1_000 && <span className="tabular-nums">{duration(lasted)}</span>

@@ -2,11 +2,12 @@ import { EFFORTS, PERMISSION_MODES, SESSION_METADATA } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { useModels } from "../api/lists.ts";
-import { capitalised, MODE_LABELS } from "../text/mode-labels.ts";
+import { effortLabel, modeOptions } from "../text/mode-labels.ts";
+import { useBypassConfirm } from "../ui/bypass-confirm.tsx";
 import { Select } from "../ui/select.tsx";
 import { useSessionResource } from "./use-session-data.ts";
 
-const MODES = PERMISSION_MODES.map((mode) => ({ value: mode, label: MODE_LABELS[mode] }));
+const MODES = modeOptions(PERMISSION_MODES);
 
 /** Model, effort and permission mode of the next turn. */
 export function Pickers({ session }: { session: string }) {
@@ -19,6 +20,7 @@ export function Pickers({ session }: { session: string }) {
       api.call("sessions.update", { params: { session_id: session }, body: { metadata } }),
     onSuccess: (session) => queries.setQueryData([path], session),
   });
+  const [confirmBypass, bypassDialog] = useBypassConfirm();
   if (!data) return null;
   const { metadata, agent } = data;
   const own = typeof agent.model === "string" ? agent.model : agent.model.id;
@@ -31,9 +33,13 @@ export function Pickers({ session }: { session: string }) {
         isBare
         className="shrink-0"
         aria-label="Permission mode"
-        value={shown[SESSION_METADATA.permissionMode] ?? "default"}
+        value={MODES.find(({ value }) => value === shown[SESSION_METADATA.permissionMode])?.value ?? "default"}
         options={MODES}
-        onChange={(value) => set(SESSION_METADATA.permissionMode, value)}
+        onChange={(value) => {
+          const choose = (): void => set(SESSION_METADATA.permissionMode, value);
+          if (value === "bypassPermissions") confirmBypass(choose);
+          else choose();
+        }}
       />
       <Select
         isBare
@@ -55,10 +61,11 @@ export function Pickers({ session }: { session: string }) {
         value={shown[SESSION_METADATA.effort] ?? ""}
         options={[
           { value: "", label: "Effort" },
-          ...EFFORTS.map((effort) => ({ value: effort, label: `${capitalised(effort)} effort` })),
+          ...EFFORTS.map((effort) => ({ value: effort, label: `${effortLabel(effort)} effort` })),
         ]}
         onChange={(value) => set(SESSION_METADATA.effort, value)}
       />
+      {bypassDialog}
       {change.error && (
         <span role="alert" className="min-w-0 truncate text-xs text-bad" title={change.error.message}>
           {change.error.message}

@@ -3,6 +3,7 @@ import { lazy, Suspense, useLayoutEffect, useMemo, useState } from "react";
 import { LiveLog } from "../live/live-log.ts";
 import { NotFound } from "../ui/not-found.tsx";
 import { usePageTitle } from "../state/page-title.ts";
+import { ChatShortcuts } from "./chat-shortcuts.tsx";
 import { Composer } from "./composer/composer.tsx";
 import { Docks } from "./docks.tsx";
 import { FoldStateProvider } from "./transcript/fold-state.tsx";
@@ -39,27 +40,29 @@ function OpenSession({ session }: { session: string }) {
   useFreshData(session, log);
   const folder = known?.folder;
   const agent = known?.agent.name;
-  const onScreen = useMemo(() => ({ id: session, folder, agent }), [session, folder, agent]);
+  const title = known?.title;
+  const onScreen = useMemo(() => ({ id: session, folder, agent, title }), [session, folder, agent, title]);
   // A session with a pending approval is in the middle of a turn.
   const isRunning =
     known !== undefined &&
     (known.status === "running" || known.status === "rescheduling" || known.waiting_for.length > 0);
   const isEnded = known?.status === "terminated" || (known?.archived_at ?? null) !== null;
   const View = VIEWS[view];
-  if (isMissing) return <NotFound />;
+  if (isMissing) return <NotFound kind="session" />;
   return (
     <SessionContext value={onScreen}>
       <FoldStateProvider>
         <div className="flex h-full min-h-0 flex-col">
           <SessionHeader id={session} session={known} log={log} view={view} />
           {View ? (
-            <Suspense fallback={<p className="p-6 text-ink-faint">Reading …</p>}>
+            <Suspense fallback={<p className="p-6 text-ink-faint">Loading …</p>}>
               <div className="min-h-0 flex-1">
                 <View session={session} />
               </div>
             </Suspense>
           ) : (
             <>
+              <ChatShortcuts log={log} />
               <Timeline log={log} isRunning={isRunning} part={part} />
               <div className="mx-auto w-full max-w-[50rem] px-3 pb-3 md:px-5">
                 <Docks session={session} log={log} isRunning={isRunning} />

@@ -17,13 +17,18 @@ export function StuckDock({ session, log }: { session: string; log: LiveLog }) {
 function RetryButton({ session, log }: { session: string; log: LiveLog }) {
   const again = useMutation({
     mutationFn: () =>
-      sendMessage(log, session, [{ type: "text", text: lastMessageText(log.messages.current) ?? "Go on." }], undefined),
+      sendMessage(
+        log,
+        session,
+        [{ type: "text", text: lastMessageText(log.messages.current) ?? "Continue." }],
+        undefined,
+      ),
   });
-  useShortcuts("The turn that failed", { t: ["Try again", () => again.mutate()] });
+  useShortcuts("Failed turn", { t: ["Try again", () => again.mutate()] });
   return (
-    <section aria-label="The turn that failed" className="rounded-xl border border-bad/40 bg-surface text-sm">
+    <section aria-label="Failed turn" className="rounded-xl border border-bad/40 bg-surface text-sm">
       <p className="flex items-center gap-2 py-0.5 pr-1 pl-3">
-        <span className="min-w-0 flex-1 text-ink-soft">The turn could not be finished.</span>
+        <span className="min-w-0 flex-1 text-ink-soft">The turn did not finish.</span>
         <Button
           look="quiet"
           size="small"

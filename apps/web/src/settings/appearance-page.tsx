@@ -8,7 +8,7 @@ import { Problem } from "../ui/problem.tsx";
 import { Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
 import { setTheme, theme, THEMES } from "../state/theme.ts";
 
-const WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const;
+const WORDS = { system: "System", light: "Light", dark: "Dark" } as const;
 
 /** Settings stored in this browser. */
 export default function AppearancePage() {
@@ -19,7 +19,7 @@ export default function AppearancePage() {
   });
   return (
     <>
-      <PageHead title="This browser">Kept here, and nowhere else.</PageHead>
+      <PageHead title="Appearance">These settings are stored in this browser only.</PageHead>
       <Panel>
         <Rows>
           <li className="px-3 py-2">
@@ -41,8 +41,8 @@ export default function AppearancePage() {
           </li>
           <Row>
             <div className="min-w-40 flex-1">
-              <p className="font-medium">Keys</p>
-              <p className="text-sm text-ink-faint">A click on one lets you choose another.</p>
+              <p className="font-medium">Keyboard shortcuts</p>
+              <p className="text-sm text-ink-faint">Click a shortcut to change its key.</p>
             </div>
             <Button keys="?" onClick={() => isShortcutsSheetOpen.set(true)}>
               Show all
@@ -52,7 +52,7 @@ export default function AppearancePage() {
             <div className="min-w-40 flex-1">
               <p className="font-medium">Sign out</p>
               <p className="text-sm text-ink-faint">
-                <Mono>tandem open</Mono> on the server’s machine lets you in again.
+                <Mono>tandem open</Mono> on the server’s machine signs you in again.
               </p>
             </div>
             <Button

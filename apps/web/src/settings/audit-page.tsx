@@ -6,6 +6,7 @@ import { useDeferredValue, useState } from "react";
 import { api } from "../api/client.ts";
 import { saveDownload } from "../api/save-download.ts";
 import { formatSeconds } from "../text/format.ts";
+import { capitalised } from "../text/mode-labels.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { TextInput } from "../ui/field.tsx";
@@ -32,6 +33,7 @@ export default function AuditPage() {
   const verify = useMutation({ mutationFn: () => api.call("audit.verify", { body: {} }) });
   const save = useMutation({ mutationFn: async () => saveDownload(await api.download("audit.export")) });
   const entries = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const tools = toolsByCall(entries);
   return (
     <>
       <PageHead
@@ -55,61 +57,82 @@ export default function AuditPage() {
           </div>
         }
       >
-        Who did what, when. Each entry is bound to the one before it by its hash.
+        Who did what, and when. A hash chain links the entries, so that tampering is detected.
       </PageHead>
       <Problem error={verify.error ?? save.error} className="mb-3" />
       {verify.data && <Verdict verdict={verify.data} />}
       <div className="mb-3 flex flex-wrap gap-2">
         <Select
-          aria-label="About"
+          aria-label="Subject"
           value={subject}
           onChange={setSubject}
-          options={[{ value: "", label: "About anything" }, ...SUBJECTS.map((value) => ({ value, label: value }))]}
+          options={[{ value: "", label: "All subjects" }, ...SUBJECTS.map((value) => ({ value, label: value }))]}
         />
         <TextInput
-          aria-label="By"
-          placeholder="By anybody (a whole name)"
+          aria-label="Actor"
+          placeholder="Any actor (exact name)"
           value={actor}
           onChange={(event) => setActor(event.target.value)}
           className="max-w-64"
         />
       </div>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-3" />
-      {list.isSuccess && entries.length === 0 && <Empty title="No entry is like that" />}
+      {list.isSuccess && entries.length === 0 && <Empty title="No matching entries" />}
       {entries.length > 0 && (
         <Panel>
           <Rows>
             {entries.map((entry) => (
-              <Entry key={entry.seq} entry={entry} />
+              <Entry key={entry.seq} entry={entry} tool={toolOf(entry, tools)} />
             ))}
           </Rows>
         </Panel>
       )}
       {list.hasNextPage && (
         <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
-          Look further back
+          Load more
         </Button>
       )}
     </>
   );
 }
 
-function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: AuditEntry }) {
+/** Only the request of a call names its tool. Later entries refer to the call by its id. */
+const toolsByCall = (entries: readonly AuditEntry[]): ReadonlyMap<string, string> =>
+  new Map(
+    entries.flatMap(({ details: { event, tool } }) =>
+      typeof event === "string" && typeof tool === "string" ? [[event, tool] as const] : [],
+    ),
+  );
+
+function toolOf({ details: { tool, call } }: AuditEntry, tools: ReadonlyMap<string, string>): string | undefined {
+  if (typeof tool === "string") return tool;
+  return typeof call === "string" ? tools.get(call) : undefined;
+}
+
+function Entry({
+  entry: { seq, at, actor, kind, session, details },
+  tool,
+}: {
+  entry: AuditEntry;
+  tool: string | undefined;
+}) {
+  const { tool: _tool, ...others } = details;
   return (
     <li>
       <details className="group">
-        <summary className="grid cursor-pointer items-baseline gap-x-3 px-3 py-1.5 hover:bg-raised max-sm:grid-cols-[1fr_auto] sm:grid-cols-[10.5rem_9rem_6.5rem_minmax(0,1fr)]">
-          <time dateTime={at} className="text-sm text-ink-faint">
+        <summary className="grid cursor-pointer items-baseline gap-x-3 px-3 py-1.5 hover:bg-raised max-sm:grid-cols-[1fr_auto] sm:grid-cols-[12rem_10rem_6.5rem_minmax(0,1fr)]">
+          <time dateTime={at} className="text-sm whitespace-nowrap text-ink-faint tabular-nums">
             {formatSeconds(at)}
           </time>
-          <span className="font-medium max-sm:order-1 max-sm:col-span-2">
-            {kind.replace(".", ": ").replaceAll("_", " ")}
+          <span className="min-w-0 truncate font-medium max-sm:order-1 max-sm:col-span-2">
+            {capitalised(kind.replaceAll(/[._]/g, " "))}
           </span>
           <span className="min-w-0 truncate text-sm text-ink-soft" title={actor}>
             {actor.replace(/^agent:/, "")}
           </span>
           <span className="min-w-0 truncate text-sm text-ink-faint max-sm:order-2 max-sm:col-span-2">
-            {detailsSummary(details)}
+            {tool !== undefined && <span className="mr-2 font-mono text-xs text-ink-soft">{tool}</span>}
+            {detailsSummary(others)}
           </span>
         </summary>
         <div className="px-3 pb-2">
@@ -125,7 +148,7 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
               params={{ session }}
               className="mt-1 inline-block text-sm text-accent underline"
             >
-              Its session
+              Open session
             </Link>
           )}
         </div>
@@ -148,7 +171,7 @@ function Verdict({ verdict: { ok, entries, head, broken } }: { verdict: AuditVer
   return (
     <output className={`mb-3 block rounded-md px-3 py-2 ${ok ? "bg-good-soft text-good" : "bg-bad-soft text-bad"}`}>
       {ok
-        ? `All ${entries} entries are as they were. Note the head elsewhere, to tell later that nothing was cut off: ${head.seq} ${head.hash.slice(0, 16)}…`
+        ? `All ${entries} entries are intact. To detect truncation later, note the head elsewhere: ${head.seq} ${head.hash.slice(0, 16)}…`
         : `Entry ${broken?.seq}: ${broken?.message}`}
     </output>
   );

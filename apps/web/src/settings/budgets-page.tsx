@@ -19,9 +19,9 @@ const amount = (unit: BudgetUnit, value: number): string =>
 const unitLabel = (unit: BudgetUnit, value: number): string =>
   `${count(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
 const UNIT_WORDS: Readonly<Record<BudgetUnit, string>> = {
-  usd: "Dollars",
+  usd: "Cost (USD)",
   tokens: "Tokens",
-  seconds: "Seconds of work",
+  seconds: "Active time (seconds)",
   turns: "Turns",
   requests: "Model requests",
 };
@@ -41,16 +41,14 @@ export default function BudgetsPage() {
   return (
     <>
       <PageHead title="Budgets">
-        Before a call is made, what it may cost at most is reserved; where that does not fit, the call is not made.
+        Each model request reserves its maximum cost first. A request that does not fit the budget is not sent.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data?.data.length === 0 && (
-        <Empty title="Nothing is limited, and nothing was spent">Set a limit below.</Empty>
-      )}
+      {list.data?.data.length === 0 && <Empty title="No limits and no spend yet">Set a limit below.</Empty>}
       {(["day", "project", "agent"] as const).map((scope) => {
         const own = list.data?.data.filter((gauge) => gauge.scope === scope) ?? [];
         return own.length === 0 ? null : (
-          <Panel key={scope} title={{ day: "The day", project: "Projects", agent: "Agents" }[scope]}>
+          <Panel key={scope} title={{ day: "Daily", project: "Projects", agent: "Agents" }[scope]}>
             <ul className="divide-y divide-line">
               {[...Map.groupBy(own, ({ of }) => of)].map(([of, gauges]) => (
                 <li key={of} className="px-3 py-2" title={scope === "project" ? of : undefined}>
@@ -79,7 +77,7 @@ function Gauges({ gauges, name }: { gauges: readonly BudgetGauge[]; name: string
         <p className="mt-0.5 text-sm text-ink-faint">
           {shown.length === 0 && `${name}: `}
           {counted
-            .map(({ unit, spent }) => (unit === "seconds" ? `${amount(unit, spent)} of work` : unitLabel(unit, spent)))
+            .map(({ unit, spent }) => (unit === "seconds" ? `${amount(unit, spent)} active` : unitLabel(unit, spent)))
             .join(", ")}
         </p>
       )}
@@ -95,7 +93,7 @@ function Gauge({ gauge: { unit, spent, reserved, limit, payer }, name }: { gauge
       <div className="flex flex-wrap items-baseline gap-x-3">
         <span className="min-w-0 font-medium break-all">{name}</span>
         <span className="text-xs text-ink-faint">
-          {payer !== null && (isDemo({ payer }) ? "a demo: nobody pays" : `paid by ${payer.replaceAll("_", " ")}`)}
+          {payer !== null && (isDemo({ payer }) ? "demo: not billed" : `billed to ${payer.replaceAll("_", " ")}`)}
         </span>
         <span className="ml-auto tabular-nums">
           {unit === "usd" || unit === "seconds" ? amount(unit, spent) : unitLabel(unit, spent)}
@@ -149,10 +147,7 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
   });
   return (
-    <Panel
-      title="Set a limit"
-      note="It takes the place of the limits that this had before. Without an amount, there is none any more."
-    >
+    <Panel title="Set a limit" note="Replaces the current limit. Leave the amount empty to remove it.">
       <form
         className="grid items-end gap-3 p-3 sm:grid-cols-2 md:grid-cols-4"
         onSubmit={(event) => {
@@ -160,7 +155,7 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
           save.mutate();
         }}
       >
-        <Field label="Over">
+        <Field label="Period">
           {(ids) => (
             <Select
               {...ids}
@@ -168,9 +163,9 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
               value={form.scope}
               onChange={(scope) => set({ scope, of: "" })}
               options={[
-                { value: "day", label: "A day" },
-                { value: "project", label: "A project" },
-                { value: "agent", label: "An agent" },
+                { value: "day", label: "Each day" },
+                { value: "project", label: "Project lifetime" },
+                { value: "agent", label: "Agent lifetime" },
               ]}
             />
           )}
@@ -184,14 +179,14 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
                 value={form.of}
                 onChange={(of) => set({ of })}
                 options={[
-                  { value: "", label: "Each of them" },
+                  { value: "", label: "All agents" },
                   ...(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
                 ]}
               />
             )}
           </Field>
         )}
-        <Field label="Of">
+        <Field label="Applies to">
           {(ids) => (
             <Select
               {...ids}
@@ -202,7 +197,7 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
             />
           )}
         </Field>
-        <Field label="At most" problem={isBad ? "More than 0, or nothing." : undefined}>
+        <Field label="Limit" problem={isBad ? "Enter a number above 0, or leave it empty." : undefined}>
           {(ids) => (
             <TextInput
               {...ids}
@@ -219,9 +214,9 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
             look={isTaken ? "plain" : "primary"}
             disabled={isBad || save.isPending || (form.value === "" && !hasLimit)}
           >
-            {isTaken ? "Take the limit away" : "Set the limit"}
+            {isTaken ? "Remove limit" : "Set limit"}
           </Button>
-          {save.isSuccess && <output className="text-sm text-good">Done.</output>}
+          {save.isSuccess && <output className="text-sm text-good">Saved.</output>}
         </div>
         <Problem error={save.error} className="sm:col-span-full" />
       </form>

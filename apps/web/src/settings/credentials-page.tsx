@@ -10,12 +10,12 @@ import { PAYERS } from "./status/server-status.ts";
 type CredentialSource = CredentialsReport["places"][number];
 type CredentialUse = CredentialsReport["tandem"][number];
 
-const USES: Readonly<Record<CredentialUse["for"], string>> = { sessions: "Sessions", calls: "Single calls" };
+const USES: Readonly<Record<CredentialUse["for"], string>> = { sessions: "Sessions", calls: "One-off calls" };
 const STATES: Readonly<Record<CredentialUse["state"], { tone: Tone; label: string }>> = {
-  found: { tone: "good", label: "there" },
+  found: { tone: "good", label: "found" },
   absent: { tone: "bad", label: "missing" },
   expired: { tone: "bad", label: "expired" },
-  unknown: { tone: "plain", label: "known when it is asked" },
+  unknown: { tone: "plain", label: "not checked yet" },
   none_needed: { tone: "plain", label: "none needed" },
 };
 
@@ -28,13 +28,14 @@ export default function CredentialsPage() {
   return (
     <>
       <PageHead title="Credentials">
-        What is used, and where on the server’s machine there are others. Kinds and places only: no value leaves it.
+        Credentials that Tandem uses, and others on the server’s machine. Only kinds and locations are shown, never
+        values.
       </PageHead>
       <Problem error={error} onRetry={() => void refetch()} className="mb-4" />
       {!data && !error && <Skeleton rows={["w-24", "h-20", "w-24", "h-32"]} />}
       {data && (
         <>
-          <Panel title="Used">
+          <Panel title="In use">
             <Rows>
               {data.tandem.map((use) => (
                 <UsedRow key={use.for} use={use} />
@@ -42,7 +43,7 @@ export default function CredentialsPage() {
             </Rows>
           </Panel>
           {data.notices.length > 0 && (
-            <Panel title="To look at">
+            <Panel title="Warnings">
               <Rows>
                 {data.notices.map(({ about, text, fix }) => (
                   <Row key={about + text}>
@@ -57,9 +58,9 @@ export default function CredentialsPage() {
             </Panel>
           )}
           {data.places.length === 0 ? (
-            <p className="mb-5 text-ink-soft">No other credential for Claude was found on the machine.</p>
+            <p className="mb-5 text-ink-soft">No other Claude credentials were found on the machine.</p>
           ) : (
-            <Panel title="Found">
+            <Panel title="Found on this machine">
               <Rows>
                 {data.places.map((place) => (
                   <SourceRow key={place.id} place={place} />
@@ -82,7 +83,7 @@ function UsedRow({ use: { for: purpose, backend, source, state, payer, because }
       <span className="min-w-0 flex-1">
         {source === null ? <span className="text-ink-soft">{backend}</span> : <Mono>{source}</Mono>}
         <span className="block text-xs text-ink-faint">
-          {state === "none_needed" ? "" : `${PAYERS[payer] ?? payer} pays · `}
+          {state === "none_needed" ? "" : `Billed to: ${PAYERS[payer] ?? payer} · `}
           {because}
         </span>
       </span>
@@ -108,7 +109,7 @@ function SourceRow({ place: { id, kind, state, detail, login } }: { place: Crede
 
 function loginSummary({ expires_at, expired, renewable, plan }: NonNullable<CredentialSource["login"]>): string {
   const until = expires_at === null ? undefined : `${expired ? "since" : "until"} ${formatDateTime(expires_at)}`;
-  return [plan ?? "unknown plan", until, renewable ? "renews itself" : "does not renew itself"]
+  return [plan ?? "unknown plan", until, renewable ? "renews automatically" : "does not renew"]
     .filter((word) => word !== undefined)
     .join(", ");
 }

@@ -31,7 +31,7 @@ export default function EnvironmentsPage() {
           </Button>
         }
       >
-        Where sessions work: a folder, a git worktree of one for each session, or a private scratch folder.
+        The folder a session works in: a shared folder, a git worktree for each session, or a private scratch folder.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {list.data && (
@@ -51,7 +51,7 @@ export default function EnvironmentsPage() {
                 </div>
                 {environment.metadata[isolation] === "worktree" && (
                   <Badge>
-                    worktree for each
+                    worktree per session
                     {environment.metadata[branch] !== undefined &&
                       `, from ${shortCommit(environment.metadata[branch])}`}
                   </Badge>
@@ -79,16 +79,16 @@ export default function EnvironmentsPage() {
           await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
         }}
       >
-        No session can begin in it any more. Those that are there work on, and its folder is left as it is.
+        New sessions cannot use it. Existing sessions continue, and its folder is kept.
       </Confirm>
     </>
   );
 }
 
 const KINDS = [
-  { value: "folder", label: "A folder, shared by its sessions" },
-  { value: "worktree", label: "A git worktree of a folder for each session" },
-  { value: "scratch", label: "A private scratch folder for each session" },
+  { value: "folder", label: "Shared folder" },
+  { value: "worktree", label: "Git worktree for each session" },
+  { value: "scratch", label: "Private scratch folder for each session" },
 ];
 
 function NewEnvironment({ onClose }: { onClose: () => void }) {
@@ -128,13 +128,13 @@ function NewEnvironment({ onClose }: { onClose: () => void }) {
         <Field label="Name">
           {(ids) => <TextInput {...ids} value={form.name} onChange={(event) => set({ name: event.target.value })} />}
         </Field>
-        <Field label="What it is">
+        <Field label="Type">
           {(ids) => (
             <Select {...ids} className="w-full" value={form.kind} onChange={(kind) => set({ kind })} options={KINDS} />
           )}
         </Field>
         {form.kind !== "scratch" && (
-          <Field label="Folder" hint="Its whole path, below a folder that the server may work in.">
+          <Field label="Folder" hint="Absolute path inside a folder that the server may use.">
             {(ids) => (
               <TextInput
                 {...ids}
@@ -146,7 +146,7 @@ function NewEnvironment({ onClose }: { onClose: () => void }) {
           </Field>
         )}
         {form.kind === "worktree" && (
-          <Field label="Begins at" hint="A branch or a commit; without it, what the folder has checked out.">
+          <Field label="Start from" hint="A branch or commit. Default: the folder’s current checkout.">
             {(ids) => (
               <TextInput
                 {...ids}

@@ -24,13 +24,13 @@ export default function McpPage() {
   return (
     <>
       <PageHead title="MCP servers">
-        Those that sessions have met. While a server says something else than what was accepted, each of its calls is
-        asked for.
+        MCP servers that sessions have used. If a server’s tools change after you accepted them, each of its calls needs
+        approval.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {list.data?.data.length === 0 && (
-        <Empty title="No session has met one yet">
-          They are named in <Mono>.mcp.json</Mono> of a trusted folder, or by an agent.
+        <Empty title="No MCP servers yet">
+          Add them to <Mono>.mcp.json</Mono> of a trusted folder, or to an agent.
         </Empty>
       )}
       {list.data?.data
@@ -60,7 +60,7 @@ function Server({ server }: { server: McpServer }) {
         </span>
         {hasChanged && (
           <Button look="primary" className="ml-auto" disabled={accept.isPending} onClick={() => accept.mutate()}>
-            Accept what it says now
+            Accept the current tools
           </Button>
         )}
         <p className="basis-full text-sm break-all text-ink-faint">{server.origin}</p>
@@ -84,9 +84,7 @@ function Server({ server }: { server: McpServer }) {
                 </span>
               </summary>
               <div className="space-y-2 px-3 pb-2">
-                <p className="text-sm whitespace-pre-wrap text-ink-soft">
-                  {description ?? "It says nothing of itself."}
-                </p>
+                <p className="text-sm whitespace-pre-wrap text-ink-soft">{description ?? "No description."}</p>
                 <pre
                   // Makes long schemas scrollable by keyboard.
                   tabIndex={0}

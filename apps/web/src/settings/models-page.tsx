@@ -23,7 +23,7 @@ interface ModelFacts {
   };
 }
 
-const COLUMNS = ["Model", "Window", "Answer", "Input", "Output", "Cached"] as const;
+const COLUMNS = ["Model", "Window", "Max output", "Input", "Output", "Cached"] as const;
 /** The unit is stated once, below the table. */
 const rateFormat = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 3 });
 
@@ -37,12 +37,12 @@ export default function ModelsPage() {
   const asOf = data?.data.find(({ tandem }) => tandem.price)?.tandem.price?.as_of.slice(0, 10);
   return (
     <>
-      <PageHead title="Models">What agents can work with: how much each holds, and what it costs.</PageHead>
+      <PageHead title="Models">The models available to agents, with context window and prices.</PageHead>
       <Problem error={error} onRetry={() => void refetch()} className="mb-4" />
-      {data?.data.length === 0 && <Empty title="No model is known">Status says who answers, and whether.</Empty>}
+      {data?.data.length === 0 && <Empty title="No models found">Check the backend under Status.</Empty>}
       {data && data.data.length > 0 && (
         <Panel
-          note={`List prices in US dollars for a million tokens; “cached” is what is read from the cache${asOf === undefined ? "" : `, as of ${asOf}`}. What a login pays for is not billed by them; budgets count by them all the same.`}
+          note={`List prices in US dollars for a million tokens; “Cached” is the price of cache reads${asOf === undefined ? "" : `, as of ${asOf}`}. A Claude login is not billed at list price, but budgets count list prices.`}
         >
           <figure className="overflow-x-auto" tabIndex={0} aria-label="Models">
             <table className="w-full text-sm">

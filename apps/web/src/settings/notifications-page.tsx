@@ -16,7 +16,7 @@ interface Target {
 }
 
 const KEY = ["/v1/notifications"];
-const EVENTS = { approval: "what waits for somebody", completed: "turns that are done", failed: "failures" } as const;
+const EVENTS = { approval: "approvals and questions", completed: "finished turns", failed: "failures" } as const;
 const listed = new Intl.ListFormat("en");
 
 /** Notification targets, and whether they work. */
@@ -46,16 +46,16 @@ export default function NotificationsPage() {
           )
         }
       >
-        Who is told when a session waits for somebody, or ends.
+        Who is notified when a session needs you or finishes a turn.
       </PageHead>
       <Problem error={test.error ?? list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {targets && (
         <Panel
-          title="Told by the server"
+          title="Sent by the server"
           note={
             targets.length > 0 && (
               <>
-                As <Mono>notify</Mono> in tandem.yaml names them, read when the server starts.
+                As <Mono>notify</Mono> in tandem.yaml lists them. Changes apply when the server restarts.
               </>
             )
           }
@@ -66,7 +66,9 @@ export default function NotificationsPage() {
       <Panel title="This browser">
         <Rows>
           <Row>
-            <p className="min-w-52 flex-1 text-ink-soft">Of what waits for you, while the page is in the background.</p>
+            <p className="min-w-52 flex-1 text-ink-soft">
+              When a session needs you while this page is in the background.
+            </p>
             <NotifyButton />
           </Row>
         </Rows>
@@ -84,7 +86,7 @@ const EXAMPLE = `notify:
 function NoTargets() {
   return (
     <div className="p-3 text-ink-soft">
-      <p>Nobody. A webhook, or the desktop of the server’s machine, is named in tandem.yaml; then start it again:</p>
+      <p>None yet. Add a webhook, or the desktop of the server’s machine, to tandem.yaml and restart the server:</p>
       <pre tabIndex={0} className="mt-2 overflow-x-auto rounded-md bg-raised p-2 font-mono text-xs">
         {EXAMPLE}
       </pre>
@@ -104,7 +106,7 @@ function Targets({ targets }: { targets: readonly Target[] }) {
             <div className="min-w-40 flex-1">
               {isDesktop ? <p>Desktop of the server’s machine</p> : <Mono>{target}</Mono>}
               <p className="text-sm text-ink-faint">
-                {`Told of ${listed.format(on.map((event) => EVENTS[event]))}`}
+                {`Events: ${listed.format(on.map((event) => EVENTS[event]))}`}
                 {!isDesktop && (signed ? " · signed" : " · not signed")}
               </p>
             </div>
@@ -119,7 +121,7 @@ function Targets({ targets }: { targets: readonly Target[] }) {
             {last && !last.delivered && (
               <p className="basis-full text-sm break-words text-bad pl-7">
                 {last.detail}
-                {waiting > 0 && <span className="text-ink-faint">{` · ${waiting} to be tried again`}</span>}
+                {waiting > 0 && <span className="text-ink-faint">{` · ${waiting} to retry`}</span>}
               </p>
             )}
           </Row>

@@ -12,6 +12,7 @@ const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> 
   models: lazy(() => import("./models-page.tsx")),
   environments: lazy(() => import("./environments-page.tsx")),
   rules: lazy(() => import("./rules/rules-page.tsx")),
+  usage: lazy(() => import("./usage-page.tsx")),
   budgets: lazy(() => import("./budgets-page.tsx")),
   trust: lazy(() => import("./trust-page.tsx")),
   credentials: lazy(() => import("./credentials-page.tsx")),
@@ -65,7 +66,7 @@ export function SettingsPage() {
           >
             <ChevronLeft aria-hidden className="size-4" /> Settings
           </Link>
-          <Suspense fallback={<p className="text-ink-faint">Reading …</p>}>
+          <Suspense fallback={<p className="text-ink-faint">Loading …</p>}>
             <Page />
           </Suspense>
         </div>

@@ -5,6 +5,7 @@ export const SETTINGS_PAGES = [
   { name: "models", label: "Models" },
   { name: "environments", label: "Environments" },
   { name: "rules", label: "Rules" },
+  { name: "usage", label: "Usage" },
   { name: "budgets", label: "Budgets" },
   { name: "trust", label: "Trust" },
   { name: "credentials", label: "Credentials" },
@@ -13,7 +14,7 @@ export const SETTINGS_PAGES = [
   { name: "tokens", label: "Tokens" },
   { name: "audit", label: "Audit" },
   { name: "fleet", label: "Fleet" },
-  { name: "appearance", label: "This browser" },
+  { name: "appearance", label: "Appearance" },
 ] as const;
 
 /** Pages about the machine itself, for the operator only. */

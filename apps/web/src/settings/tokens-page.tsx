@@ -17,8 +17,8 @@ const KEY = ["/v1/tokens"];
 type Scope = Token["scopes"][number];
 const SCOPES: readonly Option<Scope>[] = [
   { value: "run", label: "run: start sessions, answer, read" },
-  { value: "read", label: "read: look only" },
-  { value: "admin", label: "admin: all, settings included" },
+  { value: "read", label: "read: view only" },
+  { value: "admin", label: "admin: everything, including settings" },
 ];
 
 /** Tokens for the server's API. */
@@ -38,7 +38,7 @@ export default function TokensPage() {
           </Button>
         }
       >
-        What programs and browsers come in with. Only a hash of each is kept.
+        Access tokens of programs and browsers. Only a hash of each token is stored.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {list.data && (
@@ -81,8 +81,8 @@ export default function TokensPage() {
         }}
       >
         {ended?.is_own
-          ? "You are signed out here at once, and come back by a link of `tandem open`."
-          : "Whoever has it is refused from now on. It cannot be given back."}
+          ? "You are signed out immediately. To sign in again, run `tandem open`."
+          : "Requests with this token fail from now on. This cannot be undone."}
       </Confirm>
     </>
   );
@@ -104,7 +104,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
         isOpen
         onOpenChange={onClose}
         title={`The token ${made.name}`}
-        description="It is shown this once. Keep it where it is to be used."
+        description="Copy it now: it is shown only once."
         footer={
           <>
             <Button
@@ -141,12 +141,12 @@ function NewToken({ onClose }: { onClose: () => void }) {
           if (name.trim() !== "") create.mutate();
         }}
       >
-        <Field label="Name" hint="Who or what uses it; it stands in the audit.">
+        <Field label="Name" hint="The person or program that uses it. Shown in the audit log.">
           {(ids) => (
             <TextInput {...ids} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
           )}
         </Field>
-        <Field label="What it may do">
+        <Field label="Scope">
           {(ids) => <Select {...ids} className="w-full" value={scope} onChange={setScope} options={SCOPES} />}
         </Field>
         <Problem error={create.error} />

@@ -18,10 +18,18 @@ interface Trust {
 }
 
 const STATES: Readonly<Record<Trust["state"], { tone: Tone; label: string; words: string }>> = {
-  trusted: { tone: "good", label: "trusted", words: "What it brings acts in sessions." },
-  untrusted: { tone: "wait", label: "not trusted", words: "What it brings does not act; CLAUDE.md is read as text." },
-  changed: { tone: "wait", label: "changed", words: "It has changed since it was trusted, and does not act." },
-  empty: { tone: "plain", label: "needs no trust", words: "It brings nothing that could act." },
+  trusted: {
+    tone: "good",
+    label: "trusted",
+    words: "Its settings, hooks, MCP servers and skills are active in sessions.",
+  },
+  untrusted: {
+    tone: "wait",
+    label: "not trusted",
+    words: "Its settings, hooks, MCP servers and skills are inactive. CLAUDE.md is read as text.",
+  },
+  changed: { tone: "wait", label: "changed", words: "Changed since it was trusted, so it is inactive." },
+  empty: { tone: "plain", label: "needs no trust", words: "It has no settings, hooks, MCP servers or skills." },
   refused: { tone: "bad", label: "refused", words: "" },
 };
 
@@ -46,8 +54,8 @@ export default function TrustPage() {
   return (
     <>
       <PageHead title="Trust">
-        Settings, hooks, MCP servers and skills of a folder can run programs. They act in sessions only where the folder
-        is trusted.
+        Settings, hooks, MCP servers and skills of a folder can run programs. They are active only if the folder is
+        trusted.
       </PageHead>
       <Problem error={environments.error} onRetry={() => void environments.refetch()} className="mb-4" />
       {all.map(({ data, error }, index) => {
@@ -77,7 +85,7 @@ export default function TrustPage() {
                   )}
                   {(data.state === "untrusted" || data.state === "changed") && (
                     <p className="mt-2 text-sm text-ink-faint">
-                      Read those files, then run <Mono>tandem trust --folder {folder}</Mono> on the machine.
+                      Review these files, then run <Mono>tandem trust --folder {folder}</Mono> on the server’s machine.
                     </p>
                   )}
                 </>

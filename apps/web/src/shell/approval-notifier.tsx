@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { feed, type FeedSession } from "../live/session-feed.ts";
+import { pendingLabel } from "../home/pending-label.ts";
 import { useLive } from "../live/live-value.ts";
 import { pageTitle } from "../state/page-title.ts";
 
@@ -21,15 +22,15 @@ export function ApprovalNotifier() {
   useEffect(() => {
     if (!isKnown) return;
     const waiting = [...sessions.values()].flatMap((session) =>
-      session.waiting_for.map(({ event_id, name }) => ({ id: event_id, name, session })),
+      session.waiting_for.map((pending) => ({ id: pending.event_id, words: pendingLabel(pending), session })),
     );
     // Approvals that were pending when the page opened are not new.
     const isNew = ({ id }: { id: string }): boolean => notified.current !== undefined && !notified.current.has(id);
     const news = waiting.filter(isNew);
     notified.current = new Set(waiting.map(({ id }) => id));
     if (document.visibilityState !== "hidden" || !mayNotify()) return;
-    for (const { id, name, session } of news.slice(0, 3))
-      notify(id, name, session, () => void navigate({ to: "/inbox" }));
+    for (const { id, words, session } of news.slice(0, 3))
+      notify(id, words, session, () => void navigate({ to: "/inbox" }));
   }, [sessions, isKnown, navigate]);
   return null;
 }
@@ -37,9 +38,7 @@ export function ApprovalNotifier() {
 const mayNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
 
 /** Names the session and the tool, but never the tool's input: the screen may be visible to others. */
-function notify(id: string, name: string, session: FeedSession, open: () => void): void {
-  const words =
-    name === "ask_user_question" ? "has a question" : name === "ExitPlanMode" ? "has a plan" : `asks for ${name}`;
+function notify(id: string, words: string, session: FeedSession, open: () => void): void {
   const notification = new Notification(session.title ?? "A session", {
     body: `${session.agent.name} ${words}`,
     tag: id,

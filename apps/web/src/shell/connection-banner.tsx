@@ -23,8 +23,8 @@ export function ConnectionBanner() {
     <div className="flex items-center gap-2 bg-wait-soft px-4 py-1.5 text-sm text-wait">
       <WifiOff aria-hidden className="size-4 shrink-0" />
       <p>
-        The server cannot be reached; trying again. What you see may be old. If you have stopped it,{" "}
-        <code className="font-mono">tandem up</code> starts it.
+        Cannot reach the server. Reconnecting; this page may be out of date. If the server is stopped, run{" "}
+        <code className="font-mono">tandem up</code> to start it.
       </p>
     </div>
   );

@@ -4,7 +4,7 @@ import { Button } from "../ui/button.tsx";
 
 /** Error boundary of one page. The rest of the page keeps working. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
-  const words = error instanceof Error ? error.message : "Nothing says why.";
+  const words = error instanceof Error ? error.message : "Unknown error.";
   // The chunk belongs to an older build: the server was upgraded while the page was open.
   const isOutdated = /dynamically imported module|module script/i.test(words);
   return (
@@ -12,12 +12,12 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
       <div className="max-w-lg">
         <TriangleAlert aria-hidden className="size-6 text-bad" />
         <h1 className="mt-2 text-lg font-semibold">
-          {isOutdated ? "The page has been updated" : "This part of the page has broken"}
+          {isOutdated ? "The page has been updated" : "This part of the page crashed"}
         </h1>
         <p className="mt-1 text-ink-soft">
           {isOutdated
-            ? "Load it again to have the new one. Nothing is lost."
-            : "Sessions are not touched by it: they work on, and nothing of them is lost. Try once more, or load the page again. If it stays, the words below help whoever mends it."}
+            ? "Reload to use the new version. Nothing is lost."
+            : "Your sessions keep running and nothing is lost. Try again or reload the page. If the error stays, include the message below in a bug report."}
         </p>
         {!isOutdated && (
           <pre className="mt-3 max-h-40 overflow-auto rounded-md bg-raised p-2.5 font-mono text-xs whitespace-pre-wrap text-ink-soft">
@@ -26,9 +26,9 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
         )}
         <div className="mt-4 flex gap-2">
           <Button look="primary" onClick={() => location.reload()}>
-            Load the page again
+            Reload page
           </Button>
-          {!isOutdated && <Button onClick={reset}>Try once more</Button>}
+          {!isOutdated && <Button onClick={reset}>Try again</Button>}
         </div>
       </div>
     </div>

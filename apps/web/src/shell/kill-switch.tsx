@@ -29,11 +29,11 @@ export function KillSwitch() {
         <time dateTime={stopped.at} title={formatDateTime(stopped.at)}>
           {ago(stopped.at)}
         </time>
-        {stopped.reason !== null && `: ${stopped.reason}`}. Nothing begins until you let it go on.
+        {stopped.reason !== null && `: ${stopped.reason}`}. No turn starts until you resume.
         {resume.error && ` ${resume.error.message}`}
       </output>
       <Button disabled={resume.isPending} onClick={() => resume.mutate()}>
-        Let it go on
+        Resume
       </Button>
     </div>
   );

@@ -9,11 +9,9 @@ export function NewerPageBanner() {
   return (
     <div className="flex items-center gap-2 bg-accent-soft px-4 py-1 text-sm">
       <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />
-      <output className="min-w-0 flex-1">
-        The server has a new version of this page. What you have written is kept.
-      </output>
+      <output className="min-w-0 flex-1">The server has a new version of this page. Your drafts are kept.</output>
       <Button size="small" onClick={() => location.reload()}>
-        Load it
+        Reload
       </Button>
     </div>
   );

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { api } from "../api/client.ts";
 import { markSeen } from "../state/last-seen.ts";
 import { useLive } from "../live/live-value.ts";
@@ -11,7 +11,9 @@ import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { type SessionAction, sessionAction } from "../state/open-dialogs.ts";
 
-/** Rename, archive and delete dialogs, opened from any page. */
+const TurnDialogs = lazy(() => import("../changes/actions/turn-dialogs.tsx"));
+
+/** The dialogs of a session, opened from any page. */
 export default function SessionDialogs() {
   const act = useLive(sessionAction);
   const navigate = useNavigate();
@@ -20,12 +22,18 @@ export default function SessionDialogs() {
   const { id, title } = act.session;
   const close = (): void => sessionAction.set(undefined);
   if (act.kind === "rename") return <Rename key={id} session={act.session} onClose={close} />;
+  if (act.kind === "rewind" || act.kind === "fork" || act.kind === "resend")
+    return (
+      <Suspense fallback={null}>
+        <TurnDialogs action={act} onClose={close} />
+      </Suspense>
+    );
   const isArchive = act.kind === "archive";
   return (
     <Confirm
       isOpen
       onOpenChange={close}
-      title={isArchive ? "Archive this session?" : "Delete this session for good?"}
+      title={isArchive ? "Archive this session?" : "Delete this session permanently?"}
       verb={isArchive ? "Archive" : "Delete"}
       act={async () => {
         await (isArchive
@@ -37,8 +45,8 @@ export default function SessionDialogs() {
     >
       <p className="mb-1 font-medium text-ink">{title ?? "Untitled"}</p>
       {isArchive
-        ? "It ends, and stays readable among the archived ones. It cannot be taken up again."
-        : "Its conversation, its checkpoints and its files of its own are gone. What it did in its folder stays."}
+        ? "The session ends and stays readable under Archived. It cannot be resumed."
+        : "Its conversation, checkpoints and uploaded files are deleted. Changes in its folder are kept."}
     </Confirm>
   );
 }
@@ -61,7 +69,7 @@ function Rename({ session, onClose }: { session: SessionAction["session"]; onClo
       isOpen
       onOpenChange={onClose}
       size="narrow"
-      title="Rename the session"
+      title="Rename session"
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -28,9 +28,9 @@ export function SessionList() {
     const next = shown[at === -1 ? (by === 1 ? 0 : shown.length - 1) : at + by];
     if (next) void navigate({ to: "/sessions/$session", params: { session: next.id }, search: {} });
   };
-  useShortcuts("From session to session", {
-    "alt+arrowdown": ["The next one in the list", step(1)],
-    "alt+arrowup": ["The one above it", step(-1)],
+  useShortcuts("Switch session", {
+    "alt+arrowdown": ["Next session in the list", step(1)],
+    "alt+arrowup": ["Previous session in the list", step(-1)],
   });
   return (
     <nav aria-label="Sessions" className="min-h-0 flex-1 overflow-y-auto border-t border-line px-2 py-2">

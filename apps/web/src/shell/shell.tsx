@@ -1,6 +1,7 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { BookOpen, Inbox, LayoutGrid, Search, Settings } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
+import { DemoBar } from "../demo/demo-bar.tsx";
 import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
@@ -24,12 +25,12 @@ export function Shell() {
   const navigate = useNavigate();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   useShortcuts(EVERYWHERE, {
-    "mod+k": ["Find anything", () => setPaletteOpen(true)],
-    n: ["Start a session", openNewSession],
-    "?": ["Show all keys", () => isShortcutsSheetOpen.set(true)],
-    "g h": ["Go to all sessions", () => void navigate({ to: "/" })],
-    "g i": ["Go to what waits for you", () => void navigate({ to: "/inbox" })],
-    "g c": ["Go to the context", () => void navigate({ to: "/context/$", params: { _splat: "" } })],
+    "mod+k": ["Search and commands", () => setPaletteOpen(true)],
+    n: ["New session", openNewSession],
+    "?": ["Keyboard shortcuts", () => isShortcutsSheetOpen.set(true)],
+    "g h": ["Go to sessions", () => void navigate({ to: "/" })],
+    "g i": ["Go to inbox", () => void navigate({ to: "/inbox" })],
+    "g c": ["Go to context", () => void navigate({ to: "/context/$", params: { _splat: "" } })],
     "g s": ["Go to settings", () => void navigate({ to: "/settings/$", params: { _splat: "" } })],
     "x x": ["Stop everything (asks first)", () => isStopDialogOpen.set(true)],
   });
@@ -41,7 +42,7 @@ export function Shell() {
         href="#main"
         className="absolute left-2 top-2 z-50 -translate-y-16 rounded bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
       >
-        Skip to the content
+        Skip to content
       </a>
       <aside className="hidden min-h-0 flex-col border-r border-line bg-surface md:flex">
         <div className="flex items-center gap-2 px-3 pt-3 pb-2">
@@ -52,7 +53,7 @@ export function Shell() {
             onClick={() => setPaletteOpen(true)}
             className="ml-auto flex items-center gap-1.5 rounded border border-line px-1.5 py-0.5 text-xs text-ink-faint hover:bg-raised"
           >
-            Find <Kbd keys="mod+k" />
+            Search <Kbd keys="mod+k" />
           </button>
         </div>
         <OwnName />
@@ -62,6 +63,7 @@ export function Shell() {
         <SessionList />
       </aside>
       <div className="flex min-h-0 min-w-0 flex-col">
+        <DemoBar />
         <ConnectionBanner />
         <NewerPageBanner />
         <KillSwitch />
@@ -80,7 +82,7 @@ export function Shell() {
           className="flex flex-1 flex-col items-center gap-0.5 py-2 text-xs text-ink-soft"
         >
           <Search aria-hidden className="size-4" />
-          Find
+          Search
         </button>
       </nav>
       {isPaletteOpen && (
@@ -110,7 +112,7 @@ function NavItems({ isCompact = false }: { isCompact?: boolean }) {
   const waiting = useWaiting();
   const items: { to: string; label: string; icon: ReactNode; count?: number }[] = [
     { to: "/", label: "Sessions", icon: <LayoutGrid aria-hidden className="size-4" /> },
-    { to: "/inbox", label: "Waiting", icon: <Inbox aria-hidden className="size-4" />, count: waiting },
+    { to: "/inbox", label: "Inbox", icon: <Inbox aria-hidden className="size-4" />, count: waiting },
     { to: "/context", label: "Context", icon: <BookOpen aria-hidden className="size-4" /> },
     { to: "/settings", label: "Settings", icon: <Settings aria-hidden className="size-4" /> },
   ];
@@ -132,7 +134,7 @@ function NavItems({ isCompact = false }: { isCompact?: boolean }) {
           className={`rounded-full bg-wait-soft px-1.5 text-xs font-medium text-wait ${isCompact ? "absolute top-1 left-1/2 translate-x-2" : "ml-auto"}`}
         >
           {count}
-          <span className="sr-only"> waiting for you</span>
+          <span className="sr-only"> need you</span>
         </span>
       )}
     </Link>

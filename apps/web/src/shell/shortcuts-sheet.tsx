@@ -28,7 +28,7 @@ export default function ShortcutsSheet() {
     const other = all
       .flatMap(({ keys }) => shortcutActions(keys))
       .find((deed) => deed.label !== label && deed.keys.includes(key));
-    if (other) return setTaken(`${shownKey(key)} does something here already: “${other.label}”.`);
+    if (other) return setTaken(`${shownKey(key)} is already used here for “${other.label}”.`);
     setCustomKey(label, key);
     begin(undefined);
   };
@@ -36,13 +36,13 @@ export default function ShortcutsSheet() {
     <Dialog
       isOpen
       onOpenChange={(isOpen) => isShortcutsSheetOpen.set(isOpen)}
-      title="Keys"
-      description="Those that work on this page. While you write, only those with Ctrl or ⌘ do. Click one to have another; this browser keeps it."
+      title="Keyboard shortcuts"
+      description="Shortcuts on this page. While you type, only those with Ctrl or ⌘ work. Click one to change it; this browser remembers it."
       size="wide"
       {...(Object.keys(chosen).length > 0 && {
         footer: (
           <Button icon={<RotateCcw aria-hidden className="size-3.5" />} onClick={() => customKeys.set({})}>
-            All as they were
+            Reset all
           </Button>
         ),
       })}
@@ -62,7 +62,7 @@ export default function ShortcutsSheet() {
                     <Button
                       look="quiet"
                       size="icon"
-                      aria-label={`The usual key for “${label}”`}
+                      aria-label={`Reset the key for “${label}”`}
                       onClick={() => resetCustomKey(label)}
                     >
                       <RotateCcw aria-hidden className="size-3.5" />
@@ -89,7 +89,7 @@ function Keys({ keys, label, onClick }: { keys: readonly string[]; label: string
     <button
       type="button"
       onClick={onClick}
-      aria-label={`${shown.map((parts) => parts.join(" then ")).join(" or ")}: choose another key for “${label}”`}
+      aria-label={`${shown.map((parts) => parts.join(" then ")).join(" or ")}: change the key for “${label}”`}
       className="-mr-1 flex min-h-10 items-center gap-1 rounded-md px-1 text-xs text-ink-faint hover:bg-raised md:min-h-7"
     >
       {shown.map((parts, at) => (

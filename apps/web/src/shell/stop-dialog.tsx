@@ -21,10 +21,10 @@ export default function StopDialog() {
       }}
     >
       <p>
-        Every turn of every session is interrupted, every process ends, and nothing begins until you let it. What waits
-        for a person waits on.
+        Every turn of every session is interrupted, every process ends, and no turn starts until you resume. Pending
+        approvals stay in the inbox.
       </p>
-      <Field label="Why" hint="For the others; it stands in the banner and in the audit." className="mt-3">
+      <Field label="Reason" hint="Shown in the banner and in the audit log." className="mt-3">
         {(ids) => (
           <TextInput {...ids} maxLength={500} value={reason} onChange={(event) => setReason(event.target.value)} />
         )}

@@ -6,8 +6,14 @@ export interface SessionOnScreen {
   /** The session's folder; undefined until it is known. */
   folder: string | undefined;
   agent: string | undefined;
+  title: string | null | undefined;
 }
 
-export const SessionContext = createContext<SessionOnScreen>({ id: "", folder: undefined, agent: undefined });
+export const SessionContext = createContext<SessionOnScreen>({
+  id: "",
+  folder: undefined,
+  agent: undefined,
+  title: undefined,
+});
 
 export const useSession = (): SessionOnScreen => use(SessionContext);

@@ -46,6 +46,10 @@ export const listCost = ({ amount }: { amount: string }): string => money(Number
 
 export const count = (value: number): string => compact().format(value);
 
+/** A count from the catalogue; `≈` marks one that is rounded or estimated. */
+export const approximateCount = (value: number, exactness: "exact" | "rounded" | "estimated" | undefined): string =>
+  exactness === "exact" ? value.toLocaleString() : `≈${count(value)}`;
+
 export const share = (part: number): string => percent().format(part);
 
 export function duration(ms: number): string {

@@ -54,7 +54,7 @@ export function describeTool(part: ToolPart): ToolWords {
     case "LS":
       return { kind: "search", verb: "Listed", subject: field("path") };
     case "Glob":
-      return { kind: "search", verb: "Looked for", subject: field("pattern"), ...note(within(field("path"))) };
+      return { kind: "search", verb: "Searched for", subject: field("pattern"), ...note(within(field("path"))) };
     case "Grep":
       return {
         kind: "search",
@@ -126,7 +126,7 @@ export function findings(part: ToolPart): string | undefined {
   switch (part.name) {
     case "Read":
     case "NotebookRead":
-      return part.state.output.some(({ type }) => type !== "text") ? "a picture" : plural(lines.length, "line");
+      return part.state.output.some(({ type }) => type !== "text") ? "an image" : plural(lines.length, "line");
     case "Glob":
     case "LS":
       return text.startsWith("No files found") ? "nothing" : plural(lines.length, "file");

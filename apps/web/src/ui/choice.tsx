@@ -9,6 +9,7 @@ export function Choice({
   isChosen,
   onChoose,
   children,
+  isBad = false,
 }: {
   type?: "radio" | "checkbox";
   name: string;
@@ -17,6 +18,8 @@ export function Choice({
   isChosen: boolean;
   onChoose: () => void;
   children?: ReactNode;
+  /** A dangerous choice, shown in red. */
+  isBad?: boolean;
 }) {
   return (
     <label className="flex cursor-pointer items-start gap-2.5 rounded-md border border-line px-2.5 py-1.5 hover:border-line-strong has-checked:border-accent has-checked:bg-accent-soft pointer-coarse:min-h-10">
@@ -29,7 +32,7 @@ export function Choice({
         onChange={onChoose}
       />
       <span className="min-w-0 flex-1">
-        <span className="block text-sm font-medium">{label}</span>
+        <span className={`block text-sm font-medium ${isBad ? "text-bad" : ""}`}>{label}</span>
         {hint !== undefined && (
           <span className="block text-xs text-ink-soft wrap-anywhere" title={hint}>
             {hint}

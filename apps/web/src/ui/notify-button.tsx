@@ -11,13 +11,16 @@ export function NotifyButton() {
   if (permission === "granted")
     return (
       <span className="flex items-center gap-1.5 text-xs text-ink-faint" title="While this page is in the background">
-        <BellRing aria-hidden className="size-3.5" /> You are told
+        <BellRing aria-hidden className="size-3.5" /> Notifications are on
       </span>
     );
   if (permission === "denied")
     return (
-      <span className="flex items-center gap-1.5 text-xs text-ink-faint" title="The browser's settings for this site">
-        <BellOff aria-hidden className="size-3.5" /> The browser blocks notifications
+      <span
+        className="flex items-center gap-1.5 text-xs text-ink-faint"
+        title="Change this in the browser's settings for this site"
+      >
+        <BellOff aria-hidden className="size-3.5" /> Notifications are blocked
       </span>
     );
   return (

@@ -19,7 +19,7 @@ export function Problem({
     >
       <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <p className="min-w-0 flex-1 break-words">
-        {error instanceof Error ? error.message : "It did not work, and nothing says why."}
+        {error instanceof Error ? error.message : "The request failed for an unknown reason."}
       </p>
       {onRetry && (
         <Button look="quiet" size="small" onClick={onRetry} className="-my-0.5">

@@ -6,6 +6,8 @@ export interface Option<Value extends string = string> {
   value: Value;
   label: string;
   isDisabled?: boolean;
+  /** A dangerous choice, shown in red. */
+  isBad?: boolean;
 }
 
 /** The native select, which works with every keyboard, screen reader and phone. */
@@ -28,15 +30,20 @@ export function Select<Value extends string>({
   return (
     <span className={`relative inline-flex min-w-0 items-center ${className}`}>
       <select
-        className={`${look} w-full min-w-0 cursor-pointer appearance-none truncate pr-7`}
+        className={`${look} w-full min-w-0 cursor-pointer appearance-none truncate pr-7 ${options.find(({ value }) => value === rest.value)?.isBad === true ? "font-medium text-bad hover:text-bad" : ""}`}
         onChange={({ target }) => {
           const chosen = options[target.selectedIndex];
           if (chosen) onChange(chosen.value);
         }}
         {...rest}
       >
-        {options.map(({ value, label, isDisabled = false }) => (
-          <option key={value} value={value} disabled={isDisabled} className="bg-surface text-ink">
+        {options.map(({ value, label, isDisabled = false, isBad = false }) => (
+          <option
+            key={value}
+            value={value}
+            disabled={isDisabled}
+            className={`bg-surface ${isBad ? "text-bad" : "text-ink"}`}
+          >
             {label}
           </option>
         ))}

@@ -15,10 +15,10 @@ export function stateOf({
 }
 
 export const STATE_WORDS: Readonly<Record<SessionState, string>> = {
-  waiting: "Waits for you",
+  waiting: "Needs you",
   stuck: "Stuck",
   running: "Working",
-  parked: "Waits to go on",
+  parked: "Paused",
   idle: "Idle",
   ended: "Ended",
 };

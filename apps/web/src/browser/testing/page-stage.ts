@@ -120,7 +120,7 @@ export async function startPageStage({ context = false, settings: own = "", demo
     await finish(["demo", "context", project, "--json"], home);
     // The server refuses sessions whose folder contains its own state. The command has left its compile cache there.
     await rm(state, { recursive: true, force: true });
-    await rename(join(project, ".tandem"), state);
+    await rename(`${project}.tandem`, state);
   } else await mkdir(project);
   const restoreFiles = async (): Promise<void> => {
     await writeFile(join(project, "notes.md"), "# Notes\n\nOne, two, three.\n");

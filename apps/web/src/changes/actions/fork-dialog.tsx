@@ -10,7 +10,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
-import { type Turn, useCheckpoints } from "../changes-api.ts";
+import type { Turn } from "../changes-api.ts";
 import { turnLabel } from "../turn-list.tsx";
 
 /** Starts a new session from a point of this one. */
@@ -31,7 +31,7 @@ export function ForkDialog({
   const form = useId();
   const [turn, setTurn] = useState(first === undefined ? "" : String(first));
   const [isWorktree, setWorktree] = useState(false);
-  const [title, setTitle] = useState(`${source?.title ?? "Untitled"}, another way`);
+  const [title, setTitle] = useState(`${source?.title ?? "Untitled"} (fork)`);
   const fork = useMutation({
     mutationFn: () =>
       api.call("sessions.fork", {
@@ -52,7 +52,7 @@ export function ForkDialog({
       isOpen
       onOpenChange={(isOpen) => !isOpen && onClose()}
       title="Fork"
-      description="A new session with the same agent and the same past. This one is not touched."
+      description="Starts a new session with the same agent and history. This session stays as it is."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -70,7 +70,7 @@ export function ForkDialog({
           fork.mutate();
         }}
       >
-        <Field label="It begins">
+        <Field label="Start from">
           {(ids) => (
             <Select
               {...ids}
@@ -78,7 +78,7 @@ export function ForkDialog({
               value={turn}
               onChange={setTurn}
               options={[
-                { value: "", label: "where this one is now" },
+                { value: "", label: "the current state" },
                 ...turns
                   .filter(({ rewound }) => !rewound)
                   .toReversed()
@@ -88,19 +88,19 @@ export function ForkDialog({
           )}
         </Field>
         <fieldset>
-          <legend className="mb-1 text-sm font-medium text-ink-soft">Where it works</legend>
+          <legend className="mb-1 text-sm font-medium text-ink-soft">Working folder</legend>
           <div className="grid gap-1 sm:grid-cols-2">
             <Choice
               name={`${form}-where`}
-              label="In the same folder"
-              hint="With the files as they are now"
+              label="Same folder"
+              hint="Uses the files as they are now"
               isChosen={!isWorktree}
               onChoose={() => setWorktree(false)}
             />
             <Choice
               name={`${form}-where`}
-              label="In a worktree of its own"
-              hint="On a new branch, with the files as they were then"
+              label="New worktree"
+              hint="On a new branch, with the files as they were at that point"
               isChosen={isWorktree}
               onChoose={() => setWorktree(true)}
             />
@@ -115,10 +115,4 @@ export function ForkDialog({
       </form>
     </Dialog>
   );
-}
-
-/** Forks from the end of the session, unless the user picks another turn. */
-export default function ForkFromEndDialog({ session, onClose }: { session: string; onClose: () => void }) {
-  const { data } = useCheckpoints(session);
-  return <ForkDialog session={session} turns={data?.turns ?? []} turn={undefined} onClose={onClose} />;
 }

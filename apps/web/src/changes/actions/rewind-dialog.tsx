@@ -13,8 +13,8 @@ import { turnLabel } from "../turn-list.tsx";
 
 const SCOPES = [
   { value: "both", label: "Files and conversation" },
-  { value: "files", label: "Files alone" },
-  { value: "conversation", label: "Conversation alone" },
+  { value: "files", label: "Files only" },
+  { value: "conversation", label: "Conversation only" },
 ] as const;
 type Scope = (typeof SCOPES)[number]["value"];
 
@@ -59,7 +59,7 @@ export function RewindDialog({
       isOpen
       onOpenChange={(isOpen) => !isOpen && onClose()}
       title="Rewind"
-      description="Puts the session where it stood before a turn. Nothing is lost: it can be taken back until the next message."
+      description="Restores the session to the point before a turn. You can undo the rewind until you send the next message."
       size="wide"
       footer={
         <>
@@ -69,17 +69,17 @@ export function RewindDialog({
             disabled={!preview.isSuccess || preview.isFetching || rewind.isPending}
             onClick={() => rewind.mutate(isForeign)}
           >
-            {isForeign ? "Rewind over what others did" : "Rewind"}
+            {isForeign ? "Rewind and overwrite other changes" : "Rewind"}
           </Button>
         </>
       }
     >
       {goable.length === 0 ? (
-        <p className="text-ink-soft">There is no turn to go back to.</p>
+        <p className="text-ink-soft">There is no turn to rewind to yet.</p>
       ) : (
         <div className="space-y-4">
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field label="To before">
+            <Field label="Rewind to before">
               {(ids) => (
                 <Select
                   {...ids}
@@ -90,14 +90,14 @@ export function RewindDialog({
                 />
               )}
             </Field>
-            <Field label="What goes back">
+            <Field label="Restore">
               {(ids) => <Select {...ids} className="w-full" value={scope} onChange={setScope} options={SCOPES} />}
             </Field>
           </div>
           <Problem error={rewind.error} />
           <Problem error={preview.error} onRetry={() => void preview.refetch()} />
           {preview.data && <RewindPreview outcome={preview.data} />}
-          {preview.isLoading && <p className="text-sm text-ink-faint">Looking what would change …</p>}
+          {preview.isLoading && <p className="text-sm text-ink-faint">Checking what would change …</p>}
         </div>
       )}
     </Dialog>

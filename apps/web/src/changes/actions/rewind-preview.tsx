@@ -14,7 +14,7 @@ export function RewindPreview({ outcome: { diff, foreign, turns } }: { outcome: 
       {foreign.length > 0 && (
         <div className="rounded-md border border-wait/40 bg-wait-soft px-3 py-2 text-sm">
           <p className="flex items-center gap-2 font-medium text-wait">
-            <TriangleAlert aria-hidden className="size-4" /> Somebody else has changed the same files
+            <TriangleAlert aria-hidden className="size-4" /> These files were also changed outside this session
           </p>
           <ul className="mt-1 space-y-0.5">
             {foreign.map(({ path, reason }) => (
@@ -26,14 +26,16 @@ export function RewindPreview({ outcome: { diff, foreign, turns } }: { outcome: 
         </div>
       )}
       <p className="text-sm text-ink-soft">
-        {turns === 0 ? "The conversation stays." : `The agent forgets ${turns === 1 ? "one turn" : `${turns} turns`}.`}{" "}
+        {turns === 0
+          ? "The conversation is kept."
+          : `The agent forgets ${turns === 1 ? "one turn" : `${turns} turns`}.`}{" "}
         {diff === null ? (
-          "The files stay."
+          "The files are kept."
         ) : diff.files.length === 0 ? (
-          "No file changes."
+          "No files change."
         ) : (
           <>
-            {diff.files.length === 1 ? "One file changes" : `${diff.files.length} files change`}:{" "}
+            {diff.files.length === 1 ? "1 file changes" : `${diff.files.length} files change`}:{" "}
             <LineCount added={diff.added} removed={diff.removed} />
           </>
         )}
@@ -42,7 +44,7 @@ export function RewindPreview({ outcome: { diff, foreign, turns } }: { outcome: 
         <FileSection key={file.path} file={file} layout="unified" />
       ))}
       {diff && (diff.truncated || diff.files.length > SHOWN) && (
-        <p className="text-sm text-ink-faint">There is more than is shown here.</p>
+        <p className="text-sm text-ink-faint">The preview is truncated.</p>
       )}
     </div>
   );

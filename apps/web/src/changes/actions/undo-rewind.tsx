@@ -26,15 +26,15 @@ export function UndoRewind({ session, turns }: { session: string; turns: readonl
       <span className="text-ink-soft">The session was rewound.</span>
       <span className="ml-auto flex gap-2">
         <Button size="small" disabled={undo.isPending} onClick={() => undo.mutate(false)}>
-          <Undo2 aria-hidden className="size-4" /> Undo the rewind
+          <Undo2 aria-hidden className="size-4" /> Undo rewind
         </Button>
         {isRefused && (
           <Button size="small" look="danger" disabled={undo.isPending} onClick={() => undo.mutate(true)}>
-            Over what others did
+            Overwrite other changes
           </Button>
         )}
         <Button size="small" look="quiet" onClick={() => setOver(true)}>
-          Leave it
+          Cancel
         </Button>
       </span>
       <Problem error={undo.error} className="basis-full" />

@@ -52,8 +52,8 @@ export function WorktreeDialog({
       title={isMerge ? "Merge" : "Apply as a patch"}
       description={
         isMerge
-          ? `Brings the commits of ${worktree.branch} onto another branch. Conflicts are found before a file is touched.`
-          : `Puts all that was done, committed or not, into the files of ${worktree.repository}. Nothing is staged, no branch moves.`
+          ? `Merges the commits of ${worktree.branch} into another branch. Conflicts are reported before any file changes.`
+          : `Applies all changes, committed or not, to the files of ${worktree.repository}. Nothing is staged and no branch moves.`
       }
       footer={
         <>
@@ -66,19 +66,19 @@ export function WorktreeDialog({
     >
       <div className="space-y-3">
         {isMerge && (
-          <Field label="Into">
+          <Field label="Target branch">
             {(ids) => (
               <TextInput
                 {...ids}
                 value={into}
-                placeholder="the branch that it came from"
+                placeholder="the original branch"
                 onChange={(event) => setInto(event.target.value)}
                 className="font-mono text-sm"
               />
             )}
           </Field>
         )}
-        {trial.isLoading && <p className="text-sm text-ink-faint">Trying …</p>}
+        {trial.isLoading && <p className="text-sm text-ink-faint">Checking …</p>}
         <Problem error={act.error ?? trial.error} onRetry={() => void trial.refetch()} />
         {trial.data && <DryRunResult outcome={trial.data} />}
       </div>
@@ -90,16 +90,16 @@ function DryRunResult({ outcome }: { outcome: WorktreeMerge | WorktreeApply }) {
   const paths = "kind" in outcome ? outcome.left : outcome.files;
   const words = (): string => {
     if (!("kind" in outcome)) return `Changes ${count(outcome.files.length, "file")} in ${outcome.folder}.`;
-    if (outcome.kind === "nothing") return `${outcome.into} has all of it already.`;
-    const how = outcome.kind === "merge" ? "by a merge commit" : "by moving it forward";
-    return `Brings ${count(outcome.commits, "commit")} onto ${outcome.into}, ${how}.`;
+    if (outcome.kind === "nothing") return `${outcome.into} already has all commits.`;
+    const how = outcome.kind === "merge" ? "with a merge commit" : "as a fast-forward";
+    return `Merges ${count(outcome.commits, "commit")} into ${outcome.into}, ${how}.`;
   };
   return (
     <div className="text-sm">
       <p>{words()}</p>
       {paths.length > 0 && (
         <>
-          {"kind" in outcome && <p className="mt-2 text-wait">Not committed, and so not part of it:</p>}
+          {"kind" in outcome && <p className="mt-2 text-wait">Not committed, so not included:</p>}
           <ul className="mt-1 max-h-60 overflow-y-auto font-mono text-xs text-ink-soft">
             {paths.map((path) => (
               <li key={path} className="truncate">

@@ -34,8 +34,8 @@ export function WorktreePanel({ session }: { session: string }) {
         <Button
           look="quiet"
           size="icon"
-          aria-label="Download the patch"
-          title="Download the patch"
+          aria-label="Download patch"
+          title="Download patch"
           disabled={save.isPending}
           onClick={() => save.mutate()}
         >
@@ -67,7 +67,7 @@ function unsaved({ commits, unsaved: { uncommitted }, files, merged }: WorktreeS
   const words = [
     commits === 0 ? "no commits" : commits === 1 ? "1 commit" : `${commits} commits`,
     files.length === 1 ? "1 file" : `${files.length} files`,
-    ...(uncommitted.length > 0 ? [`${uncommitted.length} not committed`] : []),
+    ...(uncommitted.length > 0 ? [`${uncommitted.length} uncommitted`] : []),
   ];
   return words.join(", ");
 }

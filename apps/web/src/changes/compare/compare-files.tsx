@@ -15,9 +15,9 @@ export function CompareFiles({ a, b }: { a: string; b: string }) {
     <section aria-label="Files">
       <h2 className="mb-2 text-sm font-medium text-ink-soft">Files</h2>
       <Problem error={left.error ?? right.error} />
-      {(left.isPending || right.isPending) && <p className="text-sm text-ink-faint">Reading …</p>}
+      {(left.isPending || right.isPending) && <p className="text-sm text-ink-faint">Loading …</p>}
       {left.data && right.data && pairs.length === 0 && (
-        <p className="text-sm text-ink-soft">Neither of them has changed a file.</p>
+        <p className="text-sm text-ink-soft">Neither session changed a file.</p>
       )}
       <ul className="space-y-2">
         {pairs.map((pair) => (
@@ -42,7 +42,7 @@ function Pair({ path, a, b, isSame }: ReturnType<typeof pairFiles>[number]) {
         <span className="truncate font-mono text-xs">{path}</span>
         <span className="grid grid-cols-[5rem_5rem] text-right text-xs text-ink-faint">
           {isSame ? (
-            <span className="col-span-2">the same in both</span>
+            <span className="col-span-2">same in both</span>
           ) : (
             <>
               <span>{a ? <LineCount added={a.added} removed={a.removed} /> : "–"}</span>
@@ -53,8 +53,8 @@ function Pair({ path, a, b, isSame }: ReturnType<typeof pairFiles>[number]) {
       </button>
       {isOpen && (
         <div className="grid border-t border-line md:grid-cols-2 md:divide-x md:divide-line">
-          <Side file={a} label={`Left: changes of ${path}`} />
-          <Side file={b} label={`Right: changes of ${path}`} />
+          <Side file={a} label={`Left: changes to ${path}`} />
+          <Side file={b} label={`Right: changes to ${path}`} />
         </div>
       )}
     </li>
@@ -62,8 +62,8 @@ function Pair({ path, a, b, isSame }: ReturnType<typeof pairFiles>[number]) {
 }
 
 function Side({ file, label }: { file: FileChange | undefined; label: string }) {
-  if (!file) return <p className="px-3 py-2 text-sm text-ink-faint">Not changed here.</p>;
-  if (file.patch === undefined) return <p className="px-3 py-2 text-sm text-ink-faint">There are no lines to show.</p>;
+  if (!file) return <p className="px-3 py-2 text-sm text-ink-faint">Not changed.</p>;
+  if (file.patch === undefined) return <p className="px-3 py-2 text-sm text-ink-faint">No lines to show.</p>;
   return (
     <div className="min-w-0">
       <PatchDiff patch={file.patch} label={label} />

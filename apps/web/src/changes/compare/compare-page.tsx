@@ -19,7 +19,7 @@ export function ComparePage() {
   const show = (search: { a?: string; b?: string }): void => void navigate({ to: "/compare", search, replace: true });
   const swap = (): void => show({ ...(b !== undefined && { a: b }), ...(a !== undefined && { b: a }) });
   usePageTitle("Compare");
-  useShortcuts("Compare", { x: ["Swap the sides", swap] });
+  useShortcuts("Compare", { x: ["Swap sides", swap] });
   const options = [
     { value: "", label: "Choose a session" },
     ...[...sessions.values()]
@@ -41,7 +41,7 @@ export function ComparePage() {
         <h1 className="text-base font-semibold">Compare</h1>
         <div className="flex min-w-0 flex-1 items-center gap-2 max-md:basis-full">
           {picker("a", "Left session")}
-          <Button size="icon" look="quiet" aria-label="Swap the sides" onClick={swap}>
+          <Button size="icon" look="quiet" aria-label="Swap sides" onClick={swap}>
             <ArrowLeftRight aria-hidden className="size-4" />
           </Button>
           {picker("b", "Right session")}
@@ -50,7 +50,7 @@ export function ComparePage() {
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         {isKnown && (a === undefined || b === undefined) ? (
           <Empty title="Choose two sessions">
-            Forks of one session are worth a look: the same past, another way, and what each came to.
+            Compare the files, cost and result of two sessions, such as a session and its fork.
           </Empty>
         ) : (
           a !== undefined &&

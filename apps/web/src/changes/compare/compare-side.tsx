@@ -34,7 +34,7 @@ export function CompareSide({ session: id }: { session: string }) {
     ["Cost", known ? listCost(known.list_cost) : "…"],
     ["Turns", checkpoints?.turns.filter(({ rewound }) => !rewound).length ?? "…"],
     ["Active time", stats?.active_seconds === undefined ? "…" : duration(stats.active_seconds * 1_000)],
-    ["Tokens out", session.data?.usage.output_tokens === undefined ? "…" : count(session.data.usage.output_tokens)],
+    ["Output tokens", session.data?.usage.output_tokens === undefined ? "…" : count(session.data.usage.output_tokens)],
   ];
   return (
     <article className="flex min-w-0 flex-col rounded-lg border border-line bg-surface">
@@ -71,9 +71,9 @@ export function CompareSide({ session: id }: { session: string }) {
         hidden={session.error !== null}
         className="max-h-96 min-h-24 flex-1 overflow-y-auto border-t border-line px-3 py-3"
       >
-        <h3 className="mb-1.5 text-xs font-medium text-ink-faint">What it came to</h3>
+        <h3 className="mb-1.5 text-xs font-medium text-ink-faint">Result</h3>
         {outcome === undefined ? (
-          <p className="text-sm text-ink-soft">{messages.isSuccess ? "It has said nothing yet." : "…"}</p>
+          <p className="text-sm text-ink-soft">{messages.isSuccess ? "No answer yet." : "…"}</p>
         ) : (
           <Markdown text={outcome} />
         )}

@@ -27,7 +27,7 @@ export function HistorySidebar({
 }) {
   return (
     <aside
-      aria-label="As it stood then"
+      aria-label="State at this point"
       className="relative min-h-0 space-y-5 overflow-y-auto border-line bg-surface p-4 max-lg:border-t lg:border-l"
     >
       <section>
@@ -36,14 +36,14 @@ export function HistorySidebar({
       </section>
       <section>
         <h3 className="mb-1 text-xs font-medium text-ink-faint">To do</h3>
-        {todos.length === 0 && <p className="text-sm text-ink-soft">No list yet.</p>}
+        {todos.length === 0 && <p className="text-sm text-ink-soft">No to-do list yet.</p>}
         <ul className="space-y-1 text-sm">
           {todos.map(({ id, content, status }) => (
             <li key={id} className="flex items-start gap-2">
               {status === "completed" ? (
                 <Check aria-label="Done" className="mt-0.5 size-4 shrink-0 text-good" />
               ) : status === "in_progress" ? (
-                <CircleDot aria-label="At it" className="mt-0.5 size-4 shrink-0 text-accent" />
+                <CircleDot aria-label="In progress" className="mt-0.5 size-4 shrink-0 text-accent" />
               ) : (
                 <Circle aria-label="To do" className="mt-0.5 size-4 shrink-0 text-ink-faint" />
               )}
@@ -80,10 +80,12 @@ function FilesAtPoint({
   return (
     <section>
       <h3 className="mb-1 text-xs font-medium text-ink-faint">Files changed so far</h3>
-      {checkpoint === null && <p className="text-sm text-ink-soft">None were kept yet.</p>}
-      {checkpoint !== null && !isKept && <p className="text-sm text-ink-soft">What was kept of this time is gone.</p>}
+      {checkpoint === null && <p className="text-sm text-ink-soft">No checkpoint yet.</p>}
+      {checkpoint !== null && !isKept && (
+        <p className="text-sm text-ink-soft">The checkpoint for this point was pruned.</p>
+      )}
       {isKept && !canTell && edited.length === 0 && <p className="text-sm text-ink-soft">None.</p>}
-      {canTell && diff.isPending && <p className="text-sm text-ink-faint">Reading …</p>}
+      {canTell && diff.isPending && <p className="text-sm text-ink-faint">Loading …</p>}
       {canTell && diff.data && files.length + edited.length === 0 && <p className="text-sm text-ink-soft">None.</p>}
       <Problem error={canTell && !diff.data ? diff.error : null} onRetry={() => void diff.refetch()} />
       <FileList tree={fileTree(files)} current={open} notes={NO_NOTES} onOpen={setOpen} />
@@ -91,7 +93,7 @@ function FilesAtPoint({
       {edited.length > 0 && (
         <>
           <h4 className="mt-2 mb-0.5 text-xs font-medium text-ink-faint">
-            {canTell ? "Edited since that" : "Edited in this turn"}
+            {canTell ? "Edited since the checkpoint" : "Edited in this turn"}
           </h4>
           <ul className="space-y-0.5 font-mono text-xs wrap-anywhere">
             {edited.map((path) => (
@@ -104,14 +106,14 @@ function FilesAtPoint({
         isOpen={shown !== undefined}
         onOpenChange={(isOpen) => !isOpen && setOpen(undefined)}
         title={<span className="font-mono text-sm">{shown?.path}</span>}
-        description="From the session's beginning to this point"
+        description="From the start of the session to this point"
         size="wide"
       >
         {shown?.patch === undefined ? (
-          <p className="text-ink-soft">There are no lines to show.</p>
+          <p className="text-ink-soft">No lines to show.</p>
         ) : (
           <div className="overflow-hidden rounded-md border border-line">
-            <PatchDiff patch={shown.patch} label={`Changes of ${shown.path}`} />
+            <PatchDiff patch={shown.patch} label={`Changes to ${shown.path}`} />
           </div>
         )}
       </Dialog>

@@ -10,13 +10,13 @@ const MARKS: Readonly<Partial<Record<HistoryPointKind, string>>> = {
   error: "top-1 h-3 w-0.5 bg-bad",
 };
 const WORDS: Readonly<Record<HistoryPointKind, string>> = {
-  said: "A message of yours",
-  answered: "The agent says something",
-  called: "A tool at work",
-  asked: "A call that had to be asked for",
-  checkpoint: "The files were kept",
-  rewound: "The session was rewound",
-  error: "An error",
+  said: "Your message",
+  answered: "Agent message",
+  called: "Tool call",
+  asked: "Approval",
+  checkpoint: "Checkpoint",
+  rewound: "Rewind",
+  error: "Error",
 };
 
 export const pointLabel = ({ kind, turn }: HistoryPoint): string => `${WORDS[kind]}${turn > 0 ? `, turn ${turn}` : ""}`;
@@ -38,7 +38,7 @@ export function HistorySlider({
     <div className="relative">
       <input
         type="range"
-        aria-label="Point of the session"
+        aria-label="Position in the session"
         aria-valuetext={here ? `${pointLabel(here)}${here.at === null ? "" : `, ${formatDateTime(here.at)}`}` : ""}
         aria-describedby={marks}
         min={0}

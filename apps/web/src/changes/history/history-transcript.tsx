@@ -63,17 +63,17 @@ function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
     case "error":
       return <p className="rounded-md bg-bad-soft px-2.5 py-1 text-sm text-bad">{part.error.message}</p>;
     case "compaction":
-      return <p className="text-sm text-ink-faint">The conversation was summarised.</p>;
+      return <p className="text-sm text-ink-faint">The conversation was compacted.</p>;
     case "interruption":
-      return <p className="text-sm text-ink-faint">Stopped by somebody.</p>;
+      return <p className="text-sm text-ink-faint">Stopped by a user.</p>;
     case "patch":
       return (
         <p className="text-sm text-ink-faint">
-          {part.files.length === 1 ? "One file" : `${part.files.length} files`} edited
+          {part.files.length === 1 ? "1 file" : `${part.files.length} files`} edited
         </p>
       );
     case "subtask":
-      return <p className="text-sm text-ink-soft">A subagent at work</p>;
+      return <p className="text-sm text-ink-soft">Subagent</p>;
     default:
       return <p className="text-sm text-ink-faint">{part.type.replaceAll("_", " ")}</p>;
   }

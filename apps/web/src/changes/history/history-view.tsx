@@ -5,24 +5,33 @@ import { formatDateTime } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
 import { useCheckpoints } from "../changes-api.ts";
 import { ForkDialog } from "../actions/fork-dialog.tsx";
 import { HistorySidebar } from "./history-sidebar.tsx";
 import { HistoryTranscript } from "./history-transcript.tsx";
 import { LogReplay, type HistoryPoint, historyPoints } from "./log-replay.ts";
-import { useWholeLog } from "./use-whole-log.ts";
+import { useWholeLog, type WholeLog } from "./use-whole-log.ts";
 import { RewindDialog } from "../actions/rewind-dialog.tsx";
 import { HistorySlider, pointLabel } from "./history-slider.tsx";
 
 const PLAY_MS = 450;
 
+const LOADING = ["h-3 w-full", "w-1/4", "mt-6 ml-auto h-9 w-1/3 rounded-2xl", "mt-6 w-3/4", "w-full", "w-2/3"];
+
 /** A session at any point of its history: messages, todos, files and cost. */
 export default function HistoryView({ session }: { session: string }) {
-  const log = useWholeLog(session);
+  const { data, error, refetch } = useWholeLog(session);
+  if (error && !data) return <Problem error={error} onRetry={() => void refetch()} className="m-4" />;
+  // Mount the view only with its events: an empty log would render the first point at no cost.
+  if (!data) return <Skeleton rows={LOADING} className="mx-auto w-full max-w-3xl px-5 pt-5" />;
+  return <LoadedHistory session={session} log={data} />;
+}
+
+function LoadedHistory({ session, log: { events, isWhole } }: { session: string; log: WholeLog }) {
   const checkpoints = useCheckpoints(session);
-  const events = log.data?.events;
-  const points = useMemo(() => historyPoints(events ?? []), [events]);
-  const replay = useMemo(() => new LogReplay(events ?? []), [events]);
+  const points = useMemo(() => historyPoints(events), [events]);
+  const replay = useMemo(() => new LogReplay(events), [events]);
   const [wish, setWish] = useState<number>();
   const [isPlaying, setPlaying] = useState(false);
   const [dialog, setDialog] = useState<"rewind" | "fork">();
@@ -48,20 +57,19 @@ export default function HistoryView({ session }: { session: string }) {
     return () => clearInterval(timer);
   }, [isPlaying, last]);
   useShortcuts("History", {
-    arrowleft: ["A step back", () => move(position - 1)],
-    arrowright: ["A step on", () => move(position + 1)],
-    "shift+arrowleft": ["To the message before", () => move(otherMessage(points, position, -1))],
-    "shift+arrowright": ["To the next message", () => move(otherMessage(points, position, 1))],
-    home: ["To the beginning", () => move(0)],
-    end: ["To the end", () => move(last)],
+    arrowleft: ["Step back", () => move(position - 1)],
+    arrowright: ["Step forward", () => move(position + 1)],
+    "shift+arrowleft": ["Previous message", () => move(otherMessage(points, position, -1))],
+    "shift+arrowright": ["Next message", () => move(otherMessage(points, position, 1))],
+    home: ["Go to the start", () => move(0)],
+    end: ["Go to the end", () => move(last)],
     p: ["Play or pause", togglePlaying],
     r: ["Rewind", () => setDialog("rewind")],
     f: ["Fork", () => setDialog("fork")],
   });
 
-  if (log.error && !log.data) return <Problem error={log.error} onRetry={() => void log.refetch()} className="m-4" />;
-  if (log.data && points.length === 0)
-    return <Empty title="Nothing has happened yet">Once something has, one can go back and forth in it here.</Empty>;
+  if (points.length === 0)
+    return <Empty title="No history yet">After the first turn you can step through the session here.</Empty>;
   const here = points[position];
   const turns = checkpoints.data?.turns ?? [];
   const turn = turns.find((one) => one.turn === here?.turn && !one.rewound)?.turn;
@@ -71,7 +79,7 @@ export default function HistoryView({ session }: { session: string }) {
         <HistorySlider points={points} position={position} onMove={move} />
         <div className="mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1">
           <div className="flex items-center gap-1">
-            <Button size="icon" look="quiet" aria-label="A step back" onClick={() => move(position - 1)}>
+            <Button size="icon" look="quiet" aria-label="Step back" onClick={() => move(position - 1)}>
               <ChevronLeft aria-hidden className="size-4" />
             </Button>
             <Button size="icon" look="quiet" aria-label={isPlaying ? "Pause" : "Play"} onClick={togglePlaying}>
@@ -81,7 +89,7 @@ export default function HistoryView({ session }: { session: string }) {
                 <Play aria-hidden className="size-4" />
               )}
             </Button>
-            <Button size="icon" look="quiet" aria-label="A step on" onClick={() => move(position + 1)}>
+            <Button size="icon" look="quiet" aria-label="Step forward" onClick={() => move(position + 1)}>
               <ChevronRight aria-hidden className="size-4" />
             </Button>
           </div>
@@ -94,7 +102,7 @@ export default function HistoryView({ session }: { session: string }) {
           <span className="text-xs text-ink-faint tabular-nums">
             {position + 1} of {points.length}
           </span>
-          {log.data?.isWhole === false && <span className="text-xs text-wait">The beginning is not shown.</span>}
+          {!isWhole && <span className="text-xs text-wait">The start of the session is not loaded.</span>}
           <div className="ml-auto flex gap-1.5">
             <Button size="small" disabled={turns.length === 0} onClick={() => setDialog("fork")}>
               <GitFork aria-hidden className="size-4" /> Fork …

@@ -8,7 +8,7 @@ const PAGE = 2_000;
 /** A longer log is cut at its beginning, and the page says so. */
 const MOST = 40_000;
 
-interface WholeLog {
+export interface WholeLog {
   events: LoggedEvent[];
   isWhole: boolean;
 }

@@ -12,7 +12,7 @@ import "@xyflow/react/dist/base.css";
 import "./join-graph.css";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { count } from "../../text/format.ts";
+import { approximateCount } from "../../text/format.ts";
 import type { Graph, GraphEdge, GraphNode } from "../context-api.ts";
 import { EDGE_TYPES, type JoinEdge } from "./join-edges.tsx";
 
@@ -60,7 +60,7 @@ function TableBox({ data: { table, isStart } }: NodeProps<TableNode>) {
     >
       <span className="truncate font-mono text-sm font-medium">{table.table}</span>
       <span className="truncate text-xs text-ink-faint">
-        {table.rows === null ? table.schema : `${count(table.rows)} rows`}
+        {table.rows === null ? table.schema : `${approximateCount(table.rows, table.rows_are)} rows`}
         {table.description !== "" && ` · ${table.description}`}
       </span>
       {HANDLES}

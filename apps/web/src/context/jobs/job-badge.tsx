@@ -7,10 +7,10 @@ const STATES: Readonly<Record<JobState, { look: BadgeLook; word: string; title?:
   interrupted: {
     look: "wait",
     word: "interrupted",
-    title: "Nobody works on it; the same job started again goes on where it was.",
+    title: "The job is not running. Start it again to resume where it stopped.",
   },
   done: { look: "good", word: "done" },
-  partly: { look: "wait", word: "partly", title: "It went to its end, and something was skipped." },
+  partly: { look: "wait", word: "partly", title: "The job finished, but some items were skipped." },
   failed: { look: "bad", word: "failed" },
   cancelled: { look: "plain", word: "cancelled" },
 };

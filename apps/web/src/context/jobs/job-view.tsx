@@ -40,18 +40,18 @@ export function JobView({ id }: { id: string }) {
           </Button>
         )}
         {job.cancel_requested && job.ended_at === null && (
-          <span className="ml-auto text-sm text-wait">It is being cancelled …</span>
+          <span className="ml-auto text-sm text-wait">Cancelling …</span>
         )}
       </div>
       <p className="mt-1 text-sm text-ink-faint">
-        {job.started_at === null ? "Not begun yet" : formatDateTime(job.started_at)}
+        {job.started_at === null ? "Not started yet" : formatDateTime(job.started_at)}
         {job.started_at !== null &&
           job.ended_at !== null &&
           `, ${duration(Date.parse(job.ended_at) - Date.parse(job.started_at))}`}
-        {progress.isResumed && ", taken up again"}
+        {progress.isResumed && ", resumed"}
         {spent && `, ${spent.requests} requests`}
         {spent && spent.usd !== null && `, ${money(spent.usd)} at list price`}
-        {spent && spent.cached > 0 && `, ${spent.cached} kept from before`}
+        {spent && spent.cached > 0 && `, ${spent.cached} from the cache`}
       </p>
       <Problem error={cancelling.error} className="mt-3" />
       {job.error && (
@@ -62,7 +62,7 @@ export function JobView({ id }: { id: string }) {
       )}
       {waiting && job.ended_at === null && (
         <p className="mt-3 rounded-md bg-wait-soft px-3 py-2 text-sm text-wait">
-          Waits: {waiting.reason}
+          Waiting: {waiting.reason}
           {waiting.until !== null && `, until ${formatDateTime(waiting.until)}`}
         </p>
       )}
@@ -72,7 +72,7 @@ export function JobView({ id }: { id: string }) {
           {progress.proposals.map(({ proposal, accepted, open }) => (
             <li key={proposal}>
               <ContextLink path={`proposals/${proposal}`} className={linkClass}>
-                Its proposal
+                {open > 0 ? "Review the proposal" : "Proposal"}
               </ContextLink>
               : {accepted} accepted by rule, {open} to decide
             </li>
@@ -82,7 +82,7 @@ export function JobView({ id }: { id: string }) {
       {progress.skipped.length > 0 && (
         <section aria-labelledby="skipped" className="mt-5">
           <h3 id="skipped" className="mb-1 text-sm font-medium text-wait">
-            Passed over {progress.skipped.length}
+            Skipped {progress.skipped.length}
           </h3>
           <ul className="space-y-1 text-sm">
             {progress.skipped.slice(0, 100).map(({ stage, item, message }, at) => (

@@ -1,7 +1,7 @@
 import { ago } from "../../text/format.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useContextQuery, useOverview } from "../context-api.ts";
-import { ShellCommand } from "../shell-command.tsx";
+import { ContextLink, linkClass } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
 import { asJob, isUnderWay, type Job, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
@@ -27,9 +27,9 @@ export default function JobsView({ job }: { job: string }) {
       {data?.data.length === 0 && (
         <div className="px-4 py-6 text-sm text-ink-soft">
           <p className="mb-3">No job has run yet. A scan reads a database, an ingest reads documents.</p>
-          <ShellCommand>
-            {(overview.data?.connections.length ?? 0) > 0 ? "tandem scan" : "tandem connections add shop shop.sqlite"}
-          </ShellCommand>
+          <ContextLink path="sources/new" className={linkClass}>
+            Add a database or folder
+          </ContextLink>
         </div>
       )}
       <div className="py-1">

@@ -5,7 +5,7 @@ import type { JobProgress, Stage } from "./job-progress.ts";
 
 /** The stages in order: done, running with a progress bar, or interrupted. */
 export function StageList({ progress, isOver }: { progress: JobProgress; isOver: boolean }) {
-  if (progress.stages.length === 0) return isOver ? null : <p className="mt-4 text-sm text-ink-soft">It begins …</p>;
+  if (progress.stages.length === 0) return isOver ? null : <p className="mt-4 text-sm text-ink-soft">Starting …</p>;
   return (
     <ol className="mt-4 divide-y divide-line rounded-lg border border-line bg-surface">
       {progress.stages.map((stage) => (
@@ -16,7 +16,7 @@ export function StageList({ progress, isOver }: { progress: JobProgress; isOver:
             ) : isOver ? (
               <LabelledIcon icon={CircleDashed} words="not finished" className="size-4 text-ink-faint" />
             ) : (
-              <LabelledIcon icon={LoaderCircle} words="under way" className="size-4 animate-spin text-accent" />
+              <LabelledIcon icon={LoaderCircle} words="in progress" className="size-4 animate-spin text-accent" />
             )}
           </span>
           <div className="min-w-0 flex-1">

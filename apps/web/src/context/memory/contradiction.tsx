@@ -24,7 +24,7 @@ export function Contradiction({
           />
         ))}
       </div>
-      <p className="px-1.5 pt-1.5 text-sm text-wait">These contradict each other. Forget the one that does not hold.</p>
+      <p className="px-1.5 pt-1.5 text-sm text-wait">These memories contradict each other. Forget the wrong one.</p>
     </div>
   );
 }

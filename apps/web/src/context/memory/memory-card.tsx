@@ -42,14 +42,14 @@ export function MemoryCard({
         <Menu
           label="Memory"
           items={[
-            { label: "Keep for good", act: hold(null), isDisabled: expires_at === null },
+            { label: "Never expire", act: hold(null), isDisabled: expires_at === null },
             { label: "Keep for 90 days", act: hold(inDays(90)) },
             { label: "Keep for a year", act: hold(inDays(365)) },
             "line",
             { label: "Forget", isBad: true, act: () => void forgetNow() },
           ]}
         >
-          <Button look="quiet" size="icon" aria-label="What to do with it" className="-mt-1 -mr-2">
+          <Button look="quiet" size="icon" aria-label="Memory actions" className="-mt-1 -mr-2">
             <Ellipsis aria-hidden className="size-4" />
           </Button>
         </Menu>
@@ -64,21 +64,21 @@ export function MemoryCard({
         </time>
         <span>
           {expires_at === null
-            ? "holds for good"
+            ? "never expires"
             : is_expired
-              ? `ran out ${ago(expires_at)}`
-              : `holds until ${formatDateTime(expires_at)}`}
+              ? `expired ${ago(expires_at)}`
+              : `expires ${formatDateTime(expires_at)}`}
         </span>
       </div>
       {contradicts.length > 0 && !isBeside && (
         <p className="mt-1.5 text-sm">
           <ContextLink path={`memory/${contradicts[0]!}`} className="text-wait underline underline-offset-2">
-            Something else that is remembered contradicts it
+            Contradicts another memory
           </ContextLink>
         </p>
       )}
       {sources.length > 0 && (
-        <ul aria-label="What it rests on" className="mt-2 space-y-1.5 border-t border-line pt-2">
+        <ul aria-label="Sources" className="mt-2 space-y-1.5 border-t border-line pt-2">
           {sources.map((item, at) => (
             <li key={at}>
               <EvidenceItem item={item} />
@@ -92,4 +92,4 @@ export function MemoryCard({
 }
 
 const scopeLabel = ({ scope, agent, user }: Memory): string =>
-  scope === "project" ? "everybody" : scope === "agent" ? `agent ${agent ?? "?"}` : (user ?? "every user");
+  scope === "project" ? "everyone" : scope === "agent" ? `agent ${agent ?? "?"}` : (user ?? "every user");

@@ -39,7 +39,7 @@ export default function MemoryView({ memory: chosen }: { memory: string }) {
         {pairs.length > 0 && (
           <section aria-labelledby="contradictions" className="space-y-3">
             <h2 id="contradictions" className="text-sm font-medium text-wait">
-              {pairs.length === 1 ? "One contradiction" : `${pairs.length} contradictions`}
+              {pairs.length === 1 ? "1 contradiction" : `${pairs.length} contradictions`}
             </h2>
             {pairs.map((pair) => (
               <Contradiction key={pair.map(({ id }) => id).join()} pair={pair} onForgotten={gone} chosen={chosen} />
@@ -48,22 +48,20 @@ export default function MemoryView({ memory: chosen }: { memory: string }) {
         )}
         {memories.data?.data.length === 0 &&
           (session === undefined ? (
-            <Empty title="Nothing is remembered yet">
+            <Empty title="No memories yet">
               <p className="mb-3">
-                Write it above, or in a terminal. Sessions are read for what is worth remembering once{" "}
-                <code className="font-mono text-xs">memory.capture</code> is on.
+                Add one above or in a terminal. Tandem also suggests memories from sessions if{" "}
+                <code className="font-mono text-xs">memory.capture</code> is enabled.
               </p>
-              <ShellCommand>tandem remember "Revenue excludes refunds"</ShellCommand>
+              <ShellCommand>tandem context remember "Revenue excludes refunds"</ShellCommand>
             </Empty>
           ) : (
-            <Empty title="Nothing is remembered from this session">
-              What an agent finds worth it is proposed first, under Proposals.
-            </Empty>
+            <Empty title="No memories from this session">New memories from agents appear under Proposals first.</Empty>
           ))}
         {shown.length > 0 && (
           <section aria-labelledby="remembered">
             <h2 id="remembered" className="sr-only">
-              Remembered
+              Memories
             </h2>
             <ul className="space-y-2">
               {shown.map((memory) => (
@@ -76,7 +74,7 @@ export default function MemoryView({ memory: chosen }: { memory: string }) {
         )}
         {expired.length > 0 && !isExpiredShown && (
           <Button look="quiet" size="small" onClick={() => setExpiredShown(true)}>
-            {expired.length} that ran out
+            {expired.length} expired
           </Button>
         )}
       </div>

@@ -10,12 +10,12 @@ import { inDays } from "../../text/format.ts";
 import { remember, useMemoryChange } from "./memory-api.ts";
 
 const SCOPES: readonly Option<Memory["scope"]>[] = [
-  { value: "project", label: "For everybody here" },
+  { value: "project", label: "For everyone" },
   { value: "user", label: "For me" },
   { value: "agent", label: "For one agent" },
 ];
 const SPANS = [
-  { value: "", label: "For good" },
+  { value: "", label: "Never expires" },
   { value: "30", label: "For 30 days" },
   { value: "90", label: "For 90 days" },
   { value: "365", label: "For a year" },
@@ -68,29 +68,29 @@ export function RememberBox() {
         className={`${inputClass} resize-none`}
       />
       <div className="mt-2 flex flex-wrap items-center gap-2">
-        <Select isBare aria-label="For whom" value={scope} options={SCOPES} onChange={setScope} />
+        <Select isBare aria-label="Visible to" value={scope} options={SCOPES} onChange={setScope} />
         {scope === "agent" && (
           <TextInput
             aria-label="Agent"
-            placeholder="Its name"
+            placeholder="Agent name"
             value={agent}
             onChange={(event) => setAgent(event.target.value)}
             className="max-w-40"
           />
         )}
-        <Select isBare aria-label="How long" value={days} options={SPANS} onChange={setDays} />
+        <Select isBare aria-label="Expiry" value={days} options={SPANS} onChange={setDays} />
         <Button type="submit" look="primary" size="small" className="ml-auto" disabled={!isReady}>
-          {remembering.isPending ? "Comparing …" : "Remember"} <Kbd keys="enter" />
+          {remembering.isPending ? "Saving …" : "Remember"} <Kbd keys="enter" />
         </Button>
       </div>
       <Problem error={remembering.error} className="mt-2" />
       {said && !remembering.isPending && (
         <output className="block mt-2 text-sm text-ink-soft">
-          {said.proposal === null ? "That is remembered already." : "Remembered."}
+          {said.proposal === null ? "This memory already exists." : "Saved."}
           {said.memory.contradicts.length > 0 && (
-            <span className="text-wait"> It contradicts what is remembered: look below.</span>
+            <span className="text-wait"> It contradicts an existing memory, see below.</span>
           )}
-          {said.unchecked !== null && ` Nobody has looked for contradictions: ${said.unchecked}.`}
+          {said.unchecked !== null && ` Contradictions were not checked: ${said.unchecked}.`}
         </output>
       )}
     </form>

@@ -16,7 +16,7 @@ export function SessionMemoriesBar({ session }: { session: string }) {
     <div>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm text-ink-soft">
         <p>
-          What is remembered from{" "}
+          Memories from{" "}
           <Link to="/sessions/$session" params={{ session }} className={linkClass}>
             one session
           </Link>
@@ -26,7 +26,7 @@ export function SessionMemoriesBar({ session }: { session: string }) {
           </ContextLink>
         </p>
         <Button size="small" className="ml-auto" disabled={reading.isPending} onClick={() => reading.mutate()}>
-          Read it for memories now
+          Extract memories now
         </Button>
       </div>
       <Problem error={reading.error} className="mt-2" />

@@ -7,7 +7,9 @@ import { Badge } from "../badge.tsx";
 import { EditDialog } from "./edit-dialog.tsx";
 import { HunkCard } from "./hunk-card.tsx";
 import type { LineNotes } from "./hunk-lines.tsx";
+import { NewPage } from "./new-page.tsx";
 import type { Change, Hunk, useVerdict } from "./proposal-api.ts";
+import { factsOf, isTableFile } from "./table-facts.ts";
 
 /** One file of a proposal with its hunks. */
 export function ChangeCard({
@@ -25,6 +27,10 @@ export function ChangeCard({
 }) {
   const [isEditing, setEditing] = useState(false);
   const [isOpen, setOpen] = useState(!isFolded);
+  const page = change.path.endsWith(".md") ? change.after : null;
+  const isTable = isTableFile(change);
+  // A changed page is first shown as its lines: the page alone would not show the difference.
+  const [isSource, setSource] = useState(!isTable && (page === null || change.before !== null));
   const notes: LineNotes = {
     path: change.path,
     put: comments.put,
@@ -47,24 +53,49 @@ export function ChangeCard({
         </h3>
         {change.before === null && <Badge look="good">new</Badge>}
         {change.after === null && <Badge look="bad">removed</Badge>}
+        {(page !== null || isTable) && (
+          <Button size="small" look="quiet" className="ml-auto" onClick={() => setSource(!isSource)}>
+            {isSource ? (isTable ? "Show table" : "Show page") : "Show source"}
+          </Button>
+        )}
         {canEdit && (
-          <Button size="small" look="quiet" className="ml-auto" onClick={() => setEditing(true)}>
+          <Button
+            size="small"
+            look="quiet"
+            className={page === null && !isTable ? "ml-auto" : ""}
+            onClick={() => setEditing(true)}
+          >
             <Pencil aria-hidden className="size-3.5" /> Edit
           </Button>
         )}
       </div>
       {isOpen && (
-        <div className="divide-y divide-line">
-          {hunks.map((hunk) => (
-            <HunkCard
-              key={hunk.id}
-              hunk={hunk}
-              change={change}
-              verdict={verdict}
-              notes={notes}
-              {...(canEdit && { onEdit: () => setEditing(true) })}
-            />
-          ))}
+        <div
+          className={
+            page !== null && !isSource
+              ? "divide-line max-lg:divide-y lg:grid lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:divide-x"
+              : ""
+          }
+        >
+          {page !== null && !isSource && <NewPage text={page} />}
+          <div className="divide-y divide-line">
+            {hunks.map((hunk) => {
+              const facts = isTable && !isSource ? factsOf(change, hunk) : undefined;
+              return (
+                <HunkCard
+                  key={hunk.id}
+                  hunk={hunk}
+                  change={change}
+                  verdict={verdict}
+                  notes={notes}
+                  facts={facts}
+                  hasLines={isSource || (isTable && !facts)}
+                  onShowLines={() => setSource(true)}
+                  {...(canEdit && { onEdit: () => setEditing(true) })}
+                />
+              );
+            })}
+          </div>
         </div>
       )}
       {isEditing && <EditDialog change={change} verdict={verdict} onClose={() => setEditing(false)} />}

@@ -40,7 +40,7 @@ export function DecisionCard({ decision, verdict }: { decision: Decision; verdic
                 disabled={verdict.isPending}
                 onClick={() => send(side.claim)}
               >
-                This one holds
+                This is correct
               </Button>
             )}
           </li>
@@ -56,7 +56,7 @@ export function DecisionCard({ decision, verdict }: { decision: Decision; verdic
         >
           <TextInput
             aria-label={`Answer: ${question}`}
-            placeholder="Or in your own words"
+            placeholder="Or type an answer"
             value={text}
             onChange={(event) => setText(event.target.value)}
           />
@@ -66,7 +66,7 @@ export function DecisionCard({ decision, verdict }: { decision: Decision; verdic
         </form>
       ) : (
         <p className="mt-2.5 text-sm">
-          <span className="text-ink-faint">{answered_by ?? "Somebody"} has answered:</span> {answer}
+          <span className="text-ink-faint">Answered by {answered_by ?? "a user"}:</span> {answer}
         </p>
       )}
     </div>

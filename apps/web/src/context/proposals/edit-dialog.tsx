@@ -31,7 +31,7 @@ export function EditDialog({
       onOpenChange={onClose}
       size="wide"
       title={<span className="font-mono text-sm">{change.path}</span>}
-      description="Your words take the place of the proposed ones. They are accepted when you accept them."
+      description="Your text replaces the proposed text. It still needs to be accepted."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>

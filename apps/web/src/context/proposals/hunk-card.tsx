@@ -8,6 +8,8 @@ import { EvidenceItem } from "../evidence-item.tsx";
 import { HunkLines, type LineNotes } from "./hunk-lines.tsx";
 import { surroundingLines, lineRows } from "./line-rows.ts";
 import type { Change, Hunk, HunkState, useVerdict } from "./proposal-api.ts";
+import type { FactGroup } from "./table-facts.ts";
+import { TableHunk } from "./table-hunk.tsx";
 
 const AROUND = 2;
 const STATES: Readonly<Record<HunkState, { look: BadgeLook; word: string }>> = {
@@ -23,12 +25,20 @@ export function HunkCard({
   change,
   verdict,
   notes,
+  hasLines,
+  facts,
+  onShowLines,
   onEdit,
 }: {
   hunk: Hunk;
   change: Change;
   verdict: ReturnType<typeof useVerdict>;
   notes: LineNotes;
+  /** False while the rendered page is shown instead of its source. */
+  hasLines: boolean;
+  /** The facts of a table, shown instead of its lines. */
+  facts?: readonly FactGroup[] | undefined;
+  onShowLines: () => void;
   onEdit?: () => void;
 }) {
   const [lit, setLit] = useState<number>();
@@ -55,8 +65,8 @@ export function HunkCard({
         <span className="text-xs text-ink-faint tabular-nums">{hunk.id}</span>
         <Badge>{hunk.aspect}</Badge>
         {hunk.certain && (
-          <Badge look="good" title="The data has verified it.">
-            certain
+          <Badge look="good" title="Verified against the data.">
+            verified
           </Badge>
         )}
         {hunk.state !== "open" && <Badge look={look}>{word}</Badge>}
@@ -79,7 +89,7 @@ export function HunkCard({
               disabled={verdict.isPending}
               onClick={() => verdict.mutate({ action: "accept", hunks: [hunk.id] })}
             >
-              Accept{hunk.held === undefined ? "" : " though held"} <Kbd keys="a" />
+              Accept{hunk.held === undefined ? "" : " anyway"} <Kbd keys="a" />
             </Button>
           </span>
         )}
@@ -95,8 +105,8 @@ export function HunkCard({
         >
           <TextInput
             ref={(input) => input?.focus()}
-            aria-label="Why"
-            placeholder="Why, if you like: it is kept with the decision"
+            aria-label="Reason"
+            placeholder="Reason (optional), stored with the decision"
             value={reason}
             onChange={(event) => setReason(event.target.value)}
             onKeyDown={(event) => event.key === "Escape" && setRejecting(false)}
@@ -110,7 +120,7 @@ export function HunkCard({
         <p className="mx-3 mb-2 flex gap-2 rounded-md bg-wait-soft px-2.5 py-1.5 text-sm text-wait">
           <ShieldAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
           <span>
-            <strong className="font-medium">Held.</strong> {hunk.held}
+            <strong className="font-medium">On hold.</strong> {hunk.held}
           </span>
         </p>
       )}
@@ -122,17 +132,24 @@ export function HunkCard({
           <span>{hunk.note}</span>
         </p>
       )}
-      <HunkLines rows={rows} lit={lit} notes={notes} onMark={(at) => setLit(lit === at ? undefined : at)} />
-      {used.length > 0 && (
-        <ol className="space-y-1.5 px-3 py-2.5">
-          {used.map((at) => (
-            <li key={at} className={`flex gap-2 rounded-md px-1 ${lit === at ? "bg-accent-soft" : ""}`}>
-              <span className="w-5 shrink-0 pt-px text-right text-xs text-ink-faint tabular-nums">{at + 1}</span>
-              {change.evidence[at] && <EvidenceItem item={change.evidence[at]} />}
-            </li>
-          ))}
-        </ol>
-      )}
+      {/* The shortcut for comments shows the source first. */}
+      {!hasLines && <button type="button" data-act="comment" hidden onClick={onShowLines} aria-hidden tabIndex={-1} />}
+      <div className={facts ? "lg:grid lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : ""}>
+        {facts && <TableHunk groups={facts} />}
+        {hasLines && (
+          <HunkLines rows={rows} lit={lit} notes={notes} onMark={(at) => setLit(lit === at ? undefined : at)} />
+        )}
+        {used.length > 0 && (
+          <ol className="space-y-1.5 px-3 py-2.5">
+            {used.map((at) => (
+              <li key={at} className={`flex gap-2 rounded-md px-1 ${lit === at ? "bg-accent-soft" : ""}`}>
+                <span className="w-5 shrink-0 pt-px text-right text-xs text-ink-faint tabular-nums">{at + 1}</span>
+                {change.evidence[at] && <EvidenceItem item={change.evidence[at]} />}
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
     </fieldset>
   );
 }

@@ -44,7 +44,7 @@ export function HunkLines({
   const shown = isWhole ? rows : rows.slice(0, SHOWN);
   return (
     <>
-      <ol aria-label="Lines, and what each rests on" className="border-y border-line font-mono text-xs leading-6">
+      <ol aria-label="Lines with their sources" className="border-y border-line font-mono text-xs leading-6">
         {shown.map((row, at) => {
           const line = lineOf(row);
           const note = notes.of(line);
@@ -79,7 +79,7 @@ export function HunkLines({
                   <button
                     key={mark}
                     type="button"
-                    aria-label={`Rests on ${mark + 1}`}
+                    aria-label={`Source ${mark + 1}`}
                     aria-pressed={lit === mark}
                     onClick={() => onMark(mark)}
                     className="inline-block min-h-6 min-w-6 rounded text-[0.6875rem] leading-6 text-accent hover:bg-accent-soft aria-pressed:bg-accent aria-pressed:text-on-accent"

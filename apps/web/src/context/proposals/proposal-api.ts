@@ -1,5 +1,14 @@
-import type { BodyInput, Change, Decision, Hunk, Proposal, ProposalSummary } from "@tandem/protocol";
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import type {
+  BodyInput,
+  Change,
+  Decision,
+  Hunk,
+  HunkGroup,
+  Proposal,
+  ProposalSummary,
+  QueryInput,
+} from "@tandem/protocol";
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 
 export type { Change, Decision, Hunk, ProposalSummary };
@@ -7,15 +16,24 @@ export type HunkState = Hunk["state"];
 
 const FILES = 50;
 
-/** A proposal, loaded in pages of files. */
-export const useProposal = (id: string) =>
+/** A proposal, loaded in pages of files; with a group, only the files and hunks of that group. */
+export const useProposal = (id: string, group: HunkGroup | undefined) =>
   useInfiniteQuery({
-    queryKey: ["/v1/proposals", id],
+    queryKey: ["/v1/proposals", id, group?.filter],
     queryFn: ({ pageParam, signal }) =>
-      api.call("proposals.retrieve", { params: { proposal_id: id }, query: { limit: FILES, page: pageParam }, signal }),
+      api.call("proposals.retrieve", {
+        params: { proposal_id: id },
+        query: { limit: FILES, page: pageParam, ...(group && filterQuery(group)) },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_page }) => next_page ?? undefined,
   });
+
+function filterQuery({ filter: { certain, ...rest } }: HunkGroup): QueryInput<"proposals.preview"> {
+  return { ...rest, ...(certain !== undefined && { certain: certain ? "true" : "false" }) };
+}
 
 export type Verdict =
   | ({ action: "accept" } & BodyInput<"proposals.accept">)

@@ -45,7 +45,7 @@ export function ProposalComments({
       <span className="ml-auto flex flex-wrap gap-2">
         {commented.size > 0 && (
           <Button size="small" disabled={verdict.isPending} onClick={() => void reject().catch(() => undefined)}>
-            Reject {commented.size === 1 ? "that change" : `those ${commented.size} changes`} with them
+            Reject {commented.size === 1 ? "this change" : `these ${commented.size} changes`} with the comments
           </Button>
         )}
         <Button look="primary" size="small" icon={<Bot aria-hidden className="size-4" />} onClick={ask}>

@@ -1,3 +1,4 @@
+import type { HunkGroup } from "@tandem/protocol";
 import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { ago, formatDateTime } from "../../text/format.ts";
@@ -8,14 +9,19 @@ import { Problem } from "../../ui/problem.tsx";
 import { useComments } from "../../diff/use-comments.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { ChangeCard } from "./change-card.tsx";
+import { GroupList } from "./group-list.tsx";
 import { DecisionCard } from "./decision-card.tsx";
 import { type Hunk, useProposal, useVerdict } from "./proposal-api.ts";
 import { ProposalComments } from "./proposal-comments.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
+/** With so few open changes, groups would only repeat the list. */
+const FEW = 12;
+
 /** Reviews a proposal hunk by hunk, each with its evidence. */
 export function ProposalView({ id }: { id: string }) {
-  const query = useProposal(id);
+  const [group, setGroup] = useState<HunkGroup>();
+  const query = useProposal(id, group);
   const verdict = useVerdict(id);
   const comments = useComments(id);
   const [asking, setAsking] = useState<"accept" | "reject" | "undo">();
@@ -51,24 +57,25 @@ export function ProposalView({ id }: { id: string }) {
   const hasUndo = (proposal?.commits.length ?? 0) > 0;
   useShortcuts("Proposal", {
     n: ["Next change", () => step(1)],
-    p: ["The change before", () => step(-1)],
+    p: ["Previous change", () => step(-1)],
     a: ["Accept this change", press("accept")],
     r: ["Reject this change", press("reject")],
     e: ["Edit this file", press("edit")],
     c: ["Comment on this change", press("comment")],
-    "shift+a": ["Accept all that is open", () => open.length > 0 && setAsking("accept")],
-    ...(hasUndo && { u: ["Undo what was accepted", () => setAsking("undo")] }),
+    "shift+a": ["Accept all open changes", () => open.length > 0 && group === undefined && setAsking("accept")],
+    ...(hasUndo && { u: ["Undo accepted changes", () => setAsking("undo")] }),
   });
 
   if (query.error) return <Problem error={query.error} onRetry={() => void query.refetch()} className="m-4" />;
   if (!proposal) return null;
   const { counts } = proposal;
+  const groups = proposal.groups.filter((each) => each.counts.open > 0);
   const decided = counts.accepted + counts.rejected;
   const isOnlyOpen = counts.open + counts.conflict > 0 && decided > 0 && !isAllShown;
   const isWanted = ({ state }: Hunk) => !isOnlyOpen || state === "open" || state === "conflict";
   const isWhole = !query.hasNextPage;
   return (
-    <article ref={root} className="mx-auto max-w-4xl px-4 pb-10 sm:px-6">
+    <article ref={root} className="mx-auto max-w-6xl px-4 pb-10 sm:px-6">
       <header className="sticky top-0 z-10 -mx-4 border-b border-line bg-ground px-4 py-3 sm:-mx-6 sm:px-6">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
           <h2 className="min-w-0 text-base font-semibold wrap-anywhere">{proposal.title}</h2>
@@ -81,7 +88,7 @@ export function ProposalView({ id }: { id: string }) {
                 Undo
               </Button>
             )}
-            {counts.open > 0 && (
+            {counts.open > 0 && group === undefined && (
               <>
                 <Button size="small" onClick={() => setAsking("reject")}>
                   Reject all
@@ -103,15 +110,15 @@ export function ProposalView({ id }: { id: string }) {
           <>
             {" · "}
             <ContextLink path={`jobs/${proposal.job}`} className={linkClass}>
-              the job that made it
+              source job
             </ContextLink>
           </>
         )}
       </p>
       {proposal.quarantine !== null && (
         <p className="mt-3 rounded-md border border-bad bg-bad-soft px-3 py-2 text-sm">
-          <strong className="font-medium text-bad">In quarantine.</strong> {proposal.quarantine} No rule accepts it:
-          read it as if a stranger had written it.
+          <strong className="font-medium text-bad">In quarantine.</strong> {proposal.quarantine} It is never accepted
+          automatically. Check it like text from an unknown author.
         </p>
       )}
       {proposal.decisions.length > 0 && (
@@ -122,9 +129,12 @@ export function ProposalView({ id }: { id: string }) {
         </section>
       )}
       <Problem error={verdict.error} className="mt-4" />
+      {groups.length > 1 && (group !== undefined || counts.open > FEW) && (
+        <GroupList groups={groups} shown={group} onShow={setGroup} verdict={verdict} />
+      )}
       {isOnlyOpen && (
         <p className="mt-4 text-sm text-ink-soft">
-          {decided} decided already are not shown.{" "}
+          {decided} decided changes are hidden.{" "}
           <button type="button" className={linkClass} onClick={() => setAllShown(true)}>
             Show all
           </button>
@@ -148,15 +158,17 @@ export function ProposalView({ id }: { id: string }) {
       </div>
       {!isWhole && (
         <Button className="mt-4" disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          {query.isFetchingNextPage ? "Reading …" : `More files: ${proposal.files - changes.length} left`}
+          {query.isFetchingNextPage
+            ? "Loading …"
+            : `More files: ${(group?.files ?? proposal.files) - changes.length} left`}
         </Button>
       )}
       <ProposalComments proposal={proposal} changes={changes} comments={comments} verdict={verdict} />
       <Confirm
         isOpen={asking === "accept"}
         onOpenChange={() => setAsking(undefined)}
-        title="Accept what is open?"
-        verb={held.length === 0 ? "Accept" : "Accept the others"}
+        title="Accept all open changes?"
+        verb={held.length === 0 ? "Accept" : "Accept the rest"}
         look="primary"
         act={() =>
           verdict.mutateAsync(
@@ -167,34 +179,33 @@ export function ProposalView({ id }: { id: string }) {
         }
       >
         {isWhole
-          ? `${open.length - held.length} changes become a commit of the context. It can be undone.`
-          : `${open.length - held.length} changes in the files that are shown become a commit; those in the others stay open.`}
+          ? `${open.length - held.length} changes are committed to the context. You can undo this.`
+          : `${open.length - held.length} changes in the files shown here are committed. Changes in other files stay open.`}
         {held.length > 0 && (
           <p className="mt-2 text-wait">
-            {held.length === 1 ? "One change is" : `${held.length} changes are`} held for a reason and stay open: decide
-            about each by itself.
+            {held.length === 1 ? "1 change is" : `${held.length} changes are`} on hold and must be decided one by one.
           </p>
         )}
       </Confirm>
       <Confirm
         isOpen={asking === "reject"}
         onOpenChange={() => setAsking(undefined)}
-        title="Reject what is open?"
+        title="Reject all open changes?"
         verb="Reject"
         act={() => verdict.mutateAsync({ action: "reject" })}
       >
-        {counts.open === 1 ? "The change that is open is" : `All ${counts.open} changes that are open are`} turned down,
-        and the same is not proposed again.
+        {counts.open === 1 ? "The open change is" : `All ${counts.open} open changes are`} rejected and will not be
+        proposed again.
       </Confirm>
       <Confirm
         isOpen={asking === "undo"}
         onOpenChange={() => setAsking(undefined)}
-        title="Undo what was accepted?"
+        title="Undo accepted changes?"
         verb="Undo"
         act={() => verdict.mutateAsync({ action: "undo" })}
       >
-        What was accepted of this proposal is taken back, as a new commit. Where lines have changed since, nothing is
-        done.
+        The accepted changes of this proposal are reverted in a new commit. Lines that changed since then stay as they
+        are.
       </Confirm>
     </article>
   );

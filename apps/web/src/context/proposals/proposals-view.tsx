@@ -23,7 +23,7 @@ export default function ProposalsView({ proposal }: { proposal: string }) {
   const search = isAll ? { all: "1" } : undefined;
   const list = (
     <>
-      <nav aria-label="Which proposals" className="sticky top-0 z-10 flex gap-1 border-b border-line bg-surface p-2">
+      <nav aria-label="Filter proposals" className="sticky top-0 z-10 flex gap-1 border-b border-line bg-surface p-2">
         <ProposalFilter isCurrent={!isAll} proposal={proposal}>
           To decide
         </ProposalFilter>
@@ -33,10 +33,10 @@ export default function ProposalsView({ proposal }: { proposal: string }) {
       </nav>
       <Problem error={error} onRetry={() => void refetch()} className="m-3" />
       {data?.data.length === 0 && (
-        <Empty title={isAll ? "Nothing was proposed yet" : "Nothing waits for a decision"}>
+        <Empty title={isAll ? "No proposals yet" : "Nothing to decide"}>
           {isAll
-            ? "A scan or an ingest ends with a proposal; agents propose what is worth remembering."
-            : "What agents propose for the context comes here before it is in it."}
+            ? "Scans, ingests and agents create proposals."
+            : "Proposed changes to the context appear here for your review."}
         </Empty>
       )}
       <div className="py-1">

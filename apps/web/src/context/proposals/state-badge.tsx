@@ -14,7 +14,7 @@ export function StateBadge({ proposal: { state, counts, decisions, quarantine } 
       {state === "open" && counts.open > 0 && <Badge look="wait">{counts.open} to decide</Badge>}
       {questions > 0 && <Badge look="wait">{questions === 1 ? "1 question" : `${questions} questions`}</Badge>}
       {state === "accepted" && <Badge look="good">accepted</Badge>}
-      {state === "partly" && <Badge look="good">accepted in part</Badge>}
+      {state === "partly" && <Badge look="good">partly accepted</Badge>}
       {state === "rejected" && <Badge>rejected</Badge>}
     </>
   );

@@ -12,19 +12,19 @@ export function SearchStart({ overview: { counts, connections, sources, problems
     <div className="space-y-4">
       {isEmpty ? (
         <div className="rounded-lg border border-line bg-surface p-4">
-          <h2 className="font-medium">Nothing is known yet</h2>
+          <h2 className="font-medium">The context is empty</h2>
           <p className="mt-1 mb-3 text-sm text-ink-soft">
             {connections.length + sources.length === 0
-              ? "Name a database or documents first; then have them read."
-              : "It is there to be read:"}
+              ? "Add a database or documents first, then read them."
+              : "Read your sources:"}
           </p>
           <div className="space-y-2">
             {connections.length === 0 && <ShellCommand>tandem connections add shop shop.sqlite</ShellCommand>}
-            {connections.length > 0 && <ShellCommand>tandem scan</ShellCommand>}
-            {sources.length > 0 && <ShellCommand>tandem ingest</ShellCommand>}
+            {connections.length > 0 && <ShellCommand>tandem context scan</ShellCommand>}
+            {sources.length > 0 && <ShellCommand>tandem context ingest</ShellCommand>}
           </div>
           <p className="mt-3 text-sm text-ink-soft">
-            Or start it under{" "}
+            Or start a job under{" "}
             <ContextLink path="jobs" className={linkClass}>
               Jobs
             </ContextLink>
@@ -42,7 +42,7 @@ export function SearchStart({ overview: { counts, connections, sources, problems
       {problems.length > 0 && (
         <section aria-labelledby="unreadable" className="rounded-lg border border-bad bg-bad-soft p-3">
           <h2 id="unreadable" className="font-medium text-bad">
-            {problems.length === 1 ? "A file cannot be read" : `${problems.length} files cannot be read`}
+            {problems.length === 1 ? "1 file cannot be read" : `${problems.length} files cannot be read`}
           </h2>
           <ul className="mt-1 space-y-1 text-sm">
             {problems.slice(0, 20).map(({ path, message }) => (
@@ -64,7 +64,7 @@ function OpenProposals() {
   return (
     <section aria-labelledby="waiting">
       <h2 id="waiting" className="mb-1.5 text-sm font-medium text-ink-soft">
-        Waits for a decision
+        Needs a decision
       </h2>
       <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
         {data.data.map((proposal) => (

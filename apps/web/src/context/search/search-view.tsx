@@ -60,9 +60,9 @@ export function SearchView() {
     else links[Math.min(at, links.length - 1)]?.focus();
   };
   useShortcuts("Search", {
-    "/": ["Search what is known", () => input.current?.focus()],
-    arrowdown: ["Next found", () => walk(1)],
-    arrowup: ["The one before", () => walk(-1)],
+    "/": ["Search the context", () => input.current?.focus()],
+    arrowdown: ["Next result", () => walk(1)],
+    arrowup: ["Previous result", () => walk(-1)],
   });
   useEffect(() => {
     // Not on touch devices: the on-screen keyboard would cover the page.
@@ -80,7 +80,7 @@ export function SearchView() {
           <input
             ref={input}
             type="search"
-            aria-label="Search what is known"
+            aria-label="Search the context"
             value={text}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={(event) => {
@@ -91,7 +91,7 @@ export function SearchView() {
               }
               if (event.key === "Escape") event.currentTarget.blur();
             }}
-            placeholder="Words, tables, columns, values …"
+            placeholder="Search words, tables, columns, values …"
             autoComplete="off"
             spellCheck={false}
             className="h-11 w-full rounded-lg border border-edge bg-surface pr-10 pl-9 text-[1rem] shadow-sm outline-none placeholder:text-ink-faint focus:border-accent focus:ring-2 focus:ring-accent/30 [&::-webkit-search-cancel-button]:hidden"
@@ -142,14 +142,12 @@ export function SearchView() {
         </fieldset>
         <Problem error={found.error} onRetry={() => void found.refetch()} className="mt-4" />
         {found.data?.degraded !== undefined && term !== "" && (
-          <p className="mt-3 text-sm text-wait">Looked for by words alone: {found.data.degraded}</p>
+          <p className="mt-3 text-sm text-wait">Searched by keywords only: {found.data.degraded}</p>
         )}
         <div ref={results} className="mt-4">
           {term === "" && overview.data && <SearchStart overview={overview.data} />}
           {term !== "" && found.data?.data.length === 0 && !found.isPlaceholderData && (
-            <Empty title="Nothing was found">
-              Try other or fewer words{kind ? ", or look through everything" : ""}.
-            </Empty>
+            <Empty title="No results">Try other or fewer words{kind ? ", or search all kinds" : ""}.</Empty>
           )}
           {term !== "" && found.data && <HitList hits={found.data.data} />}
         </div>

@@ -1,23 +1,24 @@
-import { Database, FileText } from "lucide-react";
+import { Database, FileText, Plus } from "lucide-react";
 import type { ReactNode } from "react";
 import { count } from "../../text/format.ts";
-import { ShellCommand } from "../shell-command.tsx";
+import { buttonClass } from "../../ui/button.tsx";
 import { useOverview } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
+import { AddSource } from "./add-source.tsx";
 
-/** The databases and documents named in the config. */
-export default function SourcesView() {
+/** The databases and documents named in the config; `new` adds one. */
+export default function SourcesView({ source }: { source: string }) {
   const { data } = useOverview();
+  if (source === "new") return <AddSource />;
   if (!data) return null;
   const { connections, sources, folder } = data;
   return (
     <div className="h-full overflow-y-auto">
       <div className="mx-auto max-w-3xl space-y-7 px-4 py-5 sm:py-7">
-        <List
-          title="Databases"
-          isEmpty={connections.length === 0}
-          empty={<ShellCommand>tandem connections add shop shop.sqlite</ShellCommand>}
-        >
+        <ContextLink path="sources/new" className={buttonClass("primary")}>
+          <Plus aria-hidden className="size-4" /> Add a database or folder
+        </ContextLink>
+        <List title="Databases" isEmpty={connections.length === 0}>
           {connections.map(({ name, driver, tables }) => (
             <Item
               key={name}
@@ -31,19 +32,7 @@ export default function SourcesView() {
             </Item>
           ))}
         </List>
-        <List
-          title="Documents"
-          isEmpty={sources.length === 0}
-          empty={
-            <pre
-              className="overflow-x-auto rounded-md border border-line bg-raised px-3 py-2 font-mono text-xs"
-              tabIndex={0}
-              aria-label="tandem.yaml"
-            >
-              {"# tandem.yaml\ningest:\n  sources:\n    docs: { path: docs }"}
-            </pre>
-          }
-        >
+        <List title="Documents" isEmpty={sources.length === 0}>
           {sources.map(({ name, type }) => (
             <Item
               key={name}
@@ -59,41 +48,28 @@ export default function SourcesView() {
           </h2>
           <p className="font-mono text-xs wrap-anywhere">{folder}</p>
           <p className="mt-1 text-sm text-ink-soft">
-            All of it is plain text under git: edit it with any editor, and what you wrote stays.
+            Plain text files under git. Edit them with any editor; your edits are kept.
           </p>
         </section>
         <p className="text-sm text-ink-soft">
-          To have them read:{" "}
+          To read the sources, use{" "}
           <ContextLink path="jobs" className={linkClass}>
             Jobs
           </ContextLink>
-          , or <code className="font-mono text-xs">tandem scan</code> and{" "}
-          <code className="font-mono text-xs">tandem ingest</code>.
+          , or <code className="font-mono text-xs">tandem context scan</code> and{" "}
+          <code className="font-mono text-xs">tandem context ingest</code>.
         </p>
       </div>
     </div>
   );
 }
 
-function List({
-  title,
-  isEmpty,
-  empty,
-  children,
-}: {
-  title: string;
-  isEmpty: boolean;
-  empty: ReactNode;
-  children: ReactNode;
-}) {
+function List({ title, isEmpty, children }: { title: string; isEmpty: boolean; children: ReactNode }) {
   return (
     <section aria-label={title}>
       <h2 className="mb-1.5 text-sm font-medium text-ink-soft">{title}</h2>
       {isEmpty ? (
-        <>
-          <p className="mb-2 text-sm text-ink-faint">None yet. Name one, and start the server again:</p>
-          {empty}
-        </>
+        <p className="text-sm text-ink-faint">None yet.</p>
       ) : (
         <ul className="divide-y divide-line rounded-lg border border-line bg-surface">{children}</ul>
       )}

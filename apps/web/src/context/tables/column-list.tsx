@@ -1,5 +1,5 @@
-import { KeyRound } from "lucide-react";
-import { count } from "../../text/format.ts";
+import { EyeOff, KeyRound } from "lucide-react";
+import { approximateCount } from "../../text/format.ts";
 import type { Column, Table } from "../context-api.ts";
 import { LabelledIcon } from "../labelled-icon.tsx";
 import { DescriptionList } from "./description-list.tsx";
@@ -33,11 +33,16 @@ export function ColumnList({ table }: { table: Table }) {
               </div>
               <div className="font-mono text-xs text-ink-faint">
                 {column.type.toLowerCase()}
-                {column.nullable === false ? " not null" : ""}
+                {column.nullable ? "" : " not null"}
               </div>
             </div>
             <div className="min-w-0 text-sm">
-              {column.gone && <p className="text-bad">The database does not have it any more.</p>}
+              {column.gone && <p className="text-bad">No longer in the database.</p>}
+              {column.stale && (
+                <p className="text-wait">
+                  Stale: written for <span className="font-mono text-xs">{column.descriptions?.ai_for}</span>.
+                </p>
+              )}
               <DescriptionList descriptions={column.descriptions} />
             </div>
             <Profile column={column} />
@@ -48,31 +53,68 @@ export function ColumnList({ table }: { table: Table }) {
   );
 }
 
-/** Statistics of a sample of values. */
-function Profile({ column: { profile } }: { column: Column }) {
-  if (!profile) return <div />;
-  const { nulls, distinct, min, max, samples = [] } = profile;
+/** Figures and values. A column with few values has all of them. */
+function Profile({ column: { labels, profile } }: { column: Column }) {
+  if (!profile && !labels) return <div />;
+  const {
+    nulls,
+    distinct,
+    distinct_is,
+    min,
+    max,
+    samples = [],
+    samples_are,
+    stored,
+    personal,
+    shapes = [],
+  } = profile ?? {};
   const facts = [
-    ...(distinct === undefined ? [] : [`${count(distinct)} distinct`]),
+    ...(distinct === undefined ? [] : [`${approximateCount(distinct, distinct_is)} distinct`]),
     ...(nulls === undefined || nulls === 0 ? [] : [`${percent.format(nulls)} empty`]),
     ...(min === undefined || max === undefined ? [] : [`${String(min)} – ${String(max)}`]),
   ];
+  const [first, rest] = [samples.slice(0, SHOWN), samples.slice(SHOWN)];
   return (
     <div className="min-w-0 text-xs text-ink-faint">
       <p className="tabular-nums">{facts.join(" · ")}</p>
-      {samples.length > 0 && (
-        <ul aria-label="Sampled values" className="mt-1 flex flex-wrap gap-1">
-          {samples.slice(0, SHOWN).map((value, at) => (
-            <li
-              key={at}
-              title={String(value)}
-              className="max-w-40 truncate rounded bg-raised px-1 font-mono text-[0.6875rem] leading-4 text-ink-soft"
-            >
-              {String(value)}
-            </li>
-          ))}
-        </ul>
+      {stored && (
+        <p className="mt-0.5 flex items-center gap-1 text-ink-soft">
+          <EyeOff aria-hidden className="size-3.5 shrink-0" />
+          <span>
+            {personal ? <span title={personal}>Personal data</span> : "Values"},{" "}
+            {stored === "shapes" ? "stored as shapes" : "not stored"}
+          </span>
+        </p>
+      )}
+      {shapes.length > 0 && <ValueList label="Shapes of values" values={shapes} />}
+      {labels && <ValueList label="Labels of the enum" values={labels} />}
+      {first.length > 0 && !labels && <ValueList label={VALUES[samples_are ?? "examples"]} values={first} />}
+      {rest.length > 0 && !labels && (
+        <details className="mt-1">
+          <summary className="cursor-pointer">
+            {rest.length} more {samples_are === "all" ? "" : samples_are === "sample" ? "in the sample" : "examples"}
+          </summary>
+          <ValueList label="More values" values={rest} />
+        </details>
       )}
     </div>
+  );
+}
+
+const VALUES = { all: "All values", sample: "Values in a sample", examples: "Sampled values" };
+
+function ValueList({ label, values }: { label: string; values: readonly (string | number | boolean)[] }) {
+  return (
+    <ul aria-label={label} className="mt-1 flex flex-wrap gap-1">
+      {values.map((value, at) => (
+        <li
+          key={at}
+          title={String(value)}
+          className="max-w-40 truncate rounded bg-raised px-1 font-mono text-[0.6875rem] leading-4 text-ink-soft"
+        >
+          {String(value)}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -4,7 +4,7 @@ import type { Descriptions } from "../context-api.ts";
 import { LabelledIcon } from "../labelled-icon.tsx";
 
 interface Writer {
-  who: keyof Descriptions;
+  who: Exclude<keyof Descriptions, "ai_for">;
   word: string;
   look: BadgeLook;
   icon: LucideIcon;
@@ -13,8 +13,8 @@ interface Writer {
 
 /** Authors in order of precedence. */
 const WRITERS: readonly Writer[] = [
-  { who: "human", word: "person", look: "good", icon: User, title: "Written by a person: no run writes there." },
-  { who: "ai", word: "model", look: "accent", icon: Sparkles, title: "Written by a model, and accepted." },
+  { who: "human", word: "person", look: "good", icon: User, title: "Written by a person. Jobs never overwrite it." },
+  { who: "ai", word: "model", look: "accent", icon: Sparkles, title: "Written by a model and accepted." },
   { who: "db", word: "database", look: "plain", icon: Database, title: "The database's own comment." },
 ];
 
@@ -27,7 +27,7 @@ export function DescriptionList({
   isLong?: boolean;
 }) {
   const said = WRITERS.filter(({ who }) => descriptions?.[who]);
-  if (said.length === 0) return isLong ? <p className="mt-1 text-ink-faint">Nobody has described it yet.</p> : null;
+  if (said.length === 0) return isLong ? <p className="mt-1 text-ink-faint">No description yet.</p> : null;
   return (
     <ul className={isLong ? "mt-1.5 space-y-1" : "space-y-0.5"}>
       {said.map(({ who, word, look, icon, title }, at) => (

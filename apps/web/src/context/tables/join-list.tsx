@@ -7,9 +7,9 @@ import { ContextLink } from "../context-link.tsx";
 import { Confidence } from "./confidence.tsx";
 
 const ORIGINS: Readonly<Record<JoinOrigin, { word: string; title: string }>> = {
-  declared: { word: "declared", title: "The database declares it as a foreign key." },
-  data: { word: "found in the data", title: "Found in the data, by its values and names." },
-  model: { word: "suggested by a model", title: "Suggested by a model, and then held against the data." },
+  declared: { word: "declared", title: "Declared as a foreign key in the database." },
+  data: { word: "found in the data", title: "Found in the data by values and names." },
+  model: { word: "suggested by a model", title: "Suggested by a model and checked against the data." },
   human: { word: "written by a person", title: "Written by a person." },
 };
 
@@ -22,14 +22,14 @@ export function JoinList({ table }: { table: Table }) {
         Joins <span className="text-ink-faint">{joins.length + joined_from.length}</span>
       </h3>
       {joins.length + joined_from.length === 0 ? (
-        <p className="text-sm text-ink-faint">None are known.</p>
+        <p className="text-sm text-ink-faint">No joins known.</p>
       ) : (
         <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
           {joins.map((join, at) => (
             <Row
               key={`to-${at}`}
               join={join}
-              arrow={<LabelledIcon icon={ArrowRight} words="points to" className="size-3.5 shrink-0 text-ink-faint" />}
+              arrow={<LabelledIcon icon={ArrowRight} words="references" className="size-3.5 shrink-0 text-ink-faint" />}
               connection={connection}
               other={join.to}
             >
@@ -47,7 +47,7 @@ export function JoinList({ table }: { table: Table }) {
               join={join}
               isReversed
               arrow={
-                <LabelledIcon icon={ArrowLeft} words="is pointed to by" className="size-3.5 shrink-0 text-ink-faint" />
+                <LabelledIcon icon={ArrowLeft} words="is referenced by" className="size-3.5 shrink-0 text-ink-faint" />
               }
               connection={connection}
               other={join.from}

@@ -1,11 +1,12 @@
 import { useMemo, useState } from "react";
-import { count } from "../../text/format.ts";
-import { Button } from "../../ui/button.tsx";
+import { approximateCount, count } from "../../text/format.ts";
+import { Waypoints } from "lucide-react";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { ShellCommand } from "../shell-command.tsx";
 import { type TableSummary, useOverview, useTables } from "../context-api.ts";
+import { ContextLink, linkClass } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
 import { TableView } from "./table-view.tsx";
 
@@ -22,7 +23,7 @@ export function TablesView({ table }: { table: string }) {
   if (tables.data?.data.length === 0) return <NoTables />;
   const list = (
     <>
-      <div className="sticky top-0 z-10 border-b border-line bg-surface p-2">
+      <div className="sticky top-0 z-10 flex gap-2 border-b border-line bg-surface p-2">
         <TextInput
           type="search"
           aria-label="Filter tables"
@@ -30,6 +31,9 @@ export function TablesView({ table }: { table: string }) {
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
         />
+        <ContextLink path="graph" aria-label="All tables as a graph" className={buttonClass("plain")}>
+          <Waypoints aria-hidden className="size-4" /> Graph
+        </ContextLink>
       </div>
       <Problem error={tables.error} onRetry={() => void tables.refetch()} className="m-3" />
       {groups.map(([place, own]) => (
@@ -41,7 +45,9 @@ export function TablesView({ table }: { table: string }) {
                 <span className="truncate font-mono text-sm">{each.table}</span>
                 {each.type === "view" && <span className="text-xs text-ink-faint">view</span>}
                 {each.rows !== null && (
-                  <span className="ml-auto shrink-0 text-xs text-ink-faint tabular-nums">{count(each.rows)} rows</span>
+                  <span className="ml-auto shrink-0 text-xs text-ink-faint tabular-nums">
+                    {approximateCount(each.rows, each.rows_are)} rows
+                  </span>
                 )}
               </span>
               <span className="block truncate text-xs text-ink-faint">{each.description}</span>
@@ -54,7 +60,7 @@ export function TablesView({ table }: { table: string }) {
           {count(found.length - most)} more
         </Button>
       )}
-      {tables.data && groups.length === 0 && <p className="p-4 text-sm text-ink-faint">No table goes by that.</p>}
+      {tables.data && groups.length === 0 && <p className="p-4 text-sm text-ink-faint">No table matches.</p>}
     </>
   );
   return (
@@ -81,15 +87,10 @@ function NoTables() {
   const hasConnection = (data?.connections.length ?? 0) > 0;
   return (
     <Empty title="The catalogue has no tables yet">
-      <p className="mb-3">
-        {hasConnection
-          ? "Have the database read, here under Jobs or with a command:"
-          : "Name a database first, start the server again, and have it read:"}
-      </p>
-      <div className="space-y-2">
-        {!hasConnection && <ShellCommand>tandem connections add shop shop.sqlite</ShellCommand>}
-        <ShellCommand>tandem scan</ShellCommand>
-      </div>
+      <ContextLink path={hasConnection ? "jobs" : "sources/new"} className={linkClass}>
+        {hasConnection ? "Scan the database" : "Add a database"}
+      </ContextLink>
+      {!hasConnection && ", then scan it."}
     </Empty>
   );
 }

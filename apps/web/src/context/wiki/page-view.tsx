@@ -27,7 +27,7 @@ export function PageView({ pageKey }: { pageKey: string }) {
       </div>
       {page.problem !== null && (
         <p className="mt-3 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
-          It cannot be read as a page: {page.problem}
+          This file is not a valid page: {page.problem}
         </p>
       )}
       <div className="mt-5 text-[0.9375rem] leading-relaxed">

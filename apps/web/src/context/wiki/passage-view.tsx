@@ -47,7 +47,7 @@ export function PassageView({ citation }: { citation: string }) {
       {citing.length > 0 && (
         <section aria-labelledby="citing" className="mt-5">
           <h3 id="citing" className="mb-1 text-sm font-medium text-ink-soft">
-            Pages that rest on it
+            Pages that cite this passage
           </h3>
           <ul className="space-y-0.5">
             {citing.map(({ key, title }) => (

@@ -37,7 +37,7 @@ export function SourceList({ sources, citations }: { sources: WikiPage["sources"
                   {source?.is_changed === true && (
                     <Badge
                       look="wait"
-                      title="The document has changed since this page was written; the next ingest looks at it."
+                      title="The document changed after this page was written. The next ingest checks it."
                     >
                       {source.passage ? "changed since" : "gone"}
                     </Badge>

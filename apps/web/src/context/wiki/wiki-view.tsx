@@ -49,7 +49,7 @@ export function WikiView({ pageKey, citation }: { pageKey: string; citation?: st
           {count(found.length - most)} more
         </Button>
       )}
-      {pages.data && groups.length === 0 && <p className="p-4 text-sm text-ink-faint">No page goes by that.</p>}
+      {pages.data && groups.length === 0 && <p className="p-4 text-sm text-ink-faint">No page matches.</p>}
     </>
   );
   const detail = citation ? (
@@ -76,10 +76,10 @@ function NoPages() {
   return (
     <Empty title="The wiki has no pages yet">
       <p className="mb-3">
-        They are made of documents: name them in <code className="font-mono text-xs">tandem.yaml</code> under{" "}
-        <code className="font-mono text-xs">ingest.sources</code>, have them read, and accept what is proposed.
+        Pages are written from documents. List them in <code className="font-mono text-xs">tandem.yaml</code> under{" "}
+        <code className="font-mono text-xs">ingest.sources</code>, ingest them, and accept the proposals.
       </p>
-      <ShellCommand>tandem ingest</ShellCommand>
+      <ShellCommand>tandem context ingest</ShellCommand>
     </Empty>
   );
 }

@@ -9,9 +9,9 @@ export function environmentOptions(environments: readonly Environment[]): Option
   const present = environments.filter(({ archived_at }) => archived_at === null);
   const options = present.map(({ id, name, metadata }): Option => {
     const folder = metadata[path];
-    if (folder === undefined) return { value: id, label: `${name}: a folder of its own` };
+    if (folder === undefined) return { value: id, label: `${name}: a separate folder` };
     const from = metadata[branch] === undefined ? "" : ` from ${metadata[branch]}`;
-    const own = metadata[isolation] === "worktree" ? ` in a worktree of its own${from}` : "";
+    const own = metadata[isolation] === "worktree" ? ` in a new worktree${from}` : "";
     return { value: id, label: `${folderName(folder)}${own}` };
   });
   const plain = present.flatMap(({ metadata }) =>
@@ -22,7 +22,7 @@ export function environmentOptions(environments: readonly Environment[]): Option
   );
   const worktrees = [...new Set(plain)]
     .filter((folder) => !hasWorktrees.has(folder))
-    .map((folder) => ({ value: `worktree:${folder}`, label: `${folderName(folder)} in a worktree of its own` }));
+    .map((folder) => ({ value: `worktree:${folder}`, label: `${folderName(folder)} in a new worktree` }));
   return [...options, ...worktrees, { value: "folder", label: "Another folder …" }];
 }
 

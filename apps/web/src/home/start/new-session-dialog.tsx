@@ -6,8 +6,9 @@ import { useAgents, useEnvironments, useModels } from "../../api/lists.ts";
 import { useAttachments } from "../../prompt/use-attachments.ts";
 import { useCompletion } from "../../prompt/use-completion.ts";
 import { isNewSessionOpen, startDraft, takeTyped } from "../../state/new-session.ts";
-import { capitalised, MODE_LABELS } from "../../text/mode-labels.ts";
+import { effortLabel, modeOptions } from "../../text/mode-labels.ts";
 import { Button } from "../../ui/button.tsx";
+import { useBypassConfirm } from "../../ui/bypass-confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -17,7 +18,7 @@ import { folderOf, environmentOptions } from "./environment-options.ts";
 import { PromptField } from "./prompt-field.tsx";
 import { type SessionOptions, lastOptions, readBudget, startSession } from "./start-session.ts";
 
-const OWN: Option = { value: "", label: "The agent's" };
+const OWN: Option = { value: "", label: "Agent default" };
 
 /** Starts a session. All options default to those of the last session. */
 export default function NewSessionDialog() {
@@ -66,6 +67,7 @@ export default function NewSessionDialog() {
       requestAnimationFrame(() => input.current?.setSelectionRange(caret, caret));
     },
   });
+  const [confirmBypass, bypassDialog] = useBypassConfirm();
   const go = (): void => {
     if (isReady && !start.isPending) start.mutate();
   };
@@ -92,7 +94,7 @@ export default function NewSessionDialog() {
       }}
       footer={
         <>
-          <p className="mr-auto text-xs text-ink-faint">The choices are kept for the next one.</p>
+          <p className="mr-auto text-xs text-ink-faint">Your choices are kept for the next session.</p>
           <Button look="primary" keys="mod+enter" disabled={!isReady || start.isPending} onClick={go}>
             {start.isPending ? "Starting …" : "Start"}
           </Button>
@@ -100,6 +102,7 @@ export default function NewSessionDialog() {
       }
     >
       <div onKeyDown={onKeyDown} className="space-y-3" role="presentation">
+        {bypassDialog}
         <PromptField input={input} value={prompt} onChange={write} completion={completion} files={files} />
         <Problem error={start.error ?? agents.error ?? environments.error} />
         <div className="grid gap-3 sm:grid-cols-2">
@@ -109,12 +112,12 @@ export default function NewSessionDialog() {
             onChange={(agent) => set({ agent })}
             options={
               agents.data?.length === 0
-                ? [{ value: "", label: "Claude Code (will be made)" }]
+                ? [{ value: "", label: "Claude Code (new)" }]
                 : (agents.data?.map(({ id, name }) => ({ value: id, label: name })) ?? loadingOption(choices.agent))
             }
           />
           <SelectField
-            label="Where"
+            label="Work in"
             value={choices.place}
             onChange={(place) => set({ place })}
             options={environments.isPending && choices.place !== "folder" ? loadingOption(choices.place) : places}
@@ -130,20 +133,27 @@ export default function NewSessionDialog() {
             label="Effort"
             value={choices.effort}
             onChange={(effort) => set({ effort })}
-            options={[OWN, ...labelled(EFFORTS, capitalised)]}
+            options={[OWN, ...labelled(EFFORTS, effortLabel)]}
           />
           <SelectField
             label="Permission mode"
             value={choices.mode === "" ? "default" : choices.mode}
-            onChange={(mode) => set({ mode: mode === "default" ? "" : mode })}
-            options={labelled(PERMISSION_MODES, (mode) => MODE_LABELS[mode])}
+            onChange={(mode) => {
+              const choose = (): void => set({ mode: mode === "default" ? "" : mode });
+              if (mode === "bypassPermissions") confirmBypass(choose);
+              else choose();
+            }}
+            options={modeOptions(PERMISSION_MODES)}
           />
-          <Field label="Budget, in dollars" problem={hasBadBudget ? "An amount such as 2.50, or nothing." : undefined}>
+          <Field
+            label="Budget, in dollars"
+            problem={hasBadBudget ? "Enter an amount such as 2.50, or leave it empty." : undefined}
+          >
             {(ids) => (
               <TextInput
                 {...ids}
                 inputMode="decimal"
-                placeholder="No limit of its own"
+                placeholder="No limit"
                 value={choices.budget}
                 onChange={(event) => set({ budget: event.target.value })}
               />
@@ -156,7 +166,7 @@ export default function NewSessionDialog() {
 }
 
 /** Keeps the selected value visible while its list loads. */
-const loadingOption = (value: string): Option[] => [{ value, label: "Reading …" }];
+const loadingOption = (value: string): Option[] => [{ value, label: "Loading …" }];
 
 function lastOrFirst<T>(list: readonly T[], last: string, key: (one: T) => string): string {
   const first = list[0];
@@ -166,7 +176,7 @@ function lastOrFirst<T>(list: readonly T[], last: string, key: (one: T) => strin
 function OtherFolder({ choices, set }: { choices: SessionOptions; set: (part: Partial<SessionOptions>) => void }) {
   return (
     <div className="sm:col-span-2">
-      <Field label="Folder" hint="Its whole path, below a folder that the server may work in.">
+      <Field label="Folder" hint="Absolute path inside a folder that the server may use.">
         {(ids) => (
           <TextInput
             {...ids}
@@ -184,7 +194,7 @@ function OtherFolder({ choices, set }: { choices: SessionOptions; set: (part: Pa
           checked={choices.ownWorktree}
           onChange={(event) => set({ ownWorktree: event.target.checked })}
         />
-        In a worktree of its own
+        In a new worktree
       </label>
     </div>
   );

@@ -33,11 +33,11 @@ export function PromptField({
       <div className={`relative rounded-md ${isOver ? "ring-4 ring-accent/20" : ""}`}>
         <TextArea
           ref={input}
-          aria-label="What is to be done"
+          aria-label="Prompt"
           aria-autocomplete="list"
           aria-controls={isOpen ? id : undefined}
           aria-activedescendant={isOpen ? `${id}-${current}` : undefined}
-          placeholder={isOver ? "Let go to attach it" : "Say what is to be done"}
+          placeholder={isOver ? "Drop to attach" : "What should the agent do?"}
           onPaste={paste}
           rows={5}
           value={value}

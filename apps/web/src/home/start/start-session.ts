@@ -96,7 +96,7 @@ const createAgent = (model: string): Promise<Agent> =>
   api.call("agents.create", {
     body: {
       name: "Claude Code",
-      description: "Made by the page, for the first session.",
+      description: "Created by the page for the first session.",
       model: model === "" ? FALLBACK_MODEL : model,
       tools: [{ type: "agent_toolset_20260401" }],
       multiagent: { type: "multiagent_20261001" },

@@ -21,9 +21,9 @@ const textOf = (status: Approval["status"]): string => {
 };
 
 test("an allowed call that waits for its start can be dismissed, and not allowed again", () => {
-  expect(textOf("resolved")).toBe("|This call is allowed, and has not run yet.|Dismiss|");
+  expect(textOf("resolved")).toBe("|This call is allowed but has not run yet.|Dismiss|");
 });
 
 test("an allowed call that could not be started can be run or dismissed", () => {
-  expect(textOf("pending")).toBe("|This call is allowed, and could not be started.|Run|Dismiss|");
+  expect(textOf("pending")).toBe("|This call is allowed but could not be started.|Run|Dismiss|");
 });

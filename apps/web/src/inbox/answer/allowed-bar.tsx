@@ -7,7 +7,7 @@ export function AllowedBar({ approval, isBusy, onAnswer }: Pick<AnswerBarProps, 
   return (
     <div className="space-y-2">
       <p className="text-sm text-ink-soft">
-        {isHeld ? "This call is allowed, and could not be started." : "This call is allowed, and has not run yet."}
+        {isHeld ? "This call is allowed but could not be started." : "This call is allowed but has not run yet."}
       </p>
       <div className="flex flex-wrap items-center gap-2">
         {isHeld && (

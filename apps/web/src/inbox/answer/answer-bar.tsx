@@ -38,11 +38,11 @@ export function AnswerBar({ approval, card, hasKeys, isBusy, onAnswer }: AnswerB
           title="This call"
           isOff={panel !== undefined || isBusy}
           keys={{
-            a: ["Allow it once", once],
-            s: ["Allow what is like it for the session", forSession],
-            "shift+a": ["Allow what is like it always", () => setPanel("always")],
-            e: ["Change its input", () => setPanel("edit")],
-            d: ["Deny it", () => setPanel("deny")],
+            a: ["Allow once", once],
+            s: ["Allow for this session", forSession],
+            "shift+a": ["Always allow", () => setPanel("always")],
+            e: ["Edit the input", () => setPanel("edit")],
+            d: ["Deny", () => setPanel("deny")],
           }}
         />
       )}
@@ -54,12 +54,15 @@ export function AnswerBar({ approval, card, hasKeys, isBusy, onAnswer }: AnswerB
           <Button
             disabled={isBusy}
             onClick={forSession}
-            title={suggestion ? `No more questions about ${ruleText(suggestion)} in this session` : undefined}
+            title={suggestion ? `Allow ${ruleText(suggestion)} for this session without asking` : undefined}
           >
-            For the session {key("s")}
+            Allow for this session {key("s")}
           </Button>
           <Button disabled={isBusy} onClick={() => setPanel("always")}>
-            Always … {key("shift+a")}
+            <span className="max-w-72 truncate max-sm:max-w-48">
+              Always allow {suggestion && <code className="font-mono text-xs">{ruleText(suggestion)}</code>} …
+            </span>{" "}
+            {key("shift+a")}
           </Button>
           <Button disabled={isBusy} onClick={() => setPanel("edit")}>
             Edit … {key("e")}

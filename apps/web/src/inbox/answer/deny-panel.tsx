@@ -24,13 +24,13 @@ export function DenyPanel({
     onAnswer({ result: "deny", ...(message !== "" && { message }) });
   };
   const label = {
-    tool: "What should it do instead?",
-    plan: "What should the plan say instead?",
-    question: "Why is there no answer?",
+    tool: "What should the agent do instead?",
+    plan: "What should change in the plan?",
+    question: "Why do you skip this question?",
   }[kind];
   return (
     <form onSubmit={submit} className="space-y-2">
-      <Field label={label} hint="The agent is told. Without words it only hears no.">
+      <Field label={label} hint="Optional. The agent sees this reason.">
         {(ids) => (
           <TextArea
             {...ids}
@@ -49,7 +49,7 @@ export function DenyPanel({
       </Field>
       <div className="flex flex-wrap gap-2">
         <Button type="submit" look="danger" disabled={isBusy}>
-          {kind === "plan" ? "Back to planning" : kind === "question" ? "Leave it unanswered" : "Deny"}
+          {kind === "plan" ? "Request changes" : kind === "question" ? "Skip" : "Deny"}
         </Button>
         <Button look="quiet" onClick={onClose}>
           Cancel

@@ -31,7 +31,7 @@ export function EditPanel({
         <Field
           key={field.key}
           label={field.key.replaceAll("_", " ")}
-          problem={edited.wrong === field.key ? "This is not JSON (yet)." : undefined}
+          problem={edited.wrong === field.key ? "This is not valid JSON." : undefined}
         >
           {(ids) => (
             <TextArea
@@ -52,9 +52,7 @@ export function EditPanel({
           )}
         </Field>
       ))}
-      <p className="text-xs text-ink-faint">
-        What a rule denies stays denied, and the agent is told what its call was made with.
-      </p>
+      <p className="text-xs text-ink-faint">Deny rules still apply. The agent sees the edited input.</p>
       <div className="flex flex-wrap gap-2">
         <Button type="submit" look="primary" disabled={isBusy || edited.input === undefined}>
           Allow with this input

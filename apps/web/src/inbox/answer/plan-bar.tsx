@@ -1,5 +1,6 @@
 import { useId, useState } from "react";
 import { Button } from "../../ui/button.tsx";
+import { useBypassConfirm } from "../../ui/bypass-confirm.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import type { AnswerBarProps } from "./answer-bar.tsx";
 import { CardKeys } from "../card-keys.tsx";
@@ -7,9 +8,9 @@ import { Choice } from "../../ui/choice.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
 
 const MODES = [
-  { mode: "default", label: "Ask as usual", hint: "What changes something is asked about" },
-  { mode: "acceptEdits", label: "Let it edit", hint: "Edits of files pass, the rest asks" },
-  { mode: "bypassPermissions", label: "Ask nothing", hint: "Only what a rule denies is denied" },
+  { mode: "default", label: "Ask", hint: "Asks before each change" },
+  { mode: "acceptEdits", label: "Accept edits", hint: "Edits files without asking, asks for the rest" },
+  { mode: "bypassPermissions", label: "Bypass permissions", hint: "Runs everything except calls denied by a rule" },
 ] as const;
 
 /** Approves a plan together with the permission mode for its execution. */
@@ -17,27 +18,30 @@ export function PlanBar({ card, hasKeys, isBusy, onAnswer }: AnswerBarProps) {
   const [isDenying, setDenying] = useState(false);
   const [mode, setMode] = useState<(typeof MODES)[number]["mode"]>("default");
   const name = useId();
-  const agree = (): void => onAnswer({ result: "allow", mode });
+  const [confirmBypass, bypassDialog] = useBypassConfirm();
+  const approve = (): void => onAnswer({ result: "allow", mode });
+  const agree = (): void => (mode === "bypassPermissions" ? confirmBypass(approve) : approve());
   const nextMode = (): void =>
     setMode(MODES[(MODES.findIndex((other) => other.mode === mode) + 1) % MODES.length]!.mode);
   if (isDenying) return <DenyPanel kind="plan" isBusy={isBusy} onAnswer={onAnswer} onClose={() => setDenying(false)} />;
   return (
     <div className="space-y-3">
+      {bypassDialog}
       {hasKeys && (
         <CardKeys
           card={card}
           title="This plan"
           isOff={isBusy}
           keys={{
-            a: ["Agree to the plan", agree],
-            m: ["Choose the next mode", nextMode],
-            d: ["Back to planning", () => setDenying(true)],
+            a: ["Approve plan", agree],
+            m: ["Choose the mode after approval", nextMode],
+            d: ["Request changes", () => setDenying(true)],
           }}
         />
       )}
       <fieldset>
         <legend className="mb-1 flex items-center gap-2 text-sm font-medium text-ink-soft">
-          Then {hasKeys && <Kbd keys="m" />}
+          After approval {hasKeys && <Kbd keys="m" />}
         </legend>
         <div className="grid gap-1 sm:grid-cols-3">
           {MODES.map(({ mode: value, label, hint }) => (
@@ -46,6 +50,7 @@ export function PlanBar({ card, hasKeys, isBusy, onAnswer }: AnswerBarProps) {
               name={name}
               label={label}
               hint={hint}
+              isBad={value === "bypassPermissions"}
               isChosen={mode === value}
               onChoose={() => setMode(value)}
             />
@@ -54,10 +59,10 @@ export function PlanBar({ card, hasKeys, isBusy, onAnswer }: AnswerBarProps) {
       </fieldset>
       <div className="flex flex-wrap items-center gap-2">
         <Button look="primary" disabled={isBusy} onClick={agree}>
-          Agree and go on {hasKeys && <Kbd keys="a" />}
+          Approve plan {hasKeys && <Kbd keys="a" />}
         </Button>
         <Button disabled={isBusy} onClick={() => setDenying(true)} className="sm:ml-auto">
-          Back to planning … {hasKeys && <Kbd keys="d" />}
+          Request changes … {hasKeys && <Kbd keys="d" />}
         </Button>
       </div>
     </div>

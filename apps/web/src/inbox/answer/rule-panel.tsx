@@ -32,7 +32,7 @@ export function RulePanel({
   const isSuggested = suggestion !== undefined && ruleText(rule) === ruleText(suggestion);
   const words = {
     project: ["This project", folder],
-    user: ["Everywhere", "all projects and agents of yours"],
+    user: ["Everywhere", "all your projects and agents"],
     agent: ["This agent", agent_name],
   } as const;
   useEscape(onClose);
@@ -49,14 +49,14 @@ export function RulePanel({
     <form onSubmit={submit} className="space-y-3">
       {suggestion === undefined && (
         <p className="text-sm text-ink-soft">
-          No rule that would be safe can be told from this call. Write one yourself, or allow it once.
+          No safe rule can be suggested for this call. Write a rule, or allow the call once.
         </p>
       )}
       <div className="grid gap-3 sm:grid-cols-[10rem_minmax(0,1fr)]">
         <Field label="Tool">
           {(ids) => <TextInput {...ids} required value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
-        <Field label="Which calls" hint={pattern.trim() === "" ? "Every call of the tool." : "With * and **."}>
+        <Field label="Calls" hint={pattern.trim() === "" ? "All calls of this tool." : "Wildcards: * and **."}>
           {(ids) => (
             <TextInput
               {...ids}
@@ -71,7 +71,7 @@ export function RulePanel({
       </div>
       {scope === "always" && (
         <fieldset>
-          <legend className="mb-1 text-sm font-medium text-ink-soft">Where it holds</legend>
+          <legend className="mb-1 text-sm font-medium text-ink-soft">Scope</legend>
           <div className="grid gap-1 sm:grid-cols-3">
             {PLACES.map((value) => (
               <Choice
@@ -87,12 +87,12 @@ export function RulePanel({
         </fieldset>
       )}
       <p className="text-sm text-ink-soft">
-        From now on <code className="rounded bg-raised px-1 font-mono text-xs text-ink">{ruleText(rule)}</code> is not
-        asked about{scope === "session" ? " in this session" : ""}. It can be removed under Settings, Rules.
+        <code className="rounded bg-raised px-1 font-mono text-xs text-ink">{ruleText(rule)}</code> runs without asking
+        {scope === "session" ? " in this session" : ""}. You can remove the rule under Settings, Rules.
       </p>
       <div className="flex flex-wrap gap-2">
         <Button type="submit" look="primary" disabled={isBusy || name.trim() === ""}>
-          {scope === "session" ? "Allow for the session" : "Save the rule and allow"}
+          {scope === "session" ? "Allow for this session" : "Save rule and allow"}
         </Button>
         <Button look="quiet" onClick={onClose}>
           Cancel

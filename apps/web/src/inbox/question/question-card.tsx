@@ -40,7 +40,10 @@ function CustomToolQuestion({
               type: "user.custom_tool_result",
               custom_tool_use_id: callId,
               content: [
-                { type: "text", text: result === "allow" ? JSON.stringify(given) : (message ?? "There is no answer.") },
+                {
+                  type: "text",
+                  text: result === "allow" ? JSON.stringify(given) : (message ?? "The user skipped this question."),
+                },
               ],
               ...(result === "deny" && { is_error: true }),
             },

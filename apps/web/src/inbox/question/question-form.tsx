@@ -66,7 +66,7 @@ export function QuestionForm({
               n: ["Next question", () => setCurrent((current + 1) % questions.length)] as const,
             }),
             "mod+enter": ["Send the answers", send],
-            d: ["Leave it unanswered", () => setLeaving(true)],
+            d: ["Skip", () => setLeaving(true)],
           }}
         />
       )}
@@ -94,7 +94,7 @@ export function QuestionForm({
           </span>
         )}
         <Button look="quiet" disabled={isBusy} onClick={() => setLeaving(true)} className="ml-auto">
-          Leave it … {hasKeys && <Kbd keys="d" />}
+          Skip … {hasKeys && <Kbd keys="d" />}
         </Button>
       </div>
     </form>
@@ -121,7 +121,7 @@ function QuestionFields({
       <legend className="mb-1.5 font-medium">
         {header && <span className="mr-2 rounded bg-raised px-1.5 py-0.5 text-xs text-ink-soft">{header}</span>}
         {question}
-        {multiSelect && <span className="ml-2 text-xs font-normal text-ink-faint">as many as you like</span>}
+        {multiSelect && <span className="ml-2 text-xs font-normal text-ink-faint">select all that apply</span>}
       </legend>
       <div className="space-y-1">
         {options.map(({ label, description }, index) => (
@@ -142,8 +142,8 @@ function QuestionFields({
           </Choice>
         ))}
         <input
-          aria-label={`${question} In your own words`}
-          placeholder={options.length > 0 ? "Or in your own words" : "In your own words"}
+          aria-label={`${question} Other answer`}
+          placeholder={options.length > 0 ? "Or type an answer" : "Type an answer"}
           value={choice.words}
           onChange={(event) => onWrite(event.target.value)}
           className={inputClass}

@@ -96,7 +96,7 @@ export function Composer({
     i: ["Write a message", () => area.current?.focus()],
     ...(isRunning && { "mod+.": ["Stop the turn", stop] as const }),
     ...(waiting && {
-      u: ["Take back what waits", () => void attempt(() => withdrawMessage(session, waiting))] as const,
+      u: ["Withdraw the queued message", () => void attempt(() => withdrawMessage(session, waiting))] as const,
     }),
   });
 
@@ -156,10 +156,10 @@ export function Composer({
           onPaste={paste}
           placeholder={
             isOver
-              ? "Let go to attach it"
+              ? "Drop to attach"
               : isRunning
-                ? "Say what comes next, or what to do differently"
-                : "Say what is to be done"
+                ? "Queue the next message, or steer this turn"
+                : "What should the agent do?"
           }
           className={`field-sizing-content block max-h-80 w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 outline-none placeholder:text-ink-faint pointer-coarse:text-[1rem] ${isShell ? "font-mono" : ""}`}
         />
@@ -168,13 +168,13 @@ export function Composer({
           <div className="flex min-w-0 flex-1 items-center gap-0.5 overflow-x-auto [scrollbar-width:none]">
             {children}
           </div>
-          {isShell && <span className="shrink-0 text-xs text-wait max-md:hidden">Runs in the folder</span>}
+          {isShell && <span className="shrink-0 text-xs text-wait max-md:hidden">Runs in the session’s folder</span>}
           {isRunning && !isEmpty && !isShell && (
             <Button
               look="plain"
               size="small"
               icon={<Zap aria-hidden className="size-3.5" />}
-              title={`Puts it into the turn that runs (${shownKey("mod+enter")})`}
+              title={`Sends it into the running turn (${shownKey("mod+enter")})`}
               disabled={isBusy || isUploading}
               onClick={() => send("steer")}
             >
@@ -186,7 +186,7 @@ export function Composer({
               look="danger"
               size="small"
               icon={<Square aria-hidden className="size-3 fill-current" />}
-              title={`Ends the turn (Esc twice, or ${shownKey(boundKey("mod+."))})`}
+              title={`Stops the turn (Esc twice, or ${shownKey(boundKey("mod+."))})`}
               onClick={stop}
             >
               {isStopArmed ? "Esc again" : "Stop"}

@@ -11,7 +11,7 @@ import { SessionMenu } from "./session-menu.tsx";
 import { SessionTitle } from "./session-title.tsx";
 import { SESSION_VIEWS, type SessionView } from "../session-views.ts";
 
-const VIEW_WORDS: Readonly<Record<SessionView, string>> = { talk: "Talk", changes: "Changes", history: "History" };
+const VIEW_WORDS: Readonly<Record<SessionView, string>> = { talk: "Chat", changes: "Changes", history: "History" };
 
 const HEADER_LOOKS: Partial<Record<SessionState, string>> = { waiting: "text-wait", stuck: "text-bad" };
 
@@ -33,10 +33,10 @@ export function SessionHeader({
   const navigate = useNavigate();
   const open = (name: SessionView) => () =>
     void navigate({ to: "/sessions/$session", params: { session: id }, search: name === "talk" ? {} : { view: name } });
-  useShortcuts("Views of the session", {
-    "g t": ["Go to the talk", open("talk")],
-    "g d": ["Go to the changes", open("changes")],
-    "g y": ["Go to the history", open("history")],
+  useShortcuts("Session views", {
+    "g t": ["Go to chat", open("talk")],
+    "g d": ["Go to changes", open("changes")],
+    "g y": ["Go to history", open("history")],
   });
   return (
     <header className="border-b border-line bg-surface">
@@ -60,7 +60,7 @@ export function SessionHeader({
         <span className="ml-auto flex min-w-0 shrink-0 items-center gap-1">
           {/* If the whole server is unreachable, the banner reports it. */}
           {connection === "lost" && isServerThere && (
-            <span className="text-xs text-bad">Connection lost, trying again …</span>
+            <span className="text-xs text-bad">Connection lost. Reconnecting …</span>
           )}
           <ViewTabs session={id} view={view} className="max-md:hidden" />
           <UsageGauges session={id} log={log} />
@@ -74,7 +74,7 @@ export function SessionHeader({
 
 function ViewTabs({ session, view, className }: { session: string; view: SessionView; className: string }) {
   return (
-    <nav aria-label="Views of the session" className={`flex gap-0.5 ${className}`}>
+    <nav aria-label="Session views" className={`flex gap-0.5 ${className}`}>
       {SESSION_VIEWS.map((name) => (
         <Link
           key={name}

@@ -1,14 +1,28 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Archive, Brain, Copy, Download, Ellipsis, FileJson, Link2, Pencil, Pin, PinOff } from "lucide-react";
+import {
+  Archive,
+  Brain,
+  Copy,
+  Download,
+  Ellipsis,
+  FileJson,
+  GitCompare,
+  GitFork,
+  History,
+  Link2,
+  Pencil,
+  Pin,
+  PinOff,
+} from "lucide-react";
 import { useState } from "react";
-import { saveFile } from "../../api/save-download.ts";
 import { pinnedSessions, togglePin } from "../../state/pinned-sessions.ts";
 import { useLive } from "../../live/live-value.ts";
 import { sessionAction } from "../../state/open-dialogs.ts";
 import { boundKey, shownKey } from "../../ui/keyboard/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { exportMarkdown, readWholeLog } from "./export-markdown.ts";
+import { exportMarkdown } from "../../export/export-markdown.ts";
+import { exportSession } from "../../export/export-session.ts";
 
 export function SessionMenu({ session, title: named }: { session: string; title: string | null }) {
   const title = named ?? "Untitled";
@@ -24,11 +38,6 @@ export function SessionMenu({ session, title: named }: { session: string; title:
       (error: unknown) => say(error instanceof Error ? error.message : String(error), true),
     );
   };
-  const name =
-    title
-      .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
-      .replaceAll(/^-|-$/g, "")
-      .toLowerCase() || "session";
   const navigate = useNavigate();
   const isPinned = useLive(pinnedSessions).includes(session);
   const icon = "size-4 text-ink-faint";
@@ -58,7 +67,26 @@ export function SessionMenu({ session, title: named }: { session: string; title:
           },
           "line",
           {
-            label: "Copy a link",
+            label: "Rewind …",
+            icon: <History aria-hidden className={icon} />,
+            keys: shownKey(boundKey("r")),
+            act: () => sessionAction.set({ kind: "rewind", session: known }),
+          },
+          {
+            label: "Fork …",
+            icon: <GitFork aria-hidden className={icon} />,
+            keys: shownKey(boundKey("f")),
+            act: () => sessionAction.set({ kind: "fork", session: known }),
+          },
+          {
+            label: "Compare …",
+            icon: <GitCompare aria-hidden className={icon} />,
+            keys: shownKey(boundKey("c")),
+            act: () => void navigate({ to: "/compare", search: { a: session } }),
+          },
+          "line",
+          {
+            label: "Copy link",
             icon: <Link2 aria-hidden className={icon} />,
             act: attempt(() => navigator.clipboard.writeText(`${location.origin}/sessions/${session}`), "Copied"),
           },
@@ -68,7 +96,7 @@ export function SessionMenu({ session, title: named }: { session: string; title:
             act: attempt(async () => navigator.clipboard.writeText(await exportMarkdown(session, title)), "Copied"),
           },
           {
-            label: "What is remembered from it",
+            label: "Memories from this session",
             icon: <Brain aria-hidden className={icon} />,
             act: () => void navigate({ to: "/context/$", params: { _splat: "memory" }, search: { session } }),
           },
@@ -76,22 +104,16 @@ export function SessionMenu({ session, title: named }: { session: string; title:
           {
             label: "Export as Markdown",
             icon: <Download aria-hidden className={icon} />,
-            act: attempt(
-              async () => saveFile(`${name}.md`, new Blob([await exportMarkdown(session, title)])),
-              "Exported",
-            ),
+            act: attempt(() => exportSession(session, title, "md"), "Exported"),
           },
           {
-            label: "Export all events",
+            label: "Export events (JSON)",
             icon: <FileJson aria-hidden className={icon} />,
-            act: attempt(
-              async () => saveFile(`${name}.json`, new Blob([JSON.stringify(await readWholeLog(session), null, 1)])),
-              "Exported",
-            ),
+            act: attempt(() => exportSession(session, title, "json"), "Exported"),
           },
         ]}
       >
-        <Button look="quiet" size="icon" aria-label="More about this session">
+        <Button look="quiet" size="icon" aria-label="Session actions">
           <Ellipsis aria-hidden className="size-4" />
         </Button>
       </Menu>

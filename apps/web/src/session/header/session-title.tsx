@@ -22,7 +22,7 @@ export function SessionTitle({ session, title }: { session: string; title: strin
     if (draft.trim() === (title ?? "")) setDraft(undefined);
     else rename.mutate(draft.trim());
   };
-  useShortcuts("Session", { "shift+r": ["Rename the session", begin] });
+  useShortcuts("Session", { "shift+r": ["Rename session", begin] });
 
   if (!isEditing)
     return (
@@ -42,7 +42,7 @@ export function SessionTitle({ session, title }: { session: string; title: strin
       <h1 className="sr-only">{title ?? "Untitled"}</h1>
       <input
         ref={input}
-        aria-label="Name of the session"
+        aria-label="Session name"
         value={draft}
         maxLength={512}
         onChange={(event) => setDraft(event.target.value)}

@@ -1,5 +1,5 @@
 import type { BudgetGauge } from "@tandem/protocol";
-import { Fragment } from "react";
+import { Fragment, useMemo } from "react";
 import { useModels } from "../../api/lists.ts";
 import { isPainted } from "../../live/first-paint.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
@@ -7,6 +7,8 @@ import type { LiveLog } from "../../live/live-log.ts";
 import { count, isDemo, duration, money, share } from "../../text/format.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { contextBreakdown } from "./context-breakdown.ts";
+import { Chart } from "../../chart/chart.tsx";
+import { contextHistory } from "./context-history.ts";
 import { contextUsage, type ContextUsage, lastMeasured, lastModel } from "./context-usage.ts";
 import { cacheShare } from "../transcript/turn-totals.ts";
 import { useBudget } from "../use-session-data.ts";
@@ -75,14 +77,18 @@ function ContextGauge({ log }: { log: LiveLog }) {
 
 const HELD = [
   ["rest", "Instructions and tools", "bg-ink-faint"],
-  ["said", "What was asked", "bg-good"],
-  ["answered", "What was answered", "bg-accent"],
-  ["tools", "Calls and their results", "bg-wait"],
+  ["said", "User messages", "bg-good"],
+  ["answered", "Agent messages", "bg-accent"],
+  ["tools", "Tool calls and results", "bg-wait"],
 ] as const;
 
 function ContextDetails({ use: { tokens, window, last, model }, log }: { use: ContextUsage; log: LiveLog }) {
   const held = contextBreakdown(log.messages.current, tokens);
   const hasEarlier = useLive(log.hasEarlier) === true;
+  const messages = useLive(log.messages);
+  const history = useMemo(() => contextHistory(messages), [messages]);
+  const requestLabels = useMemo(() => history.map((_, index) => String(index + 1)), [history]);
+  const historySeries = useMemo(() => [{ name: "Tokens", values: history }], [history]);
   const cached =
     last &&
     cacheShare({
@@ -102,30 +108,43 @@ function ContextDetails({ use: { tokens, window, last, model }, log }: { use: Co
           <Fragment key={key}>
             <dt className="flex items-center gap-2 text-ink-soft">
               <span aria-hidden className={`size-2 rounded-sm forced-color-adjust-none ${look}`} />
-              {key === "rest" && hasEarlier ? "Instructions, tools, and further up" : label}
+              {key === "rest" && hasEarlier ? "Instructions, tools and earlier messages" : label}
             </dt>
             <dd className="text-right text-ink-soft">≈ {count(held[key])}</dd>
           </Fragment>
         ))}
       </dl>
-      {last && <p className="mt-3 border-t border-line pt-2 font-medium">The last request</p>}
+      {history.length > 2 && (
+        <div className="mt-3 border-t border-line pt-2">
+          <Chart
+            title={hasEarlier ? "Context over the loaded part of the session" : "Context over the session"}
+            xLabel="Request"
+            labels={requestLabels}
+            series={historySeries}
+            kind="line"
+            height={110}
+            format={count}
+            max={window}
+          />
+        </div>
+      )}
+      {last && <p className="mt-3 border-t border-line pt-2 font-medium">Last request</p>}
       {last && (
         <dl className="mt-1 grid grid-cols-[1fr_auto] gap-x-4 gap-y-0.5 text-ink-soft tabular-nums [&>dd]:text-right">
-          <dt>Read from the cache</dt>
+          <dt>Cache read</dt>
           <dd>{count(last.cache_read_input_tokens)}</dd>
-          <dt>Written to the cache</dt>
+          <dt>Cache write</dt>
           <dd>{count(last.cache_creation_input_tokens)}</dd>
-          <dt>Read anew</dt>
+          <dt>Uncached input</dt>
           <dd>{count(last.input_tokens)}</dd>
-          <dt>Answered</dt>
+          <dt>Output</dt>
           <dd>{count(last.output_tokens)}</dd>
         </dl>
       )}
       {cached !== undefined && (
         <p className="mt-2 text-xs text-ink-faint">
           {share(cached)} of the last request came from the cache.
-          {cached < 0.5 &&
-            " A pause of more than a few minutes, another model or other tools make the cache start anew."}
+          {cached < 0.5 && " The cache restarts after a few minutes of inactivity, or when the model or tools change."}
         </p>
       )}
     </>
@@ -135,8 +154,8 @@ function ContextDetails({ use: { tokens, window, last, model }, log }: { use: Co
 const SCOPES = {
   turn: "This turn",
   session: "This session",
-  agent: "The agent",
-  project: "The project",
+  agent: "Agent",
+  project: "Project",
   day: "Today",
 } as const;
 
@@ -147,12 +166,12 @@ function MoneyGauge({ session }: { session: string }) {
   const isNear = gauges.some(({ spent, reserved, limit }) => limit !== null && spent + reserved > limit * 0.9);
   return (
     <Popover
-      label="Money"
+      label="Cost"
       trigger={
         <button type="button" className={`${TRIGGER} ${isNear ? "text-bad" : ""}`}>
           {money(own.spent)}
           {own.limit !== null && <span className="text-ink-faint max-md:hidden">of {money(own.limit)}</span>}
-          {isDemo(own) && <span className="text-ink-faint max-md:hidden">in a demo</span>}
+          {isDemo(own) && <span className="text-ink-faint max-md:hidden">demo</span>}
           <span className="sr-only">spent</span>
         </button>
       }
@@ -166,9 +185,7 @@ function MoneyGauge({ session }: { session: string }) {
       </ul>
       {own.payer !== null && (
         <p className="mt-3 border-t border-line pt-2 text-xs text-ink-faint">
-          {isDemo(own)
-            ? "List prices of a demo: no model is asked, and nobody pays."
-            : `Paid by ${own.payer.replaceAll("_", " ")}`}
+          {isDemo(own) ? "Demo: scripted replies, nothing is billed." : `Billed to ${own.payer.replaceAll("_", " ")}`}
         </p>
       )}
     </Popover>
@@ -195,7 +212,7 @@ function Gauge({ gauge: { scope, unit, spent, reserved, limit } }: { gauge: Budg
           ]}
         />
       )}
-      {reserved > 0 && <p className="mt-0.5 text-xs text-ink-faint">{shown(reserved)} reserved for what is running</p>}
+      {reserved > 0 && <p className="mt-0.5 text-xs text-ink-faint">{shown(reserved)} reserved for running calls</p>}
     </li>
   );
 }

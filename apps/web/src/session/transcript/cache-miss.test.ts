@@ -27,8 +27,8 @@ test("no explanation for a cache hit or a first request", () => {
 });
 
 test("explains a request that reads everything again", () => {
-  expect(cacheMissOf(turn(step(1, 0, "opus")), step(0, 0))).toBe("sonnet was asked before");
-  expect(cacheMissOf(turn(step(12, 0)), step(0, 0))).toBe("the request before was 11 min 58 s ago");
+  expect(cacheMissOf(turn(step(1, 0, "opus")), step(0, 0))).toBe("the model changed from sonnet");
+  expect(cacheMissOf(turn(step(12, 0)), step(0, 0))).toBe("11 min 58 s passed since the previous request");
   expect(cacheMissOf(turn(step(1, 0)), step(0, 0))).toMatch(/^tools, instructions/);
   const compaction: Message["parts"][number] = {
     type: "compaction",
@@ -43,6 +43,6 @@ test("explains a request that reads everything again", () => {
 
 test("also in the middle of a turn", () => {
   const steps = turn(step(1, 19_000), step(9, 0));
-  expect(cacheMissOf(steps, step(0, 0))).toMatch(/7 min 58 s ago/);
+  expect(cacheMissOf(steps, step(0, 0))).toMatch(/7 min 58 s passed/);
   expect(lastStepOf(steps)?.id).toBe("s9");
 });

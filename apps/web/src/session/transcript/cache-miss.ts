@@ -43,11 +43,11 @@ const isInferred = ({ duration_ms }: Step): boolean => duration_ms !== null && d
 function missBetween(before: Step, now: Step, isCompacted: boolean): string | undefined {
   const shared = Math.min(inputTokens(before), inputTokens(now));
   if (shared < SHORTEST || (now.usage?.cache_read_input_tokens ?? 0) >= shared * KEPT) return undefined;
-  if (before.model !== null && now.model !== before.model) return `${before.model} was asked before`;
+  if (before.model !== null && now.model !== before.model) return `the model changed from ${before.model}`;
   if (isCompacted) return "the conversation was compacted";
   const pause = before.at === null || now.at === null ? 0 : Date.parse(now.at) - endOf(before);
-  if (pause >= PAUSE_MS) return `the request before was ${duration(pause)} ago`;
-  return "tools, instructions or the beginning were others than before";
+  if (pause >= PAUSE_MS) return `${duration(pause)} passed since the previous request`;
+  return "tools, instructions or the start of the conversation changed";
 }
 
 const inputTokens = ({ usage }: Step): number =>

@@ -16,7 +16,9 @@ export function FileBlock({ file }: { file: PartOf<"file">["file"] }) {
   });
   const image = source.type === "base64" ? `data:${source.media_type};base64,${source.data}` : uploaded;
   if (file.type === "image" && image !== undefined)
-    return <img src={image} alt="Sent" className="max-h-64 max-w-full rounded-lg border border-line object-contain" />;
+    return (
+      <img src={image} alt="Attachment" className="max-h-64 max-w-full rounded-lg border border-line object-contain" />
+    );
   const title = ("title" in file ? file.title : undefined) ?? (source.type === "url" ? source.url : file.type);
   const chip =
     "flex w-fit max-w-full items-center gap-2 rounded-lg border border-line bg-surface px-2.5 py-1.5 text-sm";

@@ -37,7 +37,7 @@ export function RedactedRow() {
   return (
     <p className="flex min-h-7 items-center gap-2 py-0.5 text-sm text-ink-faint">
       <LockKeyhole aria-hidden className="size-4 shrink-0" />
-      Thought, redacted: only the model can read this
+      Redacted reasoning: only the model can read it
     </p>
   );
 }

@@ -7,7 +7,8 @@ import { useSession } from "../../state/session-context.ts";
 export function RowActions({ row }: { row: Row }) {
   const { id } = useSession();
   const [done, setDone] = useState<"text" | "link">();
-  if (row.type === "footer") return null;
+  // A user message has its own actions below it.
+  if (row.type === "footer" || row.type === "user") return null;
   const part = idOf(row);
   const text = textOfRow(row);
   const copy = (what: "text" | "link", value: string) => (): void => {
@@ -22,22 +23,14 @@ export function RowActions({ row }: { row: Row }) {
       <button
         type="button"
         className={look}
-        aria-label="Copy a link to this"
-        title="Copy a link to this"
-        tabIndex={-1}
+        aria-label="Copy link"
+        title="Copy link"
         onClick={copy("link", `${location.origin}/sessions/${id}?part=${encodeURIComponent(part)}`)}
       >
         {done === "link" ? <Check aria-hidden className="size-3.5" /> : <Link2 aria-hidden className="size-3.5" />}
       </button>
       {text !== undefined && (
-        <button
-          type="button"
-          className={look}
-          aria-label="Copy the text"
-          title="Copy the text"
-          tabIndex={-1}
-          onClick={copy("text", text)}
-        >
+        <button type="button" className={look} aria-label="Copy text" title="Copy text" onClick={copy("text", text)}>
           {done === "text" ? <Check aria-hidden className="size-3.5" /> : <Copy aria-hidden className="size-3.5" />}
         </button>
       )}
@@ -45,13 +38,10 @@ export function RowActions({ row }: { row: Row }) {
   );
 }
 
-function idOf(row: Exclude<Row, { type: "footer" }>): string {
-  if (row.type === "user") return row.message.id;
+function idOf(row: Exclude<Row, { type: "footer" | "user" }>): string {
   return row.type === "group" ? row.parts[0]!.id : row.part.id;
 }
 
 function textOfRow(row: Row): string | undefined {
-  if (row.type === "user")
-    return row.message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   return row.type === "part" && row.part.type === "text" ? row.part.text : undefined;
 }

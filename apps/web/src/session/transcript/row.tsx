@@ -49,7 +49,7 @@ function content(row: RowData): ReactNode {
           {row.lane && (
             <span
               className={`absolute inset-y-0 -left-3.5 w-0.5 bg-line ${LANES[row.lane]}`}
-              title="Called at once with its neighbours"
+              title="Called in parallel"
             />
           )}
           <ToolCard part={row.part} isPlan={row.isPlan} />
@@ -60,7 +60,7 @@ function content(row: RowData): ReactNode {
     case "subtask":
       return <SubtaskRow part={row.part} call={row.call} renderRow={nested} />;
     case "footer":
-      return <TurnFooter sum={row.sum} miss={row.miss} />;
+      return <TurnFooter sum={row.sum} miss={row.miss} messages={row.messages} />;
     case "part":
       return row.isReplaced && row.part.type === "todo" ? (
         <CollapsedTodos todos={row.part.todos} />

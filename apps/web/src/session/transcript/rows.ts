@@ -14,8 +14,8 @@ export type Row = { key: string; rewound: boolean } & (
   | { type: "tool"; part: ToolPart; thread: string | null; lane: Lane | undefined; isPlan?: boolean }
   | { type: "group"; parts: readonly ToolPart[] }
   | { type: "subtask"; part: PartOf<"subtask">; call: ToolPart | undefined }
-  /** `miss`: why the prompt cache was missed. */
-  | { type: "footer"; sum: TurnTotals; miss: string | undefined }
+  /** `miss`: why the prompt cache was missed. `messages`: those of the turn, for its timeline. */
+  | { type: "footer"; sum: TurnTotals; miss: string | undefined; messages: readonly Message[] }
 );
 
 type PartRow = Extract<Row, { type: "part" }>;
@@ -128,7 +128,7 @@ export function rowsOfTurn(
   const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
   const rewound = grouped[end - 1]?.rewound ?? false;
   const miss = cacheMissOf(messages, lastStepOf(earlier));
-  const footer: Row = { key: `${sum.turn}:footer`, rewound, type: "footer", sum, miss };
+  const footer: Row = { key: `${sum.turn}:footer`, rewound, type: "footer", sum, miss, messages };
   return [...grouped.slice(0, end), footer, ...grouped.slice(end)];
 }
 

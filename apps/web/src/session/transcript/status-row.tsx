@@ -40,9 +40,9 @@ export function StatusRow({
       );
     case "recovery":
       return (
-        <Banner icon={<Wrench aria-hidden className="size-4" />} look="bg-wait-soft text-wait" title="Taken up again">
+        <Banner icon={<Wrench aria-hidden className="size-4" />} look="bg-wait-soft text-wait" title="Resumed">
           {part.cause}
-          {part.closed.length > 0 && ". What was running then may have had its effect, or not."}
+          {part.closed.length > 0 && ". A call that was running then may or may not have completed."}
         </Banner>
       );
   }
@@ -74,7 +74,7 @@ function RetryRow({ part }: { part: PartOf<"retry"> }) {
   const due = part.at !== null && part.delay_ms !== null ? Date.parse(part.at) + part.delay_ms : undefined;
   const left = useTimeUntil(due);
   const tries =
-    part.attempt === null ? "" : `, try ${part.attempt}${part.max_attempts ? ` of ${part.max_attempts}` : ""}`;
+    part.attempt === null ? "" : `, attempt ${part.attempt}${part.max_attempts ? ` of ${part.max_attempts}` : ""}`;
   return (
     <p className="flex items-center gap-2 py-1 text-sm text-wait">
       <RotateCw aria-hidden className={`size-3.5 shrink-0 ${left > 0 ? "animate-spin" : ""}`} />
@@ -82,7 +82,7 @@ function RetryRow({ part }: { part: PartOf<"retry"> }) {
         {part.error?.message ?? part.reason}
       </span>
       <span className="shrink-0 tabular-nums">
-        {left > 0 ? `again in ${duration(Math.ceil(left / 1_000) * 1_000)}${tries}` : `tried again${tries}`}
+        {left > 0 ? `retry in ${duration(Math.ceil(left / 1_000) * 1_000)}${tries}` : `retried${tries}`}
       </span>
     </p>
   );
@@ -91,7 +91,7 @@ function RetryRow({ part }: { part: PartOf<"retry"> }) {
 function CompactionRow({ part }: { part: PartOf<"compaction"> }) {
   const { trigger, tokens_before: before, tokens_after: after } = part;
   const words = [
-    trigger === "manual" ? "Compacted as asked" : "Compacted",
+    trigger === "manual" ? "Compacted on request" : "Compacted",
     ...(before === null
       ? []
       : [after === null ? `${count(before)} tokens` : `${count(before)} → ${count(after)} tokens`]),
@@ -108,12 +108,12 @@ function CompactionRow({ part }: { part: PartOf<"compaction"> }) {
 const ERRORS: Readonly<Record<PartOf<"error">["error"]["type"], string>> = {
   unknown_error: "Something went wrong",
   model_overloaded_error: "The model is overloaded",
-  model_rate_limited_error: "The model's limit is reached",
-  model_request_failed_error: "The model could not be asked",
+  model_rate_limited_error: "The model’s rate limit is reached",
+  model_request_failed_error: "The model request failed",
   mcp_connection_failed_error: "An MCP server could not be reached",
-  mcp_authentication_failed_error: "An MCP server wants a sign-in",
-  billing_error: "The account cannot pay for this",
-  tool_use_limit_reached_error: "Too many calls of tools",
+  mcp_authentication_failed_error: "An MCP server requires a sign-in",
+  billing_error: "The account has no credit for this",
+  tool_use_limit_reached_error: "Too many tool calls",
   compaction_limit_reached_error: "The conversation is too long",
 };
 
@@ -127,16 +127,16 @@ function ErrorRow({ part: { error } }: { part: PartOf<"error"> }) {
         </p>
       )}
       {error.tandem?.resets_at !== undefined && (
-        <p className="mt-1 text-ink-soft">It resets at {formatDateTime(error.tandem.resets_at)}.</p>
+        <p className="mt-1 text-ink-soft">Resets at {formatDateTime(error.tandem.resets_at)}.</p>
       )}
     </Banner>
   );
 }
 
 const STOPS = {
-  retries_exhausted: ["It was tried often enough", "Send a message to try once more."],
-  budget_reached: ["The budget is reached", "Raise it where the money is shown, and send a message to go on."],
-  refusal: ["The model declines", "Rewind to before this message, or ask for something else."],
+  retries_exhausted: ["Retries exhausted", "Send a message to try again."],
+  budget_reached: ["The budget is reached", "Raise it under Settings, Budgets, then send a message to continue."],
+  refusal: ["The model declined", "Rewind to before this message, or rephrase the request."],
 } as const;
 
 function StopRow({ part }: { part: PartOf<"stop"> }) {

@@ -85,11 +85,11 @@ function SubagentMessages({
   const all = rows.read(messages, isRunning);
   const shown = all.slice(-SHOWN);
   if (failure) return <p className="py-2 text-sm text-bad">{failure.message}</p>;
-  if (hasEarlier === undefined) return <p className="py-2 text-sm text-ink-faint">Reading …</p>;
+  if (hasEarlier === undefined) return <p className="py-2 text-sm text-ink-faint">Loading …</p>;
   return (
     <>
       {(hasEarlier || all.length > shown.length) && (
-        <p className="py-2 text-xs text-ink-faint">Earlier steps are left out here.</p>
+        <p className="py-2 text-xs text-ink-faint">Earlier steps are not shown.</p>
       )}
       {shown.map(renderRow)}
       {messages.length === 0 && answer !== "" && <Markdown text={answer} />}

@@ -110,7 +110,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
         tabIndex={0}
       >
         {hasEarlier === false && rows.length === 0 && (
-          <p className="px-6 pt-24 text-center text-ink-faint">Nothing has been said yet.</p>
+          <p className="px-6 pt-24 text-center text-ink-faint">No messages yet.</p>
         )}
         <div className="relative mx-auto w-full max-w-[50rem]" style={{ height: total }}>
           {list.getVirtualItems().map((item) => (
@@ -129,7 +129,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
       </div>
       {isMissing && (
         <p className="absolute inset-x-0 top-3 mx-auto w-fit max-w-[94%] animate-appear rounded-full border border-line bg-surface px-3 py-1 text-sm text-ink-soft shadow-float">
-          What the link leads to is not in this conversation.
+          The linked message is not in this conversation.
         </p>
       )}
       {!isFollowing && (

@@ -3,7 +3,7 @@ import { CircleCheck, CircleDashed, CircleDot, ListChecks } from "lucide-react";
 
 const ICONS = { completed: CircleCheck, in_progress: CircleDot, pending: CircleDashed } as const;
 const LOOKS = { completed: "text-good", in_progress: "text-accent", pending: "text-ink-faint" } as const;
-const WORDS = { completed: "Done", in_progress: "Under way", pending: "To do" } as const;
+const WORDS = { completed: "Done", in_progress: "In progress", pending: "To do" } as const;
 
 export function TodoList({ todos }: { todos: readonly Todo[] }) {
   return (

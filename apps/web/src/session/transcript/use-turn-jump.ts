@@ -31,9 +31,9 @@ export function useTurnJump({
   };
   useShortcuts("Conversation", {
     j: ["Next turn", jump(1)],
-    k: ["Turn before", jump(-1)],
+    k: ["Previous turn", jump(-1)],
     "]": ["Next turn", jump(1)],
-    "[": ["Turn before", jump(-1)],
+    "[": ["Previous turn", jump(-1)],
     "shift+g": ["Latest", onEnd],
   });
 }

@@ -7,6 +7,7 @@ import { formatDateTime } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";
 import { withdrawMessage } from "../composer/withdrawn-message.ts";
 import { FileBlock } from "./file-block.tsx";
+import { MessageActions } from "./message-actions.tsx";
 import { useSession } from "../../state/session-context.ts";
 
 /** A message of the user, which starts a turn. */
@@ -31,7 +32,7 @@ export function UserRow({ message }: { message: Message }) {
         >
           {thread !== null && (
             <span className="mb-0.5 flex items-center gap-1 text-xs text-ink-faint">
-              <CornerDownRight aria-hidden className="size-3" /> from the agent that called it
+              <CornerDownRight aria-hidden className="size-3" /> from the parent agent
             </span>
           )}
           {/* Shows the text as typed; only code blocks are rendered. */}
@@ -39,12 +40,13 @@ export function UserRow({ message }: { message: Message }) {
         </div>
       )}
       {isWaiting && <QueuedMessage message={message} />}
-      {isDropped && <p className="text-xs text-wait">Not put to the agent: {delivery.reason}</p>}
+      {isDropped && <p className="text-xs text-wait">Not delivered: {delivery.reason}</p>}
       {message.rewound !== undefined && (
         <p className="flex items-center gap-1 text-xs text-ink-faint">
-          <Undo2 aria-hidden className="size-3" /> Rewound: the agent does not know of this any more
+          <Undo2 aria-hidden className="size-3" /> Rewound: no longer part of the agent’s conversation
         </p>
       )}
+      {thread === null && <MessageActions message={message} text={text} />}
     </div>
   );
 }
@@ -61,7 +63,7 @@ function QueuedMessage({ message }: { message: Message }) {
         </span>
       ) : (
         <span className="flex items-center gap-1">
-          <Clock3 aria-hidden className="size-3" /> Waits for its turn
+          <Clock3 aria-hidden className="size-3" /> Queued
         </span>
       )}
       {message.thread === null && (
@@ -71,7 +73,7 @@ function QueuedMessage({ message }: { message: Message }) {
           onClick={() => back.mutate()}
           className="rounded px-1 text-ink-soft underline decoration-line-strong underline-offset-2 hover:text-ink hover:decoration-current max-md:min-h-10 max-md:px-2"
         >
-          Take back
+          Withdraw
         </button>
       )}
     </p>

@@ -16,7 +16,7 @@ export function waitedMs(messages: readonly Message[]): number {
   return total;
 }
 
-function waitOf({ kind, at, permission, state }: PartOf<"tool">): Span[] {
+export function waitOf({ kind, at, permission, state }: PartOf<"tool">): Span[] {
   const endedAt = "ended_at" in state ? state.ended_at : null;
   const answeredAt = isAnswered(permission) ? permission.at : null;
   const until = kind === "custom" ? endedAt : permission?.type === "asked" ? endedAt : answeredAt;

@@ -21,10 +21,10 @@ export const SUBAGENTS: readonly Option<AgentDraft["subagents"]>[] = [
 ];
 
 export const POLICIES: readonly Option<AgentDraft["policy"]>[] = [
-  { value: "auto", label: "What is harmless without asking" },
-  { value: "always_ask", label: "Ask for everything" },
-  { value: "always_allow", label: "Everything without asking" },
-  { value: "none", label: "It has no tools of its own" },
+  { value: "auto", label: "Allow harmless calls" },
+  { value: "always_ask", label: "Ask for every call" },
+  { value: "always_allow", label: "Allow every call" },
+  { value: "none", label: "No built-in tools" },
 ];
 
 const TOOLSET = "agent_toolset_20260401";

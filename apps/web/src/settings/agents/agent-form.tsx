@@ -6,6 +6,7 @@ import { useModels } from "../../api/lists.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea, TextInput } from "../../ui/field.tsx";
+import { effortLabel } from "../../text/mode-labels.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
 import { type AgentDraft, draftOf, paramsOf, POLICIES, SUBAGENTS } from "./agent-draft.ts";
@@ -38,7 +39,7 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
       isOpen
       onOpenChange={onClose}
       title={agent ? `Edit ${agent.name}` : "New agent"}
-      description={agent && `Saving makes version ${agent.version + 1}. Sessions that are under way keep theirs.`}
+      description={agent && `Saving creates version ${agent.version + 1}. Running sessions keep their version.`}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -71,7 +72,7 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
               value={draft.model}
               onChange={(model) => set({ model })}
               options={[
-                ...(draft.model === "" ? [{ value: "", label: "Choose one" }] : []),
+                ...(draft.model === "" ? [{ value: "", label: "Select a model" }] : []),
                 ...(draft.model !== "" && !isKnown ? [{ value: draft.model, label: draft.model }] : []),
                 ...modelOptions,
               ]}
@@ -86,13 +87,13 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
               value={draft.effort}
               onChange={(effort) => set({ effort })}
               options={[
-                { value: "", label: "The model's own" },
-                ...EFFORTS.map((effort) => ({ value: effort, label: effort })),
+                { value: "", label: "Model default" },
+                ...EFFORTS.map((effort) => ({ value: effort, label: effortLabel(effort) })),
               ]}
             />
           )}
         </Field>
-        <Field label="What its tools may do" hint="Rules and a session's mode go before it." className="sm:col-span-2">
+        <Field label="Tool policy" hint="Rules and the session's mode take precedence." className="sm:col-span-2">
           {(ids) => (
             <Select
               {...ids}
@@ -105,7 +106,7 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
         </Field>
         <Field
           label="Subagents"
-          hint="Those of a trusted folder (.claude/agents) and Claude Code's own."
+          hint="Built-in subagents and those in .claude/agents of a trusted folder."
           className="sm:col-span-2"
         >
           {(ids) => (
@@ -128,7 +129,7 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
             />
           )}
         </Field>
-        <Field label="Instructions" hint="Added to Claude Code's own." className="sm:col-span-2">
+        <Field label="Instructions" hint="Added to Claude Code's instructions." className="sm:col-span-2">
           {(ids) => (
             <TextArea
               {...ids}

@@ -47,5 +47,5 @@ const FIELDS = ["name", "description", "model", "system", "tools", "mcp_servers"
 function changed(before: Agent | undefined, after: Agent): string {
   if (!before) return "made";
   const names = FIELDS.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return names.length === 0 ? "nothing that is shown here" : names.join(", ").replace("mcp_servers", "MCP servers");
+  return names.length === 0 ? "other fields" : names.join(", ").replace("mcp_servers", "MCP servers");
 }

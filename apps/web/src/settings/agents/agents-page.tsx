@@ -34,10 +34,13 @@ export default function AgentsPage() {
           </Button>
         }
       >
-        A model, instructions, tools and what they may do. A change makes a new version; sessions keep theirs.
+        An agent has a model, instructions, tools and a tool policy. Each change creates a new version; existing
+        sessions keep theirs.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data?.length === 0 && <Empty title="No agents yet">The first session makes one, or make your own.</Empty>}
+      {list.data?.length === 0 && (
+        <Empty title="No agents yet">Your first session creates one, or create one now.</Empty>
+      )}
       {list.data && list.data.length > 0 && (
         <Panel>
           <Rows>
@@ -80,7 +83,7 @@ export default function AgentsPage() {
           await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
         }}
       >
-        No session can begin with it any more. Those that have work on.
+        New sessions cannot use it. Existing sessions continue.
       </Confirm>
     </>
   );

@@ -28,9 +28,11 @@ export default function FleetPage() {
   const status = fleet.data;
   return (
     <>
-      <PageHead title="Fleet">All processes on this database: who runs sessions, and what waits for them.</PageHead>
+      <PageHead title="Fleet">
+        All processes on this database, the sessions they run and the work that is queued.
+      </PageHead>
       <Problem error={fleet.error} onRetry={() => void fleet.refetch()} className="mb-4" />
-      {fleet.isPending && <p className="mb-5 text-ink-faint">Asking the server …</p>}
+      {fleet.isPending && <p className="mb-5 text-ink-faint">Loading …</p>}
       {status && (
         <>
           <Panel title="Now">
@@ -38,19 +40,19 @@ export default function FleetPage() {
               facts={[
                 ["Turns", <TurnsChart key="turns" throughput={status.throughput} />],
                 [
-                  "Sessions held",
+                  "Session leases",
                   status.leases.abandoned > 0
-                    ? `${status.leases.held}, and ${status.leases.abandoned} to be taken over`
+                    ? `${status.leases.held}, ${status.leases.abandoned} expired`
                     : status.leases.held,
                 ],
-                ["Waiting", <QueueTable key="waiting" queue={status.queue} />],
+                ["Queued", <QueueTable key="waiting" queue={status.queue} />],
               ]}
             />
           </Panel>
           <Panel
             title="Workers"
             {...(status.workers.some(canDrain) && {
-              note: "One that is drained takes nothing more, and what it has goes to others.",
+              note: "A drained worker takes no new work and hands its sessions to other workers.",
             })}
           >
             <Rows>
@@ -73,8 +75,8 @@ export default function FleetPage() {
           await queries.invalidateQueries({ queryKey: KEY });
         }}
       >
-        Its turns are parked at the next safe point and go on elsewhere, and its process ends. Sessions whose folder is
-        on that machine alone wait until a worker is there again.
+        Its turns pause at the next safe point and continue on other workers; then its process ends. Sessions whose
+        folder exists only on that machine wait until a worker runs there again.
       </Confirm>
     </>
   );
@@ -91,7 +93,7 @@ function QueueTable({ queue }: { queue: readonly FleetQueue[] }) {
           <span className="text-ink-soft">for</span>
           {place === "any" ? "any worker" : <Mono>{place}</Mono>}
           {oldest !== null && <span className="text-ink-faint">the oldest since {duration(oldest)}</span>}
-          {!served && <Badge tone="bad">no worker can take it</Badge>}
+          {!served && <Badge tone="bad">no matching worker</Badge>}
         </li>
       ))}
     </ul>
@@ -100,7 +102,7 @@ function QueueTable({ queue }: { queue: readonly FleetQueue[] }) {
 
 function Limits({ limits }: { limits: readonly FleetLimit[] }) {
   return (
-    <Panel title="Quotas used up" note="Whoever runs on the account waits for the reset before it asks again.">
+    <Panel title="Quotas used up" note="Sessions on these accounts wait for the reset before their next request.">
       <Rows>
         {limits.map(({ account, kind, model, resets_at: resets, learned_by: by }) => (
           <Row key={`${account} ${kind} ${model ?? ""}`}>
@@ -108,7 +110,7 @@ function Limits({ limits }: { limits: readonly FleetLimit[] }) {
               <p>
                 <Mono>{account}</Mono> <span className="text-ink-soft">{model ?? kind.replaceAll("_", " ")}</span>
               </p>
-              <p className="text-sm break-words text-ink-faint">as {by} has learned</p>
+              <p className="text-sm break-words text-ink-faint">as {by} reported</p>
             </div>
             <Badge tone="wait">
               resets <time dateTime={resets}>{formatDateTime(resets)}</time>
@@ -131,7 +133,7 @@ function FailedJobs({ count }: { count: number }) {
     onSuccess: () => Promise.all([KEY, DEAD_KEY].map((queryKey) => queries.invalidateQueries({ queryKey }))),
   });
   return (
-    <Panel title="Given up" note="These were tried as often as they may be. Send one again once its cause is mended.">
+    <Panel title="Failed jobs" note="These jobs used up their retries. Fix the cause, then retry.">
       <Problem error={letters.error ?? requeue.error} className="m-3" />
       <Rows>
         {letters.data?.data.map(({ key, kind, tenant, error, attempts, at }) => (
@@ -155,7 +157,7 @@ function FailedJobs({ count }: { count: number }) {
               disabled={requeue.isPending}
               onClick={() => requeue.mutate(key)}
             >
-              Send again
+              Retry
             </Button>
           </Row>
         ))}

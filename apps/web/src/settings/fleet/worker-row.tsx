@@ -26,7 +26,7 @@ export const canDrain = (worker: FleetWorker): boolean =>
 export function WorkerRow({ worker, onDrain }: { worker: FleetWorker; onDrain: () => void }) {
   const { id, machine, name, role, state, sessions, max_sessions: most, turns_per_minute: rate } = worker;
   const labels = Object.entries(worker.labels).map(([label, value]) => `${label}=${value}`);
-  const tenants = worker.tenants === null ? [] : [`for ${worker.tenants.join(", ")}`];
+  const tenants = worker.tenants === null ? [] : [`tenants: ${worker.tenants.join(", ")}`];
   const more = [
     isAlone(worker) ? "the only process" : id,
     worker.payer === null ? "" : `on ${PAYERS[worker.payer] ?? worker.payer}`,

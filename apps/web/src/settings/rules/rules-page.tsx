@@ -24,19 +24,20 @@ export default function RulesPage() {
   const [ended, setEnded] = useState<KeptRule>();
   const whose = ({ scope, of }: KeptRule): string => {
     if (scope === "user" || of === null) return "everywhere";
-    if (scope === "agent") return `of the agent ${agents.data?.find(({ id }) => id === of)?.name ?? of}`;
-    return scope === "project" ? `of the project ${folderName(of)}` : "of one session";
+    if (scope === "agent") return `agent ${agents.data?.find(({ id }) => id === of)?.name ?? of}`;
+    return scope === "project" ? `project ${folderName(of)}` : "one session";
   };
   return (
     <>
       <PageHead title="Rules">
-        What agents may do without asking, must ask for, and may not do. A deny always binds; otherwise the most
-        specific scope decides.
+        Rules decide which tool calls are allowed, need approval or are denied. A deny rule always wins; otherwise the
+        most specific scope decides.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {list.data?.data.length === 0 && (
         <Empty title="No rules yet">
-          Each session&apos;s mode and its agent&apos;s policy decide. Answering an approval with “always” makes a rule.
+          Each session&apos;s mode and its agent&apos;s policy decide. Choosing “Always allow” on an approval creates a
+          rule.
         </Empty>
       )}
       {list.data && list.data.data.length > 0 && (
@@ -77,7 +78,7 @@ export default function RulesPage() {
         }}
       >
         <p className="font-mono">{ended && `${ended.action} ${ruleText(ended)}`}</p>
-        <p className="mt-1">It counts no more from the next call of every session on.</p>
+        <p className="mt-1">Takes effect with each session’s next tool call.</p>
       </Confirm>
     </>
   );
@@ -141,7 +142,7 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
           add.mutate();
         }}
       >
-        <Field label="What becomes of the call">
+        <Field label="Action">
           {(ids) => (
             <Select
               {...ids}
@@ -152,7 +153,7 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
             />
           )}
         </Field>
-        <Field label="Where it counts">
+        <Field label="Scope">
           {(ids) => (
             <Select
               {...ids}
@@ -172,7 +173,7 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
                 value={form.of}
                 onChange={(of) => set({ of })}
                 options={[
-                  { value: "", label: "Choose one" },
+                  { value: "", label: "Select an agent" },
                   ...(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
                 ]}
               />
@@ -180,23 +181,23 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
           </Field>
         )}
         {form.scope === "project" && (
-          <Field label="The project's folder" className="sm:col-span-2">
+          <Field label="Project folder" className="sm:col-span-2">
             {text("of", "/home/me/project")}
           </Field>
         )}
         {form.scope === "session" && (
-          <Field label="The session's id" className="sm:col-span-2">
+          <Field label="Session id" className="sm:col-span-2">
             {text("of", "sesn_…")}
           </Field>
         )}
-        <Field label="Tool" hint="One tool (Bash, Edit, mcp__SERVER__TOOL), all that read, edit or web, or *">
+        <Field label="Tool" hint="One tool (Bash, Edit, mcp__SERVER__TOOL), a group (read, edit, web), or *">
           {text("tool", "Bash")}
         </Field>
-        <Field label="Which calls" hint="A command, a path or a domain, with * and **. Empty: all.">
+        <Field label="Calls" hint="A command, path or domain with * and **. Empty means all.">
           {text("pattern", "git push *")}
         </Field>
-        <Field label="Why" className="sm:col-span-2">
-          {text("reason", "For people who read it later")}
+        <Field label="Reason" className="sm:col-span-2">
+          {text("reason", "Shown to people who read the rule")}
         </Field>
         <Problem error={add.error} className="sm:col-span-2" />
         <div className="flex items-center gap-3">

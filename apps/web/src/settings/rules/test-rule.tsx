@@ -36,7 +36,7 @@ export function TestRule() {
       }),
   });
   return (
-    <Panel title="What would become of a call?">
+    <Panel title="Test a call">
       <form
         className="grid items-end gap-3 p-3 sm:grid-cols-[minmax(0,1fr)_9rem_9rem_auto]"
         onSubmit={(event) => {
@@ -63,7 +63,7 @@ export function TestRule() {
               value={form.agent}
               onChange={(agent) => set({ agent })}
               options={[
-                { value: "", label: "Any" },
+                { value: "", label: "Any agent" },
                 ...(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
               ]}
             />
@@ -109,14 +109,14 @@ function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall
                 {/* The reason already names the part. */}
                 {part.verdict?.why.includes(part.what) !== true && <InlineCode text={part.what} />}{" "}
                 <span className="text-ink-soft">
-                  <InlineCode text={part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")} />
+                  <InlineCode text={part.verdict?.why ?? (part.neutral ? "has no effect" : "")} />
                 </span>
               </p>
             )}
             <ul className="space-y-0.5 text-ink-soft">
               {part.considered.map(({ rule, fit, why }, at) => (
                 <li key={at}>
-                  {{ yes: "fits", maybe: "may fit", no: "does not fit" }[fit]}:{" "}
+                  {{ yes: "matches", maybe: "may match", no: "does not match" }[fit]}:{" "}
                   <code className="font-mono">
                     {rule.action} {ruleText(rule)}
                   </code>{" "}
@@ -128,7 +128,7 @@ function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall
         ))}
       {suggestion && (
         <p className="text-sm text-ink-faint">
-          “Always” would save <code className="font-mono">{`${suggestion.action} ${ruleText(suggestion)}`}</code>
+          “Always allow” would save <code className="font-mono">{`${suggestion.action} ${ruleText(suggestion)}`}</code>
         </p>
       )}
     </output>

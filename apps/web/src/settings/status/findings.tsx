@@ -14,7 +14,7 @@ const ICONS = {
 export function Findings({ findings }: { findings: readonly Finding[] }) {
   const order = { failure: 0, warning: 1, ok: 2 } as const;
   return (
-    <Panel title="What the doctor found">
+    <Panel title="Check results">
       <Rows>
         {findings
           .toSorted((a, b) => order[a.result] - order[b.result])

@@ -41,12 +41,12 @@ export interface Finding {
 }
 
 export const PAYERS: Readonly<Record<string, string>> = {
-  nobody: "Nobody",
-  claude_login: "The Claude login on this machine",
-  claude_oauth_token: "A Claude OAuth token",
-  anthropic_api_key: "An Anthropic API key",
-  google_cloud_project: "A Google Cloud project",
-  gateway_key: "A gateway's key",
+  nobody: "No one (demo)",
+  claude_login: "Claude login on this machine",
+  claude_oauth_token: "Claude OAuth token",
+  anthropic_api_key: "Anthropic API key",
+  google_cloud_project: "Google Cloud project",
+  gateway_key: "Gateway key",
 };
 
 const TONES: Readonly<Record<string, Tone>> = { usable: "good", found: "plain", unverified: "wait" };

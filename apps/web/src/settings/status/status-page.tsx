@@ -31,18 +31,18 @@ export default function StatusPage() {
           </Button>
         }
       >
-        Who answers, who pays, and which login or key was found.
+        Model and billing: the backend, who is billed, and the login or key in use.
       </PageHead>
       <Problem error={doctor.error} className="mb-4" />
       {doctor.data && <Findings findings={doctor.data.data} />}
       <Problem error={status.error} onRetry={() => void status.refetch()} className="mb-4" />
-      {status.isPending && <p className="mb-5 text-ink-faint">Asking the server …</p>}
+      {status.isPending && <p className="mb-5 text-ink-faint">Loading …</p>}
       {status.data && <StatusDetails status={status.data} />}
-      <Panel title="In an emergency">
+      <Panel title="Emergency stop">
         <Rows>
           <Row>
             <p className="min-w-52 flex-1 text-ink-soft">
-              Interrupts every turn of every session, ends every process, and lets nothing begin.
+              Interrupts every turn of every session, ends every process and blocks new turns.
             </p>
             <Button look="danger" keys="x x" onClick={() => isStopDialogOpen.set(true)}>
               Stop everything …
@@ -60,13 +60,13 @@ function StatusDetails({ status }: { status: ServerStatus }) {
     <>
       <Panel
         title="Sessions"
-        note="Sessions run on Claude Code. Which credential pays is llm.claudeCode.auth in tandem.yaml."
+        note="Sessions run on Claude Code. Set llm.claudeCode.auth in tandem.yaml to choose the credential."
       >
         <Facts
           facts={[
             [
-              "Payer",
-              status.demo ? "Nobody: this is a demo, no model is asked" : (PAYERS[sessions.payer] ?? sessions.payer),
+              "Billed to",
+              status.demo ? "No one (demo with scripted replies)" : (PAYERS[sessions.payer] ?? sessions.payer),
             ],
             ["Credential", <Auth key="auth" auth={sessions.auth} isNeeded={!status.demo} />],
             [
@@ -77,7 +77,7 @@ function StatusDetails({ status }: { status: ServerStatus }) {
                 </Badge>
               ) : (
                 <>
-                  {`off: ${sessions.sandbox.reason ?? "not chosen"}`}
+                  {`off: ${sessions.sandbox.reason ?? "not enabled"}`}
                   {sessions.sandbox.warning !== undefined && <Badge tone="bad">{sessions.sandbox.warning}</Badge>}
                 </>
               ),
@@ -94,17 +94,17 @@ function StatusDetails({ status }: { status: ServerStatus }) {
         />
       </Panel>
       <Panel
-        title="Single calls"
+        title="One-off calls"
         note={
           <>
-            Scans, ingest and memory use these. <Mono>tandem setup</Mono> chooses the backend.
+            Used by scans, ingest and memory. <Mono>tandem setup</Mono> selects the backend.
           </>
         }
       >
         <Facts
           facts={[
             ["Backend", status.backend],
-            ["Payer", PAYERS[status.payer] ?? status.payer],
+            ["Billed to", PAYERS[status.payer] ?? status.payer],
             status.credential !== null && ["Credential from", <Mono key="from">{status.credential}</Mono>],
             ["Login or key", <Auth key="auth" auth={status.auth} isNeeded={status.backend !== "none"} />],
             [
@@ -130,12 +130,12 @@ function StatusDetails({ status }: { status: ServerStatus }) {
           facts={[
             ["Version", `Tandem ${status.version} on Node ${status.node}`],
             [
-              "Up since",
+              "Started",
               <time key="up" dateTime={status.started_at} title={formatDateTime(status.started_at)}>
                 {ago(status.started_at)}
               </time>,
             ],
-            ["Config", status.file === null ? "Every setting has its default" : <Mono key="file">{status.file}</Mono>],
+            ["Config", status.file === null ? "Defaults (no file)" : <Mono key="file">{status.file}</Mono>],
             [
               "Storage",
               storage.state === "failed" ? (

@@ -5,7 +5,7 @@ import { accessibilityViolations, overflow } from "../accessibility-violations.t
 import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
-const NOTHING = "There is nothing here";
+const NOTHING = /^(Page|Session) not found$/;
 /** Pages to check: their path, and a text that shows that they have loaded. */
 let places: Record<string, [path: string, ready: string | RegExp]>;
 
@@ -41,28 +41,31 @@ async function createSessions(): Promise<void> {
     ({ kind }) => kind === "scan",
   );
   places = {
-    "all sessions": ["/", "Waits for you"],
+    "all sessions": ["/", "Needs you"],
     "archived sessions": ["/?archived=true", "Run something"],
-    "no session that fits": ["/?q=nothing-like-it", "No session is like that"],
+    "no session that fits": ["/?q=nothing-like-it", "No matching sessions"],
     "a session": [`/sessions/${looked}`, "const one = 1;"],
     "a session that asks about an edit": [`/sessions/${edit}`, "Allow once"],
     "a session with a question": [`/sessions/${question}`, "Which colours?"],
-    "a session with a plan": [`/sessions/${plan}`, "Agree and go on"],
+    "a session with a plan": [`/sessions/${plan}`, "Approve plan"],
     "a session that has ended": [`/sessions/${archived}`, "This session has ended."],
     changes: [`/sessions/${looked}?view=changes`, "One, two, three, four."],
     history: [`/sessions/${looked}?view=history`, "Cost so far"],
     "two sessions": [`/compare?a=${looked}&b=${archived}`, "It ran."],
     "no two sessions": ["/compare", "Choose two sessions"],
-    "what waits": ["/inbox", /Allow once|Agree and go on|Which colours/],
+    "what waits": ["/inbox", /Allow once|Approve plan|Which colours/],
     "what was decided": ["/inbox?view=decided", "echo first-run"],
-    "what is known": ["/context", "Waits for a decision"],
+    "what is known": ["/context", "Needs a decision"],
     "what was searched": ["/context?q=refund", "Refunds"],
-    "nothing found": ["/context?q=zzzzzz", /othing/],
+    "nothing found": ["/context?q=zzzzzz", "No results"],
     wiki: ["/context/wiki", "Active customer"],
     "a page": ["/context/wiki/refunds", /refunds\.md/],
     tables: ["/context/tables", "addresses"],
     "a table": ["/context/tables/shop/main.orders", "handled_by"],
     "a join graph": ["/context/graph/shop/main.orders", /7 tables/],
+    "all tables as a graph": ["/context/graph", /10 tables/],
+    SQL: ["/context/sql", "History"],
+    "a new source": ["/context/sources/new", "Save is available after a successful test."],
     proposals: ["/context/proposals", "Ingest of docs"],
     "a proposal": [`/context/proposals/${proposal!.id}`, "Who is an active customer?"],
     memory: ["/context/memory", "Remember this"],
@@ -90,7 +93,7 @@ const dialogs: Record<string, { at: string; open: (page: Page) => Promise<void> 
   },
   rename: { at: "all sessions", open: (page) => choose(page, "Rename") },
   archive: { at: "all sessions", open: (page) => choose(page, "Archive …") },
-  menu: { at: "a session", open: (page) => page.getByRole("button", { name: "More about this session" }).click() },
+  menu: { at: "a session", open: (page) => page.getByRole("button", { name: "Session actions" }).click() },
   money: { at: "a session", open: (page) => page.getByRole("button", { name: /spent$/ }).click() },
   rewind: { at: "changes", open: (page) => page.getByRole("button", { name: /^Rewind …/ }).click() },
   fork: { at: "changes", open: (page) => page.getByRole("button", { name: /^Fork …/ }).click() },
@@ -99,7 +102,7 @@ const dialogs: Record<string, { at: string; open: (page: Page) => Promise<void> 
 
 async function choose(page: Page, item: string): Promise<void> {
   await page
-    .getByRole("button", { name: /^More about/ })
+    .getByRole("button", { name: /^Actions for/ })
     .first()
     .click();
   await page.getByRole("menuitem", { name: item }).click();
@@ -108,7 +111,7 @@ async function choose(page: Page, item: string): Promise<void> {
 /** Panels of an approval card. */
 const panels: Record<string, string> = {
   "denied with words": "Deny …",
-  "always, by a rule": "Always …",
+  "always, by a rule": "Always allow",
   "with another input": "Edit …",
 };
 
@@ -124,7 +127,7 @@ const screens: Record<string, { options: BrowserContextOptions; theme: Theme }> 
   }),
 };
 
-/** See `context-pages.binary.test.ts`. */
+/** See `context-pages.extended.test.ts`. */
 export function testAccessibility(shared: () => PageStage): void {
   beforeAll(async () => {
     stage = shared();

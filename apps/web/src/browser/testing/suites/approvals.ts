@@ -60,7 +60,7 @@ export function testApprovals(shared: () => PageStage): void {
   test("denies a call with a reason that the agent receives", async () => {
     const { card, talk, page } = await askInSession("Try the forbidden", "Bash: echo forbidden-run");
     await click(card, "Deny …");
-    await card.getByLabel("What should it do instead?").fill("Rather not now");
+    await card.getByLabel("What should the agent do instead?").fill("Rather not now");
     await card.getByRole("button", { name: "Deny", exact: true }).click();
     await talk.getByText("Denied").waitFor();
     await talk
@@ -87,7 +87,7 @@ export function testApprovals(shared: () => PageStage): void {
     expect(await readFile(join(stage.project, "notes.md"), "utf8")).toContain("three, four.");
 
     const twice = await askInSession("Run it twice", "Bash: echo again-1");
-    await click(twice.card, "For the session");
+    await click(twice.card, "Allow for this session");
     await twice.talk.getByText("Twice it ran.").waitFor();
     await twice.talk
       .getByRole("button", { name: /^Ran echo again-1/ })
@@ -111,7 +111,7 @@ export function testApprovals(shared: () => PageStage): void {
     await card.getByRole("checkbox", { name: "Red" }).check();
     await card.getByRole("checkbox", { name: "Blue" }).check();
     expect(await card.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
-    await card.getByLabel("Which name? In your own words").fill("Grace, if I may");
+    await card.getByLabel("Which name? Other answer").fill("Grace, if I may");
     await click(card, "Send");
     await talk.getByText("Noted.").waitFor();
     await talk.getByText("Red, Blue").waitFor();
@@ -121,11 +121,11 @@ export function testApprovals(shared: () => PageStage): void {
 
   test("previews a rule before saving it, applies it to other sessions and lists it", async () => {
     const { card, talk, page } = await askInSession("Run the same later", "Bash: echo again-3");
-    await click(card, "Always …");
-    await card.getByLabel("Which calls").fill("echo again-*");
+    await click(card, "Always allow");
+    await card.getByLabel("Calls").fill("echo again-*");
     await card.getByRole("radio", { name: "Everywhere" }).check();
     await card.getByText("Bash(echo again-*)").last().waitFor();
-    await click(card, "Save the rule and allow");
+    await click(card, "Save rule and allow");
     await talk.getByText("Once more it ran.").waitFor();
 
     other = await stage.start("Run it twice");
@@ -146,10 +146,10 @@ export function testApprovals(shared: () => PageStage): void {
     await card.getByText("Touch a file.").waitFor();
     await card.getByText("touch files").waitFor();
     // The plan file is the line above.
-    await talk.getByRole("button", { name: "Wrote the plan down", expanded: false }).waitFor();
+    await talk.getByRole("button", { name: "Wrote the plan", expanded: false }).waitFor();
     expect(await talk.getByText("Touch a file.").count()).toBe(1);
-    await card.getByRole("radio", { name: "Let it edit" }).check();
-    await click(card, "Agree and go on");
+    await card.getByRole("radio", { name: "Accept edits" }).check();
+    await click(card, "Approve plan");
     await talk.getByText("Carried out.").waitFor();
     expect(await readFile(join(stage.project, "planned.md"), "utf8")).toBe("Planned.\n");
     await expect.poll(() => mode.inputValue()).toBe("acceptEdits");
@@ -162,7 +162,7 @@ export function testApprovals(shared: () => PageStage): void {
     await page
       .getByRole("navigation", { name: "Main" })
       .first()
-      .getByRole("link", { name: /waiting for you/ })
+      .getByRole("link", { name: /need you/ })
       .click();
     const card = page.getByRole("article", { name: "Bash: echo first-run" });
     await card.getByRole("link", { name: "Run something" }).waitFor();
@@ -171,9 +171,9 @@ export function testApprovals(shared: () => PageStage): void {
     await click(card, "Allow once");
     await page.getByRole("list", { name: "Just decided" }).getByText("Allowed").waitFor();
     const question = page.getByRole("article", { name: /^Question/ });
-    await click(question, "Leave it …");
-    await click(question, "Leave it unanswered");
-    await page.getByText("Nothing waits for you").waitFor();
+    await click(question, "Skip …");
+    await click(question, "Skip");
+    await page.getByText("Nothing needs you").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ let page: Page;
 
 const notes = (): Promise<string> => readFile(join(stage.project, "notes.md"), "utf8");
 const view = (name: string): Promise<void> =>
-  page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name }).first().click();
+  page.getByRole("navigation", { name: "Session views" }).getByRole("link", { name }).first().click();
 
 /** See `page.binary.test.ts`. */
 export function testChanges(shared: () => PageStage): void {
@@ -22,7 +22,7 @@ export function testChanges(shared: () => PageStage): void {
     page = await stage.open(`/sessions/${session}`);
     await page.getByRole("log").getByText("Four.", { exact: true }).waitFor();
     await page.getByRole("textbox", { name: "Message" }).fill("Change them more");
-    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
     await page.getByRole("log").getByText("Five, and six.").waitFor();
   });
   afterAll(() => stage.reset());
@@ -39,7 +39,7 @@ export function testChanges(shared: () => PageStage): void {
     const split = page.getByRole("button", { name: /^Side by side/ });
     await split.click();
     await page.locator(".diff-split").first().waitFor();
-    await page.getByRole("button", { name: /^One under the other/ }).click();
+    await page.getByRole("button", { name: /^Unified/ }).click();
     await page.locator(".diff-unified").first().waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
@@ -47,10 +47,10 @@ export function testChanges(shared: () => PageStage): void {
   test("sends line comments to the agent", async () => {
     await page.locator(".diff-gutter-insert").last().click();
     await page.getByRole("textbox", { name: /^Comment on line/ }).fill("Why four?");
-    await page.getByRole("button", { name: "Add the comment" }).click();
+    await page.getByRole("button", { name: "Add comment" }).click();
     const bar = page.getByRole("region", { name: "Comments" });
     await bar.getByText("1 comment").waitFor();
-    await bar.getByRole("button", { name: "Send to the agent" }).click();
+    await bar.getByRole("button", { name: "Send to agent" }).click();
     const talk = page.getByRole("log");
     // The page switches to the chat, which shows path, line and comment as one message.
     const sent = talk.locator("[data-index]", { hasText: "A comment on your changes." });
@@ -65,7 +65,7 @@ export function testChanges(shared: () => PageStage): void {
     await view("Changes");
     await page.getByRole("button", { name: /^Rewind …/ }).click();
     const dialog = page.getByRole("dialog", { name: "Rewind" });
-    const turn = dialog.getByLabel("To before");
+    const turn = dialog.getByLabel("Rewind to before");
     await turn.selectOption(await turn.locator("option", { hasText: "Change them more" }).getAttribute("value"));
     await dialog.getByText("The agent forgets 2 turns.").waitFor();
     await dialog.getByText("2 files change").waitFor();
@@ -75,12 +75,12 @@ export function testChanges(shared: () => PageStage): void {
     await page.getByText("The session was rewound.").waitFor();
     expect(await notes()).not.toContain("five");
     expect(existsSync(join(stage.project, "more.md"))).toBe(false);
-    await view("Talk");
-    await page.getByRole("log").getByText("Rewound: the agent does not know of this any more").first().waitFor();
+    await view("Chat");
+    await page.getByRole("log").getByText("Rewound: no longer part of the agent’s conversation").first().waitFor();
 
-    await view("Changes");
-    await page.getByRole("button", { name: "Undo the rewind" }).click();
+    await page.getByRole("button", { name: "Undo rewind" }).click();
     await page.getByText("The session was rewound.").waitFor({ state: "detached" });
+    await view("Changes");
     await page.getByRole("region", { name: "more.md", exact: true }).waitFor();
     expect(await notes()).toContain("five");
     expect(stage.pageErrors()).toEqual([]);
@@ -88,7 +88,7 @@ export function testChanges(shared: () => PageStage): void {
 
   test("replays the history with messages, todos and files", async () => {
     await view("History");
-    const track = page.getByRole("slider", { name: "Point of the session" });
+    const track = page.getByRole("slider", { name: "Position in the session" });
     const then = page.getByRole("log", { name: "Conversation up to this point" });
     await then.getByText("I have read your comment.").waitFor();
     await track.focus();
@@ -97,7 +97,7 @@ export function testChanges(shared: () => PageStage): void {
     await then.getByText("Four.", { exact: true }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Play" }).click();
     await then.getByText("Five, and six.").waitFor();
-    const aside = page.getByRole("complementary", { name: "As it stood then" });
+    const aside = page.getByRole("complementary", { name: "State at this point" });
     await track.focus();
     await page.keyboard.press("End");
     await aside.getByRole("button", { name: /more\.md/ }).click();
@@ -124,12 +124,18 @@ export function testChanges(shared: () => PageStage): void {
     await page.getByText("This session has ended.").waitFor();
     await fork("What comes after");
     const after = page.url().split("/").at(-1)!;
-    await page.getByRole("textbox", { name: "Message" }).fill("Do that instead");
-    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("textbox", { name: "Message" }).fill("A comment on your changes");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("log").getByText("I have read your comment.").nth(1).waitFor();
+    await page.getByRole("button", { name: "Edit and resend …" }).last().click();
+    const resend = page.getByRole("dialog", { name: "Edit and resend" });
+    await resend.getByLabel("Message").fill("Do that instead");
+    await resend.getByRole("button", { name: /^Rewind and resend/ }).click();
     await page.getByRole("log").getByText("Then I do that.").waitFor();
+    await page.getByRole("log").getByText("Rewound: no longer part").last().waitFor();
 
     await page.goto(`${stage.url}/sessions/${session}?view=changes`);
-    await page.getByRole("button", { name: "Compare with another session" }).click();
+    await page.getByRole("button", { name: /^Compare …/ }).click();
     await page.getByRole("combobox", { name: "Right session" }).selectOption(after);
     await page.getByRole("article").nth(1).getByText("Then I do that.").waitFor();
     await page.getByRole("article").nth(0).getByText("I have read your comment.").waitFor();
@@ -137,7 +143,7 @@ export function testChanges(shared: () => PageStage): void {
       .getByRole("region", { name: "Files" })
       .getByRole("button", { name: /notes\.md/ })
       .click();
-    await page.getByRole("button", { name: "Swap the sides" }).click();
+    await page.getByRole("button", { name: "Swap sides" }).click();
     await page.getByRole("article").nth(0).getByText("Then I do that.").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });

@@ -39,9 +39,9 @@ export function testComposer(shared: () => PageStage): void {
     await insertFiles(talkOf(page), "drop", [textFile("words.txt", "alpha and omega")]);
     await page.getByText("words.txt").waitFor();
     await message(page).fill("What do you see");
-    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
     await talkOf(page).getByText("1 picture, the words alpha and omega.").waitFor();
-    const picture = talkOf(page).getByRole("img", { name: "Sent" });
+    const picture = talkOf(page).getByRole("img", { name: "Attachment" });
     await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
     const download = page.waitForEvent("download");
     await talkOf(page).getByRole("button", { name: "words.txt" }).click();
@@ -54,7 +54,7 @@ export function testComposer(shared: () => PageStage): void {
     const page = await openSession();
     await page.keyboard.press("n");
     const dialog = page.getByRole("dialog", { name: "New session" });
-    const prompt = dialog.getByRole("textbox", { name: "What is to be done" });
+    const prompt = dialog.getByRole("textbox", { name: "Prompt" });
     await insertFiles(prompt, "drop", [PICTURE]);
     await insertFiles(prompt, "paste", [textFile("words.txt", "alpha and omega")]);
     await dialog.getByRole("button", { name: "Remove words.txt" }).waitFor();
@@ -98,13 +98,13 @@ export function testComposer(shared: () => PageStage): void {
     await message(page).fill("/compact ");
     await message(page).press("Enter");
     await talkOf(page)
-      .getByText(/Compacted as asked · .+ → /)
+      .getByText(/Compacted on request · .+ → /)
       .waitFor();
     await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^Context window:/ }).click();
     const details = page.getByRole("dialog", { name: "Context" });
     await details.getByText("Instructions and tools").waitFor();
-    expect(await details.getByText("The last request").count()).toBe(0);
+    expect(await details.getByText("Last request").count()).toBe(0);
     expect(stage.pageErrors()).toEqual([]);
   });
 
@@ -130,9 +130,9 @@ export function testComposer(shared: () => PageStage): void {
 
     await setTabVisibility(page, "hidden");
     await stage.send(another, "Run it twice");
-    await expect.poll(told).toEqual([{ title: "What do you see", body: "Tester asks for Bash" }]);
+    await expect.poll(told).toEqual([{ title: "What do you see", body: "Tester asks to use Bash" }]);
     await page.evaluate(`told[0].made.dispatchEvent(new Event("click"))`);
-    await page.getByRole("heading", { name: "Waiting for you", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Inbox", level: 1 }).waitFor();
     await page.getByText("echo again-1").first().waitFor();
     expect(new URL(page.url()).pathname).toBe("/inbox");
     expect(stage.pageErrors()).toEqual([]);

@@ -41,7 +41,7 @@ export function testKeyboard(shared: () => PageStage): void {
 
     // Deny with a reason.
     await card.getByRole("button").first().waitFor();
-    await pressUntil(page, "d", () => card.getByLabel("What should it do instead?").isVisible());
+    await pressUntil(page, "d", () => card.getByLabel("What should the agent do instead?").isVisible());
     await page.keyboard.type("Rather not");
     await press(page, "Enter");
     await talk.getByText("Denied").waitFor();
@@ -58,7 +58,7 @@ export function testKeyboard(shared: () => PageStage): void {
     await talk.getByText("It ran.").last().waitFor();
 
     await press(page, "Shift+R");
-    await page.getByRole("textbox", { name: "Name of the session" }).waitFor();
+    await page.getByRole("textbox", { name: "Session name" }).waitFor();
     await page.keyboard.type("By keys");
     await press(page, "Enter");
     await page.getByRole("heading", { level: 1, name: "By keys" }).waitFor();
@@ -92,8 +92,8 @@ export function testKeyboard(shared: () => PageStage): void {
 
     await stage.send(planned, "Make a plan");
     const plan = page.getByRole("article", { name: /^Plan/ });
-    await plan.getByRole("radio", { name: "Let it edit" }).waitFor();
-    await pressUntil(page, "m", () => plan.getByRole("radio", { name: "Let it edit" }).isChecked());
+    await plan.getByRole("radio", { name: "Accept edits" }).waitFor();
+    await pressUntil(page, "m", () => plan.getByRole("radio", { name: "Accept edits" }).isChecked());
     await press(page, "a");
     await talk.getByText("Carried out.").waitFor();
     expect(stage.pageErrors()).toEqual([]);
@@ -111,7 +111,7 @@ export function testKeyboard(shared: () => PageStage): void {
     await press(page, "k");
     await page.getByRole("article", { name: "Bash: echo first-run" }).waitFor();
     await pressUntil(page, "a", async () => (await page.getByRole("list", { name: "Just decided" }).count()) > 0);
-    await pressUntil(page, "a", async () => await page.getByText("Nothing waits for you").isVisible());
+    await pressUntil(page, "a", async () => await page.getByText("Nothing needs you").isVisible());
     await press(page, "h");
     await page.getByRole("img", { name: "Allowed" }).first().waitFor();
 
@@ -123,6 +123,8 @@ export function testKeyboard(shared: () => PageStage): void {
     await press(page, "Escape");
     // The search hides this session; a card that is focused before the list has changed back loses the focus.
     await page.locator(`[data-session="${planned}"]`).waitFor();
+    // A running session is above a pinned one, which would then be the last of the list.
+    await page.getByRole("region", { name: "Working" }).waitFor({ state: "detached" });
     await pressUntil(page, "j", () => page.evaluate("document.activeElement.hasAttribute('data-session-link')"));
     await press(page, "p");
     await page.getByText("pinned").first().waitFor();
@@ -142,28 +144,30 @@ export function testKeyboard(shared: () => PageStage): void {
     await press(page, "g", "t");
     await page.getByRole("textbox", { name: "Message" }).waitFor();
     await press(page, "?");
-    const sheet = page.getByRole("dialog", { name: "Keys" });
-    await sheet.getByText("Find anything").waitFor();
+    const sheet = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await sheet.getByText("Search and commands").waitFor();
     await sheet.getByText("Write a message").waitFor();
+    await sheet.getByText("Rewind", { exact: true }).waitFor();
     await press(page, "Escape");
     await sheet.waitFor({ state: "detached" });
+
     expect(stage.pageErrors()).toEqual([]);
   });
 
   test("assigns a custom key, keeps it after a reload and resets it", async () => {
     const page = await stage.open();
-    const sheet = page.getByRole("dialog", { name: "Keys" });
+    const sheet = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     const newSession = page.getByRole("dialog", { name: "New session" });
-    const keyOf = (label: string) => sheet.getByRole("button", { name: `choose another key for “${label}”` });
+    const keyOf = (label: string) => sheet.getByRole("button", { name: `change the key for “${label}”` });
     await press(page, "?");
-    await keyOf("Start a session").click();
+    await keyOf("New session").click();
     await press(page, "/");
-    await sheet.getByText("does something here already: “Search sessions”").waitFor();
+    await sheet.getByText("is already used here for “Search sessions”").waitFor();
     await press(page, "c");
-    await sheet.getByRole("button", { name: "C: choose another key for “Start a session”" }).waitFor();
-    await keyOf("Go to what waits for you").click();
+    await sheet.getByRole("button", { name: "C: change the key for “New session”" }).waitFor();
+    await keyOf("Go to inbox").click();
     await press(page, "g", "w");
-    await sheet.getByRole("button", { name: "G then W: choose" }).waitFor();
+    await sheet.getByRole("button", { name: "G then W: change" }).waitFor();
     await press(page, "Escape");
     await sheet.waitFor({ state: "detached" });
 
@@ -177,8 +181,8 @@ export function testKeyboard(shared: () => PageStage): void {
     await page.waitForURL(/\/inbox/);
 
     await press(page, "?");
-    await sheet.getByRole("button", { name: "All as they were" }).click();
-    await sheet.getByRole("button", { name: "N: choose another key for “Start a session”" }).waitFor();
+    await sheet.getByRole("button", { name: "Reset all" }).click();
+    await sheet.getByRole("button", { name: "N: change the key for “New session”" }).waitFor();
     await press(page, "Escape");
     await sheet.waitFor({ state: "detached" });
     await press(page, "n");

@@ -21,7 +21,7 @@ export function testLateJoin(shared: () => PageStage): void {
         .getByRole("button", { name: /^New session/ })
         .first()
         .click();
-    const where = page.getByRole("dialog", { name: "New session" }).getByLabel("Where");
+    const where = page.getByRole("dialog", { name: "New session" }).getByLabel("Work in");
     await begin();
     const place = `worktree:${stage.project}`;
     await where.selectOption(place);
@@ -33,10 +33,10 @@ export function testLateJoin(shared: () => PageStage): void {
     await page.reload();
     await begin();
     await expect.poll(() => where.inputValue()).toBe(place);
-    expect(await where.locator("option:checked").innerText()).toBe("Reading …");
+    expect(await where.locator("option:checked").innerText()).toBe("Loading …");
     await page.getByLabel("Effort").selectOption("high");
     gate.resolve();
-    await expect.poll(() => where.locator("option:checked").innerText()).toContain("in a worktree of its own");
+    await expect.poll(() => where.locator("option:checked").innerText()).toContain("in a new worktree");
     await expect.poll(() => where.inputValue()).toBe(place);
     expect(stage.pageErrors()).toEqual([]);
   });
@@ -53,9 +53,9 @@ export function testLateJoin(shared: () => PageStage): void {
       .first()
       .click();
     const dialog = page.getByRole("dialog", { name: "New session" });
-    await dialog.getByRole("textbox", { name: "What is to be done" }).fill("Write it down here");
+    await dialog.getByRole("textbox", { name: "Prompt" }).fill("Write it down here");
     await dialog.getByLabel("Agent").selectOption({ label: "Tester" });
-    await dialog.getByLabel("Where").selectOption(`worktree:${stage.project}`);
+    await dialog.getByLabel("Work in").selectOption(`worktree:${stage.project}`);
     await dialog.getByRole("button", { name: "Start" }).click();
     await page
       .getByRole("article", { name: /^Bash: / })
@@ -65,7 +65,7 @@ export function testLateJoin(shared: () => PageStage): void {
     const made = join(stage.project, "here.md");
     expect(existsSync(made)).toBe(false);
 
-    const views = page.getByRole("navigation", { name: "Views of the session" });
+    const views = page.getByRole("navigation", { name: "Session views" });
     await views.getByRole("link", { name: "Changes" }).click();
     const worktree = page.getByRole("region", { name: "Worktree" });
     await worktree.getByRole("button", { name: "Apply as a patch …" }).click();
@@ -80,9 +80,9 @@ export function testLateJoin(shared: () => PageStage): void {
     await worktree.getByRole("button", { name: "Undo the patch" }).waitFor({ state: "detached" });
     expect(existsSync(made)).toBe(false);
 
-    await views.getByRole("link", { name: "Talk" }).click();
+    await views.getByRole("link", { name: "Chat" }).click();
     await page.getByRole("textbox", { name: "Message" }).fill("Commit it here");
-    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
     await page
       .getByRole("article", { name: /^Bash: git/ })
       .getByRole("button", { name: "Allow once" })
@@ -92,7 +92,7 @@ export function testLateJoin(shared: () => PageStage): void {
     await worktree.getByText("1 commit, 1 file", { exact: true }).waitFor();
     await worktree.getByRole("button", { name: "Merge …" }).click();
     const merge = page.getByRole("dialog", { name: "Merge" });
-    await merge.getByText("Brings 1 commit onto main, by moving it forward.").waitFor();
+    await merge.getByText("Merges 1 commit into main, as a fast-forward.").waitFor();
     expect(existsSync(made)).toBe(false);
     await merge.getByRole("button", { name: "Merge" }).click();
     await merge.waitFor({ state: "detached" });

@@ -13,7 +13,7 @@ interface Decided {
 
 const wiki = (page: string): string => join(stage.project, "context", "wiki", page);
 
-/** See `context-pages.binary.test.ts`. */
+/** See `context-pages.extended.test.ts`. */
 export function testProposals(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
@@ -36,28 +36,31 @@ export function testProposals(shared: () => PageStage): void {
     expect(await readFile(wiki("metrics/delivery-time.md"), "utf8")).toContain("# Delivery time");
 
     await hunk("4").getByRole("button", { name: "Reject" }).click();
-    await hunk("4").getByRole("textbox", { name: "Why" }).fill("Finance has another one");
+    await hunk("4").getByRole("textbox", { name: "Reason" }).fill("Finance has another one");
     await page.keyboard.press("Enter");
     await hunk("4").waitFor({ state: "detached" });
     expect((await decided())["4"]).toMatchObject({ state: "rejected", note: "Finance has another one" });
     expect(existsSync(wiki("metrics/revenue.md"))).toBe(false);
 
     // A line comment goes to an agent or becomes the reason of a rejection.
+    const newsletter = page.getByRole("region", { name: "wiki/newsletter.md" });
+    await newsletter.getByText("Metadata").waitFor();
+    await newsletter.getByRole("button", { name: "Show source" }).click();
     await hunk("5")
       .getByRole("button", { name: /^Comment on line \d+, added$/ })
       .nth(4)
       .click();
     await page.getByRole("textbox", { name: /^Comment on line/ }).fill("Nobody reads this");
-    await page.getByRole("button", { name: "Add the comment" }).click();
+    await page.getByRole("button", { name: "Add comment" }).click();
     await page.reload();
     const comments = page.getByRole("region", { name: "Comments" });
     await comments.getByRole("button", { name: "Ask an agent …" }).click();
     const dialog = page.getByRole("dialog", { name: "New session" });
-    const prompt = await dialog.getByRole("textbox", { name: "What is to be done" }).inputValue();
+    const prompt = await dialog.getByRole("textbox", { name: "Prompt" }).inputValue();
     expect(prompt).toMatch(/proposal “Ingest of docs”.*`wiki\/newsletter\.md`, line \d+:.*Nobody reads this$/s);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    await comments.getByRole("button", { name: "Reject that change with them" }).click();
+    await comments.getByRole("button", { name: "Reject this change with the comments" }).click();
     await comments.waitFor({ state: "detached" });
     expect((await decided())["5"]).toMatchObject({ state: "rejected", note: "Nobody reads this" });
 
@@ -73,11 +76,11 @@ export function testProposals(shared: () => PageStage): void {
     expect(existsSync(wiki("how-to/monthly-revenue.md"))).toBe(false);
     await page.keyboard.press("Shift+a");
     await page.getByRole("button", { name: "Accept", exact: true }).last().click();
-    await page.getByText("accepted in part").first().waitFor();
+    await page.getByText("partly accepted").first().waitFor();
     expect(await readFile(wiki("how-to/monthly-revenue.md"), "utf8")).toContain("Ask Ada before the tenth.");
 
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByRole("dialog", { name: "Undo what was accepted?" }).getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("dialog", { name: "Undo accepted changes?" }).getByRole("button", { name: "Undo" }).click();
     await expect.poll(() => existsSync(wiki("how-to/monthly-revenue.md"))).toBe(false);
     expect(stage.pageErrors()).toEqual([]);
   });

@@ -9,8 +9,8 @@ let stage: PageStage;
 let session: string;
 
 const talkOf = (page: Page) => page.getByRole("log");
-const lost = (page: Page) => page.getByText("The server cannot be reached; trying again.");
-const newer = (page: Page) => page.getByRole("button", { name: "Load it" });
+const lost = (page: Page) => page.getByText("Cannot reach the server. Reconnecting");
+const newer = (page: Page) => page.getByRole("button", { name: "Reload" });
 
 /** See `page.binary.test.ts`. */
 export function testReconnect(shared: () => PageStage): void {
@@ -41,7 +41,7 @@ export function testReconnect(shared: () => PageStage): void {
     await talkOf(page).getByText("It ran after all.").waitFor();
     await talkOf(page).getByText("after-all", { exact: true }).waitFor();
     await expect.poll(() => page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
-    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
     await talkOf(page).getByText("That came after.").waitFor();
     expect(await talkOf(page).getByText("Run it in spite of all", { exact: true }).count()).toBe(1);
 
@@ -66,7 +66,7 @@ export function testReconnect(shared: () => PageStage): void {
       await page.getByRole("button", { name: "Allow once" }).waitFor({ state: "detached" });
     }
     await other.getByRole("textbox", { name: "Message" }).fill("Do that instead");
-    await other.getByRole("button", { name: "Send" }).click();
+    await other.getByRole("button", { name: "Send", exact: true }).click();
     for (const page of windows) {
       await talkOf(page).getByText("Then I do that.").waitFor();
       for (const words of ["Run something", "It ran.", "Do that instead", "Then I do that."])
@@ -84,7 +84,7 @@ export function testReconnect(shared: () => PageStage): void {
     }
     const last = tabs.at(-1)!;
     await last.getByRole("textbox", { name: "Message" }).fill("Say hello");
-    await last.getByRole("button", { name: "Send" }).click();
+    await last.getByRole("button", { name: "Send", exact: true }).click();
     await talkOf(last).getByText("Hello from the agent.").waitFor();
     await setTabVisibility(first, "visible");
     await talkOf(first).getByText("Hello from the agent.").waitFor();
@@ -92,7 +92,7 @@ export function testReconnect(shared: () => PageStage): void {
     for (const tab of tabs.slice(0, -1)) await tab.close();
     await stage.send(session, "Run the edited");
     await last.goto(stage.url);
-    await last.getByText("Waits for you").first().waitFor();
+    await last.getByText("Needs you").first().waitFor();
     await last.goto(`${stage.url}/sessions/${session}`);
     await last.getByRole("button", { name: "Allow once" }).click();
     await talkOf(last).getByText("The edited one ran.").waitFor();
@@ -131,13 +131,13 @@ export function testReconnect(shared: () => PageStage): void {
     // A message that could not be sent stays in the field, with the reason.
     line.cut();
     await page.getByRole("textbox", { name: "Message" }).fill("A comment on your changes");
-    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
     await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
     await expect
       .poll(() => page.getByRole("textbox", { name: "Message" }).inputValue())
       .toBe("A comment on your changes");
     line.mend();
-    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Send", exact: true }).click();
     await talkOf(page).getByText("I have read your comment.").waitFor();
   });
 }

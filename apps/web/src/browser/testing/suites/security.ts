@@ -52,7 +52,7 @@ export function testSecurity(shared: () => PageStage): void {
     await isSignedOut(beside);
 
     await page.goto(link);
-    await page.getByText("This sign-in link was already used.").waitFor();
+    await page.getByText("This link was already used.").waitFor();
     // A signed-in browser keeps its sign-in.
     await page.goto(await stage.link());
     await home(page).waitFor();

@@ -16,11 +16,11 @@ export function testSessionLifecycle(shared: () => PageStage): void {
 
   test("starts with every option and streams", async () => {
     const page = await stage.open();
-    await page.getByRole("button", { name: "Start the first one" }).click();
+    await page.getByRole("button", { name: "Start a session" }).click();
     const dialog = page.getByRole("dialog", { name: "New session" });
-    await dialog.getByRole("textbox", { name: "What is to be done" }).fill("Look around");
+    await dialog.getByRole("textbox", { name: "Prompt" }).fill("Look around");
     await dialog.getByLabel("Agent").selectOption({ label: "Tester" });
-    await dialog.getByLabel("Where").selectOption("folder");
+    await dialog.getByLabel("Work in").selectOption("folder");
     await dialog.getByRole("textbox", { name: "Folder" }).fill(stage.project);
     await dialog.getByLabel("Model").selectOption({ index: 1 });
     await dialog.getByLabel("Effort").selectOption("high");
@@ -36,7 +36,7 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     await talk.getByRole("button", { name: /^Thought/ }).click();
     await talk.getByText("First I see what there is.").last().waitFor();
     await talk.getByRole("button", { name: /Read 1 file, listed once/ }).click();
-    await talk.getByRole("button", { name: /^Looked for/ }).waitFor();
+    await talk.getByRole("button", { name: /^Searched for/ }).waitFor();
     await page.getByRole("region", { name: "To do" }).getByRole("button", { name: "1 of 2 done" }).click();
     await page.getByRole("region", { name: "To do" }).getByText("Write a summary").waitFor();
     await talk.getByRole("cell", { name: "notes.md" }).waitFor();
@@ -46,7 +46,7 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     await expect.poll(() => page.getByLabel("Effort").inputValue()).toBe("high");
     expect(await page.getByLabel("Model").inputValue()).not.toBe("");
     await page.getByRole("button", { name: /of \$2\.50/ }).click();
-    await page.getByRole("dialog", { name: "Money" }).getByText("This session").waitFor();
+    await page.getByRole("dialog", { name: "Cost" }).getByText("This session").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     const told = await then.innerText();
     expect(told).not.toContain("Task");
     expect(told).not.toContain(stage.project);
-    await page.getByRole("complementary", { name: "As it stood then" }).getByText("Write a summary").waitFor();
+    await page.getByRole("complementary", { name: "State at this point" }).getByText("Write a summary").waitFor();
 
     // The page stays at the end if the user scrolls there before the deep link has loaded.
     const log = await stage.api<{ data: { event: { id: string; type: string } }[] }>(`/v1/sessions/${session}/log`);
@@ -114,19 +114,19 @@ export function testSessionLifecycle(shared: () => PageStage): void {
       message.fill(words).then(() => page.getByRole("button", { name: by, exact: true }).click());
     await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
     await send("And after that", "Queue");
-    await talk.getByText("Waits for its turn").waitFor();
+    await talk.getByText("Queued").waitFor();
     await expect.poll(() => message.inputValue()).toBe("");
     await stage.release("time");
     await talk.getByText("I took my time.").waitFor();
     await talk.getByText("That came after.").waitFor();
-    await talk.getByText("Waits for its turn").waitFor({ state: "detached" });
+    await talk.getByText("Queued").waitFor({ state: "detached" });
 
     const running = talk.getByRole("button", { name: /tail -F notes\.md.*Running/ });
     const stop = page.getByRole("button", { name: "Stop", exact: true });
     await send("Work for long", "Send");
     await page
       .getByRole("article", { name: "Bash: tail -F notes.md" })
-      .getByRole("button", { name: "For the session" })
+      .getByRole("button", { name: "Allow for this session" })
       .click();
     await running.waitFor();
     await stop.click();
@@ -148,27 +148,27 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     const page = await stage.open();
     await stage.send(session, "Run something");
     const choose = async (name: string, item: string): Promise<void> => {
-      await page.getByRole("button", { name: `More about ${name}` }).click();
+      await page.getByRole("button", { name }).click();
       await page.getByRole("menuitem", { name: item }).click();
     };
     const dialog = page.getByRole("dialog");
     // A session with a pending approval is a card on the session list.
-    await page.getByRole("region", { name: "Waits for you" }).locator(`[data-session="${session}"]`).waitFor();
-    await choose("Look around", "Rename");
+    await page.getByRole("region", { name: "Needs you" }).locator(`[data-session="${session}"]`).waitFor();
+    await choose("Actions for Look around", "Rename");
     await dialog.getByLabel("Title").fill("Waits here");
     await page.keyboard.press("Enter");
     await page.locator(`[data-session="${session}"]`).getByRole("link", { name: "Waits here" }).click();
 
     await page.getByRole("heading", { level: 1, name: "Waits here" }).waitFor();
-    await choose("this session", "Rename");
+    await choose("Session actions", "Rename");
     await dialog.getByLabel("Title").fill("Waits there");
     await dialog.getByRole("button", { name: "Rename" }).click();
     await page.getByRole("heading", { level: 1, name: "Waits there" }).waitFor();
-    await choose("this session", "Pin");
-    await page.getByRole("button", { name: "More about this session" }).click();
+    await choose("Session actions", "Pin");
+    await page.getByRole("button", { name: "Session actions" }).click();
     await page.getByRole("menuitem", { name: "Unpin" }).waitFor();
     await page.keyboard.press("Escape");
-    await choose("this session", "Archive …");
+    await choose("Session actions", "Archive …");
     await dialog.getByRole("button", { name: "Archive" }).click();
     // Archiving leaves the page and removes the session from the list.
     await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
@@ -181,11 +181,11 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     const page = await stage.open(`/sessions/${session}`);
     await page.getByRole("log").getByText("Hello from the agent.").waitFor();
     await page.getByRole("heading", { level: 1 }).getByRole("button").click();
-    await page.getByRole("textbox", { name: "Name of the session" }).fill("A better name");
+    await page.getByRole("textbox", { name: "Session name" }).fill("A better name");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "A better name" }).waitFor();
 
-    await page.getByRole("button", { name: "More about this session" }).click();
+    await page.getByRole("button", { name: "Session actions" }).click();
     const download = page.waitForEvent("download");
     await page.getByRole("menuitem", { name: "Export as Markdown" }).click();
     const exported = await download;
@@ -200,11 +200,11 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     await stage.send(session, "Go wrong at first");
     const page = await stage.open();
     const board = page.getByRole("region", { name: /^Stuck/ });
-    await board.getByText("could not go on").waitFor();
+    await board.getByText("stopped after repeated errors").waitFor();
     await board.getByRole("link", { name: "A better name" }).click();
     await page.waitForURL(new RegExp(session));
     const talk = page.getByRole("log");
-    await talk.getByText("The account cannot pay for this").waitFor();
+    await talk.getByText("The account has no credit for this").waitFor();
     await stage.release("credit");
     await page.keyboard.press("t");
     await talk.getByText("It went well this time.").waitFor();
@@ -220,7 +220,7 @@ export function testSessionLifecycle(shared: () => PageStage): void {
   test("pins, renames and archives on the list", async () => {
     const page = await stage.open();
     const row = page.locator(`[data-session="${session}"]`);
-    const more = row.getByRole("button", { name: "More about A better name" });
+    const more = row.getByRole("button", { name: "Actions for A better name" });
     await more.click();
     await page.getByRole("menuitem", { name: "Pin" }).click();
     await row.getByText("pinned").waitFor();
@@ -229,7 +229,7 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     await page.getByRole("dialog").getByLabel("Title").fill("The best name");
     await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
     await row.getByRole("link", { name: "The best name" }).waitFor();
-    await row.getByRole("button", { name: "More about The best name" }).click();
+    await row.getByRole("button", { name: "Actions for The best name" }).click();
     await page.getByRole("menuitem", { name: "Archive …" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
     await row.waitFor({ state: "detached" });

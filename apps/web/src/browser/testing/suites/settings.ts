@@ -14,7 +14,7 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
   test("shows notification targets and sends a test", async () => {
     const page = await stage.open(`/settings/notifications`);
     const webhook = page.getByRole("listitem").filter({ hasText: "/hooks" });
-    await webhook.getByText("Told of failures · not signed").waitFor();
+    await webhook.getByText("Events: failures · not signed").waitFor();
     await webhook.getByText("nothing sent yet").waitFor();
     expect(await page.getByText("secret").count()).toBe(0);
     await page.getByRole("button", { name: "Send a test" }).click();
@@ -38,7 +38,7 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
     const model = page.getByRole("row", { name: new RegExp(`\\b${priced.id}\\b`) });
     await model.getByRole("cell", { name: priced.tandem.price!.input.toFixed(2), exact: true }).waitFor();
     await page.goto(`${stage.url}/settings/credentials`);
-    const used = page.locator("section").filter({ has: page.getByRole("heading", { name: "Used" }) });
+    const used = page.locator("section").filter({ has: page.getByRole("heading", { name: "In use" }) });
     await used.getByRole("listitem").filter({ hasText: "Sessions" }).getByText("TANDEM_TEST_KEY").waitFor();
     expect(await page.content()).not.toContain("sk-ant-made-up");
     expect(stage.pageErrors()).toEqual([]);
@@ -50,12 +50,12 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
     const row = (words: string) => page.locator("#main").getByRole("listitem").filter({ hasText: words });
     await page.getByRole("button", { name: "New environment" }).click();
     await dialog.getByLabel("Name").fill("Elsewhere");
-    await dialog.getByLabel("What it is").selectOption({ label: "A private scratch folder for each session" });
+    await dialog.getByLabel("Type").selectOption({ label: "Private scratch folder for each session" });
     await dialog.getByRole("button", { name: "Create" }).click();
     await row("Elsewhere").waitFor();
     await page.keyboard.press("n");
-    const where = dialog.getByLabel("Where");
-    await where.selectOption({ label: "Elsewhere: a folder of its own" });
+    const where = dialog.getByLabel("Work in");
+    await where.selectOption({ label: "Elsewhere: a separate folder" });
     await page.keyboard.press("Escape");
     await row("Elsewhere").getByRole("button", { name: "Archive …" }).click();
     await dialog.getByRole("button", { name: "Archive" }).click();
@@ -74,11 +74,12 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
     await row("robot").getByRole("button", { name: "Revoke …" }).click();
     await dialog.getByRole("button", { name: "Revoke" }).click();
     await row("robot").waitFor({ state: "detached" });
-    expect(await answer("/v1/sessions")).toBe(401);
+    // The list is hidden while the dialog is open.
+    await expect.poll(() => answer("/v1/sessions")).toBe(401);
 
     await page.goto(`${stage.url}/settings/budgets`);
-    await page.getByLabel("At most").fill("500");
-    await page.getByRole("button", { name: "Set the limit" }).click();
+    await page.getByLabel("Limit").fill("500");
+    await page.getByRole("button", { name: "Set limit" }).click();
     await row("Today").getByText("of $500.00").waitFor();
 
     await page.goto(`${stage.url}/settings/agents`);
@@ -90,9 +91,9 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
     await dialog.getByText("Changed: description").waitFor();
 
     await page.goto(`${stage.url}/settings/audit`);
-    for (const words of ["token: created", "token: revoked", "budget: changed"]) await row(words).first().waitFor();
+    for (const words of ["Token created", "Token revoked", "Budget changed"]) await row(words).first().waitFor();
     await page.getByRole("button", { name: "Verify" }).click();
-    await page.getByText(/All \d+ entries are as they were/).waitFor();
+    await page.getByText(/All \d+ entries are intact/).waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
 }

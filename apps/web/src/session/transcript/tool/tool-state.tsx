@@ -4,8 +4,8 @@ import { duration } from "../../../text/format.ts";
 import { useNow } from "../../use-now.ts";
 
 const INTERRUPTED = {
-  crash: "Cut off by a crash: it may have run wholly, partly or not at all",
-  interrupt: "Interrupted: it may have run partly",
+  crash: "The process crashed. The call may have run fully, partly or not at all.",
+  interrupt: "Interrupted. The call may have run partly.",
   stopped: "Stopped",
 } as const;
 
@@ -28,15 +28,15 @@ export function ToolState({ part }: { part: PartOf<"tool"> }) {
         <Ban aria-hidden className="size-3.5" /> {NOT_RUN[called]}
       </span>
     );
-  if (called === "allowed") return <span className={`${place} text-wait`}>Allowed, has not run yet</span>;
+  if (called === "allowed") return <span className={`${place} text-wait`}>Allowed, not run yet</span>;
   switch (state.type) {
     case "pending":
       return permission?.type === "asked" ? (
-        <span className={`${place} text-wait`}>Waits for you</span>
+        <span className={`${place} text-wait`}>Needs you</span>
       ) : (
         <span className={`${place} text-ink-faint`}>
           <CircleDashed aria-hidden className="size-3.5 animate-pulse" />
-          <span className="sr-only">Being written</span>
+          <span className="sr-only">Input is being written</span>
         </span>
       );
     case "running": {
@@ -56,7 +56,7 @@ export function ToolState({ part }: { part: PartOf<"tool"> }) {
       return state.interrupted ? (
         <span className={`${place} text-wait`} title={INTERRUPTED[state.interrupted]}>
           <OctagonX aria-hidden className="size-3.5" />
-          {state.interrupted === "crash" ? "Effect unknown" : "Interrupted"}
+          {state.interrupted === "crash" ? "May have run" : "Interrupted"}
         </span>
       ) : (
         <span className={`${place} text-bad`}>

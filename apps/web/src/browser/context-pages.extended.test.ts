@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { testAccessibility } from "./testing/suites/accessibility.ts";
+import { testDatabases } from "./testing/suites/databases.ts";
 import { testProposals } from "./testing/suites/proposals.ts";
 import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
@@ -18,5 +19,9 @@ describe.skipIf(browserPath === undefined)("the page of a project with a context
   });
   describe("context proposals", () => {
     testProposals(shared);
+  });
+  // Last: it adds tables.
+  describe("databases", () => {
+    testDatabases(shared);
   });
 });

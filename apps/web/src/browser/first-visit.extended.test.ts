@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { accessibilityViolations } from "./testing/accessibility-violations.ts";
 import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
@@ -10,14 +11,36 @@ describe.skipIf(browserPath === undefined)("first visit", () => {
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("labels demo costs as unpaid wherever costs are shown", async () => {
-    const session = await stage.start("Say hello");
-    const page = await stage.open(`/sessions/${session}`);
-    await page.getByRole("log").getByText("no model was asked and nothing was spent").waitFor();
-    await page.getByRole("button", { name: /^\$0\.\d+ ?in a demo ?spent$/ }).click();
-    await page.getByRole("dialog", { name: "Money" }).getByText("nobody pays").waitFor();
-    await page.goto(stage.url);
-    await page.getByRole("region", { name: "Spent at list prices" }).getByText("A demo: nobody pays").waitFor();
+  test("the tour: approve an edit, see the diff, rewind it, ask the context", async () => {
+    const page = await stage.open("/");
+    const demo = page.getByRole("region", { name: "Demo" });
+    await page.getByRole("heading", { name: /^Needs you/ }).waitFor();
+    expect(await page.locator("[data-session]").count()).toBeGreaterThanOrEqual(8);
+    await demo.getByText("step 1 of 4").waitFor({ state: "attached" });
+    expect(await accessibilityViolations(page)).toEqual([]);
+
+    await demo.getByRole("link", { name: "Open the session" }).click();
+    await page.getByRole("button", { name: /^Allow once/ }).click();
+    await demo.getByText("See the diff.").waitFor();
+    await page.getByRole("log").getByText("ship for free now").waitFor();
+    await demo.getByRole("link", { name: "Open Changes" }).click();
+    await demo.getByText("Rewind it.").waitFor();
+    await page.locator("#main").getByText("6_000").waitFor();
+    await page.getByRole("button", { name: /^Rewind …/ }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rewind" }).click();
+    await demo.getByRole("button", { name: "Ask the context" }).click();
+    await demo.getByText("Tour complete.").waitFor();
+    await page.getByRole("log").getByText("I found this in the context").waitFor();
+
+    await page.getByRole("button", { name: /^\$0\.00 ?demo ?spent$/ }).click();
+    await page.getByRole("dialog", { name: "Cost" }).getByText("nothing is billed").waitFor();
+    await page.keyboard.press("Escape");
+    await demo.getByRole("button", { name: "Use my Claude login" }).first().click();
+    await page.getByRole("dialog", { name: "Use my Claude login" }).getByText("tandem login").waitFor();
+    await page.keyboard.press("Escape");
+    await demo.getByRole("button", { name: "Close" }).click();
+    await demo.getByRole("button", { name: "Start tour" }).click();
+    await demo.getByText("Approve an edit.").waitFor();
     expect(stage.pageErrors()).toEqual([]);
   });
 
@@ -28,7 +51,7 @@ describe.skipIf(browserPath === undefined)("first visit", () => {
     await page.goto(`${stage.url}/#code=${code}`);
     await page.getByRole("complementary").getByText("Acme Ltd").waitFor();
     await page.goto(`${stage.url}/sessions/${theirs}`);
-    await page.getByText("There is nothing here").waitFor();
+    await page.getByText("Session not found").waitFor();
 
     await page.goto(`${stage.url}/settings`);
     const settings = page.getByRole("navigation", { name: "Settings" });
@@ -37,7 +60,7 @@ describe.skipIf(browserPath === undefined)("first visit", () => {
     expect(links).toContain("Tokens");
     for (const hidden of ["Status", "Trust", "Credentials", "Fleet"]) expect(links).not.toContain(hidden);
     await page.goto(`${stage.url}/settings/status`);
-    await page.getByText("There is nothing here").waitFor();
+    await page.getByText("Page not found").waitFor();
 
     const operator = await stage.open("/settings");
     await operator.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Status" }).waitFor();

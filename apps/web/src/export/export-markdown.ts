@@ -1,6 +1,6 @@
 import { project, type LoggedEvent, type Message, type Part } from "@tandem/protocol";
-import { api } from "../../api/client.ts";
-import { describeTool, textOf } from "../../tool/describe-tool.ts";
+import { api } from "../api/client.ts";
+import { describeTool, textOf } from "../tool/describe-tool.ts";
 
 const PAGE = 2_000;
 

@@ -1,0 +1,110 @@
+import type { JobPlan } from "@tandem/protocol";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { money } from "../../text/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { startJob } from "./job-api.ts";
+
+export interface WantedJob {
+  kind: "scan" | "ingest";
+  params: Record<string, unknown>;
+  /** The database or the sources, by name. */
+  subject: string;
+}
+
+/** Shows what a job would read and cost, and starts it. */
+export function StartJobDialog({ job, onClose }: { job: WantedJob | undefined; onClose: () => void }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const plan = useQuery({
+    queryKey: ["/v1/jobs/plan", job?.kind, job?.params],
+    queryFn: ({ signal }) =>
+      api.call("jobs.plan", { body: { kind: job?.kind ?? "scan", params: job?.params ?? {} }, signal }),
+    enabled: job !== undefined,
+    // The source may change between two starts.
+    gcTime: 0,
+    retry: false,
+  });
+  const starting = useMutation({
+    mutationFn: (wanted: WantedJob) => startJob(wanted.kind, wanted.params),
+    onSuccess: async ({ id }) => {
+      await queries.invalidateQueries({ queryKey: ["/v1/jobs"] });
+      onClose();
+      await navigate({ to: "/context/$", params: { _splat: `jobs/${id}` } });
+    },
+  });
+  const verb = job?.kind === "ingest" ? "Ingest" : "Scan";
+  return (
+    <Dialog
+      isOpen={job !== undefined}
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+      title={`${verb} ${job?.subject ?? ""}`}
+      size="narrow"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            disabled={plan.isFetching || starting.isPending || job === undefined}
+            onClick={() => job && starting.mutate(job)}
+          >
+            {starting.isPending ? "Starting …" : "Start"}
+          </Button>
+        </>
+      }
+    >
+      <div aria-live="polite">
+        {plan.isFetching && <p className="text-ink-soft">Estimating …</p>}
+        {!plan.isFetching && plan.data && <Plan plan={plan.data} />}
+      </div>
+      <Problem error={plan.isFetching ? null : plan.error} onRetry={() => void plan.refetch()} className="mt-2" />
+      <Problem error={starting.error} className="mt-2" />
+    </Dialog>
+  );
+}
+
+function Plan({ plan: { reads, requests, usd, has_model: hasModel, skipped } }: { plan: JobPlan }) {
+  return (
+    <>
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-5 gap-y-1 text-sm">
+        {Object.entries(reads).map(([name, value]) => (
+          <div key={name} className="contents">
+            <dt className="text-ink-faint first-letter:uppercase">{name}</dt>
+            <dd className="tabular-nums">{value.toLocaleString()}</dd>
+          </div>
+        ))}
+        <dt className="text-ink-faint">Model requests</dt>
+        <dd className="tabular-nums">{requests === 0 ? "none" : `about ${requests.toLocaleString()}`}</dd>
+        <dt className="text-ink-faint">Cost</dt>
+        <dd className="font-medium">
+          {usd === null
+            ? "unknown: a model has no list price"
+            : usd === 0
+              ? "none"
+              : `about ${money(usd)} at list price`}
+        </dd>
+      </dl>
+      {!hasModel && (
+        <p className="mt-3 rounded-md bg-raised px-2.5 py-1.5 text-sm text-ink-soft">
+          No model is set up, so nothing is described. Run <code className="font-mono text-xs">tandem setup</code> on
+          the server to choose one.
+        </p>
+      )}
+      {skipped.length > 0 && (
+        <section aria-label="Skipped" className="mt-3 text-sm">
+          <p className="text-wait">Will be skipped:</p>
+          <ul className="max-h-40 overflow-y-auto text-xs text-ink-soft">
+            {skipped.map(({ item, message }) => (
+              <li key={item} className="wrap-anywhere">
+                <span className="font-mono">{item}</span>: {message}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}

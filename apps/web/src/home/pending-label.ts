@@ -1,0 +1,9 @@
+import { QUESTION_TOOL } from "@tandem/protocol";
+import type { FeedSession } from "../live/session-feed.ts";
+
+/** What a session needs from the user. Never includes the tool's input: notifications may be visible to others. */
+export function pendingLabel({ type, name }: FeedSession["waiting_for"][number]): string {
+  if (name === QUESTION_TOOL) return "has a question";
+  if (name === "ExitPlanMode") return "has a plan to approve";
+  return type === "tool_confirmation" ? `asks to use ${name}` : `waits for the result of ${name}`;
+}
