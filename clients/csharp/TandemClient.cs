@@ -1,4 +1,4 @@
-// Never run on .NET; scripts/clients.binary.test.ts runs it on Mono.
+// Never run on .NET; scripts/clients.extended.test.ts runs it on Mono.
 // A client of `tandem stdio`: one file, .NET 8 or later, nothing but the base library.
 //
 //     using var tandem = await TandemClient.StartAsync(new TandemOptions { Project = "/src/shop" });
@@ -68,8 +68,158 @@ namespace Tandem
 
         public string WorkingDirectory { get; set; }
 
-        /// <summary>What this program is, for the log: "shop/2.1".</summary>
+        /// <summary>The name and version of this program, for the log: "shop/2.1".</summary>
         public string Name { get; set; }
+
+        /// <summary>Variables for Tandem, beside those of this program. A null value removes one.</summary>
+        public IReadOnlyDictionary<string, string> Environment { get; set; }
+    }
+
+    /// <summary>An event of a session. From returns one of its subclasses if the type is known.</summary>
+    public class SessionEvent
+    {
+        internal SessionEvent(JsonNode json)
+        {
+            Json = json;
+        }
+
+        /// <summary>The whole event, with fields that have no property here.</summary>
+        public JsonNode Json { get; }
+
+        public string Id
+        {
+            get { return TextOf(Json["id"]); }
+        }
+
+        public string Type
+        {
+            get { return TextOf(Json["type"]); }
+        }
+
+        public static SessionEvent From(JsonNode json)
+        {
+            switch (TextOf(json["type"]))
+            {
+                case "agent.message":
+                    return new AgentMessage(json);
+                case "agent.tool_use":
+                case "agent.mcp_tool_use":
+                    return new ToolUse(json);
+                case "agent.custom_tool_use":
+                    return TextOf(json["name"]) == Question.Tool ? (SessionEvent)new Question(json) : new ToolUse(json);
+                case "session.status_idle":
+                    return new SessionIdle(json);
+                case "session.error":
+                    return new SessionError(json);
+                default:
+                    return new SessionEvent(json);
+            }
+        }
+
+        internal static string TextOf(JsonNode node)
+        {
+            return node == null ? null : node.GetValue<string>();
+        }
+    }
+
+    /// <summary>Text of the agent.</summary>
+    public sealed class AgentMessage : SessionEvent
+    {
+        internal AgentMessage(JsonNode json) : base(json)
+        {
+        }
+
+        public string Text
+        {
+            get
+            {
+                var text = new StringBuilder();
+                foreach (var block in Json["content"].AsArray()) text.Append(TextOf(block["text"]));
+                return text.ToString();
+            }
+        }
+    }
+
+    /// <summary>A tool call of the agent.</summary>
+    public sealed class ToolUse : SessionEvent
+    {
+        internal ToolUse(JsonNode json) : base(json)
+        {
+        }
+
+        public string Name
+        {
+            get { return TextOf(Json["name"]); }
+        }
+
+        public JsonNode Input
+        {
+            get { return Json["input"]; }
+        }
+
+        /// <summary>Whether the call waits for a person.</summary>
+        public bool NeedsApproval
+        {
+            get { return TextOf(Json["evaluated_permission"]) == "ask"; }
+        }
+    }
+
+    /// <summary>One to four questions of the agent, with options.</summary>
+    public sealed class Question : SessionEvent
+    {
+        internal const string Tool = "ask_user_question";
+
+        internal Question(JsonNode json) : base(json)
+        {
+            var items = new List<QuestionItem>();
+            foreach (var item in json["input"]["questions"].AsArray()) items.Add(new QuestionItem(item));
+            Items = items;
+        }
+
+        public IReadOnlyList<QuestionItem> Items { get; }
+    }
+
+    public sealed class QuestionItem
+    {
+        internal QuestionItem(JsonNode json)
+        {
+            Text = SessionEvent.TextOf(json["question"]);
+            var options = new List<string>();
+            foreach (var option in json["options"].AsArray()) options.Add(SessionEvent.TextOf(option["label"]));
+            Options = options;
+        }
+
+        public string Text { get; }
+
+        /// <summary>The labels to choose from. Other text is an answer too.</summary>
+        public IReadOnlyList<string> Options { get; }
+    }
+
+    /// <summary>The agent has stopped.</summary>
+    public sealed class SessionIdle : SessionEvent
+    {
+        internal SessionIdle(JsonNode json) : base(json)
+        {
+        }
+
+        /// <summary>"end_turn", "requires_action" or another reason.</summary>
+        public string StopReason
+        {
+            get { return TextOf(Json["stop_reason"]["type"]); }
+        }
+    }
+
+    /// <summary>A turn failed.</summary>
+    public sealed class SessionError : SessionEvent
+    {
+        internal SessionError(JsonNode json) : base(json)
+        {
+        }
+
+        public string Message
+        {
+            get { return TextOf(Json["error"]["message"]); }
+        }
     }
 
     /// <summary>One event of a stream.</summary>
@@ -85,6 +235,12 @@ namespace Tandem
         public string Cursor { get; }
 
         public JsonNode Event { get; }
+
+        /// <summary>The event as one of the subclasses of SessionEvent.</summary>
+        public SessionEvent Typed
+        {
+            get { return SessionEvent.From(Event); }
+        }
 
         public string Type
         {
@@ -232,6 +388,14 @@ namespace Tandem
                 RedirectStandardInput = true,
                 RedirectStandardOutput = true,
             };
+            if (options.Environment != null)
+            {
+                foreach (var variable in options.Environment)
+                {
+                    if (variable.Value == null) start.EnvironmentVariables.Remove(variable.Key);
+                    else start.EnvironmentVariables[variable.Key] = variable.Value;
+                }
+            }
             var client = new TandemClient(Process.Start(start));
             try
             {
@@ -279,16 +443,18 @@ namespace Tandem
         }
 
         /// <summary>
-        /// Says something in a session, tells <paramref name="onEvent"/> what happens, and returns when the agent has done
-        /// with it. <paramref name="approve"/> is asked about every call that needs a person: true allows it. Without it,
-        /// all such calls are denied. Questions of the agent's are declined; whoever would answer them uses a stream.
+        /// Sends a message to a session, passes its events to <paramref name="onEvent"/>, and returns when the turn ends.
+        /// <paramref name="approve"/> decides about each call that needs a person: true allows it. Without it, all such
+        /// calls are denied. <paramref name="answer"/> returns the answers by question. Without it, or if it returns null,
+        /// questions are declined. SessionEvent.From gives events a type.
         /// </summary>
         public async Task TurnAsync(
             string session,
             string text,
             Action<JsonNode> onEvent,
             Func<JsonNode, Task<bool>> approve = null,
-            CancellationToken cancel = default(CancellationToken))
+            CancellationToken cancel = default(CancellationToken),
+            Func<Question, Task<IReadOnlyDictionary<string, string>>> answer = null)
         {
             var calls = new Dictionary<string, JsonNode>();
             using (var stream = await StreamAsync("sessions.events.stream", new JsonObject { ["session_id"] = session, ["tandem"] = true })
@@ -316,7 +482,11 @@ namespace Tandem
                         calls.Remove(callId);
                         if (IsQuestion(call))
                         {
-                            await DeclineAsync(session, callId).ConfigureAwait(false);
+                            var answers = answer == null
+                                ? null
+                                : await answer((Question)SessionEvent.From(call)).ConfigureAwait(false);
+                            if (answers == null) await DeclineAsync(session, callId).ConfigureAwait(false);
+                            else await AnswerQuestionAsync(session, callId, answers).ConfigureAwait(false);
                             continue;
                         }
                         var isAllowed = approve != null && await approve(call).ConfigureAwait(false);
@@ -337,6 +507,20 @@ namespace Tandem
             };
             if (!isAllowed && reason != null) confirmation["deny_message"] = reason;
             return SendEventAsync(session, confirmation);
+        }
+
+        /// <summary>Answers a question of the agent: one answer for each question, by its text.</summary>
+        public Task AnswerQuestionAsync(string session, string questionId, IReadOnlyDictionary<string, string> answers)
+        {
+            var chosen = new JsonObject();
+            foreach (var each in answers) chosen[each.Key] = each.Value;
+            var text = new JsonObject { ["answers"] = chosen }.ToJsonString();
+            return SendEventAsync(session, new JsonObject
+            {
+                ["type"] = "user.custom_tool_result",
+                ["custom_tool_use_id"] = questionId,
+                ["content"] = new JsonArray(new JsonObject { ["type"] = "text", ["text"] = text }),
+            });
         }
 
         /// <summary>Closes Tandem's input, lets it end what it has under way, and sees to it that it is gone.</summary>
@@ -437,7 +621,7 @@ namespace Tandem
                 ["type"] = "user.custom_tool_result",
                 ["custom_tool_use_id"] = questionId,
                 ["is_error"] = true,
-                ["content"] = new JsonArray(new JsonObject { ["type"] = "text", ["text"] = "Nobody is here to answer." }),
+                ["content"] = new JsonArray(new JsonObject { ["type"] = "text", ["text"] = "The program answers no questions." }),
             });
         }
 

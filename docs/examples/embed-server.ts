@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { openTandem } from "@tandem/tandem";
+import { openTandem } from "tandem-agent-server";
 
 // The whole server in this process: it reads ./tandem.yaml, and stops with the block.
 await using tandem = await openTandem({ project: ".", env: process.env, port: 0 });

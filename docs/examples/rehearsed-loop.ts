@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
-import { type CallReport, configSchema } from "@tandem/protocol";
-import { overloaded, startRehearsal, text, toolUse, when } from "@tandem/rehearsal";
-import { createBackend, createRuntime, defineTool, type Wait } from "@tandem/runtime";
+import { overloaded, startRehearsal, text, toolUse, when } from "tandem-agent-rehearsal";
+import {
+  type CallReport,
+  configSchema,
+  createBackend,
+  createRuntime,
+  defineTool,
+  type Wait,
+} from "tandem-agent-server/runtime";
 import { z } from "zod";
 
 await using rehearsal = await startRehearsal([

@@ -1,4 +1,4 @@
-import { object, text, toolUse } from "@tandem/rehearsal";
+import { object, text, toolUse } from "tandem-agent-rehearsal";
 
 export default [
   text("The Rhine."),

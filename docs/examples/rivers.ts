@@ -1,6 +1,5 @@
 import { homedir } from "node:os";
-import { configSchema } from "@tandem/protocol";
-import { createBackend, createRuntime, defineTool } from "@tandem/runtime";
+import { configSchema, createBackend, createRuntime, defineTool } from "tandem-agent-server/runtime";
 import { z } from "zod";
 
 const { llm: config } = configSchema.parse({ llm: { provider: { backend: "claude-code" } } });

@@ -1,6 +1,7 @@
 // Runs turns with an approval, a denial, a failed request and concurrent requests; prints one line for each.
 // Usage: Sample.exe PROGRAM ARGUMENT..., the command that starts Tandem.
 using System;
+using System.Collections.Generic;
 using System.Linq;
 using System.Text.Json.Nodes;
 using System.Threading.Tasks;
@@ -16,7 +17,12 @@ public static class Sample
 
     private static async Task RunAsync(string[] command)
     {
-        using (var tandem = await TandemClient.StartAsync(new TandemOptions { Command = command, Name = "sample/1.0" }))
+        using (var tandem = await TandemClient.StartAsync(new TandemOptions
+        {
+            Command = command,
+            Name = "sample/1.0",
+            Environment = new Dictionary<string, string> { ["SESSION_KEY"] = "sk-ant-made-up", ["UNWANTED"] = null },
+        }))
         {
             Console.WriteLine("protocol " + tandem.Hello["protocol"].GetValue<int>());
             var tools = new JsonArray(new JsonObject { ["type"] = "agent_toolset_20260401" });
@@ -28,6 +34,7 @@ public static class Sample
             var session = created["id"].GetValue<string>();
             await TurnAsync(tandem, session, "Write allowed.txt", true);
             await TurnAsync(tandem, session, "Write denied.txt", false);
+            await TurnAsync(tandem, session, "Ask me", false);
 
             var lists = await Task.WhenAll(Enumerable.Range(0, 30).Select(i => tandem.CallAsync("agents.list")));
             Console.WriteLine("lists " + lists.Count(list => list["data"] != null));
@@ -51,10 +58,12 @@ public static class Sample
             text,
             message =>
             {
-                if (message["type"].GetValue<string>() != "agent.message") return;
-                foreach (var block in message["content"].AsArray()) last = block["text"].GetValue<string>();
+                var said = SessionEvent.From(message) as AgentMessage;
+                if (said != null) last = said.Text;
             },
-            call => Task.FromResult(isAllowed));
+            call => Task.FromResult(isAllowed),
+            answer: question => Task.FromResult<IReadOnlyDictionary<string, string>>(
+                question.Items.ToDictionary(item => item.Text, item => item.Options[1])));
         Console.WriteLine(last);
     }
 }
