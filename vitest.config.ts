@@ -2,10 +2,15 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { measureSlowness } from "./scripts/machine-slowness.ts";
 
-// Pure tests take seconds. Tests named *.binary.test.ts start the real Claude Code, other programs or servers. Files share
-// worker processes: loading the modules anew for each of 200 files would take minutes.
-const pure = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/**/*.test.ts"];
-const real = ["packages/*/src/**/*.binary.test.ts", "apps/*/src/**/*.binary.test.ts", "scripts/**/*.binary.test.ts"];
+// Pure tests take seconds. Tests named *.binary.test.ts start the real Claude Code, other programs or servers. Tests named
+// *.extended.test.ts do so too and run in `npm test -- --all`: fleets, Postgres and other databases, killed processes, clients
+// of other projects, the accessibility of every page. Files share worker processes: loading the modules anew for each of 200
+// files would take minutes.
+const named = (suffix: string): string[] =>
+  ["packages/*/src", "apps/*/src", "scripts"].map((folder) => `${folder}/**/*${suffix}`);
+const pure = named(".test.ts");
+const real = named(".binary.test.ts");
+const extended = named(".extended.test.ts");
 
 // `npm run soak`: tests that repeat faults or generate cases do so many times instead of a few.
 const soak = process.env["TANDEM_SOAK"] === "1";
@@ -18,7 +23,7 @@ const timeouts = ({ test, poll }: { test: number; poll: number }) => ({
 });
 
 /** Vitest starts with the largest files. These are small and take long: their tests are in other files. */
-const LONG = /\/browser\/|\.contract\.binary\./;
+const LONG = /\/browser\/|\.contract\.(binary|extended)\./;
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -26,6 +31,20 @@ class LongestFirst extends BaseSequencer {
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
+
+const withPrograms = (name: string, include: string[]) => ({
+  extends: true as const,
+  test: {
+    name,
+    sequence: { groupOrder: 1 },
+    include,
+    pool: "forks" as const,
+    isolate: false,
+    // They often wait for other processes and timers: with one worker per core, both cores are idle part of the time.
+    maxWorkers: 5,
+    ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 60_000 }),
+  },
+});
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -49,24 +68,13 @@ export default defineConfig({
           name: "unit",
           sequence: { groupOrder: 0 },
           include: pure,
-          exclude: ["**/node_modules/**", ...real],
+          exclude: ["**/node_modules/**", ...real, ...extended],
           isolate: false,
           ...timeouts({ test: 20_000, poll: 10_000 }),
         },
       },
-      {
-        extends: true,
-        test: {
-          name: "binary",
-          sequence: { groupOrder: 1 },
-          include: real,
-          pool: "forks",
-          isolate: false,
-          // They often wait for other processes and timers: with one worker per core, both cores are idle part of the time.
-          maxWorkers: 5,
-          ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 60_000 }),
-        },
-      },
+      withPrograms("binary", real),
+      withPrograms("extended", extended),
     ],
   },
 });

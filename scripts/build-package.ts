@@ -1,65 +1,86 @@
-// Builds the npm package (dist/): the command as a few JavaScript modules, with the page and its data files.
+// Builds the npm packages (dist/): the command with the server, its page, docs and data files, and the libraries.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { rolldown, type Plugin } from "rolldown";
 import { z } from "zod";
+import { buildDeclarations } from "./build-declarations.ts";
 import { buildPage } from "./build-page.ts";
+import { buildDocs } from "./docs-site/build-docs.ts";
+import { entryName, LIBRARY_PACKAGES, type PublishedPackage, SERVER_PACKAGE } from "./published-packages.ts";
+import { thirdPartyNotices } from "./third-party-notices.ts";
 
 const root = join(import.meta.dirname, "..");
-const cli = join(root, "apps", "cli");
+
 /**
- * Libraries that are bundled: they have hundreds of small modules, or are needed at every start. All others are installed as
- * dependencies.
+ * Libraries that cannot be bundled: they load native code or WebAssembly from beside their own files. All others are
+ * bundled, which makes the install smaller and the start faster.
  */
-const TAKEN_IN = new Set([
-  "@agentclientprotocol/sdk",
-  "@hono/node-server",
-  "@modelcontextprotocol/sdk",
-  "commander",
-  "hono",
-  "yaml",
-  "zod",
-]);
+const INSTALLED = new Set(["@anthropic-ai/claude-agent-sdk", "@polyglot-sql/sdk", "libpg-query"]);
+/** Large libraries that few users need. An error names the one that is missing and how to install it. */
+const OPTIONAL = new Set(["@duckdb/node-api", "@huggingface/tokenizers", "onnxruntime-node"]);
 
 const manifest = z.looseObject({
   dependencies: z.record(z.string(), z.string()).default({}),
-  devDependencies: z.record(z.string(), z.string()).default({}),
   peerDependencies: z.record(z.string(), z.string()).default({}),
 });
 const read = (file: string) => manifest.parse(JSON.parse(readFileSync(file, "utf8")));
 
-/** Replaces the contents of `folder`. */
-export async function buildPackage(folder: string = join(root, "dist")): Promise<void> {
-  buildPage();
+/** Builds all packages with their declarations, each in a folder of its name. */
+export async function buildPackages(dist: string = join(root, "dist")): Promise<void> {
+  rmSync(dist, { recursive: true, force: true });
+  const packages = [SERVER_PACKAGE, ...LIBRARY_PACKAGES];
+  for (const each of packages) await buildPackage(join(dist, each.name), each);
+  buildDeclarations(
+    packages,
+    packages.map(({ name }) => join(dist, name)),
+  );
+}
+
+/** Replaces the contents of `folder`. Without declarations, which programs do not need to run. */
+export async function buildPackage(folder: string, published: PublishedPackage = SERVER_PACKAGE): Promise<void> {
+  const isCommand = published === SERVER_PACKAGE;
+  if (isCommand) {
+    buildPage();
+    buildDocs();
+  }
   rmSync(folder, { recursive: true, force: true });
   const lib = join(folder, "lib");
   mkdirSync(lib, { recursive: true });
-  const { installed, optional } = dependencies();
+  const entries = Object.entries(published.exports).map(([path, file]) => [entryName(path), file]);
+  const input = Object.fromEntries(entries) as Record<string, string>;
   const needed = new Set<string>();
   const bundle = await rolldown({
-    input: { main: join(cli, "src", "main.ts") },
+    input: isCommand ? { ...input, main: join(published.workspace, "src", "main.ts") } : input,
     platform: "node",
+    // Its main file is UMD, whose inner requires cannot be bundled.
+    resolve: { alias: { "jsonc-parser": join(root, "node_modules", "jsonc-parser", "lib", "esm", "main.js") } },
     external: (id) => {
       const name = packageOf(id);
-      const isBeside = installed[name] !== undefined || optional[name] !== undefined;
-      if (isBeside) needed.add(name);
-      return isBeside;
+      if (!INSTALLED.has(name) && !OPTIONAL.has(name)) return false;
+      needed.add(name);
+      return true;
     },
     plugins: [besideModules(lib)],
     onLog: (level, log) => {
-      if (level === "warn") throw new Error(log.message);
+      if (level === "warn" && !isExpected(log)) throw new Error(log.message);
     },
   });
-  await bundle.write({ dir: lib, entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" });
+  const { output } = await bundle.write({
+    dir: lib,
+    entryFileNames: "[name].mjs",
+    chunkFileNames: "[name]-[hash].mjs",
+  });
   await bundle.close();
-  cpSync(join(cli, "bin"), join(folder, "bin"), { recursive: true });
-  const start = join(folder, "bin", "tandem.mjs");
-  writeFileSync(start, readFileSync(start, "utf8").replace("../src/main.ts", "../lib/main.mjs"));
+  const modules = output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+  writeFileSync(join(folder, "THIRD-PARTY-NOTICES.md"), thirdPartyNotices(modules, isCommand));
+  if (isCommand) {
+    cpSync(join(published.workspace, "bin"), join(folder, "bin"), { recursive: true });
+    const start = join(folder, "bin", "tandem.mjs");
+    writeFileSync(start, readFileSync(start, "utf8").replace("../src/main.ts", "../lib/main.mjs"));
+  }
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
-  writeFileSync(
-    join(folder, "package.json"),
-    `${JSON.stringify(packageManifest(needed, { installed, optional }), null, 2)}\n`,
-  );
+  cpSync(join(root, "scripts", "package-readme", `${published.name}.md`), join(folder, "README.md"));
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(packageManifest(published, needed), null, 2)}\n`);
 }
 
 const packageOf = (id: string): string =>
@@ -67,6 +88,10 @@ const packageOf = (id: string): string =>
     .split("/")
     .slice(0, id.startsWith("@") ? 2 : 1)
     .join("/");
+
+/** Libraries use `eval` and optional native parts; warnings about our own code fail the build. */
+const isExpected = ({ id = "", ids = [] }: { id?: string; ids?: string[] }): boolean =>
+  [id, ...ids].some((file) => file.includes(`${sep}node_modules${sep}`));
 
 /**
  * Files that a module refers to by URL are placed beside the modules: threads and child processes as modules, others unchanged.
@@ -89,43 +114,51 @@ function besideModules(lib: string): Plugin {
   };
 }
 
-/** The dependencies of all packages with their versions, without the bundled ones. */
-function dependencies(): { installed: Record<string, string>; optional: Record<string, string> } {
+/** The versions of all libraries that the workspaces declare. */
+function libraryVersions(): Record<string, string> {
   const files = globSync(["packages/*/package.json", "apps/cli/package.json"], { cwd: root });
-  const rooms = files.map((file) => read(join(root, file)));
-  const all = rooms.flatMap((room) => Object.entries(room.dependencies));
-  return {
-    installed: Object.fromEntries(all.filter(([name]) => !name.startsWith("@tandem/") && !TAKEN_IN.has(name))),
-    optional: Object.fromEntries(rooms.flatMap((room) => Object.entries(room.peerDependencies))),
-  };
+  const all = files.map((file) => read(join(root, file)));
+  return Object.fromEntries(
+    all.flatMap(({ dependencies, peerDependencies }) => Object.entries({ ...dependencies, ...peerDependencies })),
+  );
 }
 
 function packageManifest(
+  { name, description, workspace, exports }: PublishedPackage,
   needed: ReadonlySet<string>,
-  { installed, optional }: ReturnType<typeof dependencies>,
 ): object {
-  const { name, version, license, type, bin } = read(join(cli, "package.json"));
-  const { devDependencies } = read(join(root, "package.json"));
-  const names = [...needed].filter((each) => installed[each] !== undefined).sort();
+  const { version, license, type, bin } = read(join(workspace, "package.json"));
+  const versions = libraryVersions();
+  const pick = (names: ReadonlySet<string>) =>
+    Object.fromEntries([...needed].filter((each) => names.has(each)).map((each) => [each, versions[each]]));
+  const optional = name === SERVER_PACKAGE.name ? pickOptional(versions) : {};
   return {
     name,
     version,
+    description,
     license,
     type,
-    bin,
-    engines: { node: ">=20" },
-    files: ["bin", "lib"],
-    dependencies: {
-      ...Object.fromEntries(names.map((each) => [each, installed[each]])),
-      // For machines with an older Node.
-      node: devDependencies["node"],
-    },
+    bin: typeof bin === "object" ? { ...bin, [name]: "bin/tandem.mjs" } : undefined,
+    // The command runs on Node 20 too: it then installs Node 24 for itself.
+    engines: { node: bin === undefined ? ">=24" : ">=20" },
+    files: ["bin", "lib", "types", "THIRD-PARTY-NOTICES.md"],
+    exports: Object.fromEntries(
+      Object.keys(exports).map((path) => [
+        path,
+        { types: `./types/${entryName(path)}.d.ts`, default: `./lib/${entryName(path)}.mjs` },
+      ]),
+    ),
+    // The types name zod's; any zod 4 of the user's own serves.
+    dependencies: { ...pick(INSTALLED), ...(name.endsWith("rehearsal") ? {} : { zod: "^4.0.0" }) },
     peerDependencies: optional,
     peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((each) => [each, { optional: true }])),
   };
 }
 
+const pickOptional = (versions: Record<string, string>) =>
+  Object.fromEntries([...OPTIONAL].map((each) => [each, versions[each]]));
+
 if (import.meta.main) {
-  await buildPackage();
-  console.log("The package is in dist/.");
+  await buildPackages();
+  console.log(`Built into dist/: ${[SERVER_PACKAGE, ...LIBRARY_PACKAGES].map(({ name }) => name).join(", ")}.`);
 }

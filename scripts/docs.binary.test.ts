@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text, toolUse } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
@@ -21,21 +21,6 @@ async function linesOf(example: string, env: Record<string, string>, cwd = root)
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout.trim().split("\n");
 }
-
-test("the README's example for the official client runs unchanged against a demo", async () => {
-  await using machine = await sessionMachine([]);
-  await using server = await machine.up("--demo");
-  expect(await linesOf("managed-agent.ts", { ...machine.variables, TANDEM_URL: server.url })).toEqual([
-    "I write hello.txt. It changes your folder, so you are asked first.",
-    "[Write: ask]",
-    "I wrote hello.txt. Changes shows the difference, and a rewind undoes it.",
-    "",
-    expect.stringContaining("This answer is scripted"),
-    expect.stringMatching(/^\d+ events, the last is session\.status_idle$/),
-  ]);
-  const [file = ""] = globSync("scratch/*/hello.txt", { cwd: machine.variables.TANDEM_HOME });
-  expect(readFileSync(join(machine.variables.TANDEM_HOME, file), "utf8")).toBe("hello\n");
-});
 
 test("the example with a custom tool runs with only two variables set", async () => {
   await using machine = await sessionMachine(({ toolResults: [result] }) =>

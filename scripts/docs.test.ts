@@ -1,6 +1,10 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createProgram } from "../apps/cli/src/program.ts";
+import { ExampleReader } from "../docs/examples/connector.ts";
+import { anchorMaker } from "./docs-site/read-pages.ts";
 
 // Its types are checked; it is not run, because it needs a login.
 export type * from "../docs/examples/rivers.ts";
@@ -11,14 +15,54 @@ const pages = globSync("**/*.md", { cwd: root, exclude: (name) => /^(node_module
 
 const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```/gm, "").replaceAll(/`[^`\n]*`/g, "");
 
-/** GitHub's heading anchors. */
-const anchorsOf = (page: string): string[] =>
-  [...page.replaceAll(/^```[\s\S]*?^```/gm, "").matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
+function anchorsOf(page: string): string[] {
+  const anchorOf = anchorMaker();
+  const headings = page.replaceAll(/^```[\s\S]*?^```/gm, "").matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading]) => anchorOf(heading!));
+}
+
+/** Pages for users. Decisions and the changelog are records. */
+const guides = pages.filter((page) => /^(README|SECURITY|CONTRIBUTING|docs\/(?!decisions|roadmap).*)\.md$/.test(page));
+
+/** Words and sentences of a private dialect that readers had to decode. Standard terms say the same. */
+const DIALECT = [
+  /\b(nobody|somebody|anybody|whoever|whom|anew|to and fro)\b/gi,
+  /\b(mends?|mended|goes on with|stands in|stood for|that is up|passes? over|led astray)\b/gi,
+  /\b(rehearsed agent|prepared words|what waits|waits for you|who pays for|is made again|were kept)\b/gi,
+  /\b(Asks first|May edit files|Plans only|May do all|Ask nothing|As the system|Effect unknown)\b/g,
+  // A sentence whose subject is a relative clause.
+  /(?:^|[.:] )(?:Whatever|Who|What) (?:is|was|has|had|comes|came|runs|ran|stands|waits|the agent)\b[^?\n]*$/gm,
+];
+
+/** The lines of a page that call the command. */
+function commandsIn(page: string): string[] {
+  const blocks = [...page.matchAll(/^```(?:sh|console)\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block!.split("\n"));
+  const spans = [...page.replaceAll(/^```[\s\S]*?^```/gm, "").matchAll(/`([^`\n]+)`/g)].map(([, span]) => span!);
+  return [...blocks, ...spans].flatMap((line) => /^(?:\$ )?(?:npx )?(tandem [a-z].*)$/.exec(line.trim())?.[1] ?? []);
+}
+
+type Command = Awaited<ReturnType<typeof createProgram>>;
+
+/** Words of a line that are no command or option. Values and operands are not checked. */
+function unknownWords(program: Command, line: string): string[] {
+  const [, ...words] = line
+    .replaceAll(/"[^"]*"|'[^']*'/g, "VALUE")
+    .split(/ [|#>&]/)[0]!
+    .split(/\s+/);
+  let command = program;
+  const unknown: string[] = [];
+  for (const word of words) {
+    const child = command.commands.find((each) => each.name() === word);
+    if (child) command = child;
+    else if (command.commands.length > 0 && /^[a-z]+$/.test(word) && word !== "help") unknown.push(word);
+    else if (word.startsWith("--")) {
+      const [name] = word.split("=");
+      const options = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short]);
+      if (!options.includes(name) && name !== "--help" && words[0] !== "help") unknown.push(word);
+    }
+  }
+  return unknown;
+}
 
 describe("docs", () => {
   test("every relative link resolves", () => {
@@ -54,6 +98,60 @@ describe("docs", () => {
       new Set(globSync("docs/examples/*", { cwd: root }).filter((file) => !file.endsWith("-script.ts"))),
     );
     for (const [, file, code] of examples) expect(code).toBe(read(file!));
+  });
+
+  test("every command and option exists under its current name", async () => {
+    const program = await createProgram("0", async () => {});
+    // The generated reference also lists the old names.
+    const written = guides.filter((page) => page !== "docs/reference/cli.md");
+    const named = written.flatMap((page) => commandsIn(read(page)).map((line) => ({ page, line })));
+    const wrong = named.flatMap(({ page, line }) =>
+      unknownWords(program, line).map((word) => `${page}: ${line}: ${word}`),
+    );
+    expect(named.length).toBeGreaterThan(200);
+    expect(wrong).toEqual([]);
+  });
+
+  test("pages use plain English", () => {
+    const found = guides.flatMap((page) => {
+      const text = withoutCode(read(page));
+      return DIALECT.flatMap((pattern) => [...text.matchAll(pattern)].map(([words]) => `${page}: ${words.trim()}`));
+    });
+    expect(found).toEqual([]);
+  });
+
+  test("the example of a connector reads a database, with its limits, and cannot write", async () => {
+    const { DatabaseSync } = await import("node:sqlite");
+    const folder = mkdtempSync(join(tmpdir(), "tandem-connector-"));
+    try {
+      const file = join(folder, "shop.sqlite");
+      using database = new DatabaseSync(file);
+      database.exec(
+        "create table orders (id integer primary key, total numeric not null); insert into orders values (1, 5), (2, 9007199254740993)",
+      );
+      using reader = new ExampleReader(file);
+      const ask = (sql: string, maxRows = 10) => reader.query({ sql, parameters: [], maxRows, maxBytes: 10_000 });
+      expect(ask("select count(*), max(total) from orders").rows).toEqual([[2, "9007199254740993"]]);
+      expect(ask("select * from orders", 1)).toMatchObject({ rows: [[1, 5]], truncated: true });
+      expect(reader.structure().tables).toMatchObject([
+        { name: "orders", primaryKey: ["id"], columns: [{ name: "id" }, { name: "total", nullable: false }] },
+      ]);
+      for (const sql of [
+        "delete from orders",
+        "select 1; delete from orders",
+        "attach 'x' as y",
+        "pragma journal_mode = delete",
+        "select load_extension('x')",
+        "select * from sqlite_schema, pragma_table_info('orders')",
+        "with x as (select 1) insert into orders select 3, 3",
+        "vacuum into 'x'",
+      ]) {
+        expect(() => ask(sql), sql).toThrow(/refused|not valid/);
+      }
+      expect(ask("select count(*) from orders").rows).toEqual([[2]]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test("the assertions of the rehearsal example hold", async () => {

@@ -22,7 +22,7 @@ if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
     ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: ["ignore", 2, 2] })
     : spawnSync("npm", args, { cwd: root, stdio: ["ignore", 2, 2] });
   if (result.status !== 0) {
-    console.error("npm ci failed (its message is above). Mend what it names, then run the same command again.");
+    console.error("npm ci failed (its message is above). Fix the cause, then run the same command again.");
     process.exit(1);
   }
   writeFileSync(stamp, wanted);

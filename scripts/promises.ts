@@ -25,7 +25,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     claim: "Nothing acknowledged is lost.",
     tests: [
       [
-        "apps/cli/src/faults/kill-server.binary.test.ts",
+        "apps/cli/src/faults/kill-server.extended.test.ts",
         "a server killed ${KILLS} times during turns loses no acknowledged message",
       ],
     ],
@@ -41,7 +41,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     ],
   },
   {
-    claim: "The server may be killed at any moment; the next one says what happened and goes on.",
+    claim: "The server may be killed at any moment; the next one records what happened and continues.",
     tests: [
       [RECOVERY, "is replaced by a server that logs the recovery within seconds and takes the next message"],
       [RECOVERY, "is replaced by a server that resumes the turn"],
@@ -59,7 +59,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     claim: "and outlive restarts.",
     tests: [
       [
-        "packages/sessions/src/approvals/approvals-killed.binary.test.ts",
+        "packages/sessions/src/approvals/approvals-killed.extended.test.ts",
         "survives a killed server: the answer lets exactly that call run",
       ],
     ],
@@ -158,7 +158,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
         "descendants that left the process group end when the program %s",
       ],
       [
-        "packages/claude-code/src/processes/process-ledger.binary.test.ts",
+        "packages/claude-code/src/processes/process-ledger.extended.test.ts",
         "%s, Claude Code ends at once, and the next start cleans up",
       ],
       [RECOVERY, "no process is left after engines have stopped"],
@@ -234,5 +234,19 @@ export const README_PROMISES: readonly ReadmePromise[] = [
       [CONNECTORS, "Rejects every attempt to write or to reach outside, and changes nothing"],
       [CONNECTORS, "Without the query check, the session or the file still rejects writes"],
     ],
+  },
+  {
+    claim:
+      "No telemetry and no update check. A server connects only to the model's API and to addresses that you configure.",
+    tests: [
+      [
+        "apps/cli/src/commands/server/up.binary.test.ts",
+        "starts without a login in its own home, is found by other commands, and connects to no other machine",
+      ],
+    ],
+  },
+  {
+    claim: "Claude Code's own telemetry and updates are off.",
+    tests: [[ISOLATION, "a text call offers and sends only itself"]],
   },
 ];

@@ -1,5 +1,5 @@
-// npm run pictures [-- --folder BASE] [--port N] [names…]: runs a scripted morning at Harbour Bikes on a real server and takes
-// the screenshots of docs/pictures in a real browser. BASE is created, shown as the project's folder, and removed.
+// npm run pictures [-- --folder BASE] [--port N] [names…]: starts the demo on a real server and takes the screenshots of
+// docs/pictures in a real browser. BASE is created, shown as the project's folder, and removed.
 import { existsSync, mkdtempSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,7 +8,6 @@ import { parseArgs } from "node:util";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { browserPath } from "../apps/web/src/browser/testing/page-stage.ts";
 import { buildPage } from "./build-page.ts";
-import { play } from "./pictures/play.ts";
 import { shots, type Shot } from "./pictures/shots.ts";
 import { startShopServer, type ShopServer } from "./pictures/shop-server.ts";
 
@@ -29,13 +28,12 @@ await using server = await startShopServer(
   values.folder ?? mkdtempSync(join(tmpdir(), "tandem-pictures-")),
   Number(values.port),
 );
-const cast = await play(server);
 await using browser = await chromium.launch({
   executablePath: browserPath,
   args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"],
 });
 const pages = new Map<string, Page>();
-for (const shot of shots(cast)) {
+for (const shot of shots(server.cast)) {
   if (positionals.length > 0 && !positionals.some((name) => shot.name.includes(name))) continue;
   await take(shot);
 }
@@ -59,12 +57,13 @@ async function take({ name, path, look = "light", isPhone = false, tenant = "", 
 
 async function openPage(
   where: Browser,
-  { url, api }: ShopServer,
+  { url, client }: ShopServer,
   { look, isPhone, tenant }: { look: "light" | "dark"; isPhone: boolean; tenant: string },
 ): Promise<Page> {
   const context = await where.newContext({ viewport: isPhone ? PHONE : DESK, colorScheme: look, locale: "en-GB" });
   const page = await context.newPage();
-  const { code } = await api<{ code: string }>("/v1/sign_in/codes", tenant === "" ? {} : { tenant });
+  await page.addInitScript(`localStorage.setItem("tandem.demo.tour", '{ "isOpen": false, "since": "" }')`);
+  const { code } = await client.api<{ code: string }>("/v1/sign_in/codes", tenant === "" ? {} : { tenant });
   await page.goto(`${url}/#code=${code}`);
   await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
   return page;

@@ -1,4 +1,5 @@
-// npm test: all checks and tests. npm run check (--quick): without the tests that start real programs.
+// npm test: the checks and tests. npm test -- --all: with the extended tests. npm run check (--quick): without the tests that
+// start real programs.
 // npm run soak (--soak): only the tests that repeat faults or generate cases, many times instead of a few.
 import { spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,6 +13,7 @@ import { countOutcomes, filesAt, slowestFiles, testOutcomes, type Counts } from 
 const root = join(import.meta.dirname, "..");
 const quick = process.argv.includes("--quick");
 const soak = process.argv.includes("--soak");
+const all = process.argv.includes("--all");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
 const report = join(scratch, "vitest.json");
 const SLOWEST = 10;
@@ -49,8 +51,7 @@ const vitest = [
   "--reporter=default",
   "--reporter=json",
   `--outputFile.json=${report}`,
-  ...(quick ? ["--project", "unit"] : []),
-  ...(soak ? filesWithLongVariant() : []),
+  ...(soak ? filesWithLongVariant() : projects().flatMap((name) => ["--project", name])),
 ];
 // Streamed, because it takes minutes.
 const tests = await run(vitest, "inherit");
@@ -101,6 +102,11 @@ function run(
       resolve({ ok: code === 0, output, seconds: ((Date.now() - started) / 1_000).toFixed(1) });
     });
   });
+}
+
+function projects(): string[] {
+  if (quick) return ["unit"];
+  return all ? ["unit", "binary", "extended"] : ["unit", "binary"];
 }
 
 function filesWithLongVariant(): string[] {

@@ -4,7 +4,8 @@ import { dirname, join, relative, sep } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-const LIBRARIES = `protocol policy workspace storage queue claude-code runtime connectors relationships sessions context
+const LIBRARIES =
+  `protocol policy workspace storage queue claude-code runtime connectors relationships metrics sessions context
   server`.split(/\s+/);
 /** The allowed imports of each package. Only tests and the two commands about it use `rehearsal`. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -18,9 +19,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   runtime: ["protocol", "claude-code"],
   connectors: ["protocol"],
   relationships: ["protocol", "connectors"],
+  metrics: ["protocol", "connectors"],
   policy: ["protocol"],
   sessions: ["protocol", "policy", "storage", "queue", "workspace", "claude-code"],
-  context: ["protocol", "storage", "queue", "workspace", "runtime", "connectors", "relationships"],
+  context: ["protocol", "storage", "queue", "workspace", "runtime", "connectors", "relationships", "metrics"],
   server: ["protocol", "client", "storage", "queue", "runtime", "sessions", "context"],
   tandem: LIBRARIES,
   cli: [...LIBRARIES, "tandem", "client", "rehearsal"],
@@ -48,7 +50,12 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Additional entry points for tests. */
-const TEST_ENTRY_POINTS = new Set(["@tandem/policy/testing", "@tandem/server/testing", "@tandem/storage/testing"]);
+const TEST_ENTRY_POINTS = new Set([
+  "@tandem/connectors/testing",
+  "@tandem/policy/testing",
+  "@tandem/server/testing",
+  "@tandem/storage/testing",
+]);
 
 const root = join(import.meta.dirname, "..");
 const isTest = (file: string): boolean =>

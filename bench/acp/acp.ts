@@ -20,8 +20,9 @@ export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { rounds: { type: "string", default: "7" } } });
   const peer = await findPeer();
   // Both as they are installed: built.
-  await buildPackage();
-  const tandem = join(import.meta.dirname, "..", "..", "dist", "bin", "tandem.mjs");
+  const dist = join(import.meta.dirname, "..", "..", "dist");
+  await buildPackage(dist);
+  const tandem = join(dist, "bin", "tandem.mjs");
   await using rehearsal = await startRehearsal([
     always(
       when((request) => JSON.stringify(request.messages.at(-1)).includes(SLOW), slowly(text(LONG), { tokenMs: 200 })),

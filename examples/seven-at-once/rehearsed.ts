@@ -1,4 +1,4 @@
-import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
+import { reply, text, toolUse, type Script } from "tandem-agent-rehearsal";
 
 /** A model that does what these agents are asked for: it completes the file that the message names, and commits it. */
 const script: Script = ({ lastUserText, toolResults: [result] }) => {

@@ -1,95 +1,86 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { startRehearsal } from "@tandem/rehearsal";
-import { SHOP_CODE } from "./shop-code.ts";
-import { story } from "./story.ts";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { openTandem } from "@tandem/tandem";
+import { PROJECT, STATE, unpackSeed } from "../../apps/cli/src/demo/seed/unpack-seed.ts";
+import { startDemo } from "../../apps/cli/src/demo/start-demo.ts";
+import { PROMPTS } from "../../apps/cli/src/demo/story/prompts.ts";
+import { ShopClient } from "../demo-seed/shop-client.ts";
 
-const TANDEM = join(import.meta.dirname, "..", "..", "apps", "cli", "src", "main.ts");
+/** Slow, so that a session is still running when its picture is taken. */
+const TOKEN_MS = 1_000;
 
-/** `tandem up` in the project of Harbour Bikes: a catalogue, a wiki and proposals, code, and a rehearsed model. */
+/** The ids of the sessions in the pictures. */
+export type Cast = Record<keyof typeof TITLES | "stock", string>;
+
+const TITLES = {
+  refunds: "Refunds are counted twice",
+  fork: "Refunds: the newest booking",
+  shipping: "Free shipping from 60 €",
+  letter: "Spring newsletter",
+  plan: "Prices in cents",
+  review: "Review the refunds",
+} as const;
+
+/** Another tenant on the same server, which cannot see the shop. */
+export const TENANT = { id: "lighthouse", name: "Lighthouse Rentals" };
+const TENANT_AGENTS = [
+  { name: "Fleet keeper", description: "Lists the bikes that are due for a service." },
+  { name: "Bookings", description: "Answers which bikes are free, and when." },
+];
+
+/** The demo's server, with another tenant and a running session. */
 export interface ShopServer extends AsyncDisposable {
   url: string;
-  project: string;
-  /** With the token of the server's owner, or with another. */
-  api: <T>(path: string, body?: unknown, token?: string) => Promise<T>;
+  client: ShopClient;
+  cast: Cast;
 }
 
 export async function startShopServer(base: string, port: number): Promise<ShopServer> {
-  const project = join(base, "harbour-bikes");
-  const state = join(base, "state");
   await mkdir(base, { recursive: true });
-  const variables = {
+  const folder = join(base, "demo");
+  await unpackSeed(folder);
+  const project = join(folder, PROJECT);
+  const env = {
     PATH: process.env["PATH"],
     HOME: base,
     TMPDIR: base,
     NO_PROXY: "127.0.0.1",
     LANG: "C.UTF-8",
-    TANDEM_HOME: state,
+    TANDEM_HOME: join(folder, STATE),
     CLAUDE_CONFIG_DIR: join(base, "claude"),
-    HARBOUR_KEY: "sk-ant-made-up",
-    GIT_CONFIG_GLOBAL: "/dev/null",
-    GIT_AUTHOR_NAME: "Mira",
-    GIT_AUTHOR_EMAIL: "mira@harbour.example",
-    GIT_COMMITTER_NAME: "Mira",
-    GIT_COMMITTER_EMAIL: "mira@harbour.example",
   };
-  const tandem = (args: readonly string[], cwd: string): ChildProcess =>
-    spawn(process.execPath, [TANDEM, ...args], { cwd, env: variables, stdio: ["ignore", "pipe", "ignore"] });
-  const finish = async (args: readonly string[], cwd = project): Promise<void> => {
-    const child = tandem(args, cwd);
-    child.stdout!.resume();
-    const [code] = (await once(child, "exit")) as [number | null];
-    if (code !== 0) throw new Error(`tandem ${args.join(" ")} ended with ${code}.`);
-  };
-
-  await finish(["demo", "context", project, "--json"], base);
-  // No session may work in a folder with the server's own state.
-  await rename(join(project, ".tandem"), state);
-  for (const [name, text] of Object.entries(SHOP_CODE)) {
-    await mkdir(dirname(join(project, name)), { recursive: true });
-    await writeFile(join(project, name), text);
-  }
-  const git = (...args: string[]) => execFileSync("git", args, { cwd: project, env: variables, stdio: "ignore" });
-  git("init", "--initial-branch", "main");
-  git("add", "--all");
-  git("commit", "--message", "The shop as it is");
-
-  const rehearsal = await startRehearsal(story(project));
-  const settings = join(project, "tandem.yaml");
-  const llm = `llm:\n  claudeCode: { auth: api_key, apiKey: "env:HARBOUR_KEY", baseUrl: "${rehearsal.url}" }\n`;
-  await writeFile(settings, `${await readFile(settings, "utf8")}${llm}`);
-  await finish(["trust"]);
-  const server = tandem(["up", "--json", "--port", String(port)], project);
-  const url = await addressOf(server);
-  const token = (await readFile(join(state, "token"), "utf8")).trim();
+  const model = await startDemo(TOKEN_MS);
+  const tandem = await openTandem({ project, env, port, demo: { credential: model.credential } });
+  const token = (await readFile(tandem.info.token_file, "utf8")).trim();
+  const client = new ShopClient({ url: tandem.url, token, project });
   return {
-    url,
-    project,
-    async api<T>(path: string, body?: unknown, own = token) {
-      const response = await fetch(`${url}${path}`, {
-        headers: { authorization: `Bearer ${own}`, "content-type": "application/json" },
-        ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
-      });
-      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-      return (await response.json()) as T;
-    },
+    url: tandem.url,
+    client,
+    cast: await addCast(client),
     async [Symbol.asyncDispose]() {
-      server.kill("SIGTERM");
-      if (server.exitCode === null) await once(server, "exit");
-      await rehearsal[Symbol.asyncDispose]();
+      await tandem.close();
+      await model[Symbol.asyncDispose]();
       await rm(base, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }
 
-async function addressOf(child: ChildProcess): Promise<string> {
-  for await (const line of createInterface({ input: child.stdout! })) {
-    if (!line.startsWith("{")) continue;
-    child.stdout!.resume();
-    return (JSON.parse(line) as { url: string }).url;
+async function addCast(client: ShopClient): Promise<Cast> {
+  await client.api("/v1/tenants", TENANT);
+  const named = { name: "desk", scopes: ["admin"], tenant: TENANT.id };
+  const { secret } = await client.api<{ secret: string }>("/v1/tokens", named);
+  for (const agent of TENANT_AGENTS) {
+    await client.api("/v1/agents", { ...agent, model: "sonnet", tools: [{ type: "agent_toolset_20260401" }] }, secret);
   }
-  throw new Error("The server did not come up.");
+  const { data: sessions } = await client.api<{ data: { id: string; title: string; agent: { id: string } }[] }>(
+    "/v1/sessions?limit=100",
+  );
+  const find = (title: string) => {
+    const found = sessions.find((session) => session.title === title);
+    if (!found) throw new Error(`The seed has no session ${title}.`);
+    return found;
+  };
+  const stock = await client.start(find(TITLES.letter).agent, PROMPTS.stock, "Stock before Christmas");
+  const ids = Object.entries(TITLES).map(([name, title]) => [name, find(title).id]);
+  return { ...(Object.fromEntries(ids) as Omit<Cast, "stock">), stock };
 }

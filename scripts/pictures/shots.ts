@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { type Cast, TENANT } from "./play.ts";
+import { type Cast, TENANT } from "./shop-server.ts";
 
 export interface Shot {
   name: string;
@@ -39,7 +39,7 @@ export function shots({ refunds, fork, shipping, letter, plan, review, stock }: 
       name: "session-plan",
       path: session(plan),
       look: "dark",
-      act: (page) => page.getByText("Agree and go on").waitFor(),
+      act: (page) => page.getByText("Approve plan").waitFor(),
     },
     { name: "changes", path: session(refunds, "changes") },
     { name: "changes-dark", path: session(refunds, "changes"), look: "dark" },

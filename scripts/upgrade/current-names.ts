@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { stdioSchema } from "@tandem/server";
 import { openStore } from "@tandem/storage";
 import { z } from "zod";
+import { OLD_COMMANDS, OLD_OPTIONS } from "../../apps/cli/src/aliases.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const NO_PRODUCT = /\.test\.tsx?$|\.contract\.ts$|\/(testing|contract|faults)\//;
@@ -66,12 +67,19 @@ function configKeys(): Set<string> {
 function commands(): Set<string> {
   const names = new Set<string>();
   for (const part of reference("cli.md").split(/^## /m)) {
-    const [, command] = /^`(tandem[^`]*)`/.exec(part) ?? [];
+    const command = /^`(tandem[^`]*)`/.exec(part)?.[1]?.replace(" help --all", "");
     if (command === undefined) continue;
     names.add(command);
     for (const [, options] of part.matchAll(/^ {2}(-[^\n]*?)(?: {2,}|$)/gm)) {
       for (const [option] of options!.matchAll(/--(?!help)[a-z][a-z0-9-]*/g)) names.add(`${command} ${option}`);
     }
+  }
+  // Old names are read as aliases for one version.
+  for (const [from, to] of Object.entries(OLD_COMMANDS)) {
+    for (const name of names) if (`${name} `.startsWith(`tandem ${to} `)) names.add(name.replace(to, from));
+  }
+  for (const [command, options] of Object.entries(OLD_OPTIONS)) {
+    for (const option of Object.keys(options)) names.add(`tandem ${command} ${option}`);
   }
   return names;
 }

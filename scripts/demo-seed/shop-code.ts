@@ -9,16 +9,21 @@ export const SHOP_CODE: Readonly<Record<string, string>> = {
   bookedAt: string;
 }
 
-/** What was paid back for an order, in cents. */
+/** The sum of an order's refunds, in cents. */
 export function refundedCents(refunds: readonly Refund[], orderId: number): number {
   return refunds
     .filter((refund) => refund.orderId === orderId)
     .reduce((sum, refund) => sum + refund.cents, 0);
 }
 `,
+  "src/monthly-report.ts": `import { refundedCents, type Refund } from "./refunds.ts";
+
+export const netCents = (orders: readonly { id: number; cents: number }[], refunds: readonly Refund[]): number =>
+  orders.reduce((sum, { id, cents }) => sum + cents - refundedCents(refunds, id), 0);
+`,
   "src/shipping.ts": `import type { Basket } from "./basket.ts";
 
-/** From here on, an order is sent for free. */
+/** Orders of this value and more ship for free. */
 const FREE_FROM_CENTS = 5_000;
 const PARCEL_CENTS = 490;
 const FREIGHT_CENTS = 3_900;
@@ -39,7 +44,7 @@ import { refundedCents } from "../src/refunds.ts";
 
 const refund = { orderId: 4711, lineNo: 1, cents: 2_490, bookedAt: "2026-11-02T09:14:00Z" };
 
-test("refunds of one order are added up", () => {
+test("adds up the refunds of one order", () => {
   const refunds = [refund, { ...refund, lineNo: 2, cents: 1_500 }, { ...refund, orderId: 4712 }];
   assert.equal(refundedCents(refunds, 4711), 3_990);
 });

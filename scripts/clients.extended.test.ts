@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TandemClient } from "@tandem/client/stdio";
-import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
+import { type ModelRequest, reply, text, toolUse } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../apps/cli/src/testing/is-running.ts";
 import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
@@ -15,12 +15,22 @@ const root = join(import.meta.dirname, "..");
 const COMMAND = [process.execPath, TANDEM];
 
 /** Writes the requested file if allowed; otherwise greets. */
-const writes: Script = ({ lastUserText, toolResults: [result] }) => {
+const writes = ({ lastUserText, toolResults: [result] }: ModelRequest) => {
   const file = /Write (\S+\.txt)/.exec(lastUserText)?.[1];
   if (result) return text(result.isError ? "Then not." : "It is there.");
   return file
     ? reply([text("I write it."), toolUse("Bash", { command: `echo hello > ${file}` })])
     : text("Hello to you.");
+};
+
+const options = ["Rhine", "Danube"].map((label) => ({ label, description: label }));
+const question = { question: "Which river?", header: "River", options, multiSelect: false };
+/** Asks a question on "Ask me", and repeats its answer. */
+const asks = (request: ModelRequest) => {
+  if (request.toolResults[0]?.text.includes("Danube")) return text("The Danube.");
+  return request.lastUserText.includes("Ask me")
+    ? toolUse("AskUserQuestion", { questions: [question] })
+    : writes(request);
 };
 
 type Machine = Awaited<ReturnType<typeof sessionMachine>>;
@@ -151,8 +161,8 @@ describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
 const hasMono = spawnSync("mcs", ["--version"]).status === 0 && spawnSync("mono", ["--version"]).status === 0;
 
 describe.skipIf(!hasMono)(`the client for C#${hasMono ? "" : " (skipped: no Mono)"}`, () => {
-  test("compiles for Mono, and runs turns with approvals, rejections and concurrent requests", async () => {
-    await using machine = await sessionMachine(writes);
+  test("compiles for Mono, and runs turns with approvals, questions, rejections and concurrent requests", async () => {
+    await using machine = await sessionMachine(asks);
     const folder = join(root, "clients/csharp");
     const build = machine.folder.path;
     // Mono's compiler does not support this directive.
@@ -167,13 +177,22 @@ describe.skipIf(!hasMono)(`the client for C#${hasMono ? "" : " (skipped: no Mono
     expect(compiled.stderr.toString() + compiled.stdout.toString()).not.toContain("error");
     const child = spawn("mono", [program, ...COMMAND], {
       cwd: machine.project,
-      env: { ...variablesOf(machine), PATH: process.env["PATH"] },
+      // The program itself passes the key.
+      env: { ...machine.variables, PATH: process.env["PATH"] },
     });
     const { code, stdout, stderr } = await outcomeOf(child);
     expect({ code, stderr, lines: stdout.trim().split("\n") }).toEqual({
       code: 0,
       stderr: "",
-      lines: ["protocol 1", "It is there.", "Then not.", "lists 30", "error not_found_error 404", "closed"],
+      lines: [
+        "protocol 1",
+        "It is there.",
+        "Then not.",
+        "The Danube.",
+        "lists 30",
+        "error not_found_error 404",
+        "closed",
+      ],
     });
     expect(existsSync(join(machine.project, "allowed.txt"))).toBe(true);
     expect(existsSync(join(machine.project, "denied.txt"))).toBe(false);
