@@ -6,7 +6,7 @@ import { type Leaf, Leaves } from "./plan/leaf.ts";
 import { planCumulative } from "./plan/plan-cumulative.ts";
 import { dimensionName, type FactPlan, planFact, type QueryContext } from "./plan/plan-fact.ts";
 import { planSemiAdditive } from "./plan/plan-semi-additive.ts";
-import type { MetricQuery } from "./query/metric-query.ts";
+import type { MetricQuery } from "@tandem/protocol";
 import { periodsOf } from "./query/time-range.ts";
 import { type Output, type Select, type Sql, type SqlType, type Statement, typeOf } from "./sql/sql.ts";
 import { writeStatement } from "./sql/write-statement.ts";

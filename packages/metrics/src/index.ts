@@ -4,7 +4,6 @@ export { buildModel } from "./model/build-model.ts";
 export type { CataloguedJoin, CataloguedTable } from "./model/catalogued-table.ts";
 export { type MetricsFile, metricsFile } from "./model/metrics-file.ts";
 export type { BrokenDefinition, Model } from "./model/model.ts";
-export { type MetricFilter, type MetricQuery, metricQuery } from "./query/metric-query.ts";
 export { judgeSql, type NamedTable } from "./verdict/judge-sql.ts";
 export { type Measurement, measurementsOf, withMeasurement } from "./verdict/measure-factor.ts";
-export { type Verdict, type VerdictKind, type VerdictPart, VERDICTS } from "./verdict/verdict.ts";
+export type { Verdict, VerdictPart } from "./verdict/verdict.ts";

@@ -274,6 +274,14 @@ export {
   type TableGraph,
   type TableSummary,
 } from "./api/context/context.ts";
+export { metricQuery, type METRIC_RANGES, type MetricFilter, type MetricQuery } from "./api/context/metric-query.ts";
+export {
+  statementVerdict,
+  VERDICTS,
+  type StatementVerdict,
+  type VerdictKind,
+  type VerdictPart,
+} from "./api/context/verdict.ts";
 export type { CredentialsReport } from "./api/credentials.ts";
 export { evidence, type Evidence } from "./api/context/evidence.ts";
 export type { ConnectionTest, SourceTest } from "./api/context/context-setup.ts";

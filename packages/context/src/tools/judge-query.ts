@@ -1,36 +1,11 @@
 import type { Connection } from "@tandem/connectors";
 import type { NamedTable, Verdict } from "@tandem/metrics";
-import { RequestError, TandemError } from "@tandem/protocol";
-import { z } from "zod";
+import { RequestError, type StatementVerdict, TandemError } from "@tandem/protocol";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import { cataloguedTable } from "./catalogued-table.ts";
 
 /** Time for counting repeated rows; without a count, the verdict says that they are possible. */
 const MEASURE_MS = 2_000;
-
-export const statementVerdict = z.object({
-  verdict: z.enum([
-    "proven",
-    "deviates",
-    "lossy",
-    "can_inflate",
-    "unknown_join",
-    "wrong_grain",
-    "inflated",
-    "not_judged",
-  ]),
-  parts: z.array(
-    z.object({
-      kind: z.string(),
-      aggregate: z.string().optional(),
-      relation: z.string().optional(),
-      factor: z.number().optional(),
-      message: z.string(),
-    }),
-  ),
-  reason: z.string().optional(),
-});
-export type StatementVerdict = z.output<typeof statementVerdict>;
 
 export interface JudgeQueryInput {
   catalogue: CatalogueReader;

@@ -1,9 +1,10 @@
 import type { Connection, QueryEstimate, Rows, Value } from "@tandem/connectors";
+import { statementVerdict } from "@tandem/protocol";
 import { z } from "zod";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
-import { judgeQuery, refuseUnsound, statementVerdict, verdictText } from "./judge-query.ts";
+import { judgeQuery, refuseUnsound, verdictText } from "./judge-query.ts";
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 

@@ -1,7 +1,7 @@
 import { MetricError } from "../metric-error.ts";
 import { followPath } from "../model/entity-paths.ts";
 import type { Dimension, Entity, Model, Role } from "../model/model.ts";
-import type { MetricFilter } from "../query/metric-query.ts";
+import type { MetricFilter } from "@tandem/protocol";
 import { isRangeFilter, type TimeRange, timeRange } from "../query/time-range.ts";
 import { exact, type Join, type Sql, typeOf } from "../sql/sql.ts";
 import { utcOfLocal, type ZoneOffsets, zoneOffsets } from "../sql/zone-offsets.ts";

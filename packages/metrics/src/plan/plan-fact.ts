@@ -1,7 +1,7 @@
 import { MetricError } from "../metric-error.ts";
 import { canShift } from "../model/granularity.ts";
 import type { Dimension, Model } from "../model/model.ts";
-import type { MetricFilter } from "../query/metric-query.ts";
+import type { MetricFilter } from "@tandem/protocol";
 import { shifted, type TimeRange } from "../query/time-range.ts";
 import { allOf, exact, type Output, type Query, type Select, type Sql } from "../sql/sql.ts";
 import { entitySql, groupSql, timeSql } from "./dimension-sql.ts";

@@ -2,7 +2,7 @@ import { MetricError } from "../metric-error.ts";
 import type { Granularity } from "../model/granularity.ts";
 import type { Offset } from "../model/model.ts";
 import { offsetOf, utcText, type ZoneOffsets } from "../sql/zone-offsets.ts";
-import type { MetricFilter, RANGES } from "./metric-query.ts";
+import type { MetricFilter, METRIC_RANGES } from "@tandem/protocol";
 
 /** Half-open, in local time of the dimension: `2026-03-01 00:00:00`. */
 export interface TimeRange {
@@ -32,7 +32,7 @@ export function timeRange(filter: RangeFilter, now: Date, zone: ZoneOffsets | un
   return range;
 }
 
-function namedRange(name: (typeof RANGES)[number], now: string): TimeRange {
+function namedRange(name: (typeof METRIC_RANGES)[number], now: string): TimeRange {
   if (name === "today" || name === "yesterday") {
     const day = startOf(now, "day");
     const from = name === "today" ? day : shifted(day, { count: -1, unit: "day" });

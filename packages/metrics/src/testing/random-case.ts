@@ -1,7 +1,7 @@
 import type { Dialect } from "@tandem/connectors";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { type MetricsFile, metricsFile } from "../model/metrics-file.ts";
-import { type MetricQuery, metricQuery } from "../query/metric-query.ts";
+import { type MetricQuery, metricQuery } from "@tandem/protocol";
 
 export type Cell = string | number | boolean | null;
 export type Row = Record<string, Cell>;

@@ -3,7 +3,7 @@ import { compileQuery } from "../compile-query.ts";
 import { buildModel } from "../model/build-model.ts";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { metricsFile } from "../model/metrics-file.ts";
-import { metricQuery } from "../query/metric-query.ts";
+import { metricQuery } from "@tandem/protocol";
 import type { Cell } from "./random-case.ts";
 
 export const NOW = new Date("2026-03-15T12:00:00Z");

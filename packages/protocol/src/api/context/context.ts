@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { count, listOf, pageOf, pageQuery } from "../page.ts";
+import { statementVerdict } from "./verdict.ts";
 
 const MAX_NODES = 5_000;
 const MAX_PLACED = 500;
@@ -194,24 +195,6 @@ const joinPath = z
   })
   .meta({ id: "JoinPath" });
 export type JoinPath = z.infer<typeof joinPath>;
-
-const statementVerdict = z
-  .object({
-    verdict: z
-      .enum(["proven", "deviates", "lossy", "can_inflate", "unknown_join", "wrong_grain", "inflated", "not_judged"])
-      .meta({ description: "The worst of the parts. `proven`: no aggregate counts a row twice." }),
-    parts: z.array(
-      z.object({
-        kind: z.string(),
-        aggregate: z.string().optional(),
-        relation: z.string().optional(),
-        factor: z.number().optional().meta({ description: "The value divided by the one without repeated rows." }),
-        message: z.string(),
-      }),
-    ),
-    reason: z.string().optional().meta({ description: "Why it was not judged." }),
-  })
-  .meta({ id: "StatementVerdict" });
 
 const sqlAnswer = z
   .object({

@@ -4,7 +4,7 @@ const value = z.union([z.string().max(1_000), z.number(), z.boolean()]);
 const field = z.string().min(1).max(300);
 const moment = z.string().regex(/^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?$/, "write 2026-03-31 or 2026-03-31T14:00");
 
-export const RANGES = [
+export const METRIC_RANGES = [
   "today",
   "yesterday",
   ...(["week", "month", "quarter", "year"] as const).flatMap((unit) => [`this_${unit}`, `last_${unit}`] as const),
@@ -21,7 +21,7 @@ const metricFilter = z.union([
     .strictObject({ field, from: moment.optional(), until: moment.optional() })
     .refine(({ from, until }) => from !== undefined || until !== undefined, "give from, until or both"),
   /** Relative to today, in the zone of the dimension. */
-  z.strictObject({ field, range: z.enum(RANGES) }),
+  z.strictObject({ field, range: z.enum(METRIC_RANGES) }),
   /** So many whole periods before the current one. */
   z.strictObject({
     field,
