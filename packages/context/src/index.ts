@@ -66,6 +66,8 @@ export type { Chunk } from "./ingest/evidence/document-record.ts";
 export type { ContextTool, ContextToolOutput, ToolCaller } from "./tools/context-tool.ts";
 export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";
 export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";
+export { Metrics, type MetricQuestion } from "./metrics/metrics-service.ts";
+export { MetricsReader } from "./metrics/metrics-reader.ts";
 export { CatalogueReader } from "./tools/catalogue-reader.ts";
 export type { TableOutline } from "./catalogue/table-outline.ts";
 export { createContextTools } from "./tools/context-tools.ts";

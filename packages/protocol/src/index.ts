@@ -274,7 +274,16 @@ export {
   type TableGraph,
   type TableSummary,
 } from "./api/context/context.ts";
-export { metricQuery, type METRIC_RANGES, type MetricFilter, type MetricQuery } from "./api/context/metric-query.ts";
+export {
+  metricAnswer,
+  metricQuestion,
+  type MetricAnswer,
+  type MetricDefinition,
+  type MetricField,
+  type MetricProblem,
+  type MetricSummary,
+} from "./api/context/metrics.ts";
+export { metricQuery, METRIC_RANGES, type MetricFilter, type MetricQuery } from "./api/context/metric-query.ts";
 export {
   statementVerdict,
   VERDICTS,

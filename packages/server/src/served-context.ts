@@ -1,4 +1,4 @@
-import type { CatalogueReader, Context, ContextTool, JobRunner } from "@tandem/context";
+import type { CatalogueReader, Context, ContextTool, JobRunner, Metrics } from "@tandem/context";
 import type { BodyOutput, ConnectionTest, JobPlan, SourceTest } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { JobStore } from "@tandem/storage";
@@ -7,6 +7,7 @@ import type { JobStore } from "@tandem/storage";
 export interface ServedContext {
   context: Context;
   catalogue: CatalogueReader;
+  metrics: Metrics;
   tools: readonly ContextTool[];
   jobs: JobStore;
   /** Runs background jobs. */

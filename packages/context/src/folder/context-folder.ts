@@ -2,8 +2,8 @@ import type { ContextId } from "@tandem/protocol";
 import type { HandEdit } from "./hand-edits.ts";
 
 /**
- * The context as plain text: `catalogue/<connection>/<schema>.<table>.yaml`, `wiki/*.md`, `memory/*.md`, and
- * `context.yaml` with its id. The working files are the truth, committed or not, because people edit them with any
+ * The context as plain text: `catalogue/<connection>/<schema>.<table>.yaml`, `metrics/<connection>/<entity>.yaml`,
+ * `wiki/*.md`, `memory/*.md`, and `context.yaml` with its id. The working files are the truth, committed or not, because people edit them with any
  * editor. Our commits bypass the user's index and contain only our changes. In its own repository they go to its
  * branch; in the project's repository to `refs/tandem/context`, and the user commits the files at any time.
  */
@@ -43,6 +43,11 @@ export interface ContextFolder {
   handEdits(paths: readonly string[]): Promise<ReadonlyMap<string, readonly HandEdit[]>>;
   /** Excludes all other writers, in any process, while `work` runs; its own commits are allowed. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * The commit that changed a file last, and whether the working file is as committed. Unlike `head`, it commits nothing.
+   * Undefined if the file was never committed.
+   */
+  lastChange(path: string): Promise<{ commit: string; isCurrent: boolean } | undefined>;
   log(limit: number): Promise<{ commit: string; at: string; subject: string; proposal: string | null }[]>;
 }
 

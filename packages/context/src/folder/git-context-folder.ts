@@ -136,6 +136,16 @@ export class GitContextFolder implements ContextFolder {
     });
   }
 
+  async lastChange(path: string): Promise<{ commit: string; isCurrent: boolean } | undefined> {
+    const { history, files } = this.#parts;
+    const { head } = await this.#position();
+    const blob = (await history.tree(head)).get(path);
+    if (head === undefined || blob === undefined) return undefined;
+    const commit = (await history.run(["log", "-1", "--format=%H", head, "--", `:(top,literal)${path}`])).trim();
+    const bytes = await files.readBytes(path);
+    return { commit, isCurrent: bytes !== undefined && history.hash(bytes) === blob };
+  }
+
   async handLines(paths: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
     return handLines(this.#parts.history, await this.head(), paths);
   }

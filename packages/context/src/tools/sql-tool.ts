@@ -4,12 +4,12 @@ import { z } from "zod";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
+import { QUERY_LIMITS } from "./query-limits.ts";
 import { judgeQuery, refuseUnsound, verdictText } from "./judge-query.ts";
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
-const ROWS = { default: 100, most: 1_000 };
-const BYTES = 256 * 1_024;
+const DEFAULT_ROWS = 100;
 
 export const queryAnswer = z.object({
   columns: z.array(z.string()),
@@ -35,7 +35,7 @@ export const sqlTool = ({ connect, connections, catalogue, onUnsound }: SqlToolP
     input: z.object({
       connection: z.string().describe("Which database."),
       sql: z.string().min(1).max(100_000),
-      maxRows: z.int().min(1).max(ROWS.most).default(ROWS.default),
+      maxRows: z.int().min(1).max(QUERY_LIMITS.maxRows).default(DEFAULT_ROWS),
       estimateOnly: z.boolean().default(false),
     }),
     output: queryAnswer,
@@ -50,7 +50,7 @@ export const sqlTool = ({ connect, connections, catalogue, onUnsound }: SqlToolP
       if (onUnsound === "refuse") refuseUnsound(verdict);
       const rows: Rows = estimateOnly
         ? { columns: [], rows: [], truncated: false }
-        : await connection.query(sql, { maxRows, maxBytes: BYTES, signal });
+        : await connection.query(sql, { maxRows, maxBytes: QUERY_LIMITS.maxBytes, signal });
       return {
         markdown: [shownEstimate(estimate), verdictText(verdict), !estimateOnly && shownRows(rows)]
           .filter(Boolean)

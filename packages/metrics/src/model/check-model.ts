@@ -113,7 +113,7 @@ function checkCumulative(
 }
 
 /** Names of the metrics that another one needs. */
-function inputsOf(metric: Metric): string[] {
+export function inputsOf(metric: Metric): string[] {
   switch (metric.kind) {
     case "simple":
       return [];

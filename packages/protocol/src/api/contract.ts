@@ -20,6 +20,7 @@ import { memoryVersionsApi } from "./context/memory-versions.ts";
 import { modelsApi } from "./models.ts";
 import { notificationsApi } from "./notifications.ts";
 import { overviewApi } from "./overview.ts";
+import { metricsApi } from "./context/metrics.ts";
 import { proposalsApi } from "./context/proposals.ts";
 import { rulesApi } from "./rules.ts";
 import { sessionEventsApi } from "./sessions/session-events.ts";
@@ -70,6 +71,7 @@ export const CONTRACT = {
   ...contextMemoriesApi,
   ...contextPagesApi,
   ...contextSetupApi,
+  ...metricsApi,
   ...environmentsApi,
   ...filesApi,
   ...fleetApi,

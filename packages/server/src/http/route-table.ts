@@ -6,6 +6,7 @@ import { budgetRoutes } from "./routes/sessions/budget-routes.ts";
 import { approvalRoutes } from "./routes/sessions/approval-routes.ts";
 import { worktreeRoutes } from "./routes/sessions/worktree-routes.ts";
 import { contextRoutes } from "./routes/context/context-routes.ts";
+import { metricRoutes } from "./routes/context/metric-routes.ts";
 import { contextMemoryRoutes } from "./routes/context/context-memory-routes.ts";
 import { contextPageRoutes } from "./routes/context/context-page-routes.ts";
 import { contextSetupRoutes } from "./routes/context/context-setup-routes.ts";
@@ -68,6 +69,7 @@ const described: readonly Route[] = [
   ...worktreeRoutes,
   ...auditRoutes,
   ...contextRoutes,
+  ...metricRoutes,
   ...contextPageRoutes,
   ...contextMemoryRoutes,
   ...contextSetupRoutes,

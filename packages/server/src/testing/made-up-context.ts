@@ -8,6 +8,8 @@ import {
   JobRunner,
   type JobKind,
   jobKind,
+  Metrics,
+  MetricsReader,
   openContext,
 } from "@tandem/context";
 import { defaultConfig } from "@tandem/protocol";
@@ -77,11 +79,14 @@ export async function makeUpContext(
     log: { warn: () => undefined },
   });
   const catalogue = new CatalogueReader(context.folder);
+  const dialects = new Map([["shop", "sqlite" as const]]);
+  const reader = new MetricsReader(context.folder, () => dialects);
+  const metrics = new Metrics({ folder: context.folder, catalogue, reader, open: async () => fortyTwo });
   const tools = createContextTools({
     folder: context.folder,
     search: context.search,
     catalogue,
-    connections: { dialects: new Map([["shop", "sqlite"]]), open: async () => fortyTwo },
+    connections: { dialects, open: async () => fortyTwo },
     work: {
       ingest: ({ source }) => jobRunner.start("count", { to: source === undefined ? 1 : 2 }),
       job: (id) => store.jobs.get(id),
@@ -90,6 +95,7 @@ export async function makeUpContext(
   return {
     context,
     catalogue,
+    metrics,
     tools: [...tools, ...(extra.tools ?? [])],
     jobs: store.jobs,
     jobRunner,

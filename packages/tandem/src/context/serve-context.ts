@@ -52,6 +52,8 @@ export async function serveContext(
   const connect = (name: string) => openNamedConnection(host, project, name);
   const connections = parts.use(new Databases(() => project.config.connections, connect));
   const catalogue = new library.CatalogueReader(folder);
+  const reader = new library.MetricsReader(folder, () => connections.dialects);
+  const metrics = new library.Metrics({ folder, catalogue, reader, open: connections.open });
   const quotas = await sharedQuotas(host, project, shared ?? store.records);
   const models = await jobModels(host, project, quotas);
   const access = sourceAccess(host, project);
@@ -92,6 +94,7 @@ export async function serveContext(
   return {
     context: knowledge,
     catalogue,
+    metrics,
     get tools() {
       return tools();
     },

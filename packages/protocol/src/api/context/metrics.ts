@@ -23,7 +23,7 @@ const metricSummary = z
   .meta({ id: "MetricSummary" });
 export type MetricSummary = z.infer<typeof metricSummary>;
 
-export const metricField = z
+const metricField = z
   .object({
     field: z.string().meta({ description: "As a query names it: `customer.segment`, `order.placed`." }),
     entity: z.string(),

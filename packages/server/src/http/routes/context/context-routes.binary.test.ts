@@ -303,11 +303,14 @@ test("a server without a context reports that at every route that needs one", as
     "context.files.retrieve": "?path=a",
     "context.tables.retrieve": "?name=a",
     "context.joins.retrieve": "?from=a&to=b",
+    "context.metrics.retrieve": "?name=a",
+    "context.metrics.fields": "?metrics=a",
     "context.pages.retrieve": "?key=a",
     "context.passages.list": "?citation=a",
   };
   const bodies: Record<string, object> = {
     "context.sql": { connection: "a", sql: "b" },
+    "context.metrics.query": { metrics: ["a"] },
     "context.memories.create": { text: "a" },
     "context.memories.keep": { expires_at: null },
     "proposals.edit": { path: "a", after: "b" },

@@ -1,0 +1,100 @@
+import type { Dialect } from "@tandem/connectors";
+import { buildModel, type CataloguedTable, type MetricsFile, metricsFile, type Model } from "@tandem/metrics";
+import { parseTableFile } from "../catalogue/table-file.ts";
+import { describeProblem } from "../file-problem.ts";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import { StampedCache } from "../folder/stamped-cache.ts";
+import { readYaml, type ReadYaml } from "../read-yaml.ts";
+import { cataloguedTable } from "../tools/catalogued-table.ts";
+
+export const METRICS_PREFIX = "metrics/";
+
+/** A file of `metrics/<connection>/`. */
+export interface DefinitionFile {
+  readonly path: string;
+  readonly connection: string;
+  readonly text: string;
+  readonly read: ReadYaml<MetricsFile>;
+}
+
+/** The definitions of one connection, checked against the catalogue. */
+export interface ConnectionMetrics {
+  readonly connection: string;
+  readonly files: readonly DefinitionFile[];
+  readonly model: Model;
+}
+
+/** `metrics/shop/order.yaml` belongs to the connection `shop`. */
+const connectionOf = (path: string): string => path.slice(METRICS_PREFIX.length).split("/", 1)[0]!;
+
+/** Reads metrics files and the catalogue, and builds a model for each connection. All are cached until a file changes. */
+export class MetricsReader {
+  readonly #folder: ContextFolder;
+  readonly #dialects: () => ReadonlyMap<string, Dialect>;
+  readonly #tables: StampedCache<CataloguedTable>;
+  readonly #files: StampedCache<DefinitionFile>;
+  readonly #built = new Map<string, { inputs: readonly unknown[]; metrics: ConnectionMetrics }>();
+
+  /** `dialects` is read for each use, because a connection can be added while the server runs. */
+  constructor(folder: ContextFolder, dialects: () => ReadonlyMap<string, Dialect>) {
+    this.#folder = folder;
+    this.#dialects = dialects;
+    this.#files = new StampedCache(folder, (text, path) =>
+      isDefinition(path) ? readDefinition(text, path) : undefined,
+    );
+    this.#tables = new StampedCache(folder, (text) => {
+      const parsed = parseTableFile(text);
+      return parsed.success && !parsed.table.gone ? cataloguedTable(parsed.table) : undefined;
+    });
+  }
+
+  /** Connections with metrics files, whether or not the config has them. */
+  async connections(): Promise<string[]> {
+    const paths = await this.#folder.list(METRICS_PREFIX);
+    return [...new Set(paths.filter(isDefinition).map(connectionOf))];
+  }
+
+  /** Undefined if the project has no such connection: its dialect is unknown. */
+  async read(connection: string): Promise<ConnectionMetrics | undefined> {
+    const dialect = this.#dialects().get(connection);
+    if (dialect === undefined) return undefined;
+    const [files, tables] = await Promise.all([
+      this.#files.all(`${METRICS_PREFIX}${connection}/`),
+      this.#tables.all(`catalogue/${connection}/`),
+    ]);
+    const inputs = [dialect, ...files, ...tables];
+    const known = this.#built.get(connection);
+    // The caches return the same objects for unchanged files.
+    if (known?.inputs.length === inputs.length && known.inputs.every((input, at) => input === inputs[at])) {
+      return known.metrics;
+    }
+    const valid = files.flatMap(({ read }) => (read.success ? [read.value] : []));
+    const metrics = { connection, files, model: buildModel({ dialect, files: valid, tables }) };
+    this.#built.set(connection, { inputs, metrics });
+    return metrics;
+  }
+
+  /** The model as it would be with another text of a file; null removes the file. */
+  async readWith(connection: string, path: string, text: string | null): Promise<ConnectionMetrics | undefined> {
+    const current = await this.read(connection);
+    if (!current) return undefined;
+    const others = current.files.filter((file) => file.path !== path);
+    const files = text === null ? others : [...others, readDefinition(text, path)];
+    const tables = await this.#tables.all(`catalogue/${connection}/`);
+    const valid = files.flatMap(({ read }) => (read.success ? [read.value] : []));
+    return { connection, files, model: buildModel({ dialect: current.model.dialect, files: valid, tables }) };
+  }
+}
+
+const isDefinition = (path: string): boolean => /^metrics\/[^/]+\/[^/]+\.yaml$/.test(path);
+
+const readDefinition = (text: string, path: string): DefinitionFile => ({
+  path,
+  connection: connectionOf(path),
+  text,
+  read: readYaml(text, metricsFile),
+});
+
+/** Why a file is not read, in sentences. */
+export const problemOf = ({ read }: DefinitionFile): string | undefined =>
+  read.success ? undefined : read.problems.map(describeProblem).join(" ");

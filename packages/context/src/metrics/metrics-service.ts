@@ -1,0 +1,179 @@
+import type { Connection } from "@tandem/connectors";
+import type { Model } from "@tandem/metrics";
+import type {
+  MetricAnswer,
+  MetricDefinition,
+  MetricField,
+  MetricProblem,
+  MetricQuery,
+  MetricSummary,
+} from "@tandem/protocol";
+import { nearest, RequestError } from "@tandem/protocol";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import type { CatalogueReader } from "../tools/catalogue-reader.ts";
+import { definitionVersions } from "./definition-version.ts";
+import { describeMetric, type FoundMetric, metricsOf, summarise } from "./describe-metric.ts";
+import { describeFields } from "./describe-fields.ts";
+import { answerQuery } from "./answer-query.ts";
+import { type ConnectionMetrics, METRICS_PREFIX, type MetricsReader, problemOf } from "./metrics-reader.ts";
+import { refused } from "./refused.ts";
+
+export interface MetricsParts {
+  folder: ContextFolder;
+  catalogue: CatalogueReader;
+  reader: MetricsReader;
+  open: (connection: string) => Promise<Connection>;
+  now?: () => Date;
+}
+
+/** A query, and whether it is only compiled. */
+export type MetricQuestion = MetricQuery & { connection?: string | undefined; compile_only?: boolean };
+
+/** The metrics of a context: their definitions, and answers computed from them. */
+export class Metrics {
+  readonly #parts: MetricsParts;
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts;
+  }
+
+  /** All metrics, with broken ones. `query` is a part of a name, label, other name or description. */
+  async list({ connection, query }: { connection?: string | undefined; query?: string | undefined } = {}): Promise<
+    MetricSummary[]
+  > {
+    const all = await this.#all(connection);
+    const words = (query ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+    return all
+      .flatMap((connected) => metricsOf(connected).map((found) => summarise(connected, found)))
+      .filter((metric) => {
+        const text = [metric.name, metric.label, metric.description, metric.entity, ...metric.aka]
+          .join(" ")
+          .toLowerCase();
+        return words.every((word) => text.includes(word));
+      });
+  }
+
+  async retrieve({ name, connection }: { name: string; connection?: string | undefined }): Promise<MetricDefinition> {
+    const { connected, found } = await this.#find(name, connection);
+    const versions = await definitionVersions(this.#parts.folder, [found.file]);
+    return {
+      ...summarise(connected, found),
+      ...describeMetric(connected, found),
+      version: versions.get(found.file.path)!,
+      fields: found.metric ? await this.#fields(connected, [name]) : [],
+    };
+  }
+
+  /** The fields that apply to all of the metrics. */
+  async fields({
+    metrics,
+    connection,
+  }: {
+    metrics: readonly string[];
+    connection?: string | undefined;
+  }): Promise<MetricField[]> {
+    return this.#fields(await this.#holding(metrics, connection), metrics);
+  }
+
+  async query(question: MetricQuestion, { signal }: { signal: AbortSignal }): Promise<MetricAnswer> {
+    const { connection, compile_only: compileOnly = false, ...query } = question;
+    const connected = await this.#holding(query.metrics, connection);
+    const now = this.#parts.now?.() ?? new Date();
+    const open = compileOnly ? undefined : () => this.#parts.open(connected.connection);
+    return refused(() => answerQuery({ connected, query, now, folder: this.#parts.folder, open, signal }));
+  }
+
+  /** Everything that keeps definitions from being used. */
+  async check({ connection }: { connection?: string | undefined } = {}): Promise<MetricProblem[]> {
+    const names = connection === undefined ? await this.#parts.reader.connections() : [connection];
+    return (await Promise.all(names.map((name) => this.#problems(name)))).flat();
+  }
+
+  async #problems(connection: string): Promise<MetricProblem[]> {
+    const connected = await this.#parts.reader.read(connection);
+    if (!connected) {
+      const path = `${METRICS_PREFIX}${connection}/`;
+      const message = `There is no connection ${connection}.`;
+      return [
+        { connection, path, message, fix: "Add the connection, or move the files to the folder of another one." },
+      ];
+    }
+    return modelProblems(connected);
+  }
+
+  async #fields(connected: ConnectionMetrics, metrics: readonly string[]): Promise<MetricField[]> {
+    const values = await this.#parts.catalogue.values(connected.connection);
+    return refused(() => describeFields(connected, metrics, values));
+  }
+
+  async #all(connection: string | undefined): Promise<ConnectionMetrics[]> {
+    const names = connection === undefined ? await this.#parts.reader.connections() : [connection];
+    const read = await Promise.all(names.map((name) => this.#parts.reader.read(name)));
+    return read.filter((connected) => connected !== undefined);
+  }
+
+  async #find(
+    name: string,
+    connection: string | undefined,
+  ): Promise<{ connected: ConnectionMetrics; found: FoundMetric }> {
+    const all = await this.#all(connection);
+    const matches = all.flatMap((connected) => {
+      const named = metricsOf(connected).filter((found) => found.name === name);
+      const found = named.find(({ metric }) => metric) ?? named[0];
+      return found ? [{ connected, found }] : [];
+    });
+    if (matches.length > 1)
+      throw ambiguous(
+        name,
+        matches.map(({ connected }) => connected.connection),
+      );
+    if (matches[0]) return matches[0];
+    throw unknownMetric(name, all);
+  }
+
+  /** The one connection that has the first metric; the compiler reports others that are missing. */
+  async #holding(metrics: readonly string[], connection: string | undefined): Promise<ConnectionMetrics> {
+    const { connected } = await this.#find(metrics[0]!, connection);
+    for (const name of metrics) {
+      if (!metricsOf(connected).some((found) => found.name === name)) throw unknownMetric(name, [connected]);
+    }
+    return connected;
+  }
+}
+
+function modelProblems({
+  connection,
+  files,
+  model,
+}: Pick<ConnectionMetrics, "connection" | "files"> & { model: Model }): MetricProblem[] {
+  const unreadable = files.flatMap((file): MetricProblem[] => {
+    const message = problemOf(file);
+    return message === undefined ? [] : [{ connection, path: file.path, message, fix: `Correct ${file.path}.` }];
+  });
+  const broken = model.broken.map(({ entity, name, message, fix }): MetricProblem => ({
+    connection,
+    path: files.find(({ read }) => read.success && read.value.entity === entity)?.path ?? "",
+    entity,
+    ...(name !== undefined && { name }),
+    message,
+    ...(fix !== undefined && { fix }),
+  }));
+  return [...unreadable, ...broken];
+}
+
+function unknownMetric(name: string, all: readonly ConnectionMetrics[]): RequestError {
+  const found = all.flatMap(metricsOf);
+  const known = [...new Set(found.map((each) => each.name))];
+  const other = found.find(({ entry }) => entry.aka?.some((aka) => aka.toLowerCase() === name.toLowerCase()));
+  const meant = other?.name ?? nearest(name, known);
+  return new RequestError("not_found", `There is no metric ${name}.`, {
+    fix: meant ? `Did you mean ${meant}?` : known.length > 0 ? `Known: ${known.slice(0, 20).join(", ")}.` : NONE,
+  });
+}
+
+const NONE = "Define metrics in files of the context: metrics/<connection>/<entity>.yaml.";
+
+const ambiguous = (name: string, connections: readonly string[]): RequestError =>
+  new RequestError("invalid_request", `Several connections have a metric ${name}.`, {
+    fix: `Name the connection: ${connections.join(" or ")}.`,
+  });
