@@ -166,6 +166,11 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
         },
       },
     },
+    metrics: {
+      description: "List, show, compute and check the metrics of the context.",
+      isCore: true,
+      load: () => import("./commands/context/metrics.ts"),
+    },
     connections: {
       description: "Add, test and remove database connections.",
       load: () => import("./commands/context/connections.ts"),

@@ -1,3 +1,4 @@
+import { nearest } from "@tandem/protocol";
 import type { ColumnReference } from "../expression/expression.ts";
 import { MetricError } from "../metric-error.ts";
 import { tableText } from "../model/catalogued-table.ts";
@@ -79,6 +80,20 @@ export class FactScope {
         "unsafe",
         `A row of ${step.from} can have several rows of ${step.to}, so measures of ${from} cannot be split by ${name}.`,
         `Use a measure of ${step.to}, or filter by ${name} instead.`,
+      );
+    }
+    const names = [...this.#entities.values()].flatMap((entity) => [
+      entity.name,
+      ...entity.roles.map((role) => role.name),
+    ]);
+    const unknown = path.find((step) => !names.includes(step));
+    if (unknown !== undefined) {
+      const meant = nearest(unknown, names.filter(Boolean));
+      const known = [...this.#entities.keys()].join(", ");
+      return new MetricError(
+        "unknown_name",
+        `There is no entity or role ${unknown}.`,
+        meant ? `Did you mean ${meant}?` : `The entities are ${known}.`,
       );
     }
     return new MetricError(

@@ -1,3 +1,4 @@
+import { nearest } from "@tandem/protocol";
 import { MetricError } from "../metric-error.ts";
 import { type Granularity, GRANULARITIES } from "../model/granularity.ts";
 import type { Dimension, Entity, Measure, Model } from "../model/model.ts";
@@ -42,7 +43,19 @@ function ownerOf(name: string, facts: readonly Entity[], model: Model): Entity {
   const known = facts.flatMap((entity) =>
     [...entity.dimensions.keys()].map((dimension) => `${entity.name}.${dimension}`),
   );
-  throw new MetricError("unknown_name", `There is no dimension ${name}.`, `Known here: ${known.join(", ") || "none"}.`);
+  const all = [...model.entities.values()].flatMap((entity) =>
+    [...entity.dimensions.keys()].map((dimension) => `${entity.name}.${dimension}`),
+  );
+  const meant = nearest(
+    name,
+    all.map((text) => text.slice(text.indexOf(".") + 1)),
+  );
+  const advice = meant ? `Did you mean ${all.find((text) => text.endsWith(`.${meant}`))}? ` : "";
+  throw new MetricError(
+    "unknown_name",
+    `There is no dimension ${name}.`,
+    `${advice}Known here: ${known.join(", ") || "none"}.`,
+  );
 }
 
 /** The time dimension of a measure. */
@@ -60,10 +73,11 @@ export function dimensionOf(entity: Entity, name: string): Dimension {
   const dimension = entity.dimensions.get(name);
   if (dimension) return dimension;
   const known = [...entity.dimensions.keys()];
+  const meant = nearest(name, known);
   throw new MetricError(
     "unknown_name",
     `${entity.name} has no dimension ${name}.`,
-    known.length > 0 ? `It has ${known.join(", ")}.` : undefined,
+    known.length > 0 ? `${meant ? `Did you mean ${meant}? ` : ""}It has ${known.join(", ")}.` : undefined,
   );
 }
 

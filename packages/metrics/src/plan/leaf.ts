@@ -1,3 +1,4 @@
+import { nearest } from "@tandem/protocol";
 import { lowerExpression } from "../expression/lower-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import type { Entity, Measure, Metric, Model, Offset } from "../model/model.ts";
@@ -136,10 +137,11 @@ export class Leaves {
     if (broken)
       throw new MetricError("broken_definition", `The metric ${name} is broken: ${broken.message}`, broken.fix);
     const known = [...this.#model.metrics.keys()];
+    const meant = nearest(name, known);
     throw new MetricError(
       "unknown_name",
       `There is no metric ${name}.`,
-      `Known: ${known.slice(0, 20).join(", ") || "none"}.`,
+      meant ? `Did you mean ${meant}?` : `Known: ${known.slice(0, 20).join(", ") || "none"}.`,
     );
   }
 }
