@@ -277,6 +277,7 @@ export {
 export {
   metricAnswer,
   metricQuestion,
+  metricSummary,
   type MetricAnswer,
   type MetricDefinition,
   type MetricField,

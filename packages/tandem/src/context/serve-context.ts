@@ -58,7 +58,7 @@ export async function serveContext(
   const models = await jobModels(host, project, quotas);
   const access = sourceAccess(host, project);
   const unsoundSql = project.config.context.sql.verdict;
-  const reading = { folder, user, search, catalogue, connections, proposals, unsoundSql };
+  const reading = { folder, user, search, catalogue, connections, proposals, metrics, unsoundSql };
   const jobRunner = parts.use(
     new library.JobRunner({
       store,
