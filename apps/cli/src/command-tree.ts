@@ -171,6 +171,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       isCore: true,
       load: () => import("./commands/context/metrics.ts"),
     },
+    evals: {
+      description: "Ask an agent questions with known answers and mark it.",
+      load: () => import("./commands/context/evals.ts"),
+    },
     connections: {
       description: "Add, test and remove database connections.",
       load: () => import("./commands/context/connections.ts"),

@@ -16,5 +16,6 @@ export type {
   TableName,
   Value,
 } from "./connection.ts";
+export { copyPerturbed, type RowChange, type RowReference } from "./copy-perturbed.ts";
 export { inspectConnection, type ConnectionFacts } from "./inspect-connection.ts";
 export { openConnection, type DatabaseLocation } from "./open-connection.ts";

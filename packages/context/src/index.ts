@@ -77,8 +77,10 @@ export {
   findJoins,
   ingest,
   openSource,
+  planEvals,
   planIngest,
   planScan,
+  runEvals,
   scan,
   scrubContext,
 } from "./load-work.ts";
@@ -103,4 +105,8 @@ export type { IngestInput } from "./ingest/ingest.ts";
 export type { IngestPlan } from "./ingest/ingest-plan.ts";
 export type { IngestReport } from "./ingest/ingest-report.ts";
 export type { Source } from "./ingest/sources/source.ts";
+export { compareRuns } from "./evals/compare-runs.ts";
+export { evalParams, type EvalParams } from "./evals/eval-params.ts";
+export { listEvals, loadEvals } from "./evals/load-evals.ts";
+export type { CreateTools } from "./evals/open-eval-context.ts";
 export { textSource } from "./ingest/sources/text-source.ts";

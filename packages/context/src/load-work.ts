@@ -5,6 +5,7 @@ import type { openSource as open } from "./ingest/sources/open-source.ts";
 import type { findJoins as findJoinsNow } from "./scan/find-joins.ts";
 import type { planScan as planScanNow } from "./scan/plan-scan.ts";
 import type { scan as scanNow } from "./scan/scan.ts";
+import type { planEvals as planEvalsNow, runEvals as runEvalsNow } from "./evals/run-evals.ts";
 import type { scrubContext as scrubNow } from "./scrub/scrub-context.ts";
 
 // Scan, ingest and memory consist of a hundred files, which take longer to load than most queries run. Load them on
@@ -16,6 +17,11 @@ export const planScan: typeof planScanNow = async (...args) => (await import("./
 
 export const findJoins: typeof findJoinsNow = async (...args) =>
   (await import("./scan/find-joins.ts")).findJoins(...args);
+
+export const runEvals: typeof runEvalsNow = async (...args) => (await import("./evals/run-evals.ts")).runEvals(...args);
+
+export const planEvals: typeof planEvalsNow = async (...args) =>
+  (await import("./evals/run-evals.ts")).planEvals(...args);
 
 export const scrubContext: typeof scrubNow = async (...args) =>
   (await import("./scrub/scrub-context.ts")).scrubContext(...args);

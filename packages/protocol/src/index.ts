@@ -275,9 +275,21 @@ export {
   type TableSummary,
 } from "./api/context/context.ts";
 export {
+  EVAL_ARMS,
+  type EvalArm,
+  type EvalChecks,
+  type EvalComparison,
+  type EvalFileSummary,
+  evalReport,
+  type EvalReport,
+  type EvalResult,
+  type EvalScore,
+  type EvalTally,
+  type EvalTrial,
+} from "./api/context/evals.ts";
+export {
   metricAnswer,
   metricQuestion,
-  metricSummary,
   type MetricAnswer,
   type MetricDefinition,
   type MetricField,

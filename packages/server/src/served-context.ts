@@ -13,7 +13,7 @@ export interface ServedContext {
   /** Runs background jobs. */
   jobRunner: Pick<JobRunner, "kinds" | "start" | "cancel">;
   /** What a scan or an ingest would read and cost. Calls no model and writes nothing. */
-  plan(kind: "scan" | "ingest", params: unknown, signal: AbortSignal): Promise<JobPlan>;
+  plan(kind: "scan" | "ingest" | "evals", params: unknown, signal: AbortSignal): Promise<JobPlan>;
   /** Opens a model for a single call; undefined if none is configured. The caller closes it. */
   openModel?: () => Promise<LlmRuntime | undefined>;
   /** The project's connections and sources, by their names in the config. They grow when one is added. */

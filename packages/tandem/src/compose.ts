@@ -1,4 +1,4 @@
-import type { Connection } from "@tandem/connectors";
+import type { Connection, DatabaseLocation } from "@tandem/connectors";
 import type { Context as Knowledge, LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Embedder, LlmBackend, LlmRuntime, SharedQuotas } from "@tandem/runtime";
@@ -102,12 +102,17 @@ export async function openStore(host: Host, project: Project, meanwhile?: () => 
 
 /** Opens a configured database connection. Throws in an untrusted folder. */
 export async function openNamedConnection(host: Host, project: Project, name: string): Promise<Connection> {
+  const place = await namedLocation(host, project, name);
+  const { openConnection } = await import("@tandem/connectors");
+  return openConnection(place);
+}
+
+/** Where a connection's database is, with its secrets resolved. */
+export async function namedLocation(host: Host, project: Project, name: string): Promise<DatabaseLocation> {
   const connection = findConnection(project, name);
   await requireTrust(host.env, project);
   const { env, signal } = host;
-  const place = await connectionLocation(name, connection, { env, folder: project.folder, signal });
-  const { openConnection } = await import("@tandem/connectors");
-  return openConnection(place);
+  return await connectionLocation(name, connection, { env, folder: project.folder, signal });
 }
 
 /** Opens the project's context: its folder, its proposals and its search index. */

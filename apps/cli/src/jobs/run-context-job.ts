@@ -13,7 +13,7 @@ import { RunView } from "./run-view.ts";
 import { type Watched, watchJob } from "./watch-job.ts";
 
 export interface ContextJob {
-  kind: "scan" | "ingest" | "memory";
+  kind: "scan" | "ingest" | "memory" | "evals";
   params: Record<string, unknown>;
   /** The command, as other processes see who works on the job. */
   command: string;

@@ -1,7 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 
 /** Our folders and file. Anything else beside them is left alone. */
-export const CONTEXT_FOLDERS = ["catalogue", "wiki", "memory", "metrics"] as const;
+export const CONTEXT_FOLDERS = ["catalogue", "wiki", "memory", "metrics", "evals"] as const;
 export const CONTEXT_FILE = "context.yaml";
 
 /** 1 MB: a larger file is neither a page nor a table, and would not fit a prompt. */
@@ -15,7 +15,7 @@ export function checkPath(path: string): string {
   const isPlain = steps.every((step) => step !== "" && !step.startsWith(".") && Buffer.byteLength(step) <= 255);
   if (isOurs && isPlain && !/\p{Cc}|\\/u.test(path)) return path;
   throw new RequestError("invalid_request", `${JSON.stringify(path)} cannot be the path of a file of the context.`, {
-    fix: "Files are in catalogue/, wiki/, memory/ or metrics/, without a dot at the beginning of a name.",
+    fix: "Files are in catalogue/, wiki/, memory/, metrics/ or evals/, without a dot at the beginning of a name.",
   });
 }
 

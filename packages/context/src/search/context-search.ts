@@ -62,6 +62,9 @@ const MOST = 1_000;
 const BATCH = 200;
 const PAGE = 5_000;
 
+/** The parts of a search that tools use. */
+export type SearchView = Pick<ContextSearch, "find" | "kinds" | "passage">;
+
 /** Finds pages, memories, tables, columns and values. The index follows all changes in the folder. */
 export class ContextSearch {
   readonly #folder: ContextFolder;
@@ -86,11 +89,15 @@ export class ContextSearch {
     unreviewed?: "off" | "label";
     /** Scope `user` memories are visible to this user only. */
     user?: string;
+    /** Only these of the kinds that are searched. */
+    kinds?: readonly SearchKind[] | undefined;
     now?: () => Date;
   }) {
     this.#folder = parts.folder;
     this.#store = parts.store;
-    this.#kinds = parts.unreviewed === "label" ? SEARCH_KINDS : SEARCH_KINDS.filter((kind) => kind !== "chunk");
+    this.#kinds = SEARCH_KINDS.filter(
+      (kind) => (kind !== "chunk" || parts.unreviewed === "label") && (parts.kinds?.includes(kind) ?? true),
+    );
     this.#embedder = parts.embedder;
     this.#user = parts.user;
     this.#now = parts.now ?? (() => new Date());

@@ -2,11 +2,11 @@ import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { holdsFor, isExpired, type MemoryReader, parseMemory } from "../memory/memory-file.ts";
-import type { ContextSearch } from "../search/context-search.ts";
+import type { SearchView } from "../search/context-search.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
-export const pageTool = (folder: ContextFolder, search: ContextSearch, user?: string): ContextTool =>
+export const pageTool = (folder: ContextFolder, search: SearchView, user?: string): ContextTool =>
   defineContextTool({
     name: "page_read",
     title: "Read a page",
@@ -26,7 +26,7 @@ export const pageTool = (folder: ContextFolder, search: ContextSearch, user?: st
     },
   });
 
-async function readPassage(search: ContextSearch, key: string) {
+async function readPassage(search: SearchView, key: string) {
   const found = await search.passage(key.slice("chunk:".length));
   if (!found) {
     throw new RequestError("not_found", `There is no reviewed passage ${key}.`, { fix: "Search the context for it." });

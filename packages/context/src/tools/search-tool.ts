@@ -1,6 +1,6 @@
 import { searchHit } from "@tandem/protocol";
 import { z } from "zod";
-import type { ContextHit, ContextSearch } from "../search/context-search.ts";
+import type { ContextHit, SearchView } from "../search/context-search.ts";
 import { described, SEARCH_KINDS } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
@@ -12,12 +12,12 @@ import { relatedTables } from "./related-tables.ts";
 const HITS_PER_GROUP = 5;
 const MOST_RELATED = 8;
 
-export const searchTool = (search: ContextSearch, catalogue?: CatalogueReader): ContextTool =>
+export const searchTool = (search: SearchView, catalogue?: CatalogueReader): ContextTool =>
   defineContextTool({
     name: "context_search",
     title: "Search the context",
     description:
-      "Finds reviewed knowledge about this organisation's data and documents: metrics, tables, columns, sampled values, wiki pages with agreed definitions, and memories. Begin here whenever a question touches the database or a term of the business, before you write SQL or assume what a word means. Search for the words of the question, in any language; names of tables and columns work too. Hits are grouped by page and table, and followed by tables that join to those. Then read them: `metric_query` computes metric: keys, `page_read` for page:, memory: and chunk: keys, `table_describe` for table:, column: and value: keys. A hit marked UNREVIEWED is a passage of a document that no person has checked: do not rely on it without saying so.",
+      "Finds reviewed knowledge about this organisation's data and documents: tables, columns, sampled values, wiki pages with agreed definitions, and memories. Begin here whenever a question touches the database or a term of the business, before you write SQL or assume what a word means. Search for the words of the question, in any language; names of tables and columns work too. Hits are grouped by page and table, and followed by tables that join to those. Then read them: `page_read` for page:, memory: and chunk: keys, `table_describe` for table:, column: and value: keys. A hit marked UNREVIEWED is a passage of a document that no person has checked: do not rely on it without saying so.",
     input: z.object({
       query: z.string().min(1).max(2_000).describe("Words to look for."),
       kinds: z
@@ -83,7 +83,7 @@ export const searchTool = (search: ContextSearch, catalogue?: CatalogueReader): 
 const lineOf = ({ key, title, unreviewed }: ContextHit): string =>
   `\`${key}\` ${title}${unreviewed ? ` (UNREVIEWED, from ${unreviewed.source}: ${unreviewed.path})` : ""}`;
 
-function nothingFound(search: ContextSearch, kinds: readonly string[] | undefined): string {
+function nothingFound(search: SearchView, kinds: readonly string[] | undefined): string {
   return kinds?.every((kind) => kind === "chunk") && !search.kinds.includes("chunk")
     ? "Unreviewed passages are not searched: the setting context.search.unreviewed is off."
     : "Nothing was found. Try other or fewer words.";

@@ -9,6 +9,7 @@ import { contextPagesApi } from "./context/context-pages.ts";
 import { contextSetupApi } from "./context/context-setup.ts";
 import { contextApi } from "./context/context.ts";
 import type { ENDPOINTS, EndpointName } from "./endpoints.ts";
+import { evalsApi } from "./context/evals.ts";
 import { environmentsApi } from "./environments.ts";
 import { filesApi } from "./sessions/files.ts";
 import { fleetApi } from "./fleet.ts";
@@ -71,6 +72,7 @@ export const CONTRACT = {
   ...contextMemoriesApi,
   ...contextPagesApi,
   ...contextSetupApi,
+  ...evalsApi,
   ...metricsApi,
   ...environmentsApi,
   ...filesApi,

@@ -123,6 +123,7 @@ export const ENDPOINTS = {
   "audit.verify": "POST /v1/audit/verify",
   "context.retrieve": "GET /v1/context",
   "context.search": "GET /v1/context/search",
+  "context.evals.list": "GET /v1/context/evals",
   "context.files.list": "GET /v1/context/files",
   "context.files.retrieve": "GET /v1/context/file",
   "context.tables.list": "GET /v1/context/tables",

@@ -14,6 +14,7 @@ import { environmentRoutes } from "./routes/sessions/environment-routes.ts";
 import { fleetRoutes } from "./routes/server/fleet-routes.ts";
 import { fleetInternalRoutes } from "./routes/server/fleet-internal-routes.ts";
 import { fileRoutes } from "./routes/sessions/file-routes.ts";
+import { evalRoutes } from "./routes/context/eval-routes.ts";
 import { jobRoutes } from "./routes/context/job-routes.ts";
 import { mcpServerRoutes } from "./routes/context/mcp-server-routes.ts";
 import { memoryStoreRoutes } from "./routes/context/memory-store-routes.ts";
@@ -73,6 +74,7 @@ const described: readonly Route[] = [
   ...contextPageRoutes,
   ...contextMemoryRoutes,
   ...contextSetupRoutes,
+  ...evalRoutes,
   ...proposalRoutes,
   ...jobRoutes,
   ...ruleRoutes,

@@ -1,5 +1,5 @@
-import type { Connection } from "@tandem/connectors";
-import type { Budget, Context as Knowledge, ContextTool, JobKind, SourceAccess } from "@tandem/context";
+import type { Connection, DatabaseLocation } from "@tandem/connectors";
+import type { Budget, Context as Knowledge, ContextTool, CreateTools, JobKind, SourceAccess } from "@tandem/context";
 import type { Config } from "@tandem/protocol";
 import type { Embedder } from "@tandem/runtime";
 import type { Store } from "@tandem/storage";
@@ -15,13 +15,16 @@ export async function jobKinds(parts: {
   knowledge: Knowledge;
   /** What agents may ask, at this moment. */
   tools: () => readonly ContextTool[];
+  /** The same over another state of the context. */
+  createTools: CreateTools;
   embedder: Embedder | undefined;
   connect: (name: string) => Promise<Connection>;
+  locate: (name: string) => Promise<DatabaseLocation>;
   access: SourceAccess;
   /** Documents that an ingest of this process reads beside the configured sources. Never from a request. */
   given?: GivenDocuments | undefined;
 }): Promise<Record<string, JobKind>> {
-  const { project, store, knowledge, tools, embedder, connect, access, given } = parts;
+  const { project, store, knowledge, tools, embedder, connect, access, given, createTools, locate } = parts;
   const library = await loadContext();
   const { scan } = project.config;
   const { budget } = project.config.context;
@@ -56,6 +59,21 @@ export async function jobKinds(parts: {
           tools: tools(),
           ...(embedder && { embedder }),
           limit: limitOf(limits, budget),
+        }),
+      (params) => budgetOf(params, budget),
+    ),
+    evals: library.jobKind(
+      library.evalParams.extend(limitParams),
+      async (run, { max_usd, max_requests, confirmed, ...params }) =>
+        library.runEvals(run, {
+          context: knowledge,
+          store,
+          embedder,
+          createTools,
+          connect,
+          locate,
+          params,
+          limit: limitOf({ max_usd, max_requests, confirmed }, budget),
         }),
       (params) => budgetOf(params, budget),
     ),

@@ -1,6 +1,7 @@
-import type { Connection } from "@tandem/connectors";
-import type { Context as Knowledge, ScanPlan, SourceAccess } from "@tandem/context";
+import type { Connection, DatabaseLocation } from "@tandem/connectors";
+import type { Context as Knowledge, CreateTools, EvalParams, ScanPlan, SourceAccess } from "@tandem/context";
 import { costOf, type JobPlan, type LlmConfig } from "@tandem/protocol";
+import type { Embedder } from "@tandem/runtime";
 import type { Store } from "@tandem/storage";
 import { loadContext } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
@@ -70,6 +71,26 @@ export async function planIngestJob(
     reads: { "new or changed documents": documents, characters },
     skipped: skipped.slice(0, MAX_SKIPPED).map(({ item, message }) => ({ item, message })),
   };
+}
+
+interface EvalPlanParts extends PlanParts {
+  embedder: Embedder | undefined;
+  createTools: CreateTools;
+  locate: (name: string) => Promise<DatabaseLocation>;
+}
+
+/** Estimates a run of evals. Runs the gold statements and looks for recordings, but asks no model. */
+export async function planEvalsJob(
+  { project, knowledge, modelOf, signal, ...parts }: EvalPlanParts,
+  params: EvalParams,
+): Promise<JobPlan> {
+  const library = await loadContext();
+  const hasModel = project.config.llm.provider.backend !== "none";
+  const { requests, usd, questions, trials, recorded } = await library.planEvals(
+    { signal, modelOf, emit: () => {} },
+    { ...parts, context: knowledge, params: { ...params, ask: params.ask && hasModel }, limit: undefined },
+  );
+  return { requests, usd, has_model: hasModel, reads: { questions, trials, recorded }, skipped: [] };
 }
 
 /** An estimate at list price. A login, a contract or a cloud may charge differently. */

@@ -1,4 +1,4 @@
-import type { JobRunner } from "@tandem/context";
+import type { CreateTools, JobRunner } from "@tandem/context";
 import { RequestError } from "@tandem/protocol";
 import type { ServedContext } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
@@ -10,6 +10,7 @@ import {
   loadContext,
   openContext,
   openEmbedder,
+  namedLocation,
   openNamedConnection,
   sessionRoots,
 } from "../compose.ts";
@@ -58,7 +59,9 @@ export async function serveContext(
   const models = await jobModels(host, project, quotas);
   const access = sourceAccess(host, project);
   const unsoundSql = project.config.context.sql.verdict;
-  const reading = { folder, user, search, catalogue, connections, proposals, metrics, unsoundSql };
+  const reading = { folder, user, search, catalogue, connections, proposals, unsoundSql };
+  const createTools: CreateTools = (view) => library.createContextTools({ ...reading, ...view });
+  const locate = (name: string) => namedLocation(host, project, name);
   const jobRunner = parts.use(
     new library.JobRunner({
       store,
@@ -75,6 +78,8 @@ export async function serveContext(
         access,
         given,
         tools: () => library.createContextTools(reading),
+        createTools,
+        locate,
       }),
       models,
     }),
@@ -90,6 +95,7 @@ export async function serveContext(
     return library.createContextTools({ ...reading, work: { remember, ...(hasSources && { ingest }), job } });
   };
   const planning = { project, store, knowledge, modelOf: models.modelOf, connect, access };
+  const evaluating = { ...planning, embedder, createTools, locate };
   const owned = parts.move();
   return {
     context: knowledge,
@@ -101,8 +107,9 @@ export async function serveContext(
     jobs: store.jobs,
     jobRunner,
     async plan(kind, given, signal) {
-      const { planIngestJob, planScanJob } = await import("./plan-job.ts");
+      const { planEvalsJob, planIngestJob, planScanJob } = await import("./plan-job.ts");
       const params = jobParams(project);
+      if (kind === "evals") return planEvalsJob({ ...evaluating, signal }, parseParams(library.evalParams, given));
       return kind === "scan"
         ? planScanJob({ ...planning, signal }, parseParams(params.scan, given))
         : planIngestJob({ ...planning, signal }, parseParams(params.ingest, given));

@@ -19,6 +19,7 @@ export class RehearsedBackend implements AsyncDisposable {
   readonly #name: RehearsedName;
   readonly #backend: LlmBackend;
   readonly #home: string;
+  #runtime: LlmRuntime | undefined;
 
   private constructor(name: RehearsedName, rehearsal: Rehearsal, backend: LlmBackend, home: string) {
     this.#name = name;
@@ -54,7 +55,7 @@ export class RehearsedBackend implements AsyncDisposable {
     this.rehearsal.use(script);
     this.reports.length = 0;
     let skipped = 0;
-    return createRuntime({
+    this.#runtime = createRuntime({
       config: configOf(this.#name, this.rehearsal, llm),
       backend: this.#backend,
       sink: (report) => {
@@ -70,6 +71,12 @@ export class RehearsedBackend implements AsyncDisposable {
         },
       },
     });
+    return this.#runtime;
+  }
+
+  /** The runtime of the last script. */
+  get runtime(): LlmRuntime {
+    return this.#runtime ?? this.play([]);
   }
 
   get model(): string {

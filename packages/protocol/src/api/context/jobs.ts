@@ -58,7 +58,10 @@ export const jobsApi = {
   },
   "jobs.plan": {
     body: z
-      .strictObject({ kind: z.enum(["scan", "ingest"]), params: z.record(z.string(), z.unknown()).default({}) })
+      .strictObject({
+        kind: z.enum(["scan", "ingest", "evals"]),
+        params: z.record(z.string(), z.unknown()).default({}),
+      })
       .meta({ id: "PlanJob" }),
     response: jobPlan,
   },

@@ -30,7 +30,8 @@ export const jobRoutes: Route[] = [
     at: "context",
     extension: true,
     longRunning: true,
-    summary: "Estimate what a scan or an ingest would read and cost; no model is asked and nothing is written",
+    summary:
+      "Estimate what a scan, an ingest or a run of evals would read and cost; no model is asked and nothing is written",
     handle: (call) => contextOf(call).plan(call.body.kind, call.body.params, call.signal),
   }),
   jsonRoute("jobs.retrieve", {

@@ -1,0 +1,121 @@
+import type { EvalReport } from "@tandem/protocol";
+import type { DatabaseLocation, Connection } from "@tandem/connectors";
+import type { Embedder } from "@tandem/runtime";
+import type { Store } from "@tandem/storage";
+import type { Knowledge } from "../knowledge.ts";
+import type { Run } from "../runs/job-run.ts";
+import type { Budget } from "../runs/metered-llm.ts";
+import { requireWithinLimit } from "../runs/spending-limit.ts";
+import { compareChecks, compareRuns } from "./compare-runs.ts";
+import { estimateTrials } from "./estimate-trials.ts";
+import { EvalAgent } from "./eval-agent.ts";
+import type { EvalParams } from "./eval-params.ts";
+import { EvalDatabases } from "./eval-databases.ts";
+import { type EvalProgress, EvalRun } from "./eval-run.ts";
+import { loadEvals, questionsOf } from "./load-evals.ts";
+import { missedThresholds } from "./missed-thresholds.ts";
+import { type CreateTools, openEvalContext, openScratchStore } from "./open-eval-context.ts";
+import { PerturbedDatabases } from "./perturbed-databases.ts";
+import { scoreEvals } from "./score-evals.ts";
+import { withProposal } from "./with-proposal.ts";
+
+export interface EvalsInput {
+  context: Pick<Knowledge, "id" | "folder" | "proposals" | "user">;
+  store: Store;
+  embedder: Embedder | undefined;
+  createTools: CreateTools;
+  connect: (name: string) => Promise<Connection>;
+  locate: (name: string) => Promise<DatabaseLocation>;
+  params: EvalParams;
+  /** The estimate above which nothing is asked. */
+  limit: Budget | undefined;
+}
+
+export type EvalPlan = { requests: number; usd: number | null; questions: number; trials: number; recorded: number };
+
+/** Runs evals, with a proposal on both states of the context. */
+export async function runEvals(run: Run, input: EvalsInput): Promise<EvalReport> {
+  const { params } = input;
+  await using parts = new AsyncDisposableStack();
+  const prepared = await prepare(run, input, parts);
+  const { states, files, questions } = prepared;
+  const model = run.modelOf("default");
+  let asked = 0;
+  if (params.ask) {
+    for (const { evals, checks } of states) await evals.plan(checks);
+    requireWithinLimit("eval run", estimateOf(model, states), input.limit);
+    const agent = new EvalAgent(run);
+    if (states.some(({ evals }) => evals.missing.length > 0) && agent.stopped) throw agent.stopped;
+    for (const { evals } of states) asked += await evals.ask(agent);
+  }
+  const graded = [];
+  for (const { evals, checks } of states) graded.push({ checks, results: await evals.grade() });
+  const [last, before] = [graded.at(-1)!, graded.length > 1 ? graded[0] : undefined];
+  const report: EvalReport = {
+    files: files.map(({ path }) => path),
+    model: params.ask ? model : null,
+    arms: params.ask ? params.arms : [],
+    proposal: params.proposal ?? null,
+    checks: last.checks,
+    results: last.results,
+    scores: scoreEvals(last.results, Math.max(1, ...files.map(({ file }) => params.trials ?? file.trials))),
+    asked,
+    recorded: states.reduce((sum, { evals }) => sum + evals.recorded, 0),
+    missed: [],
+    comparison: before ? compareChecks(before.checks, last.checks, compareRuns(before.results, last.results)) : null,
+  };
+  return { ...report, missed: missedThresholds(files, questions, report) };
+}
+
+/** What a run would ask and cost. Checks gold answers and recordings, but asks no model. */
+export async function planEvals(run: EvalProgress, input: EvalsInput): Promise<EvalPlan> {
+  await using parts = new AsyncDisposableStack();
+  const { states, questions } = await prepare(run, input, parts);
+  if (input.params.ask) for (const { evals, checks } of states) await evals.plan(checks);
+  const recorded = states.reduce((sum, { evals }) => sum + evals.recorded, 0);
+  const missing = states.reduce((sum, { evals }) => sum + evals.missing.length, 0);
+  const estimate = estimateOf(run.modelOf("default"), states);
+  return { ...estimate, questions: questions.length, trials: recorded + missing, recorded };
+}
+
+async function prepare(run: EvalProgress, input: EvalsInput, owned: AsyncDisposableStack) {
+  const { context, store, createTools, params } = input;
+  const { folder, user, id: space } = context;
+  const files = await loadEvals(folder, params.files);
+  const questions = questionsOf(files, params.tags);
+  // Both states must search alike, and vectors of a proposal's text would have to be bought.
+  const embedder = params.proposal === undefined ? input.embedder : undefined;
+  const contexts = [openEvalContext({ folder, store, createTools, user, embedder })];
+  if (params.proposal !== undefined) {
+    const proposed = await withProposal(folder, context.proposals, params.proposal);
+    const scratch = await openScratchStore(owned);
+    contexts.push(openEvalContext({ folder: proposed, store: scratch, createTools, user, embedder }));
+  }
+  const copies = owned.use(new PerturbedDatabases(input.locate, contexts[0]!.catalogue));
+  const opened = new Map<string, Promise<Connection>>();
+  const open = (name: string) => {
+    const opening = opened.get(name) ?? input.connect(name).then((connection) => owned.use(connection));
+    opened.set(name, opening);
+    return opening;
+  };
+  const connections = {
+    open,
+    openPerturbed: async (name: string, changes: Parameters<PerturbedDatabases["open"]>[2], signal: AbortSignal) =>
+      await copies.open(name, await open(name), changes, signal),
+  };
+  const states = [];
+  for (const evalContext of contexts) {
+    const databases = new EvalDatabases(connections, run.signal);
+    const { arms, trials } = params;
+    const common = { run, databases, questions, records: store.records, space, arms, trials };
+    const evals = new EvalRun({ ...common, context: evalContext });
+    states.push({ evals, checks: await evals.check() });
+  }
+  return { states, files, questions };
+}
+
+const estimateOf = (model: string, states: readonly { evals: EvalRun }[]) =>
+  estimateTrials(
+    model,
+    states.flatMap(({ evals }) => evals.missing.map(({ arm, identity }) => ({ arm, prompt: identity.prompt }))),
+  );

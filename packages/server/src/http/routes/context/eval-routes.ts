@@ -1,0 +1,14 @@
+import { listEvals } from "@tandem/context";
+import { contextOf } from "../../context-of.ts";
+import { jsonRoute, type Route } from "../../route.ts";
+
+/** Evals are run as jobs of the kind `evals`. */
+export const evalRoutes: Route[] = [
+  jsonRoute("context.evals.list", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "List the eval files of the context, with their problems. A job of the kind `evals` runs them",
+    handle: async (call) => ({ data: await listEvals(contextOf(call).context.folder) }),
+  }),
+];
