@@ -290,6 +290,7 @@ export {
 export {
   metricAnswer,
   metricQuestion,
+  metricSummary,
   type MetricAnswer,
   type MetricDefinition,
   type MetricField,

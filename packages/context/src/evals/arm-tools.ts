@@ -22,7 +22,7 @@ const KINDS: Record<EvalArm, readonly SearchKind[]> = {
   catalogue: ["table", "column"],
   joins: ["value"],
   wiki: ["page", "memory"],
-  metrics: [],
+  metrics: ["metric"],
   planted: ["chunk"],
 };
 

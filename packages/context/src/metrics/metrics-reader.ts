@@ -5,9 +5,8 @@ import { describeProblem } from "../file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { StampedCache } from "../folder/stamped-cache.ts";
 import { readYaml, type ReadYaml } from "../read-yaml.ts";
+import { connectionOf, isMetricsPath, METRICS_PREFIX } from "./metrics-path.ts";
 import { cataloguedTable } from "../tools/catalogued-table.ts";
-
-export const METRICS_PREFIX = "metrics/";
 
 /** A file of `metrics/<connection>/`. */
 export interface DefinitionFile {
@@ -24,9 +23,6 @@ export interface ConnectionMetrics {
   readonly model: Model;
 }
 
-/** `metrics/shop/order.yaml` belongs to the connection `shop`. */
-const connectionOf = (path: string): string => path.slice(METRICS_PREFIX.length).split("/", 1)[0]!;
-
 /** Reads metrics files and the catalogue, and builds a model for each connection. All are cached until a file changes. */
 export class MetricsReader {
   readonly #folder: ContextFolder;
@@ -40,7 +36,7 @@ export class MetricsReader {
     this.#folder = folder;
     this.#dialects = dialects;
     this.#files = new StampedCache(folder, (text, path) =>
-      isDefinition(path) ? readDefinition(text, path) : undefined,
+      isMetricsPath(path) ? readDefinition(text, path) : undefined,
     );
     this.#tables = new StampedCache(folder, (text) => {
       const parsed = parseTableFile(text);
@@ -51,7 +47,7 @@ export class MetricsReader {
   /** Connections with metrics files, whether or not the config has them. */
   async connections(): Promise<string[]> {
     const paths = await this.#folder.list(METRICS_PREFIX);
-    return [...new Set(paths.filter(isDefinition).map(connectionOf))];
+    return [...new Set(paths.filter(isMetricsPath).map(connectionOf))];
   }
 
   /** Undefined if the project has no such connection: its dialect is unknown. */
@@ -85,8 +81,6 @@ export class MetricsReader {
     return { connection, files, model: buildModel({ dialect: current.model.dialect, files: valid, tables }) };
   }
 }
-
-const isDefinition = (path: string): boolean => /^metrics\/[^/]+\/[^/]+\.yaml$/.test(path);
 
 const readDefinition = (text: string, path: string): DefinitionFile => ({
   path,

@@ -1,5 +1,5 @@
 import type { Connection } from "@tandem/connectors";
-import type { Model } from "@tandem/metrics";
+import { metricParts, type Model } from "@tandem/metrics";
 import type {
   MetricAnswer,
   MetricDefinition,
@@ -15,7 +15,8 @@ import { definitionVersions } from "./definition-version.ts";
 import { describeMetric, type FoundMetric, metricsOf, summarise } from "./describe-metric.ts";
 import { describeFields } from "./describe-fields.ts";
 import { answerQuery } from "./answer-query.ts";
-import { type ConnectionMetrics, METRICS_PREFIX, type MetricsReader, problemOf } from "./metrics-reader.ts";
+import { METRICS_PREFIX } from "./metrics-path.ts";
+import { type ConnectionMetrics, type MetricsReader, problemOf } from "./metrics-reader.ts";
 import { refused } from "./refused.ts";
 
 export interface MetricsParts {
@@ -51,6 +52,15 @@ export class Metrics {
           .toLowerCase();
         return words.every((word) => text.includes(word));
       });
+  }
+
+  /** The usable metrics that are computed from a table, given as `schema.table`. */
+  async ofTable(connection: string, table: string): Promise<MetricSummary[]> {
+    const [connected] = await this.#all(connection);
+    if (!connected) return [];
+    return metricsOf(connected)
+      .filter(({ name, metric }) => metric && metricParts(connected.model, name).tables.includes(table))
+      .map((found) => summarise(connected, found));
   }
 
   async retrieve({ name, connection }: { name: string; connection?: string | undefined }): Promise<MetricDefinition> {

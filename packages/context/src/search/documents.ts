@@ -1,10 +1,13 @@
 import type { SEARCH_KINDS } from "@tandem/protocol";
 import { createHash } from "node:crypto";
+import { type MetricsFile, metricsFile } from "@tandem/metrics";
 import type { SearchDocument } from "@tandem/storage";
 import { type Descriptions, parseTableFile, type TableFile } from "../catalogue/table-file.ts";
 import { tableKey } from "../catalogue/table-path.ts";
 import { describeProblem, type FileProblem } from "../file-problem.ts";
 import { isExpired, type MemoryFile, parseMemory } from "../memory/memory-file.ts";
+import { connectionOf, isMetricsPath } from "../metrics/metrics-path.ts";
+import { readYaml } from "../read-yaml.ts";
 import { type PageFile, pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
 export { SEARCH_KINDS } from "@tandem/protocol";
@@ -34,6 +37,10 @@ export function documentsOf(path: string, text: string, now: Date): DocumentsOfF
   if (path.startsWith("catalogue/")) {
     const parsed = parseTableFile(text);
     return parsed.success ? found(tableDocuments(parsed.table)) : unreadable(parsed.problems);
+  }
+  if (isMetricsPath(path)) {
+    const read = readYaml(text, metricsFile);
+    return read.success ? found(metricDocuments(connectionOf(path), read.value)) : unreadable(read.problems);
   }
   if (path.startsWith("memory/")) {
     const parsed = parseMemory(text);
@@ -85,6 +92,15 @@ function tableDocuments(file: TableFile): Found[] {
   ]);
   return [{ key: tableKey(file), kind: "table", title: `${schema}.${table}`, text, filters }, ...columns];
 }
+
+const metricDocuments = (connection: string, { entity, table, metrics = {} }: MetricsFile): Found[] =>
+  Object.entries(metrics).map(([name, { label, description = "", aka = [], unit = "", owner = "" }]) => ({
+    key: `metric:${connection}/${name}`,
+    kind: "metric",
+    title: label === undefined ? name : `${label} (${name})`,
+    text: join([description, aka.join(" "), unit, owner, entity]),
+    filters: { connection, table: table.slice(table.indexOf(".") + 1) },
+  }));
 
 const pageDocuments = (page: PageFile): Found[] => [
   {

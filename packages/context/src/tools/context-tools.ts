@@ -2,11 +2,13 @@ import type { Connection, Dialect } from "@tandem/connectors";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Proposals } from "../proposals/proposals.ts";
 import type { SearchView } from "../search/context-search.ts";
+import type { Metrics } from "../metrics/metrics-service.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { type ContextWork, jobTools } from "./job-tools.ts";
 import { joinTool } from "./join-tool.ts";
 import { listTools } from "./list-tools.ts";
+import { metricTools } from "./metric-tools.ts";
 import { pageTool } from "./page-tool.ts";
 import { searchTool } from "./search-tool.ts";
 import { sqlTool } from "./sql-tool.ts";
@@ -24,18 +26,20 @@ export function createContextTools(parts: {
   connections: { dialects: ReadonlyMap<string, Dialect>; open(name: string): Promise<Connection> };
   /** Proposals that wait for a review; joins among them are mentioned, never used. */
   proposals?: Pick<Proposals, "waiting" | "page">;
+  metrics?: Metrics;
   work?: ContextWork;
   /** What happens to statements whose numbers are wrong or can be. */
   unsoundSql?: "warn" | "refuse";
 }): ContextTool[] {
-  const { folder, user, search, catalogue, connections, proposals, work, unsoundSql = "warn" } = parts;
+  const { folder, user, search, catalogue, connections, proposals, metrics, work, unsoundSql = "warn" } = parts;
   return [
     searchTool(search, catalogue),
     pageTool(folder, search, user),
-    ...listTools({ folder, catalogue, dialects: connections.dialects }),
-    tableTool(catalogue),
+    ...listTools({ folder, catalogue, dialects: connections.dialects, metrics }),
+    tableTool(catalogue, metrics),
     joinTool({ catalogue, connections, proposals }),
     valueTool(catalogue),
+    ...(metrics && connections.dialects.size > 0 ? metricTools(metrics, search) : []),
     ...(connections.dialects.size > 0
       ? [
           sqlTool({

@@ -5,6 +5,7 @@ import { tableFile } from "../catalogue/table-file.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { described } from "../search/documents.ts";
 import { foldValue } from "../values/match-value.ts";
+import type { Metrics } from "../metrics/metrics-service.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
@@ -14,6 +15,7 @@ interface ListParts {
   folder: ContextFolder;
   catalogue: CatalogueReader;
   dialects: ReadonlyMap<string, Dialect>;
+  metrics: Metrics | undefined;
 }
 
 const connection = z.object({
@@ -36,6 +38,7 @@ const listedTable = z.object({
 const LONGEST_LINE = 160;
 const CENTRAL_TABLES = 10;
 const SHOWN_PAGES = 50;
+const SHOWN_METRICS = 50;
 
 /** What there is: an overview, the connections and their tables. */
 export const listTools = (parts: ListParts): ContextTool[] => [
@@ -44,18 +47,19 @@ export const listTools = (parts: ListParts): ContextTool[] => [
   tablesTool(parts),
 ];
 
-const overviewTool = ({ folder, catalogue, dialects }: ListParts): ContextTool =>
+const overviewTool = ({ folder, catalogue, dialects, metrics }: ListParts): ContextTool =>
   defineContextTool({
     name: "context_overview",
     title: "Overview of the context",
     description:
-      "What is known here at a glance: connections with their number of tables, the tables that most others join to, the wiki pages with their summaries, and the number of memories. Use it once to get your bearings; for a question, begin with `context_search`.",
+      "What is known here at a glance: connections with their number of tables, the tables that most others join to, the metrics, the wiki pages with their summaries, and the number of memories. Use it once to get your bearings; for a question, begin with `context_search`.",
     input: z.object({}),
     output: z.object({
       connections: z.array(connection),
       centralTables: z.array(listedTable),
       pages: z.array(z.object({ key: z.string(), title: z.string(), summary: z.string() })),
-      counts: z.object({ tables: z.int(), pages: z.int(), memories: z.int() }),
+      metrics: z.array(z.object({ name: z.string(), connection: z.string(), description: z.string() })),
+      counts: z.object({ tables: z.int(), pages: z.int(), memories: z.int(), metrics: z.int() }),
     }),
     readOnly: true,
     run: async () => {
@@ -63,12 +67,19 @@ const overviewTool = ({ folder, catalogue, dialects }: ListParts): ContextTool =
       const outlines = (await Promise.all(connections.map(({ name }) => catalogue.outlines(name)))).flat();
       const pages = await catalogue.pages();
       const memories = (await folder.list("memory/")).length;
+      const defined = ((await metrics?.list()) ?? []).filter(({ broken }) => !broken);
       const central = centralTables(outlines);
       const shown = pages.slice(0, SHOWN_PAGES).map(({ key, title, summary }) => ({ key, title, summary }));
+      const shownMetrics = defined.slice(0, SHOWN_METRICS).map(({ name, connection: at, label, description }) => ({
+        name,
+        connection: at,
+        description: description ?? label ?? "",
+      }));
       return {
         markdown: [
-          `${outlines.length} tables, ${pages.length} wiki pages, ${memories} memories.`,
+          `${outlines.length} tables, ${defined.length} metrics, ${pages.length} wiki pages, ${memories} memories.`,
           section("Connections", connections.map(connectionLine)),
+          section("Metrics (compute them with metric_query)", shownMetrics.map(metricLine)),
           section("Tables with the most joins", central.map(tableLine)),
           section(
             pages.length > shown.length ? `The first ${shown.length} of ${pages.length} pages` : "Pages",
@@ -81,7 +92,8 @@ const overviewTool = ({ folder, catalogue, dialects }: ListParts): ContextTool =
           connections,
           centralTables: central,
           pages: shown,
-          counts: { tables: outlines.length, pages: pages.length, memories },
+          metrics: shownMetrics,
+          counts: { tables: outlines.length, pages: pages.length, memories, metrics: defined.length },
         },
       };
     },
@@ -190,6 +202,9 @@ function tableLine({ table, type, description, rows, rowsAre, columns }: z.outpu
   ];
   return `${table} (${figures.join(", ")})${description ? `: ${description}` : ""}`;
 }
+
+const metricLine = ({ name, description }: { name: string; description: string }): string =>
+  `${name}${description ? `: ${description.replaceAll(/\s+/g, " ")}` : ""}`;
 
 const section = (title: string, lines: readonly string[]): string | false =>
   lines.length > 0 && [`${title}:`, ...lines.map((line) => `- ${line}`)].join("\n");

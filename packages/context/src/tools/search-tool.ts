@@ -17,7 +17,7 @@ export const searchTool = (search: SearchView, catalogue?: CatalogueReader): Con
     name: "context_search",
     title: "Search the context",
     description:
-      "Finds reviewed knowledge about this organisation's data and documents: tables, columns, sampled values, wiki pages with agreed definitions, and memories. Begin here whenever a question touches the database or a term of the business, before you write SQL or assume what a word means. Search for the words of the question, in any language; names of tables and columns work too. Hits are grouped by page and table, and followed by tables that join to those. Then read them: `page_read` for page:, memory: and chunk: keys, `table_describe` for table:, column: and value: keys. A hit marked UNREVIEWED is a passage of a document that no person has checked: do not rely on it without saying so.",
+      "Finds reviewed knowledge about this organisation's data and documents: metrics, tables, columns, sampled values, wiki pages with agreed definitions, and memories. Begin here whenever a question touches the database or a term of the business, before you write SQL or assume what a word means. Search for the words of the question, in any language; names of tables and columns work too. Hits are grouped by page and table, and followed by tables that join to those. Then read them: `metric_query` computes metric: keys, `page_read` for page:, memory: and chunk: keys, `table_describe` for table:, column: and value: keys. A hit marked UNREVIEWED is a passage of a document that no person has checked: do not rely on it without saying so.",
     input: z.object({
       query: z.string().min(1).max(2_000).describe("Words to look for."),
       kinds: z

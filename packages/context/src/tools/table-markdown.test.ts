@@ -41,7 +41,8 @@ const file: TableFile = {
 
 test("a table is described with its figures, values, keys, constraints and what is not certain", () => {
   const pages = [{ key: "orders", title: "Orders", summary: "Amounts include VAT." }];
-  expect(tableMarkdown({ file, columns: file.columns, joinedFrom: [], pages })).toMatchInlineSnapshot(`
+  const metrics = [{ name: "revenue", description: "Without cancelled orders." }];
+  expect(tableMarkdown({ file, columns: file.columns, joinedFrom: [], pages, metrics })).toMatchInlineSnapshot(`
     "# main.orders
 
     One order.
@@ -62,6 +63,9 @@ test("a table is described with its figures, values, keys, constraints and what 
     - (id) → main.parcels (id), one-to-one, confidence 0.9, 39 of 40 values found in a sample
 
     Pages about it (read with page_read):
-    - page:orders Orders: Amounts include VAT."
+    - page:orders Orders: Amounts include VAT.
+
+    Metrics computed from it (use metric_query for these figures):
+    - revenue: Without cancelled orders."
   `);
 });

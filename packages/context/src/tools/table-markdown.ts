@@ -13,10 +13,11 @@ export interface TableDetails {
   columns: readonly ColumnEntry[];
   joinedFrom: readonly (SharedJoin & { from: string })[];
   pages: readonly Pick<PageSummary, "key" | "title" | "summary">[];
+  metrics: readonly { name: string; description: string }[];
 }
 
 /** A table for a model or a person. */
-export function tableMarkdown({ file, columns, joinedFrom, pages }: TableDetails): string {
+export function tableMarkdown({ file, columns, joinedFrom, pages, metrics }: TableDetails): string {
   const { schema, table, joins = [], checks = [] } = file;
   const list = (title: string, lines: readonly string[]) =>
     lines.length > 0 && [title, ...lines.map((line) => `- ${line}`)].join("\n");
@@ -34,6 +35,10 @@ export function tableMarkdown({ file, columns, joinedFrom, pages }: TableDetails
     list(
       "Pages about it (read with page_read):",
       pages.map(({ key, title, summary }) => `page:${key} ${title}${summary ? `: ${summary}` : ""}`),
+    ),
+    list(
+      "Metrics computed from it (use metric_query for these figures):",
+      metrics.map(({ name, description }) => `${name}${description ? `: ${description}` : ""}`),
     ),
     file.notes,
   ]

@@ -4,6 +4,7 @@ import { isStale } from "../catalogue/stale-description.ts";
 import { columnEntry, joinEntry, sharedJoin, type TableFile, tableFile } from "../catalogue/table-file.ts";
 import { tableKey } from "../catalogue/table-path.ts";
 import { described } from "../search/documents.ts";
+import type { Metrics } from "../metrics/metrics-service.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
@@ -37,15 +38,16 @@ export const tableDescription = more.extend({
   joins: z.array(joinEntry),
   joinedFrom: z.array(incoming),
   pages: z.array(z.object({ key: z.string(), title: z.string(), summary: z.string() })),
+  metrics: z.array(z.object({ name: z.string(), description: z.string() })),
 });
 
 const MOST_TABLES = 20;
 
-export const tableTool = (catalogue: CatalogueReader): ContextTool =>
+export const tableTool = (catalogue: CatalogueReader, metrics?: Metrics): ContextTool =>
   defineContextTool({
     name: "table_describe",
     title: "Describe tables",
-    description: `Everything that is known of a table, or of up to ${MOST_TABLES}: what it holds, its columns with types, meaning, nulls, distinct counts, ranges and values, its keys and constraints, the tables it joins to and that join to it, and the wiki pages about it. Read it before you write SQL on the table, and the pages too: they have the agreed definitions. Takes \`connection/schema.table\`, \`schema.table\` or just the table's name. Counts with ≈ are not exact. A meaning marked stale was written before the column changed.`,
+    description: `Everything that is known of a table, or of up to ${MOST_TABLES}: what it holds, its columns with types, meaning, nulls, distinct counts, ranges and values, its keys and constraints, the tables it joins to and that join to it, the wiki pages about it, and the metrics computed from it. Read it before you write SQL on the table, and the pages too: they have the agreed definitions. Takes \`connection/schema.table\`, \`schema.table\` or just the table's name. Counts with ≈ are not exact. A meaning marked stale was written before the column changed.`,
     input: z.object({
       table: z.string().min(1).max(500).optional(),
       tables: z.array(z.string().min(1).max(500)).min(1).max(MOST_TABLES).optional().describe("Several at once."),
@@ -58,7 +60,7 @@ export const tableTool = (catalogue: CatalogueReader): ContextTool =>
     }),
     readOnly: true,
     run: async ({ table, tables, connection, columns }) => {
-      const describe = (name: string) => describeTable(catalogue, { name, connection, columns });
+      const describe = (name: string) => describeTable(catalogue, metrics, { name, connection, columns });
       if ((table === undefined) === (tables === undefined)) {
         throw new RequestError("invalid_request", "Give either `table` or `tables`.");
       }
@@ -90,6 +92,7 @@ interface Described {
 
 async function describeTable(
   catalogue: CatalogueReader,
+  metrics: Metrics | undefined,
   asked: { name: string; connection: string | undefined; columns: readonly string[] | undefined },
 ): Promise<Described> {
   const file = await catalogue.find(tableOf(asked.name), asked.connection);
@@ -100,6 +103,7 @@ async function describeTable(
     columns,
     joinedFrom: await joinsInto(catalogue, file),
     pages: await pagesAbout(catalogue, file),
+    metrics: await metricsOf(metrics, file),
   };
   const { connection, schema, table, type, joins = [], primaryKey = [], rows = null } = file;
   return {
@@ -116,6 +120,7 @@ async function describeTable(
       joins,
       joinedFrom: details.joinedFrom,
       pages: details.pages,
+      metrics: details.metrics,
       ...more.parse(file),
     },
   };
@@ -132,6 +137,11 @@ async function joinsInto(catalogue: CatalogueReader, { connection, schema, table
       .filter(({ to }) => to === target)
       .map((join) => ({ ...sharedJoin(join), from: `${other.schema}.${other.table}` })),
   );
+}
+
+async function metricsOf(metrics: Metrics | undefined, { connection, schema, table }: TableFile) {
+  const found = (await metrics?.ofTable(connection, `${schema}.${table}`)) ?? [];
+  return found.map(({ name, label, description }) => ({ name, description: description ?? label ?? "" }));
 }
 
 async function pagesAbout(catalogue: CatalogueReader, file: TableFile) {

@@ -60,7 +60,7 @@ describe("the official client", () => {
     expect(judge.client.getInstructions()).toContain("context_search");
     const { tools } = await judge.client.listTools();
     expect(tools.map(({ name }) => name).join(" ")).toBe(
-      "context_search page_read context_overview connection_list table_list table_describe join_path value_lookup sql_query ingest_start job_status",
+      "context_search page_read context_overview connection_list table_list table_describe join_path value_lookup metric_search metric_query sql_query ingest_start job_status",
     );
     for (const { name, description, inputSchema, outputSchema, annotations } of tools) {
       expect(description!.length, name).toBeGreaterThan(60);

@@ -86,6 +86,7 @@ export async function makeUpContext(
     folder: context.folder,
     search: context.search,
     catalogue,
+    metrics,
     connections: { dialects, open: async () => fortyTwo },
     work: {
       ingest: ({ source }) => jobRunner.start("count", { to: source === undefined ? 1 : 2 }),

@@ -59,8 +59,13 @@ export async function serveContext(
   const models = await jobModels(host, project, quotas);
   const access = sourceAccess(host, project);
   const unsoundSql = project.config.context.sql.verdict;
-  const reading = { folder, user, search, catalogue, connections, proposals, unsoundSql };
-  const createTools: CreateTools = (view) => library.createContextTools({ ...reading, ...view });
+  const reading = { folder, user, search, catalogue, connections, proposals, metrics, unsoundSql };
+  const createTools: CreateTools = ({ now, ...view }) => {
+    const definitions = new library.MetricsReader(view.folder, () => connections.dialects);
+    const open = connections.open;
+    const computed = new library.Metrics({ ...view, reader: definitions, open, ...(now && { now }) });
+    return library.createContextTools({ ...reading, ...view, metrics: computed });
+  };
   const locate = (name: string) => namedLocation(host, project, name);
   const jobRunner = parts.use(
     new library.JobRunner({

@@ -4,6 +4,7 @@ import type { OpenedContext } from "@tandem/tandem/context";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { askTool, withKnowledge } from "../../with-knowledge.ts";
+import { describeMetric } from "../../metrics/describe-metrics.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, widthOf, wrap, write } from "../../terminal.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
@@ -13,7 +14,7 @@ import { SEARCH_KIND_CHOICES } from "../../option-choices.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   examples(
-    sub("search", "Find tables, columns, sampled values, pages and memories.")
+    sub("search", "Find metrics, tables, columns, sampled values, pages and memories.")
       .argument("<words...>", "search words, in any language")
       .addOption(
         new Option("--kind <kind>", "only results of this kind (repeatable)")
@@ -33,7 +34,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem context search Zürich --kind value",
   );
   examples(
-    sub("show", "Print a page, a memory or a table.")
+    sub("show", "Print a page, a memory, a metric or a table.")
       .argument("<what>", "a key from `search`, or the name of a table")
       .addOption(json())
       .action((what: string, _options: object, self: Command) => runner(self, (given) => show(given, what))),
@@ -176,6 +177,8 @@ export async function show(invocation: Invocation, what: string): Promise<void> 
 
 async function find(invocation: Invocation, knowledge: OpenedContext, what: string) {
   const page = () => askTool(invocation, knowledge, "page_read", { key: what });
+  const metric = /^metric:([^/]+)\/(.+)$/.exec(what);
+  if (metric) return showMetric(invocation, knowledge, metric[1]!, metric[2]!);
   if (/^(page|memory|chunk):/.test(what)) return page();
   try {
     return await askTool(invocation, knowledge, "table_describe", { table: what });
@@ -186,6 +189,11 @@ async function find(invocation: Invocation, knowledge: OpenedContext, what: stri
       throw error;
     });
   }
+}
+
+async function showMetric({ stdout }: Invocation, { metrics }: OpenedContext, connection: string, name: string) {
+  const found = await metrics.retrieve({ name, connection });
+  return { markdown: describeMetric(styleFor(stdout), found).join("\n"), structured: found };
 }
 
 export interface GraphOptions {
@@ -244,7 +252,7 @@ function asMermaid({ nodes, edges }: TableGraph): string[] {
 /** Counts the content. Unreadable files make the command fail, so that a user notices them. */
 export async function status(invocation: Invocation): Promise<number> {
   const report = await withKnowledge(invocation, "tandem context", async (knowledge) => {
-    const { context: opened, connections, sources, jobs } = knowledge;
+    const { context: opened, connections, sources, jobs, metrics } = knowledge;
     const [paths, { problems }] = [await opened.folder.list(), await opened.search.sync()];
     const count = (prefix: string) => paths.filter((path) => path.startsWith(prefix)).length;
     const open = await opened.proposals.list({ states: ["open"], limit: 500 });
@@ -255,6 +263,7 @@ export async function status(invocation: Invocation): Promise<number> {
       tables: count("catalogue/"),
       pages: count("wiki/"),
       memories: count("memory/"),
+      metrics: (await metrics.list()).length,
       connections: connections.map((each) => ({ ...each, tables: count(`catalogue/${each.name}/`) })),
       sources: [...sources],
       openProposals: open.length,
@@ -268,7 +277,10 @@ export async function status(invocation: Invocation): Promise<number> {
     const { connections, sources, unfinishedJobs, problems } = report;
     const rows = [
       [dim("folder"), printable(report.folder)],
-      [dim("known"), `${report.tables} tables, ${report.pages} pages, ${report.memories} memories`],
+      [
+        dim("known"),
+        `${report.tables} tables, ${report.metrics} metrics, ${report.pages} pages, ${report.memories} memories`,
+      ],
       ...connections.map(({ name, driver, tables }, i) => [
         i === 0 ? dim("databases") : "",
         `${name} (${driver}): ${tables === 0 ? warn("not scanned yet") : `${tables} tables`}`,

@@ -40,7 +40,7 @@ describe("tandem mcp", () => {
     await client.connect(transport);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).join(" ")).toBe(
-      "context_search page_read context_overview connection_list table_list table_describe join_path value_lookup sql_query memory_capture job_status",
+      "context_search page_read context_overview connection_list table_list table_describe join_path value_lookup metric_search metric_query sql_query memory_capture job_status",
     );
     const found = await client.callTool({ name: "sql_query", arguments: { connection: "shop", sql: "select 6*7 n" } });
     expect(found).toMatchObject({ structuredContent: { columns: ["n"], rows: [[42]] } });

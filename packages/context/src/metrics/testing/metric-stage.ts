@@ -1,4 +1,4 @@
-import { openConnection } from "@tandem/connectors";
+import { type Connection, type Dialect, openConnection } from "@tandem/connectors";
 import { openStore, type Store } from "@tandem/storage";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -95,6 +95,7 @@ export interface MetricStage extends AsyncDisposable {
   catalogue: CatalogueReader;
   reader: MetricsReader;
   metrics: Metrics;
+  connections: { dialects: ReadonlyMap<string, Dialect>; open(): Promise<Connection> };
   write(path: string, text: string | null): Promise<void>;
 }
 
@@ -118,7 +119,8 @@ export async function openMetricStage(): Promise<MetricStage> {
   const dialects = new Map([["shop", "sqlite" as const]]);
   const reader = new MetricsReader(folder, () => dialects);
   const now = () => new Date("2026-03-15T12:00:00Z");
-  const metrics = new Metrics({ folder, catalogue, reader, open: async () => connection, now });
+  const connections = { dialects, open: async () => connection };
+  const metrics = new Metrics({ folder, catalogue, reader, open: connections.open, now });
   const owned = parts.move();
   return {
     folder,
@@ -126,6 +128,7 @@ export async function openMetricStage(): Promise<MetricStage> {
     catalogue,
     reader,
     metrics,
+    connections,
     write: async (file, text) => {
       const expected = (await folder.read(file)) ?? null;
       await folder.commit([{ path: file, expected, content: text }], { subject: "A change" });

@@ -9,7 +9,7 @@ const overview = z
   .object({
     id: z.string(),
     folder: z.string(),
-    counts: z.object({ table: z.int(), page: z.int(), memory: z.int() }),
+    counts: z.object({ table: z.int(), page: z.int(), memory: z.int(), metric: z.int() }),
     connections: z.array(z.object({ name: z.string(), driver: z.string(), tables: z.int() })),
     sources: z.array(z.object({ name: z.string(), type: z.string() })),
     job_kinds: z.array(z.string()),
@@ -43,7 +43,7 @@ const tableSummary = z
 export type TableSummary = z.infer<typeof tableSummary>;
 
 /** `chunk`: passages of documents that no person has reviewed. */
-export const SEARCH_KINDS = ["page", "memory", "table", "column", "value", "chunk"] as const;
+export const SEARCH_KINDS = ["page", "metric", "memory", "table", "column", "value", "chunk"] as const;
 
 const foundAlso = z.object({ key: z.string(), kind: z.string(), title: z.string(), snippet: z.string() });
 export const searchHit = foundAlso
@@ -145,6 +145,10 @@ const tableDescription = z
       .array(z.object({ key: z.string(), title: z.string(), summary: z.string() }))
       .optional()
       .meta({ description: "Wiki pages that refer to the table." }),
+    metrics: z
+      .array(z.object({ name: z.string(), description: z.string() }))
+      .optional()
+      .meta({ description: "Metrics that are computed from the table." }),
     joined_from: z.array(
       join
         .pick({ columns: true, to_columns: true, cardinality: true, origin: true, confidence: true })

@@ -35,17 +35,22 @@ export type MetricFilter = z.output<typeof metricFilter>;
 
 export const metricQuery = z.strictObject({
   metrics: z.array(z.string().max(100)).min(1).max(20),
-  /** Dimensions: `customer.segment`, `placed.month`; `time.month` is the own time of each metric. */
-  by: z.array(field).max(10).default([]),
-  where: z.array(metricFilter).max(50).default([]),
-  /** Segments of entities: `order.real`. */
-  segments: z.array(field).max(10).default([]),
+  by: z.array(field).max(10).default([]).meta({
+    description: "Group by: `customer.segment`, `placed.month`. `time.month` is the own time of each metric.",
+  }),
+  where: z.array(metricFilter).max(50).default([]).meta({
+    description:
+      "All must hold. A field or metric with `op` and `value` or `values`; a time with `from` (included) and `until` (excluded), `range` or `last`.",
+  }),
+  segments: z.array(field).max(10).default([]).meta({ description: "Segments of entities: `order.real`." }),
   order: z
     .array(z.strictObject({ field, descending: z.boolean().default(false) }))
     .max(10)
     .default([]),
   limit: z.int().min(1).max(10_000).default(1_000),
-  /** Also periods without rows; needs a range and one time as the only dimension. */
-  fill: z.boolean().default(false),
+  fill: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Also periods without rows; needs a range and one time as the only field." }),
 });
 export type MetricQuery = z.output<typeof metricQuery>;

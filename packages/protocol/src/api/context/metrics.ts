@@ -6,7 +6,7 @@ const metricKind = z.enum(["simple", "ratio", "derived", "cumulative"]);
 
 const problem = z.object({ message: z.string(), fix: z.string().optional() });
 
-const metricSummary = z
+export const metricSummary = z
   .object({
     name: z.string(),
     connection: z.string(),

@@ -32,7 +32,7 @@ describe("the context", () => {
     expect((await get("/v1/context")).body).toEqual({
       id: context.context.id,
       folder: context.context.folder.path,
-      counts: { table: 3, page: 1, memory: 0 },
+      counts: { table: 3, page: 1, memory: 0, metric: 0 },
       connections: [{ name: "shop", driver: "sqlite", tables: 3 }],
       sources: [{ name: "handbook", type: "folder" }],
       job_kinds: ["count", "wait"],

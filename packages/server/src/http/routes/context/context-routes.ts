@@ -25,13 +25,22 @@ export const contextRoutes: Route[] = [
     extension: true,
     summary: "What is known here: counts, connections, sources, and files that cannot be read",
     handle: async (call) => {
-      const { context, connections, sources, jobRunner } = contextOf(call);
-      const [paths, { problems }] = await Promise.all([context.folder.list(), context.search.sync()]);
+      const { context, connections, sources, jobRunner, metrics } = contextOf(call);
+      const [paths, { problems }, metric] = await Promise.all([
+        context.folder.list(),
+        context.search.sync(),
+        metrics.list(),
+      ]);
       const count = (prefix: string) => paths.filter((path) => path.startsWith(prefix)).length;
       return {
         id: context.id,
         folder: context.folder.path,
-        counts: { table: count("catalogue/"), page: count("wiki/"), memory: count("memory/") },
+        counts: {
+          table: count("catalogue/"),
+          page: count("wiki/"),
+          memory: count("memory/"),
+          metric: metric.length,
+        },
         connections: connections.map((each) => ({ ...each, tables: count(`catalogue/${each.name}/`) })),
         sources: [...sources],
         job_kinds: jobRunner.kinds,
