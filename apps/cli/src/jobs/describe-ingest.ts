@@ -60,6 +60,8 @@ export function describeIngest({ stdout }: Pick<Invocation, "stdout">, outcome: 
 
 function rowsOf(report: IngestReport): string[][] {
   const { sources, documents, units, candidates, reconciled, pages, tables, gates } = report;
+  // Reports of 0.1.0 have none.
+  const metrics = report.metrics ?? 0;
   const rows = sources.map(({ name, added, changed, renamed, deleted, unchanged }) => [
     name,
     describeCounts({ new: added, changed, moved: renamed, deleted, unchanged }, "empty"),
@@ -88,6 +90,7 @@ function rowsOf(report: IngestReport): string[][] {
     changed: pages.changed,
     removed: pages.removed,
     tables,
+    "metrics files": metrics,
     mended: gates.mended,
   };
   if (Object.values(made).some((count) => count > 0)) rows.push(["written", describeCounts(made)]);

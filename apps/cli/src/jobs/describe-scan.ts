@@ -26,6 +26,7 @@ export function scanAsJson(connection: string, { row, result, skipped, spent }: 
     ...(error && { error }),
     ...(result && { tables: result.tables, descriptions: result.descriptions, joins: result.joins }),
     ...(result?.privacy && { privacy: result.privacy }),
+    ...(result?.brokenMetrics && { brokenMetrics: result.brokenMetrics }),
     proposals: result?.proposals ?? [],
     skipped: skipped.map(({ stage, item, code, message }) => ({ stage, item, code, message })),
     spent: { requests: spent.requests, cached: spent.cached, usd: spent.usd },
@@ -66,6 +67,10 @@ export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: strin
   if (spent.requests > 0) rows.push(["spent", describeSpent(spent)]);
   if (skipped.length > 0) rows.push(["skipped", String(skipped.length)]);
   lines.push(...table(rows.map(([what, text]) => [`  ${dim(what!)}`, text!])));
+  for (const { name: metric, path, message, fix } of result?.brokenMetrics ?? []) {
+    lines.push(`  ${bad("broken metric")} ${bold(metric)} ${dim(path)}: ${printable(message)}`);
+    if (fix !== undefined) lines.push(`    ${dim("→")} ${printable(fix)}`);
+  }
   if (privacy) lines.push(...describePrivacy(name, privacy).map((line) => `    ${line}`));
   const shown = skipped.slice(0, SKIPPED_SHOWN);
   lines.push(

@@ -22,6 +22,8 @@ export interface IngestReport {
   gates: { checked: number; mended: number; dropped: number };
   pages: { added: number; changed: number; removed: number };
   tables: number;
+  /** Metrics files. */
+  metrics: number;
   proposals: Proposed[];
 }
 
@@ -34,6 +36,7 @@ export const emptyReport = (): IngestReport => ({
   gates: { checked: 0, mended: 0, dropped: 0 },
   pages: { added: 0, changed: 0, removed: 0 },
   tables: 0,
+  metrics: 0,
   proposals: [],
 });
 

@@ -31,6 +31,7 @@ import { workUnits } from "./units/work-units.ts";
 import { Agents } from "./workbench/agent-loops.ts";
 import { EvidenceStore } from "./workbench/evidence-store.ts";
 import { Catalogue, type IngestLine } from "./workbench/ingest-line.ts";
+import type { MetricDraft, MetricGate } from "./workbench/metric-tool.ts";
 import { type Conflict, Pages } from "./workbench/pages.ts";
 
 export interface IngestInput {
@@ -41,6 +42,8 @@ export interface IngestInput {
   sources: readonly Source[];
   /** Context tools; agents get those for tables and databases. */
   tools?: readonly ContextTool[];
+  /** Checks drafts of metrics; without it, none are made. */
+  metrics?: MetricGate;
   embedder?: Embedder;
   /** The run is rejected before its first model request if it is expected to spend more. */
   limit?: Budget;
@@ -167,13 +170,20 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
     // Without a model nothing is triaged; the rest is still done.
     read.documents.filter((each) => (judged.has(each.citation) ? ours.has(each.citation) : isOurs(each))),
   );
-  count(report, { units, curated, reconciled, gates, pages, tables: tables.length });
+  const metrics = metricDrafts(line, units);
+  count(report, { units, curated, reconciled, gates, pages, tables: tables.length, metrics: metrics.length });
   const reasons = [...new Set([...mine, ...waiting].flatMap(({ suspicious }) => suspicious ?? []))];
   const proposed = await proposeLine(line, input.context.proposals, {
     title: `Ingest of ${diffs.map(({ source }) => source).join(", ")}`,
-    summary: summaryOf(pages, tables.length, decisions.length, reconciled.failed?.message),
+    summary: summaryOf(
+      pages,
+      { tables: tables.length, metrics: metrics.length },
+      decisions.length,
+      reconciled.failed?.message,
+    ),
     pages,
     tables,
+    metrics,
     decisions,
     quarantine: isSuspicious ? `Its documents may be trying to instruct a model: ${reasons.join("; ")}.` : null,
   });
@@ -191,7 +201,7 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
 }
 
 async function openLine(run: Run, input: IngestInput, read: ReadSources): Promise<IngestLine> {
-  const { context, store, config, tools = [], embedder } = input;
+  const { context, store, config, tools = [], metrics, embedder } = input;
   const { agents, isSuspicious, triaged } = read;
   const suspicious = new Map(triaged.map((page) => [page.document.citation, page.suspicious !== null]));
   // The suspicious line may see everything; the normal one no suspicious document.
@@ -213,6 +223,7 @@ async function openLine(run: Run, input: IngestInput, read: ReadSources): Promis
     evidenceStore,
     catalogue,
     databaseTools,
+    metricGate: databaseTools.length > 0 ? metrics : undefined,
     embedder,
     waiting: read.waiting,
   };
@@ -233,9 +244,10 @@ function count(
     gates: IngestReport["gates"];
     pages: Pages;
     tables: number;
+    metrics: number;
   },
 ): void {
-  const { units, curated, reconciled, gates, pages, tables } = line;
+  const { units, curated, reconciled, gates, pages, tables, metrics } = line;
   for (const { unit, outcome, failedCalls } of units.units) {
     if (outcome === "partly") report.units.partly.push({ unit: unit.name, calls: failedCalls });
     else report.units[outcome] += 1;
@@ -247,6 +259,21 @@ function count(
   addCounts(report.gates, gates);
   addCounts(report.pages, changesOf(pages));
   report.tables += tables;
+  report.metrics += metrics;
+}
+
+/** One draft per file. Units do not see each other's drafts, so that a second one could undo the first. */
+function metricDrafts({ run, prefix }: IngestLine, { units }: Awaited<ReturnType<typeof workUnits>>): MetricDraft[] {
+  const drafts = new Map<string, MetricDraft>();
+  for (const draft of units.flatMap(({ metrics }) => metrics)) {
+    const first = drafts.get(draft.path);
+    if (!first) drafts.set(draft.path, draft);
+    else if (first.after !== draft.after) {
+      const message = `${draft.path} was drafted twice; only the first draft is proposed.`;
+      run.skip("units", `${prefix}${draft.path}`, new TandemError("conflict", message));
+    }
+  }
+  return [...drafts.values()];
 }
 
 const changesOf = ({ changes }: Pages): IngestReport["pages"] => ({
@@ -255,11 +282,17 @@ const changesOf = ({ changes }: Pages): IngestReport["pages"] => ({
   removed: changes.filter(({ after }) => after === null).length,
 });
 
-function summaryOf(pages: Pages, tables: number, decisions: number, failure: string | undefined): string {
+function summaryOf(
+  pages: Pages,
+  { tables, metrics }: { tables: number; metrics: number },
+  decisions: number,
+  failure: string | undefined,
+): string {
   const { added, changed, removed } = changesOf(pages);
   const parts = [
     `${added} new pages, ${changed} changed, ${removed} removed`,
     ...(tables > 0 ? [`${tables} tables`] : []),
+    ...(metrics > 0 ? [`${metrics} ${metrics === 1 ? "file" : "files"} of metrics`] : []),
     ...(decisions > 0 ? [`${decisions} ${decisions === 1 ? "question" : "questions"} to decide`] : []),
   ];
   const note = failure === undefined ? "" : ` The changes were not reconciled with each other: ${failure}`;

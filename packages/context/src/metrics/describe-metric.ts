@@ -68,14 +68,39 @@ export function unitOf(
   return undefined;
 }
 
-function brokenBecause(
-  { model }: ConnectionMetrics,
-  { name, entity }: FoundMetric,
-): NonNullable<MetricSummary["broken"]> {
-  const parts = model.broken.filter((part) => part.entity === entity);
-  const cause = parts.find((part) => part.name === name) ?? parts.find((part) => part.name === undefined);
-  const { message, fix } = cause ?? { message: `Another file defines ${name}, too.` };
-  return { message, ...(fix !== undefined && { fix }) };
+type Problem = NonNullable<MetricSummary["broken"]>;
+
+/** The root cause: a broken measure, or another metric's, if it has one. */
+function brokenBecause(connected: ConnectionMetrics, found: FoundMetric, seen: readonly string[] = []): Problem {
+  const { name, entity, entry } = found;
+  const parts = connected.model.broken.filter((part) => part.entity === entity);
+  const whole = parts.find((part) => part.name === undefined);
+  if (whole) return asProblem(whole);
+  const own = parts.find((part) => part.name === name);
+  const measure = "measure" in entry ? parts.find((part) => part.name === entry.measure) : undefined;
+  if (measure && measure !== own) return asProblem(measure, `The measure ${measure.name} is broken: `);
+  const input = metricsOf(connected).find(
+    (other) => !other.metric && other.name !== name && !seen.includes(other.name) && inputsOf(entry).has(other.name),
+  );
+  if (input) {
+    const { message, fix } = brokenBecause(connected, input, [...seen, name]);
+    return asProblem({ message, ...(fix !== undefined && { fix }) }, `The metric ${input.name} is broken: `);
+  }
+  return asProblem(own ?? { message: `Another file defines ${name}, too.` });
+}
+
+const asProblem = ({ message, fix }: Problem, before = ""): Problem => ({
+  message: `${before}${message}`,
+  ...(fix !== undefined && { fix }),
+});
+
+function inputsOf(entry: MetricEntry): ReadonlySet<string> {
+  if ("ratio" in entry) return new Set(entry.ratio);
+  if ("cumulative" in entry) return new Set([entry.cumulative]);
+  if (!("derived" in entry)) return new Set();
+  const named = Object.entries(entry.with ?? {}).map(([alias, { metric }]) => [alias, metric] as const);
+  const aliases = new Map(named);
+  return new Set((entry.derived.match(/[a-z][a-z0-9_]*/g) ?? []).map((word) => aliases.get(word) ?? word));
 }
 
 type Described = Pick<MetricDefinition, "path" | "text" | "tables" | "uses" | "measures" | "segments">;

@@ -136,8 +136,11 @@ describe("definitions that cannot be used", () => {
     expect(await stage.metrics.check()).toEqual([]);
     const path = "catalogue/shop/main.orders.yaml";
     await stage.write(path, SHOP_FILES[path]!.replace("name: cents", "name: cents_total"));
-    const broken = (await stage.metrics.list()).filter((metric) => metric.broken).map(({ name }) => name);
-    expect(broken).toEqual(["revenue", "average_order"]);
+    const broken = (await stage.metrics.list()).filter((metric) => metric.broken);
+    expect(broken.map(({ name }) => name)).toEqual(["revenue", "average_order"]);
+    expect(broken.at(-1)!.broken!.message).toBe(
+      "The metric revenue is broken: The measure amount is broken: main.orders has no column cents.",
+    );
     expect(await stage.metrics.check()).toContainEqual({
       connection: "shop",
       path: "metrics/shop/order.yaml",

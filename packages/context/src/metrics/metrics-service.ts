@@ -1,5 +1,5 @@
 import type { Connection } from "@tandem/connectors";
-import { metricParts, type Model } from "@tandem/metrics";
+import { metricParts } from "@tandem/metrics";
 import type {
   MetricAnswer,
   MetricDefinition,
@@ -11,12 +11,13 @@ import type {
 import { nearest, RequestError } from "@tandem/protocol";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { CatalogueReader } from "../tools/catalogue-reader.ts";
+import { explainMetrics, modelProblems, newProblems } from "./check-definitions.ts";
 import { definitionVersions } from "./definition-version.ts";
 import { describeMetric, type FoundMetric, metricsOf, summarise } from "./describe-metric.ts";
 import { describeFields } from "./describe-fields.ts";
 import { answerQuery } from "./answer-query.ts";
-import { METRICS_PREFIX } from "./metrics-path.ts";
-import { type ConnectionMetrics, type MetricsReader, problemOf } from "./metrics-reader.ts";
+import { connectionOf, isMetricsPath, METRICS_PREFIX } from "./metrics-path.ts";
+import type { ConnectionMetrics, MetricsReader } from "./metrics-reader.ts";
 import { refused } from "./refused.ts";
 
 export interface MetricsParts {
@@ -99,6 +100,45 @@ export class Metrics {
     return (await Promise.all(names.map((name) => this.#problems(name)))).flat();
   }
 
+  /** Lets the databases plan every usable metric. `unreachable` has the databases that could not be asked. */
+  async explain(
+    { connection }: { connection?: string | undefined },
+    { signal }: { signal: AbortSignal },
+  ): Promise<{ problems: MetricProblem[]; unreachable: { connection: string; message: string }[] }> {
+    const result = { problems: [] as MetricProblem[], unreachable: [] as { connection: string; message: string }[] };
+    for (const connected of await this.#all(connection)) {
+      const found = await explainMetrics(connected, () => true, this.#parts.open, signal);
+      result.problems.push(...found.problems);
+      if (found.unreachable !== undefined) {
+        result.unreachable.push({ connection: connected.connection, message: found.unreachable });
+      }
+    }
+    return result;
+  }
+
+  /**
+   * Checks a proposed text of a metrics file: it is read, fits the catalogue, breaks no other file, and each of its metrics
+   * compiles and can be planned by the database, if that can be reached. No problems: it may be proposed.
+   */
+  async gate(
+    { path, text }: { path: string; text: string },
+    { signal }: { signal: AbortSignal },
+  ): Promise<MetricProblem[]> {
+    const connection = connectionOf(path);
+    const before = await this.#parts.reader.read(connection);
+    const after = await this.#parts.reader.readWith(connection, path, text);
+    if (!isMetricsPath(path) || !before || !after) {
+      const message = `${path} is no metrics file of a connection.`;
+      return [{ connection, path, message, fix: "Write metrics/<connection>/<entity>.yaml." }];
+    }
+    const problems = newProblems(
+      modelProblems(before).filter((each) => each.path !== path),
+      modelProblems(after),
+    );
+    if (problems.length > 0) return problems;
+    return (await explainMetrics(after, ({ file }) => file.path === path, this.#parts.open, signal)).problems;
+  }
+
   async #problems(connection: string): Promise<MetricProblem[]> {
     const connected = await this.#parts.reader.read(connection);
     if (!connected) {
@@ -149,26 +189,6 @@ export class Metrics {
     }
     return connected;
   }
-}
-
-function modelProblems({
-  connection,
-  files,
-  model,
-}: Pick<ConnectionMetrics, "connection" | "files"> & { model: Model }): MetricProblem[] {
-  const unreadable = files.flatMap((file): MetricProblem[] => {
-    const message = problemOf(file);
-    return message === undefined ? [] : [{ connection, path: file.path, message, fix: `Correct ${file.path}.` }];
-  });
-  const broken = model.broken.map(({ entity, name, message, fix }): MetricProblem => ({
-    connection,
-    path: files.find(({ read }) => read.success && read.value.entity === entity)?.path ?? "",
-    entity,
-    ...(name !== undefined && { name }),
-    message,
-    ...(fix !== undefined && { fix }),
-  }));
-  return [...unreadable, ...broken];
 }
 
 function unknownMetric(name: string, all: readonly ConnectionMetrics[]): RequestError {

@@ -20,5 +20,8 @@ export function ruleFor(hunk: Hunk, rules: AcceptRules): string | undefined {
       return rules.wiki === "always" ? "context.accept.wiki: always" : undefined;
     case "memory":
       return rules.memory === "always" ? "context.accept.memory: always" : undefined;
+    // Figures that people decide by depend on it.
+    case "metric":
+      return undefined;
   }
 }

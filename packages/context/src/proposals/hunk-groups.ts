@@ -90,6 +90,7 @@ const KIND_TITLES: Record<HunkFacts["kind"], string> = {
   description: "Descriptions",
   wiki: "Wiki pages",
   memory: "Memories",
+  metric: "Metrics",
 };
 
 const ORIGIN_TITLES: Record<HunkFacts["origin"], string> = {

@@ -2,6 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { diffLines } from "@tandem/workspace";
 import type { Evidence } from "../evidence.ts";
 import { toLines } from "../lines/line-edits.ts";
+import { METRICS_PREFIX } from "../metrics/metrics-path.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { ASPECTS, type Aspect, type Change, type Hunk } from "./proposal.ts";
 import type { Draft, Support } from "./proposals.ts";
@@ -121,6 +122,7 @@ const stricter = (a: Aspect, b: Aspect): Aspect => (ASPECTS.indexOf(a) > ASPECTS
 
 export function aspectOfPath(path: string): Aspect {
   if (path.startsWith("wiki/")) return "wiki";
+  if (path.startsWith(METRICS_PREFIX)) return "metric";
   return path.startsWith("memory/") ? "memory" : "description";
 }
 

@@ -1,4 +1,5 @@
 import type { ContextFolder } from "../folder/context-folder.ts";
+import type { Metrics } from "../metrics/metrics-service.ts";
 import type { Proposals } from "../proposals/proposals.ts";
 import type { PrivacyReport } from "../privacy/restrict-tables.ts";
 import type { Described } from "./describe-tables.ts";
@@ -9,6 +10,8 @@ export interface ScanContext {
   proposals: Proposals;
   /** Notified when the catalogue has changed. */
   search?: { sync(): Promise<unknown> };
+  /** To find metrics that the changed catalogue breaks. */
+  metrics?: Pick<Metrics, "list">;
 }
 
 export interface ScanResult {
@@ -21,5 +24,7 @@ export interface ScanResult {
   descriptions: Described["counts"] | null;
   /** Columns whose values are not stored. Absent in results of 0.1.0. */
   privacy?: PrivacyReport;
+  /** Metrics that were usable before the scan. Absent in results of 0.1.0. */
+  brokenMetrics?: { name: string; path: string; message: string; fix?: string }[];
   proposals: { id: string; title: string; accepted: number; open: number }[];
 }

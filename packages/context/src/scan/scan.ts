@@ -11,6 +11,7 @@ import { draftTables } from "./draft-tables.ts";
 import { findJoins } from "./find-joins.ts";
 import { type KnownTable, knownTables, pathsOfTables } from "./known-tables.ts";
 import { estimateScan } from "./plan-scan.ts";
+import { newlyBroken, usableMetrics } from "./newly-broken.ts";
 import { proposeScan } from "./propose-scan.ts";
 import { SCAN_ROLE } from "./scan-calls.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
@@ -33,6 +34,7 @@ export interface ScanInput {
  */
 export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   const { context, connectionName, connection, config } = input;
+  const usable = await usableMetrics(context, connectionName);
   const known = await knownTables(run, context.folder, connectionName);
   const { tables: all, skipped } = await readStructure(run, input, known.byPath.size);
   const pathOf = pathsOfTables(connectionName, all, known);
@@ -65,7 +67,9 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   const { folder } = context;
   const drafts = await draftTables(run, tables, { connectionName, folder, fileOf, pathOf, described, joins });
   const privacy = restricted.report;
-  return await proposeScan(run, { connectionName, context, tables, fileOf, drafts, gone, described, joins, privacy });
+  const made = { connectionName, context, tables, fileOf, drafts, gone, described, joins, privacy };
+  const result = await proposeScan(run, made);
+  return { ...result, brokenMetrics: await newlyBroken(context, connectionName, usable) };
 }
 
 function requireAffordable(

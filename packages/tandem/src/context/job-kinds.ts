@@ -1,5 +1,13 @@
 import type { Connection, DatabaseLocation } from "@tandem/connectors";
-import type { Budget, Context as Knowledge, ContextTool, CreateTools, JobKind, SourceAccess } from "@tandem/context";
+import type {
+  Budget,
+  Context as Knowledge,
+  ContextTool,
+  CreateTools,
+  JobKind,
+  Metrics,
+  SourceAccess,
+} from "@tandem/context";
 import type { Config } from "@tandem/protocol";
 import type { Embedder } from "@tandem/runtime";
 import type { Store } from "@tandem/storage";
@@ -13,6 +21,7 @@ export async function jobKinds(parts: {
   project: Project;
   store: Store;
   knowledge: Knowledge;
+  metrics: Metrics;
   /** What agents may ask, at this moment. */
   tools: () => readonly ContextTool[];
   /** The same over another state of the context. */
@@ -24,7 +33,7 @@ export async function jobKinds(parts: {
   /** Documents that an ingest of this process reads beside the configured sources. Never from a request. */
   given?: GivenDocuments | undefined;
 }): Promise<Record<string, JobKind>> {
-  const { project, store, knowledge, tools, embedder, connect, access, given, createTools, locate } = parts;
+  const { project, store, knowledge, metrics, tools, embedder, connect, access, given, createTools, locate } = parts;
   const library = await loadContext();
   const { scan } = project.config;
   const { budget } = project.config.context;
@@ -39,7 +48,8 @@ export async function jobKinds(parts: {
         await using connection = await connect(connectionName);
         const config = { ...scan, descriptions };
         const limit = limitOf(limits, budget);
-        return await library.scan(run, { context: knowledge, connectionName, connection, config, limit });
+        const context = { ...knowledge, metrics };
+        return await library.scan(run, { context, connectionName, connection, config, limit });
       },
       (params) => budgetOf(params, budget),
     ),
@@ -57,6 +67,7 @@ export async function jobKinds(parts: {
           config: project.config.ingest,
           sources: (await ingestSources(project, { names, ...given }, access)).sources,
           tools: tools(),
+          metrics,
           ...(embedder && { embedder }),
           limit: limitOf(limits, budget),
         }),

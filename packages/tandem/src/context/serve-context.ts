@@ -78,6 +78,7 @@ export async function serveContext(
         project,
         store,
         knowledge,
+        metrics,
         embedder,
         connect,
         access,

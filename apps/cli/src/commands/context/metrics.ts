@@ -59,7 +59,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem metrics query revenue --where 'status in paid, open' --compile-only",
   );
   examples(
-    sub("check", "Check all definitions. Exits with 1 if one cannot be used.")
+    sub("check", "Check all definitions against the catalogue and the database. Exits with 1 if one cannot be used.")
       .option(...connection)
       .addOption(json())
       .action((options: ConnectionOption, self: Command) => runner(self, (invocation) => check(invocation, options))),
@@ -141,10 +141,23 @@ function parseOrder(text: string): { field: string; descending: boolean } {
 }
 
 async function check(invocation: Invocation, { connection }: ConnectionOption): Promise<number> {
-  const { problems, count } = await withKnowledge(invocation, "metrics check", async ({ metrics }) => ({
-    problems: await metrics.check({ connection }),
-    count: (await metrics.list({ connection })).length,
-  }));
-  await print(invocation, { problems }, () => listProblems(styleFor(invocation.stdout), problems, count));
+  const { signal } = invocation;
+  const { problems, unreachable, count } = await withKnowledge(invocation, "metrics check", async ({ metrics }) => {
+    const defined = await metrics.check({ connection });
+    const explained = await metrics.explain({ connection }, { signal });
+    return {
+      problems: [...defined, ...explained.problems],
+      unreachable: explained.unreachable,
+      count: (await metrics.list({ connection })).length,
+    };
+  });
+  await print(invocation, { problems, unreachable }, () => listProblems(styleFor(invocation.stdout), problems, count));
+  for (const { connection: name, message } of invocation.json ? [] : unreachable) {
+    const { warn } = styleFor(invocation.stderr);
+    await write(
+      invocation.stderr,
+      `${warn("not reachable")} ${name}: ${printable(message)} Its metrics were checked against the catalogue only.\n`,
+    );
+  }
   return problems.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }

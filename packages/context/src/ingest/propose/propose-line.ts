@@ -3,7 +3,9 @@ import type { Decision, Proposal } from "../../proposals/proposal.ts";
 import type { Proposals } from "../../proposals/proposals.ts";
 import type { TableDraft } from "../catalogue/draft-dbt.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
+import type { MetricDraft } from "../workbench/metric-tool.ts";
 import type { Pages } from "../workbench/pages.ts";
+import { draftMetrics } from "./draft-metrics.ts";
 import { draftPage } from "./draft-pages.ts";
 
 export interface Proposed {
@@ -25,12 +27,13 @@ export async function proposeLine(
     summary: string;
     pages: Pages;
     tables: readonly TableDraft[];
+    metrics: readonly MetricDraft[];
     decisions: readonly Decision[];
     quarantine: string | null;
   },
 ): Promise<Proposed | undefined> {
   const { run, evidenceStore, prefix } = line;
-  const { title, summary, pages, tables, decisions, quarantine } = made;
+  const { title, summary, pages, tables, metrics, decisions, quarantine } = made;
   const drafts = await Promise.all(
     pages.changes.map((change) => draftPage(change, evidenceStore, judgeOf(line, pages.by(change.path)))),
   );
@@ -38,7 +41,11 @@ export async function proposeLine(
     job: run.job,
     title: `${prefix === "" ? "" : "Suspicious: "}${title}`,
     summary: [summary, ...overlaps(line, pages)].join(" "),
-    drafts: [...drafts, ...tables.map(({ path, before, after, support }) => ({ path, before, after, support }))],
+    drafts: [
+      ...drafts,
+      ...tables.map(({ path, before, after, support }) => ({ path, before, after, support })),
+      ...(await Promise.all(metrics.map((draft) => draftMetrics(draft, evidenceStore, judgeOf(line, []))))),
+    ],
     decisions: decisions.map((decision, index) => ({ ...decision, id: `d${index + 1}` })),
     ...(quarantine !== null && { quarantine }),
   });

@@ -13,6 +13,7 @@ import { ingest } from "../ingest.ts";
 import type { IngestReport } from "../ingest-report.ts";
 import type { ContextStore } from "../sources/context-store.ts";
 import { openSource, type SourceConfig } from "../sources/open-source.ts";
+import type { MetricGate } from "../workbench/metric-tool.ts";
 import type { Source } from "../sources/source.ts";
 
 export interface TestIngest extends AsyncDisposable {
@@ -27,13 +28,18 @@ export interface TestIngest extends AsyncDisposable {
   writePage(key: string, text: string): Promise<void>;
   page(key: string): Promise<string>;
   source(config?: Partial<SourceConfig>): Source;
-  ingest(run: Run, config?: object, tools?: readonly ContextTool[]): Promise<IngestReport>;
+  ingest(run: Run, config?: object, tools?: readonly ContextTool[], metrics?: MetricGate): Promise<IngestReport>;
 }
 
 /** A folder of documents with its own context, or the existing one in `root`. Without `store`, it has its own. */
 export async function openTestIngest(
   documents: Readonly<Record<string, string>>,
-  { accept = {}, root, store: given }: { accept?: object; root?: string; store?: Store } = {},
+  {
+    accept = {},
+    root,
+    store: given,
+    folder: own,
+  }: { accept?: object; root?: string; store?: Store; folder?: ContextFolder } = {},
 ): Promise<TestIngest> {
   const home = root ?? (await mkdtemp(join(tmpdir(), "tandem-ingest-")));
   const place = (...parts: string[]) => join(home, ...parts);
@@ -43,7 +49,7 @@ export async function openTestIngest(
   };
   for (const [name, text] of Object.entries(documents)) await put(place("docs", name), text);
   const store = given ?? (await openStore(place("tandem.db")));
-  const folder = await openContextFolder({ path: place("context"), git: "own", scratch: place("scratch") });
+  const folder = own ?? (await openContextFolder({ path: place("context"), git: "own", scratch: place("scratch") }));
   const config = (ingest: object) => configSchema.parse({ ingest, context: { accept } });
   const proposals = createProposals({ folder, store, space: folder.id, accept: config({}).context.accept });
   const space: ContextStore = { space: folder.id, records: store.records, blobs: store.blobs, search: store.search };
@@ -59,11 +65,12 @@ export async function openTestIngest(
     remove: (path) => rm(place("docs", path)),
     writePage: (key, text) => put(place("context", "wiki", `${key}.md`), text),
     page: (key) => readFile(place("context", "wiki", `${key}.md`), "utf8"),
-    ingest: (run, more = {}, tools = []) =>
+    ingest: (run, more = {}, tools = [], metrics) =>
       ingest(run, {
         context: { folder, proposals },
         store: space,
         tools,
+        ...(metrics && { metrics }),
         config: config(more).ingest,
         sources: [source()],
       }),

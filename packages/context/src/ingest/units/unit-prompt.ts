@@ -8,7 +8,7 @@ import { listSkills, type SkillName } from "../workbench/skills.ts";
 import type { Workbench } from "../workbench/workbench.ts";
 
 /** Increment when the prompt or tools change, to invalidate cached results. */
-export const UNIT_PROMPT = 2;
+export const UNIT_PROMPT = 3;
 
 /** Characters of document text in the prompt; the rest is available through read_source. */
 const QUOTED = 48_000;
@@ -23,7 +23,8 @@ How you work:
 3. Check names, values and definitions against the database, where there are tools for it.
 4. Call record_verification once, with what you could confirm and what you could not. Nothing can be written before.
 5. Write what is worth a page with wiki_write, or add to the page that the subject has. Small or doubtful things, and what belongs to a subject that you cannot judge from your documents, become candidates with candidate_write: a curator decides about them.
-6. Then stop, with one sentence on what you did.
+6. If a document defines a figure that is computed from the database, also draft it with metric_draft, if you have that tool.
+7. Then stop, with one sentence on what you did.
 
 Rules:
 - Every statement cites the passages that it rests on, by exact citation. What no passage says is not written, however plausible.

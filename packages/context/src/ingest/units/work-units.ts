@@ -12,6 +12,7 @@ import { describeCall, failedCall, type FailedCall } from "../workbench/failed-c
 import { asLoopTool } from "../workbench/as-loop-tool.ts";
 import { evidenceTools, sourceTool } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
+import { type MetricDraft, metricDraft, metricTool } from "../workbench/metric-tool.ts";
 import { pageChange, type PageChange } from "../workbench/pages.ts";
 import { SKILLS, type SkillName, skillTool } from "../workbench/skills.ts";
 import { Verification, verification } from "../workbench/verification.ts";
@@ -27,6 +28,8 @@ const unitResult = z.strictObject({
   outcome: z.enum(["done", "budget"]),
   changes: z.array(pageChange),
   candidates: z.array(writtenCandidate),
+  /** Results that an earlier version stored have none. */
+  metrics: z.array(metricDraft).default([]),
   verification: verification.nullable(),
   said: z.string(),
   /** Results that an earlier version stored have none. */
@@ -41,6 +44,7 @@ interface DoneUnit {
   failedCalls: FailedCall[];
   changes: PageChange[];
   candidates: Candidate[];
+  metrics: MetricDraft[];
 }
 
 export interface UnitsDone {
@@ -163,14 +167,15 @@ function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promi
   return run.step("unit", inputs, unitResult, async () => {
     await using bench = await Workbench.open(line.folder, `unit-${unit.documents[0]!.citation}`);
     const candidates = new Map<string, WrittenCandidate>();
+    const metrics = new Map<string, MetricDraft>();
     const ledger = new Verification();
-    const skills = skillsFor(unit);
+    const skills = skillsFor(unit, line.metricGate !== undefined);
     const { outcome, said, failedCalls } = await line.agents.work({
       role: "candidateExtraction",
       unit: `${prefix}${unit.name}`,
       system: UNIT_SYSTEM,
       prompt: await unitPrompt(line, bench, unit.documents, skills),
-      tools: unitTools(line, unit, { bench, candidates, ledger, skills }),
+      tools: unitTools(line, unit, { bench, candidates, metrics, ledger, skills }),
       stepBudget: config.workUnits.stepBudget,
     });
     await passGates(line, unit, bench, knowledge);
@@ -178,6 +183,7 @@ function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promi
       outcome,
       changes: await bench.changes(),
       candidates: [...candidates.values()],
+      metrics: [...metrics.values()],
       verification: ledger.record,
       said,
       failedCalls,
@@ -188,12 +194,15 @@ function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promi
 interface UnitState {
   bench: Workbench;
   candidates: Map<string, WrittenCandidate>;
+  metrics: Map<string, MetricDraft>;
   ledger: Verification;
   skills: readonly SkillName[];
 }
 
-function unitTools(line: IngestLine, unit: UnitPlan, { bench, candidates, ledger, skills }: UnitState): Tool[] {
-  const { evidenceStore, catalogue, databaseTools } = line;
+function unitTools(line: IngestLine, unit: UnitPlan, state: UnitState): Tool[] {
+  const { bench, candidates, metrics, ledger, skills } = state;
+  const { evidenceStore, catalogue, databaseTools, metricGate: gate, folder, run } = line;
+  const { refusal } = ledger;
   return [
     ...wikiReadTools({ bench }),
     ...wikiWriteTools({ bench, evidenceStore, hasTable: catalogue.has, refusal: ledger.refusal }),
@@ -201,17 +210,24 @@ function unitTools(line: IngestLine, unit: UnitPlan, { bench, candidates, ledger
     ...evidenceTools(evidenceStore),
     ...databaseTools.map((tool) => asLoopTool(tool)),
     candidateTool(evidenceStore, unit.documents, candidates, ledger.refusal),
+    ...(gate ? [metricTool({ gate, folder, evidenceStore, drafts: metrics, refusal, signal: run.signal })] : []),
     ledger.tool,
     skillTool(skills),
   ];
 }
 
 /** Skills for the kinds of documents. */
-function skillsFor({ documents }: UnitPlan): SkillName[] {
+function skillsFor({ documents }: UnitPlan, hasMetrics: boolean): SkillName[] {
   const types = new Set<string>(documents.map(({ type }) => type));
   const names = Object.keys(SKILLS) as SkillName[];
   return names.filter((name) =>
-    name === "dbt" ? types.has("dbt") : name === "sql-history" ? types.has("sql") || types.has("dbt") : true,
+    name === "metrics"
+      ? hasMetrics
+      : name === "dbt"
+        ? types.has("dbt")
+        : name === "sql-history"
+          ? types.has("sql") || types.has("dbt")
+          : true,
   );
 }
 

@@ -6,6 +6,7 @@ import type { Embedder } from "@tandem/runtime";
 import { CatalogueReader } from "../../tools/catalogue-reader.ts";
 import type { ContextTool } from "../../tools/context-tool.ts";
 import type { ContextStore } from "../sources/context-store.ts";
+import type { MetricGate } from "./metric-tool.ts";
 import type { Agents } from "./agent-loops.ts";
 import type { EvidenceStore } from "./evidence-store.ts";
 
@@ -25,6 +26,8 @@ export interface IngestLine {
   catalogue: Catalogue;
   /** Database tools: table_describe, value_lookup, sql_query. */
   databaseTools: readonly ContextTool[];
+  /** Checks drafts of metrics; undefined if there are no databases. */
+  metricGate: MetricGate | undefined;
   embedder: Embedder | undefined;
   /** Pages in open proposals of earlier runs, with their proposals. */
   waiting: ReadonlyMap<string, string>;

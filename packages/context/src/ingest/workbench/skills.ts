@@ -11,6 +11,7 @@ const FOLDER = fileURLToPath(new URL("../skills", import.meta.url));
 export const SKILLS = {
   "writing-pages": "How a page is named, laid out and cited. Load it before the first page you write.",
   definitions: "Terms, metrics and their exact meaning: what to write down, and what to compare with the database.",
+  metrics: "Defining a metric: when, the format of the file, and its expressions. Load it before metric_draft.",
   dbt: "Reading documents of a dbt project: models, tests, exposures, what they prove and what they do not.",
   "sql-history": "Reading SQL files and query history: what queries show about tables, joins and filters.",
   "handling-conflicts": "What to do when two documents, or a document and a page, say different things.",

@@ -9,10 +9,10 @@ export const PROPOSAL_FILES = 50;
 export const PROPOSAL_STATES = ["open", "accepted", "partly", "rejected"] as const;
 
 /** The subject of a changed line; rules of acceptance refer to it. */
-export const ASPECTS = ["structure", "profile", "join", "description", "wiki", "memory"] as const;
+export const ASPECTS = ["structure", "profile", "join", "description", "wiki", "memory", "metric"] as const;
 
 /** The subject of a hunk: its aspect, with primary and unique keys apart from other structure. */
-export const HUNK_KINDS = ["structure", "key", "profile", "join", "description", "wiki", "memory"] as const;
+export const HUNK_KINDS = ["structure", "key", "profile", "join", "description", "wiki", "memory", "metric"] as const;
 
 /** The strongest evidence of a hunk: a person, a session, a document, a model's judgement, or only the database. */
 export const HUNK_ORIGINS = ["person", "session", "source", "model", "data"] as const;

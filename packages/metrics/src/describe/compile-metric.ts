@@ -1,0 +1,19 @@
+import { metricQuery } from "@tandem/protocol";
+import { type CompiledQuery, compileQuery } from "../compile-query.ts";
+import { MetricError } from "../metric-error.ts";
+import { GRANULARITIES } from "../model/granularity.ts";
+import type { Model } from "../model/model.ts";
+
+/** Compiles a metric by itself: as one number, or by a period if it needs a time. Throws the first refusal. */
+export function compileMetric(model: Model, name: string, now: Date = new Date()): CompiledQuery {
+  let first: MetricError | undefined;
+  for (const by of [[], ...GRANULARITIES.toReversed().map((unit) => [`time.${unit}`])]) {
+    try {
+      return compileQuery(model, metricQuery.parse({ metrics: [name], by, limit: 1 }), now);
+    } catch (error) {
+      if (!(error instanceof MetricError)) throw error;
+      first ??= error;
+    }
+  }
+  throw first!;
+}
