@@ -100,7 +100,7 @@ async function show(invocation: Invocation, name: string, { connection }: Connec
   await print(invocation, metric, () => describeMetric(styleFor(invocation.stdout), metric));
 }
 
-async function query(invocation: Invocation, metrics: string[], options: QueryOptions): Promise<void> {
+export async function query(invocation: Invocation, metrics: string[], options: QueryOptions): Promise<void> {
   const question = metricQuestion.safeParse({
     metrics,
     by: options.by ?? [],

@@ -10,6 +10,7 @@ import { askTool, withKnowledge } from "../../with-knowledge.ts";
 import { openProject } from "@tandem/tandem/project";
 import { describeProposal } from "../../proposals/describe-proposal.ts";
 import { styleFor, table, wrap } from "../../terminal.ts";
+import { SHOP_METRICS } from "./shop-metrics.ts";
 import { Narrator } from "../narrator.ts";
 
 const WIDTH = 100;
@@ -117,6 +118,19 @@ export class ContextDemoSteps {
     for (const { commit, subject } of log) this.#show(`${dim(commit.slice(0, 7))} ${subject}`);
   }
 
+  /** Proposes and accepts the shop's metrics, and computes them. */
+  async metrics(): Promise<void> {
+    const narrator = this.#narrator;
+    const { query } = await import("../../commands/context/metrics.ts");
+    narrator.title("Figures that are defined once");
+    const files = await this.#know(({ context }) => acceptMetrics(context));
+    narrator.note(`${files} files of metrics, whose rules are those of docs/metrics.md, were proposed and accepted.`);
+    narrator.note("Lines and refunds are added up apart, so that no order counts twice:");
+    const names = ["revenue", "orders", "average_order_value"];
+    narrator.command(`tandem metrics query ${names.join(" ")} --by time.quarter --where 'time: 2025'`);
+    await query(this.#invocation, names, { by: ["time.quarter"], where: ["time: 2025"], limit: "1000" });
+  }
+
   /** Searches and queries the result. */
   async ask(): Promise<void> {
     const narrator = this.#narrator;
@@ -159,6 +173,7 @@ export class ContextDemoSteps {
       ["tandem context proposals accept last", "take the rest"],
       ["tandem context show refunds", "all that is known of a table"],
       ["tandem context graph orders", "what joins what"],
+      ["tandem metrics query revenue --by customer.country", "a figure by its agreed definition"],
       ['tandem context sql shop "select status, count(*) from orders group by 1"', "reads, and never writes"],
       ["tandem mcp", "all of it for an MCP client, on standard input and output"],
       [`rm -r ${quoted(folder)} ${quoted(home)}`, "remove both"],
@@ -192,6 +207,27 @@ export class ContextDemoSteps {
     this.#invocation.signal.throwIfAborted();
     if (code !== 0) throw new TandemError("unexpected", "The demo did not come to its end.");
   }
+}
+
+/** The definitions rest on the passage of the handbook about revenue. */
+async function acceptMetrics(context: OpenedContext["context"]): Promise<number> {
+  const { folder, proposals } = context;
+  const [passage] = await context.passages("docs/metrics#revenue", 0, { isReviewer: true });
+  if (!passage) throw new TandemError("unexpected", "The demo has not read docs/metrics.md.");
+  const { source, path: file, sha256, citation } = passage;
+  const evidence = [{ type: "source" as const, source, path: file, sha256, citation }];
+  const drafts = await Promise.all(
+    Object.entries(SHOP_METRICS).map(async ([path, after]) => ({
+      path,
+      before: (await folder.read(path)) ?? null,
+      after,
+      support: [{ from: 1, to: Infinity, aspect: "metric" as const, evidence }],
+    })),
+  );
+  const given = { job: null, title: "Metrics of the monthly report", summary: "Revenue, orders and their parts." };
+  const proposal = await proposals.propose({ ...given, drafts });
+  if (proposal) await proposals.accept(proposal.id, { by: "demo" });
+  return drafts.length;
 }
 
 async function newest(proposals: OpenedContext["context"]["proposals"]): Promise<Proposal> {

@@ -43,6 +43,7 @@ export async function demoContext(
     await stage.catalogue();
     await stage.ingest();
     await stage.review();
+    await stage.metrics();
     await stage.ask();
     const before = requests();
     await stage.again(() => requests() - before);
