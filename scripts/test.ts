@@ -1,5 +1,6 @@
 // npm test: the checks and tests. npm test -- --all: with the extended tests. npm run check (--quick): without the tests that
 // start real programs.
+// --again: files with failed tests run once more, alone; what passes then is listed and does not fail the run.
 // npm run soak (--soak): only the tests that repeat faults or generate cases, many times instead of a few.
 import { spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,15 +9,26 @@ import { delimiter, join } from "node:path";
 import { buildPackage } from "./build-package.ts";
 import { findLeftoverProcesses } from "./leftover-processes.ts";
 import { scratchVariables } from "./scratch-variables.ts";
-import { countOutcomes, filesAt, slowestFiles, testOutcomes, type Counts } from "./test-report.ts";
+import {
+  countOutcomes,
+  failedTests,
+  filesAt,
+  filesWithFailures,
+  slowestFiles,
+  testOutcomes,
+  type Counts,
+} from "./test-report.ts";
 
 const root = join(import.meta.dirname, "..");
 const quick = process.argv.includes("--quick");
 const soak = process.argv.includes("--soak");
 const all = process.argv.includes("--all");
+const again = process.argv.includes("--again");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
 const report = join(scratch, "vitest.json");
 const SLOWEST = 10;
+/** More failed files than these are no accident. */
+const MOST_AGAIN = 5;
 /** Inside node_modules, so that it finds the installed libraries. */
 const built = join(root, "node_modules", ".cache", "tandem", "package");
 
@@ -45,22 +57,25 @@ await Promise.all(
   }),
 );
 if (!quick) await buildPackage(built);
-const vitest = [
-  bin("vitest", "vitest.mjs"),
-  "run",
-  "--reporter=default",
-  "--reporter=json",
-  `--outputFile.json=${report}`,
-  ...(soak ? filesWithLongVariant() : projects().flatMap((name) => ["--project", name])),
-];
-// Streamed, because it takes minutes.
-const tests = await run(vitest, "inherit");
-const json = readReport();
+const tests = await runTests(soak ? filesWithLongVariant() : projects().flatMap((name) => ["--project", name]));
+const { json } = tests;
 const counted = countOutcomes(testOutcomes(json));
 total.passed += counted.passed;
 total.skipped += counted.skipped;
 // An error outside any test is a failure too.
 total.failed += counted.failed || (tests.ok ? 0 : 1);
+
+const failedFiles = filesWithFailures(json);
+const unsteady: string[] = [];
+if (again && counted.failed > 0 && failedFiles.length <= MOST_AGAIN) {
+  console.log(`Again, alone: ${failedFiles.join(", ")}`);
+  const second = await runTests([...failedFiles, "--no-file-parallelism"]);
+  if (second.ok) {
+    unsteady.push(...failedTests(json));
+    total.failed -= counted.failed;
+    total.passed += counted.failed;
+  }
+}
 
 for (const { pid, command, folder, startedAt } of await findLeftoverProcesses(scratch)) {
   total.failed += 1;
@@ -73,8 +88,17 @@ rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 const slowest = slowestFiles(json, SLOWEST);
 if (slowest.length > 0) console.log(`The slowest ${slowest.length} of the test files:`);
 for (const { name, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(8)} s  ${name}`);
+for (const test of unsteady) console.log(`⚠ passed only alone, a defect of the test or of the product: ${test}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 ? 1 : 0;
+
+/** Streamed, because it takes minutes. */
+async function runTests(selection: string[]): Promise<{ ok: boolean; json: string | undefined }> {
+  rmSync(report, { force: true });
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const { ok } = await run([bin("vitest", "vitest.mjs"), "run", ...reporters, ...selection], "inherit");
+  return { ok, json: readReport() };
+}
 
 function run(
   args: string[],
