@@ -5,6 +5,9 @@ export interface Deadlines {
   idle: number;
 }
 
+/** A deadline is counted in so many parts, so that time in which this process stands still counts as one part at most. */
+const PARTS = 10;
+
 /**
  * Runs `work` until it settles, the caller aborts, or there was no activity in time. `work` gets a combined signal and
  * calls `alive` for each activity. Rejects at once even if `work` ignores its signal.
@@ -16,14 +19,18 @@ export async function underDeadlines<T>(
 ): Promise<T> {
   const stalled = new AbortController();
   const signal = AbortSignal.any([callerSignal, stalled.signal]);
-  const expire = (name: keyof Deadlines) =>
-    setTimeout(() => {
+  const expire = (name: keyof Deadlines) => {
+    let left = PARTS;
+    return setInterval(() => {
+      left -= 1;
+      if (left > 0) return;
       const message = `No sign of life from the service for ${deadlines[name] / 1000} s (llm.limits.${name}).`;
       stalled.abort(new LlmError("timeout", message));
-    }, deadlines[name]);
+    }, deadlines[name] / PARTS);
+  };
   let timer = expire("firstByte");
   const alive = () => {
-    clearTimeout(timer);
+    clearInterval(timer);
     timer = expire("idle");
   };
   const { promise: givenUp, reject } = Promise.withResolvers<never>();
@@ -33,7 +40,7 @@ export async function underDeadlines<T>(
     signal.addEventListener("abort", giveUp, { once: true });
     return await Promise.race([work(signal, alive), givenUp]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
     signal.removeEventListener("abort", giveUp);
   }
 }
