@@ -1,4 +1,4 @@
-import { setFlagsFromString } from "node:v8";
+import type { RunEvent } from "@tandem/context";
 import { type JobId, TandemError } from "@tandem/protocol";
 import type { JobRow, Store } from "@tandem/storage";
 import { openContext } from "@tandem/tandem/compose";
@@ -9,6 +9,7 @@ import { z } from "zod";
 import type { Invocation } from "../invocation.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
+import { boundHeap } from "./bounded-heap.ts";
 import { RunView } from "./run-view.ts";
 import { type Watched, watchJob } from "./watch-job.ts";
 
@@ -38,8 +39,13 @@ export async function runContextJob(
 ): Promise<EndedJob> {
   const started = Date.now();
   using view = new RunView(invocation, job.title);
-  const watch = (id: JobId, signal: AbortSignal) =>
-    watchJob(store.jobs, id, (event, isKept) => view.show(event, isKept), signal);
+  const watch: Watch = (id, signal, onStageEnd) => {
+    const show = (event: RunEvent, isKept: boolean) => {
+      view.show(event, isKept);
+      if (event.type === "stage_finished") onStageEnd?.();
+    };
+    return watchJob(store.jobs, id, show, signal);
+  };
   const server = job.given ? undefined : await serverOfContext(invocation, project, store, job);
   const ended = server
     ? await runInServer(invocation, store, server, job, watch)
@@ -47,7 +53,7 @@ export async function runContextJob(
   return { ...ended, milliseconds: Date.now() - started };
 }
 
-type Watch = (id: JobId, signal: AbortSignal) => Promise<Watched>;
+type Watch = (id: JobId, signal: AbortSignal, onStageEnd?: () => void) => Promise<Watched>;
 
 async function runHere(
   invocation: Invocation,
@@ -56,8 +62,7 @@ async function runHere(
   { kind, params, command, given }: ContextJob,
   watch: Watch,
 ): Promise<Omit<EndedJob, "milliseconds">> {
-  // A job allocates much and keeps little. A young generation that stays small takes a third off the process's memory.
-  setFlagsFromString("--semi-space-growth-factor=1");
+  const collect = boundHeap();
   const log = {
     warn: (details: Record<string, unknown>, message: string) => {
       if (invocation.debug) invocation.stderr.write(`${message} ${JSON.stringify(details)}\n`);
@@ -70,7 +75,7 @@ async function runHere(
     const row = await knowledge.jobRunner.run(kind, params, {
       signal: invocation.signal,
       onStart: (id) => {
-        watched = watch(id, watching.signal);
+        watched = watch(id, watching.signal, collect);
       },
     });
     return { row, watched: await watched! };

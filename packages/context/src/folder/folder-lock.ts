@@ -24,7 +24,11 @@ export class FolderLock {
   hold<T>(work: () => Promise<T>): Promise<T> {
     if (this.#holder.getStore()) return work();
     const turn = this.#queue.then(() => this.#locked(() => this.#holder.run(true, work)));
-    this.#queue = turn.catch(() => {});
+    // Without its result, which may be large and would be kept until the next turn.
+    this.#queue = turn.then(
+      () => {},
+      () => {},
+    );
     return turn;
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { newId, RequestError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { hashOf } from "../canonical-json.ts";
@@ -76,7 +77,8 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       );
     return records.save(
       { ...loaded, proposal: { ...settled, commits, updatedAt: time() }, applying: null },
-      { further, paths: pathsWith(settled, chosen) },
+      // A crash in between leaves `applying`, and the next process completes it.
+      { further, paths: pathsWith(settled, chosen), inParts: true },
     );
   }
 
@@ -123,33 +125,30 @@ export function createProposals({ folder, store, space, accept, now = () => new 
   }
 
   /** Numbered changes, without rejected hunks and those in other open proposals. */
-  async function changesOf(drafts: readonly Draft[], anew: boolean): Promise<Change[]> {
-    const made = drafts.map((draft) => ({ draft, change: makeChange(draft) }));
-    const fingerprints = made.flatMap(({ change }) => change.hunks.map(({ fingerprint }) => fingerprint));
+  async function changesOf(drafted: readonly DraftedChange[], anew: boolean): Promise<Change[]> {
+    const fingerprints = drafted.flatMap(({ change }) => change.hunks.map(({ fingerprint }) => fingerprint));
     const known = anew ? new Set<string>() : await records.known(fingerprints);
     let count = 0;
-    return made.flatMap(({ draft, change }): Change[] => {
+    return drafted.flatMap(({ change, isRemoval }): Change[] => {
       const hunks = change.hunks
         .filter(({ fingerprint }) => !known.has(fingerprint))
         .map((hunk) => ({ ...hunk, id: String((count += 1)) }));
       if (hunks.length === 0) return [];
-      return [{ ...change, hunks, after: withHunks(change.before, hunks, draft.after === null) }];
+      return [{ ...change, hunks, after: withHunks(change.before, hunks, isRemoval) }];
     });
   }
 
   return {
-    propose: ({ job, title, summary, decisions = [], quarantine, anew = false, ...given }) =>
-      folder.exclusive(async () => {
-        const drafts = given.drafts.filter(({ before, after }) => before !== after);
-        if (drafts.length === 0 && decisions.length === 0) return undefined;
-        const key =
-          job === null
-            ? undefined
-            : `${job}/${hashOf([drafts.map(({ path, before, after }) => [path, before, after]), decisions])}`;
+    propose: async ({ job, title, decisions = [], quarantine, anew = false, ...given }) => {
+      const { drafted, hash } = await readDrafts(given.drafts);
+      if (drafted.length === 0 && decisions.length === 0) return undefined;
+      const summary = typeof given.summary === "string" ? given.summary : given.summary();
+      return folder.exclusive(async () => {
+        const key = job === null ? undefined : `${job}/${hashOf([hash, decisions])}`;
         const before = key === undefined ? undefined : await records.proposed(key);
         if (before === null) return undefined;
         if (before !== undefined) return settledProposal(before);
-        const changes = await changesOf(drafts, anew);
+        const changes = await changesOf(drafted, anew);
         if (changes.length === 0 && decisions.length === 0) {
           if (key !== undefined) await records.rememberNothing(key);
           return undefined;
@@ -181,6 +180,8 @@ export function createProposals({ folder, store, space, accept, now = () => new 
             version: 0,
           },
           {
+            // Files without a proposal are never read.
+            inParts: true,
             further: [
               ...allHunks(proposal)
                 .filter(({ id }) => !rules.has(id))
@@ -190,7 +191,8 @@ export function createProposals({ folder, store, space, accept, now = () => new 
           },
         );
         return (saved.applying ? await apply(saved) : saved).proposal;
-      }),
+      });
+    },
 
     get: async (id) => {
       const loaded = await records.load(id);
@@ -319,6 +321,26 @@ export function createProposals({ folder, store, space, accept, now = () => new 
         return loaded.proposal;
       }),
   };
+}
+
+interface DraftedChange {
+  change: Omit<Change, "after">;
+  isRemoval: boolean;
+}
+
+/** Keeps the changes and a hash of all texts, not the drafts: their evidence is many times as large. */
+async function readDrafts(
+  drafts: Iterable<Draft> | AsyncIterable<Draft>,
+): Promise<{ drafted: DraftedChange[]; hash: string }> {
+  const drafted: DraftedChange[] = [];
+  const hash = createHash("sha256");
+  for await (const draft of drafts) {
+    const { path, before, after } = draft;
+    if (before === after) continue;
+    hash.update(JSON.stringify([path, before, after]));
+    drafted.push({ change: makeChange(draft), isRemoval: after === null });
+  }
+  return { drafted, hash: hash.digest("hex") };
 }
 
 /** A person's edit of a file. Unchanged parts keep their evidence; the rest is the person's. */

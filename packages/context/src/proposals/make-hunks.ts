@@ -10,7 +10,8 @@ import { splitRegion, type LineClass } from "./split-region.ts";
 
 /** Classification and evidence of a line. */
 interface LineInfo extends LineClass {
-  evidence: readonly number[];
+  /** Shared by lines with the same evidence. */
+  evidence: number[];
 }
 
 /** Converts a draft to hunks, each about one subject if possible, with evidence per line. */
@@ -44,7 +45,7 @@ export function makeChange({ path, before, after, support, removal = [] }: Draft
         aspect: aspect ?? aspectOfPath(path),
         ...(certain && { certain }),
         ...(held !== undefined && { held }),
-        support: made.map(({ info }) => [...(info?.evidence ?? [])]),
+        support: made.map(({ info }) => info?.evidence ?? []),
         removal: [...new Set(gone.flatMap(({ info }) => info?.evidence ?? []))],
         state: "open" as const,
       };

@@ -27,6 +27,8 @@ const PAGE = 500;
 const CHARACTERS_PER_PAGE = 2_000_000;
 /** Files read per query if a filter may leave out most of them. */
 const FILTERED_AT_ONCE = 200;
+/** Files written per transaction. */
+const FILES_AT_ONCE = 50;
 
 const storedSummary = proposalSummary.extend({
   /** A decision that may not be in the files yet (write-ahead); the next process completes it. */
@@ -152,10 +154,17 @@ export class ProposalRecords {
     }
   }
 
-  /** Stores a proposal with updated counts. Returns it with its new version. */
+  /**
+   * Stores a proposal with updated counts. Returns it with its new version. `inParts`: its files are written before the rest,
+   * a few at a time, so that a thousand are not in memory twice; only where a crash in between is made good.
+   */
   async save(
     { proposal, applying, version }: Loaded,
-    { paths, further = [] }: { paths?: ReadonlySet<string>; further?: readonly RecordChange[] } = {},
+    {
+      paths,
+      further = [],
+      inParts = false,
+    }: { paths?: ReadonlySet<string>; further?: readonly RecordChange[]; inParts?: boolean } = {},
   ): Promise<Loaded> {
     const { changes, ...rest } = proposal;
     const hunks = changes.flatMap((item) => item.hunks);
@@ -167,10 +176,16 @@ export class ProposalRecords {
       const value: z.input<typeof storedChange> = { ...stored, isRemoval: after === null };
       return [{ type: "put", kind: CHANGE, key: `${proposal.id}/${String(index).padStart(6, "0")}`, value }];
     });
+    const together = inParts ? files.splice(-FILES_AT_ONCE) : files;
+    if (inParts) {
+      for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
+        await this.#records.write(this.#space, files.slice(from, from + FILES_AT_ONCE));
+      }
+    }
     await this.#records
       .write(this.#space, [
         { type: "put", kind: PROPOSAL, key: proposal.id, value: { ...summary, applying, groups }, version },
-        ...files,
+        ...together,
         ...further,
       ])
       .catch((error: unknown) => {

@@ -61,8 +61,10 @@ export interface Proposals {
   propose(input: {
     job: string | null;
     title: string;
-    summary: string;
-    drafts: readonly Draft[];
+    /** A function is called after the last draft. */
+    summary: string | (() => string);
+    /** Read one by one, because there may be thousands. */
+    drafts: Iterable<Draft> | AsyncIterable<Draft>;
     decisions?: readonly Decision[];
     quarantine?: string;
     /** Requested by a person: includes previously rejected changes. */

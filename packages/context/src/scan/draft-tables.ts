@@ -1,4 +1,4 @@
-import type { TableName } from "@tandem/connectors";
+import type { Table, TableName } from "@tandem/connectors";
 import type { Relationship } from "@tandem/relationships";
 import { setImmediate } from "node:timers/promises";
 import { joinKey, newJoinEntry } from "../catalogue/table-values.ts";
@@ -21,26 +21,27 @@ export const PROPOSAL_STAGE = "proposal";
 export interface Findings {
   connectionName: string;
   folder: Pick<ContextFolder, "handEdits">;
-  fileOf: (scanned: ScannedTable) => KnownTable | undefined;
+  fileOf: (table: TableName) => KnownTable | undefined;
   pathOf: (table: TableName) => string;
   described: Described | undefined;
   joins: FoundJoins | undefined;
 }
 
-/** The desired table files, without unchanged ones. */
-export async function draftTables(
+/** The desired table files, without unchanged ones. Empties `tables`, so that profiles are in memory only until they are used. */
+export async function* draftTables(
   run: Run,
-  tables: readonly ScannedTable[],
+  tables: ScannedTable[],
   { connectionName, folder, fileOf, pathOf, described, joins }: Findings,
-): Promise<Draft[]> {
+): AsyncGenerator<Draft, void> {
   const wantedJoins = joins && (await joinsOfTables(tables, { folder, fileOf, joins }));
-  const drafts: Draft[] = [];
   const total = tables.length;
   run.emit({ type: "stage_started", stage: PROPOSAL_STAGE, total });
-  for (const [done, scanned] of tables.entries()) {
+  tables.reverse();
+  for (let scanned = tables.pop(); scanned; scanned = tables.pop()) {
     const { table, profile } = scanned;
+    const done = total - tables.length - 1;
     run.emit({ type: "stage_progress", stage: PROPOSAL_STAGE, done, total, item: tableLabel(table) });
-    const known = fileOf(scanned);
+    const known = fileOf(table);
     const description = described?.descriptions.get(tableKey(table));
     const draft = updateTableFile(
       {
@@ -48,7 +49,7 @@ export async function draftTables(
         table,
         path: pathOf(table),
         ...(profile && { profile }),
-        ...(wantedJoins && { joins: wantedJoins.get(scanned)! }),
+        ...(wantedJoins && { joins: wantedJoins.get(table)! }),
         ...(joins && { compositeKeys: joins.compositeKeys.get(tableKey(table)) ?? [] }),
         ...(description && { descriptions: onlyWanted(scanned, known, description) }),
         ...(run.llm && { model: run.modelOf(SCAN_ROLE) }),
@@ -57,37 +58,36 @@ export async function draftTables(
       known?.hand,
       known?.file,
     );
-    if (draft.after !== draft.before) drafts.push(draft);
+    if (draft.after !== draft.before) yield draft;
     // Yield: hundreds of files are written, and the process serves other work.
     await setImmediate();
     run.signal.throwIfAborted();
   }
-  return drafts;
 }
 
 /** Desired joins per file, without those that a person deleted. */
 async function joinsOfTables(
   tables: readonly ScannedTable[],
   { folder, fileOf, joins }: Pick<Findings, "folder" | "fileOf"> & { joins: FoundJoins },
-): Promise<Map<ScannedTable, readonly Relationship[]>> {
+): Promise<Map<Table, readonly Relationship[]>> {
   const found = {
     ...joins,
     byTable: joinsByTable(joins.relationships),
     looked: new Set(tables.filter(({ profile }) => profile).map(({ table }) => tableLabel(table))),
   };
   const wanted = tables.map((scanned) => {
-    const known = fileOf(scanned);
-    return { scanned, known, joins: joinsOfTable(scanned, known?.file, found) };
+    const known = fileOf(scanned.table);
+    return { table: scanned.table, known, joins: joinsOfTable(scanned, known?.file, found) };
   });
   const inFiles = wanted.flatMap(({ known, joins: own }) => (known ? [{ known, joins: own }] : []));
   const deleted = await deletedJoins(folder, inFiles);
   return new Map(
-    wanted.map(({ scanned, known, joins: own }) => {
+    wanted.map(({ table, known, joins: own }) => {
       const unwanted = known && deleted.get(known.path);
-      if (!unwanted) return [scanned, own];
+      if (!unwanted) return [table, own];
       const present = new Set(known.file.joins?.map(joinKey));
       const isLeft = (key: string) => present.has(key) || !unwanted.has(key);
-      return [scanned, own.filter((join) => isLeft(joinKey(newJoinEntry(join))))];
+      return [table, own.filter((join) => isLeft(joinKey(newJoinEntry(join))))];
     }),
   );
 }

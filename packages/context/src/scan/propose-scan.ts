@@ -3,12 +3,11 @@ import { TandemError } from "@tandem/protocol";
 import { removeTableFile } from "../catalogue/update-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
 import type { PrivacyReport } from "../privacy/restrict-tables.ts";
-import type { Draft } from "../proposals/proposals.ts";
+import type { Draft, Proposals } from "../proposals/proposals.ts";
 import type { Run } from "../runs/job-run.ts";
 import { type Findings, PROPOSAL_STAGE } from "./draft-tables.ts";
 import type { KnownTable } from "./known-tables.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
-import type { ScannedTable } from "./scanned-table.ts";
 
 // Lost rights, or another database at the same address, look like dropped tables.
 const MANY = 4;
@@ -16,8 +15,8 @@ const SHARE_GONE_AT_ONCE = 0.5;
 
 interface Scanned extends Omit<Findings, "pathOf" | "folder"> {
   context: ScanContext;
-  tables: readonly ScannedTable[];
-  drafts: readonly Draft[];
+  tables: readonly Table[];
+  drafts: AsyncIterable<Draft>;
   gone: readonly KnownTable[];
   privacy: PrivacyReport;
 }
@@ -28,7 +27,7 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
   const counts = {
     seen: tables.length,
     added: tables.filter((table) => !fileOf(table)).length,
-    changed: tables.filter((table) => hasChanged(table.table, fileOf(table)?.file)).length,
+    changed: tables.filter((table) => hasChanged(table, fileOf(table)?.file)).length,
     gone: gone.length,
   };
   const of = (status: string) => joins?.relationships.filter((each) => each.status === status).length ?? 0;
@@ -44,28 +43,30 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
   const isSuspicious =
     gone.length >= MANY && gone.length > SHARE_GONE_AT_ONCE * (gone.length + tables.length - counts.added);
   const title = `Scan of ${connectionName}`;
-  const proposals = [
-    await context.proposals.propose({
-      job: run.job,
-      title,
-      summary: summaryOf(result, drafts),
-      drafts: isSuspicious ? drafts : [...drafts, ...removals],
-    }),
-    isSuspicious &&
-      (await context.proposals.propose({
-        job: run.job,
-        title: `${title}: tables that are gone`,
-        summary: `${gone.length} tables of the catalogue are not in the database any more.`,
-        drafts: removals,
-        quarantine:
-          "Most of the tables are gone at once: the role may have lost its rights, or the address has changed.",
-      })),
-  ];
-  for (const proposal of proposals) {
-    if (!proposal) continue;
-    const { id, title, counts } = proposal;
-    result.proposals.push({ id, title, accepted: counts.accepted, open: counts.open });
-    run.emit({ type: "proposed", proposal: id, accepted: counts.accepted, open: counts.open });
+  let held = 0;
+  async function* allDrafts() {
+    for await (const draft of drafts) {
+      if (draft.support.some(({ held: reason }) => reason !== undefined)) held += 1;
+      yield draft;
+    }
+    if (!isSuspicious) yield* removals;
+  }
+  const propose = async (input: Omit<Parameters<Proposals["propose"]>[0], "job">) => {
+    const proposal = await context.proposals.propose({ job: run.job, ...input });
+    if (!proposal) return;
+    const { accepted, open } = proposal.counts;
+    const { id } = proposal;
+    result.proposals.push({ id, title: proposal.title, accepted, open });
+    run.emit({ type: "proposed", proposal: id, accepted, open });
+  };
+  await propose({ title, summary: () => summaryOf(result, held), drafts: allDrafts() });
+  if (isSuspicious) {
+    await propose({
+      title: `${title}: tables that are gone`,
+      summary: `${gone.length} tables of the catalogue are not in the database any more.`,
+      drafts: removals,
+      quarantine: "Most of the tables are gone at once: the role may have lost its rights, or the address has changed.",
+    });
   }
   const sum = (of: "accepted" | "open") => result.proposals.reduce((total, each) => total + each[of], 0);
   const counted = { accepted: sum("accepted"), "for review": sum("open") };
@@ -85,8 +86,7 @@ async function syncSearch(run: Run, { search }: ScanContext, connectionName: str
   }
 }
 
-function summaryOf({ tables, joins, descriptions, privacy }: ScanResult, drafts: readonly Draft[]): string {
-  const held = drafts.filter(({ support }) => support.some(({ held: reason }) => reason !== undefined)).length;
+function summaryOf({ tables, joins, descriptions, privacy }: ScanResult, held: number): string {
   const parts = [
     `${tables.seen} tables: ${tables.added} new, ${tables.changed} changed, ${tables.gone} gone`,
     ...(descriptions ? [`${descriptions.described + descriptions.cached} described`] : []),

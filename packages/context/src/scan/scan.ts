@@ -1,4 +1,4 @@
-import type { Connection, SkippedTable, Table } from "@tandem/connectors";
+import type { Connection, SkippedTable, Table, TableName } from "@tandem/connectors";
 import { type Config, TandemError } from "@tandem/protocol";
 import { profileTables, type TableProfile } from "@tandem/relationships";
 import { messageWithoutValues } from "../privacy/message-without-values.ts";
@@ -33,50 +33,58 @@ export interface ScanInput {
  * skipped; unknown parts leave the catalogue unchanged.
  */
 export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
-  const { context, connectionName, connection, config } = input;
+  const { context, connectionName } = input;
+  const { folder } = context;
   const usable = await usableMetrics(context, connectionName);
-  const known = await knownTables(run, context.folder, connectionName);
+  const known = await knownTables(run, folder, connectionName);
   const { tables: all, skipped } = await readStructure(run, input, known.byPath.size);
   const pathOf = pathsOfTables(connectionName, all, known);
-  const fileOf = ({ table }: ScannedTable) => known.byPath.get(pathOf(table));
+  const fileOf = (table: TableName) => known.byPath.get(pathOf(table));
   const readable = all.filter((table) => !known.unreadable.has(pathOf(table)));
-  requireAffordable(run, input, readable, (table) => known.byPath.get(pathOf(table)));
+  requireAffordable(run, input, readable, fileOf);
+  const { scanned, ...found } = await examine(run, input, readable, fileOf);
+  const present = new Set([...all, ...skipped].map(pathOf));
+  const gone = [...known.byPath.values()].filter(({ path, file }) => !present.has(path) && !file.gone);
+  const tables = scanned.map(({ table }) => table);
+  const drafts = draftTables(run, scanned, { connectionName, folder, fileOf, pathOf, ...found });
+  const result = await proposeScan(run, { connectionName, context, tables, fileOf, drafts, gone, ...found });
+  return { ...result, brokenMetrics: await newlyBroken(context, connectionName, usable) };
+}
+
+/** What is found in the tables themselves. The values of all rows that were read are not kept beyond it. */
+async function examine(
+  run: Run,
+  input: ScanInput,
+  readable: readonly Table[],
+  fileOf: (table: TableName) => KnownTable | undefined,
+) {
+  const { connectionName, connection, config } = input;
   const profiled = await profile(run, input, readable);
   const restricted = restrictTables(
     connectionName,
     config.samples,
     profiled,
-    (scanned, column) => fileOf(scanned)?.file.columns.find(({ name }) => name === column)?.profile?.personal,
+    ({ table }, column) => fileOf(table)?.file.columns.find(({ name }) => name === column)?.profile?.personal,
   );
-  const { tables } = restricted;
-
   const { llm } = run;
   const wanted =
     llm && config.descriptions
-      ? shownToModels(tables).filter((scanned) => {
-          const { table, columns } = wantedDescriptions(scanned.table, fileOf(scanned)?.file);
+      ? shownToModels(restricted.tables).filter(({ table: shown }) => {
+          const { table, columns } = wantedDescriptions(shown, fileOf(shown)?.file);
           return table || columns.size > 0;
         })
       : undefined;
   const described =
     llm && wanted && (await describeTables(run, llm, wanted, { connection: connectionName, ...config }));
   const joins = await findJoins(run, profiled, restricted, { name: connectionName, connection, config });
-
-  const present = new Set([...all, ...skipped].map(pathOf));
-  const gone = [...known.byPath.values()].filter(({ path, file }) => !present.has(path) && !file.gone);
-  const { folder } = context;
-  const drafts = await draftTables(run, tables, { connectionName, folder, fileOf, pathOf, described, joins });
-  const privacy = restricted.report;
-  const made = { connectionName, context, tables, fileOf, drafts, gone, described, joins, privacy };
-  const result = await proposeScan(run, made);
-  return { ...result, brokenMetrics: await newlyBroken(context, connectionName, usable) };
+  return { scanned: [...restricted.tables], described, joins, privacy: restricted.report };
 }
 
 function requireAffordable(
   run: Run,
   { config, limit }: ScanInput,
   tables: readonly Table[],
-  fileOf: (table: Table) => KnownTable | undefined,
+  fileOf: (table: TableName) => KnownTable | undefined,
 ): void {
   if (!run.llm) return;
   const toDescribe = tables.filter((table) => {

@@ -59,7 +59,8 @@ const AWAY_MS = 60_000;
 /** Growth factor and maximum of results when some are hidden. */
 const MORE = 4;
 const MOST = 1_000;
-const BATCH = 200;
+/** Bounds what is in memory: a table's file becomes a document for each column and value. */
+const BATCH = 20;
 const PAGE = 5_000;
 
 /** The parts of a search that tools use. */

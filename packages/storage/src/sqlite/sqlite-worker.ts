@@ -16,7 +16,8 @@ interface Handlers {
 
 type Question<R = Request> = R extends { id: number } ? Omit<R, "id"> : never;
 
-const threads = new ThreadPool(new URL("./sqlite-thread.ts", import.meta.url));
+/** A thread allocates much and keeps little: without a bound, its young generation alone grows to 48 MB. */
+const threads = new ThreadPool(new URL("./sqlite-thread.ts", import.meta.url), { maxYoungGenerationSizeMb: 8 });
 
 /** Main-thread client of a SQLite thread. If the thread dies, pending calls fail. */
 export class SqliteWorker {
