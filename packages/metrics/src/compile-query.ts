@@ -257,7 +257,7 @@ function orderOf({ order, by, metrics }: MetricQuery): Statement["order"] {
 
 function planText({ leaves }: FactPlan): string {
   const { entity, offset } = leaves[0]!;
-  const measures = leaves.map(({ measure }) => measure.name).join(", ");
+  const measures = [...new Set(leaves.map(({ measure }) => measure.name))].join(", ");
   const back = offset ? `, ${offset.count} ${offset.unit} earlier` : "";
   return `${measures}: one row per ${entity.name} (${entity.grain.join(", ")} of ${entity.table.schema}.${entity.table.name})${back}.`;
 }

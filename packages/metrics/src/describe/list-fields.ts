@@ -69,7 +69,9 @@ function pathsFrom(model: Model, fact: Entity): string[] {
   return paths;
 }
 
-const stepKey = ({ from, to, columns, isReverse }: Role): string => JSON.stringify([from, to, columns, isReverse]);
+/** The same for both directions: a path that returns by the join it came by leads to rows that it already has. */
+const stepKey = ({ from, to, columns, toColumns, isReverse }: Role): string =>
+  JSON.stringify(isReverse ? [to, from, toColumns] : [from, to, columns]);
 
 /** The entity's name, if it means the same as the path. */
 function shortest(model: Model, fact: Entity, path: readonly string[], target: Entity): string {
@@ -125,5 +127,8 @@ function ownTimeField(model: Model, metrics: readonly string[]): QueryField | un
   const [first] = times;
   if (!first || times.some((time) => !time)) return undefined;
   const granularities = GRANULARITIES.filter((unit) => times.every((time) => time?.granularities?.includes(unit)));
-  return { ...first, field: "time", granularities };
+  // A label of one metric's time would be wrong for the others.
+  const isShared = times.every((time) => time?.dimension.label === first.dimension.label);
+  const { label: _label, description: _description, ...unlabelled } = first.dimension;
+  return { ...first, field: "time", granularities, dimension: isShared ? first.dimension : unlabelled };
 }
