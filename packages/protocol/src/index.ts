@@ -274,6 +274,7 @@ export {
   type TableGraph,
   type TableSummary,
 } from "./api/context/context.ts";
+export { measureFormula, metricFormula } from "./metric-formula.ts";
 export {
   EVAL_ARMS,
   type EvalArm,

@@ -61,6 +61,7 @@ const QUERIES: Record<string, (ids: Ids) => Record<string, string>> = {
   "context.metrics.retrieve": () => ({ name: "herons" }),
   "context.metrics.fields": () => ({ metrics: "herons" }),
   "context.files.retrieve": () => ({ path: "wiki/heron.md" }),
+  "context.files.history": () => ({ path: "wiki/heron.md" }),
   "context.pages.retrieve": () => ({ key: "heron" }),
   "context.tables.retrieve": () => ({ name: "main.heron" }),
   "context.joins.retrieve": () => ({ from: "main.heron", to: "main.other" }),

@@ -48,7 +48,11 @@ export interface ContextFolder {
    * Undefined if the file was never committed.
    */
   lastChange(path: string): Promise<{ commit: string; isCurrent: boolean } | undefined>;
-  log(limit: number): Promise<{ commit: string; at: string; subject: string; proposal: string | null }[]>;
+  /** The newest commits first; with a path, only those that changed that file. */
+  log(
+    limit: number,
+    path?: string,
+  ): Promise<{ commit: string; at: string; subject: string; proposal: string | null }[]>;
 }
 
 export interface FileChange {

@@ -4,7 +4,7 @@ import { fromLines, toLines } from "../lines/line-edits.ts";
 import { mergeEdits } from "../lines/merge-edits.ts";
 import type { ContextFiles } from "./context-files.ts";
 import type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./context-folder.ts";
-import { CONTEXT_FILE, isContextPath } from "./context-path.ts";
+import { checkPath, CONTEXT_FILE, isContextPath } from "./context-path.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import { followIndex } from "./follow-index.ts";
 import { type Author, type CommitDetails, type Contents, type GitHistory, TANDEM } from "./git-history.ts";
@@ -124,12 +124,15 @@ export class GitContextFolder implements ContextFolder {
     });
   }
 
-  async log(limit: number): Promise<{ commit: string; at: string; subject: string; proposal: string | null }[]> {
+  async log(
+    limit: number,
+    path?: string,
+  ): Promise<{ commit: string; at: string; subject: string; proposal: string | null }[]> {
     const head = await this.head();
     const format = "%H%x00%cI%x00%s%x00%(trailers:key=Tandem-Proposal,valueonly,separator=%x20)";
-    const lines = (await this.#parts.history.run(["log", `--max-count=${limit}`, `--format=${format}`, head])).split(
-      "\n",
-    );
+    const only = path === undefined ? [] : ["--", `:(top,literal)${checkPath(path)}`];
+    const args = ["log", `--max-count=${limit}`, `--format=${format}`, head, ...only];
+    const lines = (await this.#parts.history.run(args)).split("\n");
     return lines.filter(Boolean).map((line) => {
       const [commit = "", at = "", subject = "", proposal = ""] = line.split("\0");
       return { commit, at, subject, proposal: proposal === "" ? null : proposal };

@@ -1,5 +1,5 @@
 import { AGGREGATE_KEYS, type Metric, metricParts, type MetricsFile } from "@tandem/metrics";
-import type { MetricDefinition, MetricSummary } from "@tandem/protocol";
+import { type MetricDefinition, metricFormula, type MetricSummary } from "@tandem/protocol";
 import { isMap, isNode, isPair, type Node } from "yaml";
 import type { ConnectionMetrics, DefinitionFile } from "./metrics-reader.ts";
 
@@ -103,11 +103,15 @@ function inputsOf(entry: MetricEntry): ReadonlySet<string> {
   return new Set((entry.derived.match(/[a-z][a-z0-9_]*/g) ?? []).map((word) => aliases.get(word) ?? word));
 }
 
-type Described = Pick<MetricDefinition, "path" | "text" | "tables" | "uses" | "measures" | "segments">;
+type Described = Pick<MetricDefinition, "path" | "text" | "formula" | "tables" | "uses" | "measures" | "segments">;
 
-/** The parts of a definition, as they stand in the files. A broken metric has none but its text. */
-export function describeMetric({ files, model }: ConnectionMetrics, { name, file, metric }: FoundMetric): Described {
-  const written = { path: file.path, text: definitionText(file, name) };
+/** The parts of a definition, as they stand in the files. A broken metric has only its text and formula. */
+export function describeMetric(
+  { files, model }: ConnectionMetrics,
+  { name, entry, file, metric }: FoundMetric,
+): Described {
+  const own = file.read.success ? file.read.value.measures : undefined;
+  const written = { path: file.path, text: definitionText(file, name), formula: metricFormula(entry, own ?? {}) };
   if (!metric) return { ...written, tables: [], uses: [], measures: [], segments: [] };
   const { measures, tables, uses } = metricParts(model, name);
   const entities = new Map(

@@ -126,6 +126,7 @@ export const ENDPOINTS = {
   "context.evals.list": "GET /v1/context/evals",
   "context.files.list": "GET /v1/context/files",
   "context.files.retrieve": "GET /v1/context/file",
+  "context.files.history": "GET /v1/context/file/history",
   "context.tables.list": "GET /v1/context/tables",
   "context.tables.retrieve": "GET /v1/context/table",
   "context.joins.retrieve": "GET /v1/context/joins",

@@ -269,6 +269,20 @@ export const contextApi = {
     query: z.strictObject({ path: name }),
     response: z.object({ path: z.string(), text: z.string() }).meta({ id: "ContextFile" }),
   },
+  /** The newest commits that changed the file. */
+  "context.files.history": {
+    query: z.strictObject({ path: name, limit: count().min(1).max(1_000).default(50) }),
+    response: listOf(
+      z
+        .object({
+          commit: z.string(),
+          at: z.string(),
+          subject: z.string(),
+          proposal: z.string().nullable().meta({ description: "The proposal whose acceptance made the commit." }),
+        })
+        .meta({ id: "ContextCommit" }),
+    ),
+  },
   "context.tables.list": { query: z.strictObject({ ...pageQuery, ...connection }), response: pageOf(tableSummary) },
   "context.tables.retrieve": { query: z.strictObject({ name, ...connection }), response: tableDescription },
   "context.joins.retrieve": {

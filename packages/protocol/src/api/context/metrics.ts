@@ -47,6 +47,7 @@ const metricDefinition = metricSummary
     path: z.string().meta({ description: "The file of the context that defines it." }),
     version: z.string().meta({ description: "The commit that changed the file last." }),
     text: z.string().meta({ description: "The definition as it stands in the file." }),
+    formula: z.string().meta({ description: "The metric in one line: `sum(amount_cents / 100) where real`." }),
     tables: z.array(z.string()),
     uses: z.array(z.string()).meta({ description: "Other metrics that it is computed from." }),
     measures: z.array(

@@ -60,6 +60,12 @@ describe("the context", () => {
     expect((await get("/v1/context/file?path=wiki/refunds.md")).body).toMatchObject({
       text: expect.stringContaining("30 days"),
     });
+    const { data: commits } = (await get("/v1/context/file/history?path=wiki/refunds.md")).body;
+    expect(commits).toEqual([
+      { commit: expect.any(String), at: expect.any(String), subject: expect.any(String), proposal: null },
+    ]);
+    expect((await get("/v1/context/file/history?path=wiki/nothing.md")).body).toEqual({ data: [] });
+    expect((await get("/v1/context/file/history?path=../tandem.db")).status).toBe(400);
     for (const path of ["../tandem.db", "/etc/passwd", "wiki/../../tandem.db", ".git/config", "wiki/.env"]) {
       expect((await get(`/v1/context/file?path=${encodeURIComponent(path)}`)).status, path).toBe(400);
     }
@@ -301,6 +307,7 @@ test("a server without a context reports that at every route that needs one", as
   expect(routes.length).toBeGreaterThan(20);
   const needed: Record<string, string> = {
     "context.files.retrieve": "?path=a",
+    "context.files.history": "?path=a",
     "context.tables.retrieve": "?name=a",
     "context.joins.retrieve": "?from=a&to=b",
     "context.metrics.retrieve": "?name=a",

@@ -86,6 +86,16 @@ export const contextRoutes: Route[] = [
       return { path, text };
     },
   }),
+  jsonRoute("context.files.history", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "List the commits that changed a file of the context, newest first",
+    handle: async (call) => {
+      const { path, limit } = call.query;
+      return { data: await contextOf(call).context.folder.log(limit, path) };
+    },
+  }),
   jsonRoute("context.tables.list", {
     scope: "read",
     at: "context",
