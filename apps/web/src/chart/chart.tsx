@@ -49,7 +49,7 @@ export function Chart({ title, ...props }: UplotChartProps & { title: string }) 
                   </th>
                   {series.map(({ name, values }) => (
                     <td key={name} className="px-2 py-0.5 text-right">
-                      {format(values[index] ?? 0)}
+                      {formatted(values[index] ?? null, format)}
                     </td>
                   ))}
                 </tr>
@@ -81,3 +81,6 @@ export function Chart({ title, ...props }: UplotChartProps & { title: string }) 
     </figure>
   );
 }
+
+const formatted = (value: number | null, format: (value: number) => string): string =>
+  value === null ? "–" : format(value);

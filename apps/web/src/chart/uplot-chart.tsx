@@ -9,8 +9,10 @@ export interface UplotChartProps {
   /** What the labels are: "Day", "Request". */
   xLabel: string;
   labels: readonly string[];
-  series: readonly { name: string; values: readonly number[] }[];
-  kind: "stacked-bars" | "line" | "points";
+  /** A missing value is a gap, not a zero. */
+  series: readonly { name: string; values: readonly (number | null)[] }[];
+  /** `bars` of several series stand beside each other: only parts of a whole may be stacked. */
+  kind: "stacked-bars" | "bars" | "line" | "points";
   height: number;
   format: (value: number) => string;
   /** A horizontal limit, such as the size of the context window. */
@@ -35,12 +37,13 @@ export default function UplotChart({ labels, series, kind, height, format, max }
         colour: colour(COLOURS[index % COLOURS.length]!),
         sums: stacked
           ? labels.map((_, at) => series.slice(0, index + 1).reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
-          : each.values,
+          : labels.map((_, at) => each.values[at] ?? null),
       }));
       if (stacked) shown.reverse();
       const axis = { stroke: colour("ink-faint"), grid: { stroke: colour("line"), width: 1 }, ticks: { show: false } };
-      const top = Math.max(max ?? 0, ...shown.flatMap(({ sums }) => sums), 0);
-      const low = Math.min(0, ...shown.flatMap(({ sums }) => sums));
+      const known = shown.flatMap(({ sums }) => sums.filter((value) => value !== null));
+      const top = Math.max(max ?? 0, ...known, 0);
+      const low = Math.min(0, ...known);
       return new Uplot(
         {
           width: element.clientWidth,
@@ -59,21 +62,31 @@ export default function UplotChart({ labels, series, kind, height, format, max }
               size: 24,
               space: 70,
               incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000],
-              values: (_, at) => at.map((index) => labels[index] ?? ""),
+              values: (chart, at) => at.map((index) => fitting(labels[index] ?? "", chart, labels.length, at)),
             },
-            { ...axis, size: 56, values: (_, at) => at.map(format) },
+            {
+              ...axis,
+              size: (_, shownValues) =>
+                Math.max(56, ...(shownValues ?? []).map((value) => value.length * LETTER_PX + 8)),
+              values: (_, at) => at.map(format),
+            },
           ],
           series: [
             {},
             ...shown.map((each): Uplot.Series => ({
               label: each.name,
               stroke: each.colour,
-              width: stacked ? 0 : 1.5,
+              width: kind === "stacked-bars" || kind === "bars" ? 0 : 1.5,
               ...looksOf(kind, each.colour, labels.length),
             })),
           ],
         },
-        [xs, ...shown.map(({ sums }) => [...sums])],
+        kind === "bars"
+          ? besideEachOther(
+              labels.length,
+              shown.map(({ sums }) => sums),
+            )
+          : [xs, ...shown.map(({ sums }) => [...sums])],
         element,
       );
     };
@@ -97,8 +110,35 @@ export default function UplotChart({ labels, series, kind, height, format, max }
   return <div ref={place} aria-hidden style={{ height }} className="w-full forced-color-adjust-none" />;
 }
 
+/** An axis label, cut to the space up to the next one. */
+function fitting(label: string, { bbox }: Uplot, count: number, shown: readonly number[]): string {
+  const step = (shown[1] ?? 1) - (shown[0] ?? 0);
+  const width = (bbox.width / devicePixelRatio / (count + 0.2)) * step;
+  const letters = Math.max(3, Math.floor(width / LETTER_PX) - 1);
+  return label.length <= letters ? label : `${label.slice(0, letters - 1)}…`;
+}
+const LETTER_PX = 7;
+
+/** The share of a label's width that its bars take. */
+const GROUP = 0.8;
+
+/** Gives each series its own positions around the label, so that bars stand beside each other. */
+function besideEachOther(
+  count: number,
+  series: readonly (readonly (number | null)[])[],
+): [xs: number[], ...values: (number | null)[][]] {
+  const of = series.length;
+  const places = Array.from({ length: count * of }, (_, at) => ({ label: Math.floor(at / of), own: at % of }));
+  return [
+    places.map(({ label, own }) => label + ((own - (of - 1) / 2) * GROUP) / of),
+    ...series.map((values, index) => places.map(({ label, own }) => (own === index ? (values[label] ?? null) : null))),
+  ];
+}
+
 function looksOf(kind: UplotChartProps["kind"], colour: string, count: number): Partial<Uplot.Series> {
   switch (kind) {
+    case "bars":
+      return { points: { show: false }, fill: colour, paths: Uplot.paths.bars!({ size: [0.85, 56], radius: 0.1 }) };
     case "stacked-bars":
       return { points: { show: false }, fill: colour, paths: Uplot.paths.bars!({ size: [0.7, 40], radius: 0.1 }) };
     case "line":

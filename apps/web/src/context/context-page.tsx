@@ -17,6 +17,7 @@ const GraphView = lazy(() => import("./graph/graph-view.tsx"));
 const ProposalsView = lazy(() => import("./proposals/proposals-view.tsx"));
 const MemoryView = lazy(() => import("./memory/memory-view.tsx"));
 const JobsView = lazy(() => import("./jobs/jobs-view.tsx"));
+const MetricsView = lazy(() => import("./metrics/metrics-view.tsx"));
 const SqlView = lazy(() => import("./sql/sql-view.tsx"));
 const SourcesView = lazy(() => import("./sources/sources-view.tsx"));
 
@@ -65,6 +66,8 @@ function View({ view, rest }: { view: string; rest: string }) {
       return <TablesView table={rest} />;
     case "graph":
       return rest === "" ? <SchemaView /> : <GraphView table={rest} />;
+    case "metrics":
+      return <MetricsView metric={rest} />;
     case "sql":
       return <SqlView />;
     case "proposals":

@@ -7,6 +7,7 @@ test.each([
   ["table:shop/main.orders", "tables/shop/main.orders"],
   ["column:shop/main.orders.status", "tables/shop/main.orders"],
   ["value:shop/main.orders.status", "tables/shop/main.orders"],
+  ["metric:shop/revenue", "metrics/shop/revenue"],
   ["chunk:docs/metrics#active-customer", "passages/docs/metrics#active-customer"],
   ["other:x", undefined],
 ])("%s is at %s", (key, path) => expect(pathOfKey(key)).toBe(path));

@@ -12,6 +12,8 @@ export function pathOfKey(key: string): string | undefined {
     case "value":
       // The column is the last part. A column name with a dot still leads to the table.
       return `tables/${name.replace(/\.[^.]*$/, "")}`;
+    case "metric":
+      return `metrics/${name}`;
     case "chunk":
       return `passages/${name}`;
     default:
@@ -19,7 +21,17 @@ export function pathOfKey(key: string): string | undefined {
   }
 }
 
-export const SECTIONS = ["search", "wiki", "tables", "sql", "proposals", "memory", "jobs", "sources"] as const;
+export const SECTIONS = [
+  "search",
+  "wiki",
+  "tables",
+  "metrics",
+  "sql",
+  "proposals",
+  "memory",
+  "jobs",
+  "sources",
+] as const;
 export type Section = (typeof SECTIONS)[number];
 
 /** Parses the path into section and view. Passages belong to the wiki, the graph to the tables. */

@@ -17,7 +17,7 @@ export interface PaletteAction {
   act: () => void;
 }
 
-const CONTEXT_SECTIONS = ["wiki", "tables", "sql", "proposals", "memory", "jobs", "sources"] as const;
+const CONTEXT_SECTIONS = ["wiki", "tables", "metrics", "sql", "proposals", "memory", "jobs", "sources"] as const;
 
 /** Every action by group: those of the current view and session first, then the global ones. */
 export function usePaletteActions(openId: string | undefined, typed: string): [title: string, PaletteAction[]][] {
@@ -57,7 +57,10 @@ export function usePaletteActions(openId: string | undefined, typed: string): [t
       CONTEXT_SECTIONS.map((name) => ({
         label: name === "sql" ? "SQL" : name.charAt(0).toUpperCase() + name.slice(1),
         act: () => void navigate({ to: "/context/$", params: { _splat: name } }),
-      })),
+      })).concat({
+        label: "Query metrics",
+        act: () => void navigate({ to: "/context/$", params: { _splat: "metrics/query" } }),
+      }),
     ],
     ["Theme", THEMES.map((name) => ({ label: `Theme: ${name}`, act: () => setTheme(name) }))],
   ];

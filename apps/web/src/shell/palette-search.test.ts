@@ -18,6 +18,9 @@ test.each([
   ["diff", "Go to changes"],
   ["theme", "Theme: dark"],
   ["chat", "Go to chat"],
+  ["kpi", "Metrics"],
+  ["semantic", "Metrics"],
+  ["report", "Query metrics"],
 ])("%s finds %s", (typed, label) => {
   expect(rankAction(label, typed)).toBeDefined();
 });

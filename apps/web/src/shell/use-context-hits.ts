@@ -16,7 +16,7 @@ interface ContextHit {
   path: string;
 }
 
-/** Pages, tables and memories that match the text; empty if the project has no context. */
+/** Metrics, also by their other names, and pages, tables and memories that match the text; empty if the project has no context. */
 export function useContextHits(words: string): readonly ContextHit[] {
   const term = useDeferredValue(words.trim());
   const isAsked = term.length >= FEWEST;
@@ -29,9 +29,24 @@ export function useContextHits(words: string): readonly ContextHit[] {
     retry: false,
     staleTime: 30_000,
   });
+  const metrics = useQuery({
+    queryKey: ["/v1/context/metrics", { query: term }],
+    queryFn: ({ signal }) => api.call("context.metrics.list", { query: { query: term }, signal }),
+    enabled: isAsked,
+    placeholderData: (before) => before,
+    retry: false,
+    staleTime: 30_000,
+  });
   if (!isAsked) return [];
-  return (data?.data ?? []).flatMap(({ key, title, kind }) => {
+  const named = (metrics.data?.data ?? []).slice(0, SHOWN).map(({ connection, name, label = name, aka }) => ({
+    key: `metric:${connection}/${name}`,
+    path: `metrics/${connection}/${name}`,
+    kind: "Metric",
+    title: aka.length === 0 ? label : `${label} (${aka.join(", ")})`,
+  }));
+  const found = (data?.data ?? []).flatMap(({ key, title, kind }) => {
     const path = pathOfKey(key);
     return path === undefined ? [] : [{ key, path, kind: capitalised(kind), title: title.replaceAll(/[«»]/g, "") }];
   });
+  return [...named, ...found];
 }

@@ -32,10 +32,10 @@ test("the first chart shows numbers over days or names", () => {
   expect(firstChoice({ columns: ["n", "m"], rows: [[1, 2]] })).toBeUndefined();
 });
 
-test("exact decimals become numbers, and nulls zero", () => {
+test("exact decimals become numbers, and nulls gaps", () => {
   expect(chartData(sales, { kind: "bars", x: 1, y: 2 })).toEqual({
     labels: ["Bern", "Thun"],
-    series: [{ name: "total", values: [10.5, 0] }],
+    series: [{ name: "total", values: [10.5, null] }],
     isCut: false,
   });
 });

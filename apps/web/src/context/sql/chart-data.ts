@@ -29,7 +29,12 @@ export function chartData({ columns, rows }: Pick<SqlAnswer, "columns" | "rows">
   const shown = rows.slice(0, MAX_POINTS);
   return {
     labels: shown.map((row) => String(row[x] ?? "null")),
-    series: [{ name: columns[y] ?? "", values: shown.map((row) => Number(row[y] ?? 0)) }],
+    series: [
+      {
+        name: columns[y] ?? "",
+        values: shown.map((row) => (row[y] === null || row[y] === undefined ? null : Number(row[y]))),
+      },
+    ],
     isCut: rows.length > MAX_POINTS,
   };
 }
