@@ -1,5 +1,6 @@
 export { type CompiledColumn, type CompiledQuery, compileQuery } from "./compile-query.ts";
 export { compileMetric } from "./describe/compile-metric.ts";
+export { findDimension } from "./describe/find-dimension.ts";
 export { listFields, type QueryField } from "./describe/list-fields.ts";
 export { metricParts, type MetricParts } from "./describe/metric-parts.ts";
 export { MetricError, type MetricErrorCode } from "./metric-error.ts";

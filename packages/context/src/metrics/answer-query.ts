@@ -1,5 +1,5 @@
 import type { Connection, Value } from "@tandem/connectors";
-import { compileQuery, listFields, metricParts } from "@tandem/metrics";
+import { compileQuery, findDimension, metricParts } from "@tandem/metrics";
 import type { MetricAnswer, MetricQuery } from "@tandem/protocol";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { QUERY_LIMITS } from "../tools/query-limits.ts";
@@ -60,11 +60,9 @@ function describeColumns(
   columns: ReturnType<typeof compileQuery>["columns"],
 ): MetricAnswer["columns"] {
   const metrics = metricsOf(connected);
-  const fields = query.by.length > 0 ? listFields(connected.model, query.metrics) : [];
   return columns.map(({ name, kind, type }) => {
     const found = kind === "metric" ? metrics.find((each) => each.name === name && each.metric) : undefined;
-    const field = fields.find((each) => name === each.field || name.startsWith(`${each.field}.`));
-    const label = found ? found.entry.label : kind === "dimension" ? field?.dimension.label : undefined;
+    const label = kind === "dimension" ? findDimension(connected.model, query.metrics, name).label : found?.entry.label;
     const unit = found && unitOf(connected, name, found.entry, found.file);
     return { name, kind, type, ...(label !== undefined && { label }), ...(unit !== undefined && { unit }) };
   });

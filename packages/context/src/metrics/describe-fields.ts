@@ -1,4 +1,4 @@
-import { listFields, type QueryField } from "@tandem/metrics";
+import { listFields, type Model, type QueryField } from "@tandem/metrics";
 import type { MetricField } from "@tandem/protocol";
 import type { TableValues } from "../values/column-values.ts";
 import type { ConnectionMetrics } from "./metrics-reader.ts";
@@ -9,7 +9,7 @@ export function describeFields(
   metrics: readonly string[],
   values: readonly TableValues[],
 ): MetricField[] {
-  return listFields(model, metrics).map((found): MetricField => {
+  return fieldsOf(model, metrics).map((found): MetricField => {
     const { field, entity, dimension, type, granularities } = found;
     const known = type === "text" ? valuesOf(found, values) : undefined;
     return {
@@ -22,6 +22,18 @@ export function describeFields(
       ...(known && { values: [...known] }),
     };
   });
+}
+
+/** A large model takes a second to search, and stays the same object until a file changes. */
+const KNOWN = new WeakMap<Model, Map<string, readonly QueryField[]>>();
+
+function fieldsOf(model: Model, metrics: readonly string[]): readonly QueryField[] {
+  const known = KNOWN.get(model) ?? new Map<string, readonly QueryField[]>();
+  KNOWN.set(model, known);
+  const key = metrics.toSorted().join(" ");
+  const fields = known.get(key) ?? listFields(model, metrics);
+  known.set(key, fields);
+  return fields;
 }
 
 function valuesOf({ entity, dimension }: QueryField, values: readonly TableValues[]): readonly string[] | undefined {

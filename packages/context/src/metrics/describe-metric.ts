@@ -70,29 +70,38 @@ export function unitOf(
 
 type Problem = NonNullable<MetricSummary["broken"]>;
 
-/** The root cause: a broken measure, or another metric's, if it has one. */
-function brokenBecause(connected: ConnectionMetrics, found: FoundMetric, seen: readonly string[] = []): Problem {
-  const { name, entity, entry } = found;
-  const parts = connected.model.broken.filter((part) => part.entity === entity);
-  const whole = parts.find((part) => part.name === undefined);
-  if (whole) return asProblem(whole);
-  const own = parts.find((part) => part.name === name);
-  const measure = "measure" in entry ? parts.find((part) => part.name === entry.measure) : undefined;
-  if (measure && measure !== own) return asProblem(measure, `The measure ${measure.name} is broken: `);
-  const input = metricsOf(connected).find(
-    (other) => !other.metric && other.name !== name && !seen.includes(other.name) && inputsOf(entry).has(other.name),
-  );
-  if (input) {
-    const { message, fix } = brokenBecause(connected, input, [...seen, name]);
-    return asProblem({ message, ...(fix !== undefined && { fix }) }, `The metric ${input.name} is broken: `);
-  }
-  return asProblem(own ?? { message: `Another file defines ${name}, too.` });
+/** Why a metric cannot be used: the part that it needs, and the root cause. */
+export function brokenBecause(connected: ConnectionMetrics, found: FoundMetric): Problem {
+  const cause = causeOf(connected, found);
+  const { message, fix } = rootOf(connected, found, []);
+  return { message: cause.needs === undefined ? message : `${cause.needs} is broken: ${message}`, ...(fix && { fix }) };
 }
 
-const asProblem = ({ message, fix }: Problem, before = ""): Problem => ({
-  message: `${before}${message}`,
-  ...(fix !== undefined && { fix }),
-});
+interface Cause {
+  problem: Problem;
+  /** The measure or metric that is broken instead. */
+  needs?: string;
+  input?: FoundMetric;
+}
+
+function causeOf(connected: ConnectionMetrics, { name, entity, entry }: FoundMetric): Cause {
+  const parts = connected.model.broken.filter((part) => part.entity === entity);
+  const whole = parts.find((part) => part.name === undefined);
+  if (whole) return { problem: whole };
+  const own = parts.find((part) => part.name === name);
+  const problem = own ?? { message: `Another file defines ${name}, too.` };
+  const measure = "measure" in entry ? parts.find((part) => part.name === entry.measure) : undefined;
+  if (measure && measure !== own) return { problem: measure, needs: `The measure ${measure.name}` };
+  const needed = inputsOf(entry);
+  const input = metricsOf(connected).find((other) => !other.metric && other.name !== name && needed.has(other.name));
+  return input ? { problem, needs: `The metric ${input.name}`, input } : { problem };
+}
+
+function rootOf(connected: ConnectionMetrics, found: FoundMetric, seen: readonly string[]): Problem {
+  const { problem, input } = causeOf(connected, found);
+  // Metrics can be defined by each other, which is their own problem.
+  return input && !seen.includes(input.name) ? rootOf(connected, input, [...seen, found.name]) : problem;
+}
 
 function inputsOf(entry: MetricEntry): ReadonlySet<string> {
   if ("ratio" in entry) return new Set(entry.ratio);

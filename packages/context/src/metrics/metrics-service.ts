@@ -13,7 +13,7 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import type { CatalogueReader } from "../tools/catalogue-reader.ts";
 import { explainMetrics, modelProblems, newProblems } from "./check-definitions.ts";
 import { definitionVersions } from "./definition-version.ts";
-import { describeMetric, type FoundMetric, metricsOf, summarise } from "./describe-metric.ts";
+import { brokenBecause, describeMetric, type FoundMetric, metricsOf, summarise } from "./describe-metric.ts";
 import { describeFields } from "./describe-fields.ts";
 import { answerQuery } from "./answer-query.ts";
 import { connectionOf, isMetricsPath, METRICS_PREFIX } from "./metrics-path.ts";
@@ -185,7 +185,14 @@ export class Metrics {
   async #holding(metrics: readonly string[], connection: string | undefined): Promise<ConnectionMetrics> {
     const { connected } = await this.#find(metrics[0]!, connection);
     for (const name of metrics) {
-      if (!metricsOf(connected).some((found) => found.name === name)) throw unknownMetric(name, [connected]);
+      const named = metricsOf(connected).filter((found) => found.name === name);
+      if (!named[0]) throw unknownMetric(name, [connected]);
+      if (named.some(({ metric }) => metric)) continue;
+      const { message, fix } = brokenBecause(connected, named[0]);
+      throw new RequestError("invalid_request", `The metric ${name} cannot be computed. ${message}`, {
+        ...(fix !== undefined && { fix }),
+        detail: "broken_definition",
+      });
     }
     return connected;
   }

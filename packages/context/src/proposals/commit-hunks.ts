@@ -1,3 +1,4 @@
+import { metricsFile } from "@tandem/metrics";
 import { RequestError } from "@tandem/protocol";
 import { describeProblem, type FileProblem } from "../file-problem.ts";
 import type { ContextFolder, FileChange } from "../folder/context-folder.ts";
@@ -5,6 +6,8 @@ import { applyHunks } from "./apply-hunks.ts";
 import type { Change, Hunk, Proposal } from "./proposal.ts";
 import { parseTableFile } from "../catalogue/table-file.ts";
 import { parseMemory } from "../memory/memory-file.ts";
+import { isMetricsPath } from "../metrics/metrics-path.ts";
+import { readYaml } from "../read-yaml.ts";
 import { pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
 /** Retries after a race with a person who saves the file. */
@@ -123,6 +126,8 @@ function checkFile(path: string, text: string): FileProblem[] {
       ? parsePage(key, text)
       : path.startsWith("memory/")
         ? parseMemory(text)
-        : { success: true as const };
+        : isMetricsPath(path)
+          ? readYaml(text, metricsFile)
+          : { success: true as const };
   return parsed.success ? [] : parsed.problems;
 }

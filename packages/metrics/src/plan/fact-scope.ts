@@ -127,13 +127,13 @@ export function joinCondition(entities: Entities, step: Role, from: string, to: 
 /** Compared as the database does, so that its index is used; the catalogue's join was verified the same way. */
 const keyColumn = ({ table }: Entity, alias: string, name: string): Sql => {
   const column = table.columns.find((known) => known.name === name);
-  if (!column) throw missingColumn(tableText(table), name);
+  if (!column) throw missingColumn(table, name);
   return { op: "output", alias, name, type: "text" };
 };
 
 function storedColumn({ table }: Entity, alias: string, name: string): Sql {
   const column = table.columns.find((known) => known.name === name);
-  if (!column) throw missingColumn(tableText(table), name);
+  if (!column) throw missingColumn(table, name);
   const type = sqlType(column.kind, column.type);
   if (!type) {
     throw new MetricError(
@@ -144,12 +144,17 @@ function storedColumn({ table }: Entity, alias: string, name: string): Sql {
   return { op: "column", alias, name, type, kind: column.kind, declared: column.type };
 }
 
-const missingColumn = (table: string, name: string): MetricError =>
-  new MetricError(
-    "broken_definition",
-    `${table} has no column ${name}.`,
-    "Correct the definition, or scan the database again if the column is new.",
+function missingColumn(table: Entity["table"], name: string): MetricError {
+  const meant = nearest(
+    name,
+    table.columns.map((column) => column.name),
   );
+  return new MetricError(
+    "broken_definition",
+    `${tableText(table)} has no column ${name}.`,
+    `${meant ? `Did you mean ${meant}? ` : ""}Correct the definition, or scan the database again if the column is new.`,
+  );
+}
 
 function sqlType(kind: string, declared: string): SqlType | undefined {
   switch (kind) {
