@@ -89,3 +89,37 @@ export function referencesOf(expression: Expression): ColumnReference[] {
       return expression.operands.flatMap(referencesOf);
   }
 }
+
+/** The expression with each reference replaced. */
+export function mapReferences(expression: Expression, map: (reference: ColumnReference) => Expression): Expression {
+  const inner = (operand: Expression): Expression => mapReferences(operand, map);
+  switch (expression.kind) {
+    case "reference":
+      return map(expression.reference);
+    case "number":
+    case "text":
+    case "boolean":
+    case "null":
+      return expression;
+    case "negate":
+    case "not":
+    case "like":
+    case "is_null":
+      return { ...expression, operand: inner(expression.operand) };
+    case "arithmetic":
+    case "compare":
+    case "and":
+    case "or":
+      return { ...expression, left: inner(expression.left), right: inner(expression.right) };
+    case "in":
+      return { ...expression, operand: inner(expression.operand), values: expression.values.map(inner) };
+    case "case":
+      return {
+        ...expression,
+        branches: expression.branches.map(({ when, result }) => ({ when: inner(when), result: inner(result) })),
+        otherwise: inner(expression.otherwise),
+      };
+    case "call":
+      return { ...expression, operands: expression.operands.map(inner) };
+  }
+}

@@ -146,11 +146,16 @@ export const SHOP_FILES = [
 
 export const shopModel = () => buildModel({ dialect: "sqlite", files: SHOP_FILES, tables: SHOP_TABLES });
 
+export function openShop(): DatabaseSync {
+  const database = new DatabaseSync(":memory:");
+  database.exec(SHOP_SQL);
+  return database;
+}
+
 /** Compiles and runs a query on the shop. */
 export function askShop(query: object): Cell[][] {
   const { sql } = compileQuery(shopModel(), metricQuery.parse(query), NOW);
-  const database = new DatabaseSync(":memory:");
-  database.exec(SHOP_SQL);
+  const database = openShop();
   const statement = database.prepare(sql);
   statement.setReturnArrays(true);
   const rows = statement.all() as unknown as Cell[][];

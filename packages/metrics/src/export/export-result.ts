@@ -1,0 +1,119 @@
+import type { Expression } from "../expression/expression.ts";
+import { parseExpression } from "../expression/parse-expression.ts";
+import { writeExpression } from "../expression/write-expression.ts";
+import { MetricError } from "../metric-error.ts";
+import { AGGREGATE_KEYS, type MeasureEntry, type MetricsFile } from "../model/metrics-file.ts";
+import type { Aggregate } from "../sql/sql.ts";
+
+export interface NotHeld {
+  /** `metric revenue: owner` */
+  readonly item: string;
+  readonly reason: string;
+}
+
+/** A document in another format, and all that the format cannot hold. */
+export interface ExportResult {
+  readonly document: object;
+  readonly notHeld: readonly NotHeld[];
+}
+
+/** Lists parts that a format cannot hold. */
+export class ExportReport {
+  readonly notHeld: NotHeld[] = [];
+
+  drop(item: string, reason: string): void {
+    this.notHeld.push({ item, reason });
+  }
+
+  /** A refused part is listed, and the result is undefined. */
+  attempt<T>(item: string, build: () => T): T | undefined {
+    try {
+      return build();
+    } catch (error) {
+      if (!(error instanceof MetricError)) throw error;
+      this.drop(item, error.message);
+      return undefined;
+    }
+  }
+}
+
+export const cannotHold = (message: string): MetricError => new MetricError("unsupported", message);
+
+export const aggregateOf = (measure: MeasureEntry): { aggregate: Aggregate; text: string } => {
+  const aggregate = AGGREGATE_KEYS.find((key) => measure[key] !== undefined)!;
+  return { aggregate, text: measure[aggregate]! };
+};
+
+/** Conditions as expressions; names of segments are replaced by their conditions. */
+export const conditionsOf = ({ segments = {} }: MetricsFile, where: readonly string[] | undefined): Expression[] =>
+  (where ?? []).map((text) => parseExpression(segments[text.trim()] ?? text));
+
+export const allOf = (conditions: readonly Expression[]): Expression | undefined =>
+  conditions.length === 0 ? undefined : conditions.reduce((left, right) => ({ kind: "and", left, right }));
+
+/** `case when condition then operand end`: only the rows of the condition count. */
+export const onlyWhere = (operand: Expression, conditions: readonly Expression[]): Expression => {
+  const when = allOf(conditions);
+  return when ? { kind: "case", branches: [{ when, result: operand }], otherwise: { kind: "null" } } : operand;
+};
+
+/**
+ * The SQL of an expression. Constants in divisions get a fraction, so that databases that divide whole numbers keep it, as
+ * metrics do. Throws for functions that SQL does not have.
+ */
+export function expressionSql(expression: Expression): string {
+  return writeExpression(inSql(expression), (word) => RESERVED.has(word));
+}
+
+/** Words that SQL does not take for a name without quotes. */
+const RESERVED = new Set(
+  `all any as asc by check collate column constraint create cross current_date current_time current_timestamp default desc
+  distinct do exists except false fetch for foreign from full grant group having inner intersect interval into join key left
+  limit natural new now old offset on only order outer over partition primary range references right row rows select session
+  set some table then to union unique update user using values view when where window with`.split(/\s+/),
+);
+
+function inSql(expression: Expression): Expression {
+  const inner = (operand: Expression): Expression => inSql(operand);
+  switch (expression.kind) {
+    case "call": {
+      if (expression.name === "from_epoch" || expression.name === "weekday") {
+        throw cannotHold(`The function ${expression.name} is not part of SQL.`);
+      }
+      return { ...expression, operands: expression.operands.map(inner) };
+    }
+    case "arithmetic": {
+      const { left, right } = expression;
+      return {
+        ...expression,
+        left: inner(left),
+        right: expression.operator === "/" ? decimal(inner(right)) : inner(right),
+      };
+    }
+    case "compare":
+    case "and":
+    case "or":
+      return { ...expression, left: inner(expression.left), right: inner(expression.right) };
+    case "negate":
+    case "not":
+    case "like":
+    case "is_null":
+      return { ...expression, operand: inner(expression.operand) };
+    case "in":
+      return { ...expression, operand: inner(expression.operand), values: expression.values.map(inner) };
+    case "case":
+      return {
+        ...expression,
+        branches: expression.branches.map(({ when, result }) => ({ when: inner(when), result: inner(result) })),
+        otherwise: inner(expression.otherwise),
+      };
+    default:
+      return expression;
+  }
+}
+
+function decimal(divisor: Expression): Expression {
+  if (divisor.kind === "number" && /^\d+$/.test(divisor.value)) return { kind: "number", value: `${divisor.value}.0` };
+  if (divisor.kind === "number") return divisor;
+  return { kind: "arithmetic", operator: "*", left: { kind: "number", value: "1.0" }, right: divisor };
+}
