@@ -66,6 +66,7 @@ export type { Chunk } from "./ingest/evidence/document-record.ts";
 export type { ContextTool, ContextToolOutput, ToolCaller } from "./tools/context-tool.ts";
 export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";
 export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";
+export type { ProjectImport } from "./metrics/import-project.ts";
 export { Metrics, type MetricQuestion } from "./metrics/metrics-service.ts";
 export { MetricsReader } from "./metrics/metrics-reader.ts";
 export { CatalogueReader } from "./tools/catalogue-reader.ts";

@@ -70,6 +70,11 @@ export class MetricsReader {
     return metrics;
   }
 
+  /** The connection's tables in the catalogue. */
+  tables(connection: string): Promise<CataloguedTable[]> {
+    return this.#tables.all(`catalogue/${connection}/`);
+  }
+
   /** The model as it would be with another text of a file; null removes the file. */
   async readWith(connection: string, path: string, text: string | null): Promise<ConnectionMetrics | undefined> {
     const current = await this.read(connection);

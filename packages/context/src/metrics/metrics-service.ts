@@ -1,5 +1,5 @@
 import type { Connection } from "@tandem/connectors";
-import { metricParts } from "@tandem/metrics";
+import { exportMetricFlow, exportOssie, type ExportResult, metricParts } from "@tandem/metrics";
 import type {
   MetricAnswer,
   MetricDefinition,
@@ -10,12 +10,14 @@ import type {
 } from "@tandem/protocol";
 import { nearest, RequestError } from "@tandem/protocol";
 import type { ContextFolder } from "../folder/context-folder.ts";
+import type { Proposals } from "../proposals/proposals.ts";
 import type { CatalogueReader } from "../tools/catalogue-reader.ts";
 import { explainMetrics, modelProblems, newProblems } from "./check-definitions.ts";
 import { definitionVersions } from "./definition-version.ts";
 import { brokenBecause, describeMetric, type FoundMetric, metricsOf, summarise } from "./describe-metric.ts";
 import { describeFields } from "./describe-fields.ts";
 import { answerQuery } from "./answer-query.ts";
+import { importProject, type ImportProjectInput, type ProjectImport } from "./import-project.ts";
 import { connectionOf, isMetricsPath, METRICS_PREFIX } from "./metrics-path.ts";
 import type { ConnectionMetrics, MetricsReader } from "./metrics-reader.ts";
 import { refused } from "./refused.ts";
@@ -137,6 +139,22 @@ export class Metrics {
     );
     if (problems.length > 0) return problems;
     return (await explainMetrics(after, ({ file }) => file.path === path, this.#parts.open, signal)).problems;
+  }
+
+  /** Translates the definitions of a foreign project, and proposes them unless `dryRun` is set. */
+  importProject(proposals: Proposals, input: ImportProjectInput): Promise<ProjectImport> {
+    return importProject({ ...this.#parts, proposals }, input);
+  }
+
+  /** The definitions of a connection in another product's format. */
+  async exportTo(format: "ossie" | "metricflow", connection: string): Promise<ExportResult> {
+    const connected = await this.#parts.reader.read(connection);
+    const files = (connected?.files ?? []).flatMap(({ read }) => (read.success ? [read.value] : []));
+    if (!connected || files.length === 0) {
+      throw new RequestError("not_found", `The connection ${connection} has no metrics.`, { fix: NONE });
+    }
+    const { model } = connected;
+    return format === "ossie" ? exportOssie(connection, files, model) : exportMetricFlow(files, model);
   }
 
   async #problems(connection: string): Promise<MetricProblem[]> {

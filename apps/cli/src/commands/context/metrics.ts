@@ -10,8 +10,10 @@ import { Progress } from "../../progress.ts";
 import { printable, styleFor, write } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import { listOption, type Registration, subcommandsOf } from "../registration.ts";
+import { registerImport } from "./metrics-import.ts";
 
-export function register(command: Command, { examples, json, runner }: Registration): void {
+export function register(command: Command, registration: Registration): void {
+  const { examples, json, runner } = registration;
   const sub = subcommandsOf(command);
   const connection = ["--connection <name>", "only metrics of this connection"] as const;
   examples(
@@ -65,6 +67,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .action((options: ConnectionOption, self: Command) => runner(self, (invocation) => check(invocation, options))),
     "tandem metrics check",
   );
+  registerImport(sub, registration);
 }
 
 interface ConnectionOption {
