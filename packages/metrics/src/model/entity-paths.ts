@@ -2,8 +2,12 @@ import { MetricError } from "../metric-error.ts";
 import type { Entity, Role } from "./model.ts";
 
 const MAX_STEPS = 6;
+/** Ways that are longer by at most so many steps are mentioned. */
+const DETOUR = 2;
+const MAX_WAYS = 100;
 
-export type Entities = ReadonlyMap<string, Entity>;
+/** What a search for ways needs of a model. */
+export type JoinedEntities = ReadonlyMap<string, Pick<Entity, "roles" | "reverse">>;
 
 /** Whether a path must never meet more than one row, or may meet many (only a filter may). */
 export type Reach = "one" | "many";
@@ -19,7 +23,7 @@ export interface FoundPath {
  * Undefined if there is no way. Throws `ambiguous` if there are several.
  */
 export function followPath(
-  entities: Entities,
+  entities: JoinedEntities,
   from: string,
   path: readonly string[],
   reach: Reach,
@@ -37,14 +41,14 @@ export function followPath(
   return { steps, others };
 }
 
-function oneStepByName(entities: Entities, at: string, name: string, reach: Reach): FoundPath | undefined {
+function oneStepByName(entities: JoinedEntities, at: string, name: string, reach: Reach): FoundPath | undefined {
   const role = stepsFrom(entities, at, reach).find((step) => step.name === name && !step.isReverse);
   return role && { steps: [role], others: [] };
 }
 
-function wayToEntity(entities: Entities, from: string, to: string, reach: Reach): FoundPath | undefined {
+function wayToEntity(entities: JoinedEntities, from: string, to: string, reach: Reach): FoundPath | undefined {
   if (!entities.has(to) || from === to) return undefined;
-  const ways = allWays(entities, from, to, reach);
+  const ways = nearWays(entities, from, to, reach);
   const shortest = Math.min(...ways.map((way) => way.length));
   const [best, second] = ways.filter((way) => way.length === shortest);
   if (!best) return undefined;
@@ -60,20 +64,39 @@ function wayToEntity(entities: Entities, from: string, to: string, reach: Reach)
   return { steps: best, others: ways.filter((way) => way !== best) };
 }
 
-function allWays(entities: Entities, from: string, to: string, reach: Reach): Role[][] {
+/** The shortest ways first, and those that are little longer; not all of them where there are very many. */
+function nearWays(entities: JoinedEntities, from: string, to: string, reach: Reach): Role[][] {
+  const distance = distancesTo(entities, to, reach);
   const found: Role[][] = [];
-  const walk = (at: string, way: readonly Role[], seen: ReadonlySet<string>): void => {
-    if (way.length > 0 && at === to) return void found.push([...way]);
-    if (way.length === MAX_STEPS) return;
+  const walk = (at: string, way: readonly Role[], most: number): void => {
+    if (at === to) return void found.push([...way]);
     for (const role of stepsFrom(entities, at, reach)) {
-      if (!seen.has(role.to)) walk(role.to, [...way, role], new Set([...seen, role.to]));
+      const isNear = way.length + 1 + (distance.get(role.to) ?? Infinity) <= most;
+      const isNew = role.to !== from && way.every((step) => step.to !== role.to);
+      if (isNear && isNew && found.length < MAX_WAYS) walk(role.to, [...way, role], most);
     }
   };
-  walk(from, [], new Set([from]));
-  return found;
+  const shortest = distance.get(from) ?? Infinity;
+  if (shortest <= MAX_STEPS) walk(from, [], shortest);
+  const straight = found.splice(0);
+  if (straight.length > 0) walk(from, [], Math.min(shortest + DETOUR, MAX_STEPS));
+  return [...straight, ...found.filter((way) => way.length > shortest)];
 }
 
-function stepsFrom(entities: Entities, at: string, reach: Reach): Role[] {
+/** The number of steps to an entity from each other one. */
+function distancesTo(entities: JoinedEntities, to: string, reach: Reach): Map<string, number> {
+  const distance = new Map([[to, 0]]);
+  for (let steps = 1; steps <= MAX_STEPS; steps += 1) {
+    for (const name of entities.keys()) {
+      if (distance.has(name)) continue;
+      const isNext = stepsFrom(entities, name, reach).some((role) => distance.get(role.to) === steps - 1);
+      if (isNext) distance.set(name, steps);
+    }
+  }
+  return distance;
+}
+
+function stepsFrom(entities: JoinedEntities, at: string, reach: Reach): Role[] {
   const entity = entities.get(at);
   if (!entity) return [];
   return [...entity.roles, ...entity.reverse].filter(({ isSafe }) => isSafe || reach === "many");

@@ -2,8 +2,8 @@ import { nearest } from "@tandem/protocol";
 import type { ColumnReference } from "../expression/expression.ts";
 import { MetricError } from "../metric-error.ts";
 import { tableText } from "../model/catalogued-table.ts";
-import { type Entities, followPath, wayText } from "../model/entity-paths.ts";
-import type { Entity, Role } from "../model/model.ts";
+import { followPath, wayText } from "../model/entity-paths.ts";
+import type { Entity, Model, Role } from "../model/model.ts";
 import { allOf, type Join, type Source, type Sql, type SqlType } from "../sql/sql.ts";
 
 /** The rows of one entity, with the tables that are joined to it by safe steps only: each row stays one row. */
@@ -12,12 +12,12 @@ export class FactScope {
   readonly from: Source;
   readonly joins: Join[] = [];
   readonly warnings = new Set<string>();
-  readonly #entities: Entities;
+  readonly #entities: Model["entities"];
   readonly #aliases = new Map<string, string>();
   readonly #prefix: string;
 
   /** In a subquery, a prefix keeps its aliases apart from those of the outer query. */
-  constructor(entities: Entities, entity: Entity, prefix = "") {
+  constructor(entities: Model["entities"], entity: Entity, prefix = "") {
     this.#entities = entities;
     this.#prefix = prefix;
     const alias = `${prefix}${entity.name}`;
@@ -107,7 +107,7 @@ export class FactScope {
 const stepKey = ({ to, columns, toColumns, isReverse }: Role): string =>
   JSON.stringify([to, columns, toColumns, isReverse]);
 
-export function joinCondition(entities: Entities, step: Role, from: string, to: string): Sql {
+export function joinCondition(entities: Model["entities"], step: Role, from: string, to: string): Sql {
   const [fromEntity, toEntity] = [entities.get(step.from)!, entities.get(step.to)!];
   const pairs = step.columns.map((column, at): Sql => ({
     op: "compare",
