@@ -25,10 +25,7 @@ export class FolderLock {
     if (this.#holder.getStore()) return work();
     const turn = this.#queue.then(() => this.#locked(() => this.#holder.run(true, work)));
     // Without its result, which may be large and would be kept until the next turn.
-    this.#queue = turn.then(
-      () => {},
-      () => {},
-    );
+    this.#queue = turn.catch(() => {}).then(() => undefined);
     return turn;
   }
 

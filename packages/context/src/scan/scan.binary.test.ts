@@ -5,24 +5,11 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedStore } from "../testing/shared-store.ts";
-import { CatalogueReader } from "../tools/catalogue-reader.ts";
 import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
 import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
 import { type ScanOutcome, ScanStage } from "./testing/scan-stage.ts";
-
-const SHOP = `
-  CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT);
-  CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL, clerk INTEGER, total REAL);
-  CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-  CREATE TABLE lines (order_id INTEGER REFERENCES orders(id), position INTEGER, price REAL, PRIMARY KEY (order_id, position));
-  INSERT INTO customers SELECT value, 'customer ' || value, value || '@example.com' FROM generate_series(1, 40);
-  INSERT INTO staff SELECT value, 'clerk ' || value FROM generate_series(1, 12);
-  INSERT INTO orders SELECT value, 1 + value % 40, 1 + value % 12, value * 1.5 FROM generate_series(1, 200);
-  INSERT INTO lines SELECT 1 + value % 200, value, value * 0.5 FROM generate_series(1, 400);
-`.replaceAll(
-  /FROM generate_series\(1, (\d+)\)/g,
-  "FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < $1) SELECT value FROM n)",
-);
+import { SHOP_SQL } from "./testing/shop-sql.ts";
+import { withMethods } from "./testing/with-methods.ts";
 
 let backend: RehearsedBackend;
 beforeAll(async () => {
@@ -39,7 +26,7 @@ describe("a first scan", () => {
   let stage: ScanStage;
   let first: ScanOutcome;
   beforeAll(async () => {
-    stage = await openStage(SHOP, backend);
+    stage = await openStage(SHOP_SQL, backend);
     const end = (table: string, column: string) => ({ schema: "main", table, columns: [column] });
     first = await stage.scan({
       script: [
@@ -102,7 +89,7 @@ describe("a first scan", () => {
   });
 
   test("a rule that accepts nothing leaves everything for review", async () => {
-    await using stage = await openStage(SHOP, backend, {
+    await using stage = await openStage(SHOP_SQL, backend, {
       structure: "never",
       joins: "never",
       descriptions: "never",
@@ -117,53 +104,10 @@ describe("a first scan", () => {
   });
 });
 
-describe("values that may not be stored", () => {
-  const SECRETS = `
-    CREATE TABLE people (id INTEGER PRIMARY KEY, full_name TEXT, contact TEXT, iban TEXT, city TEXT, note TEXT);
-    INSERT INTO people VALUES (1, 'Petra Zwiebelfisch', 'petra.zwiebel@example.com', 'DE89370400440532013000', 'Quakenbrück', 'calls often');
-    INSERT INTO people VALUES (2, 'Jens Knallfrosch', 'jens.knall@example.com', 'GB82WEST12345698765432', 'Quakenbrück', 'write to jens.knall@example.com');
-    CREATE TABLE marks (id INTEGER PRIMARY KEY, target_type TEXT, target_id INTEGER, grade TEXT);
-    INSERT INTO marks VALUES (1, 'people', 1, 'gradeXYZ'), (2, 'people', 2, 'gradeXYZ'), (3, 'people', 1, 'gradeXYZ');
-  `;
-  const FORBIDDEN = ["wiebel", "nall", "DE8937", "WEST1234", "gradeXYZ", "Where target_type is"];
-
-  test("reach no file, git object, prompt, event or record", async () => {
-    await using stage = await ScanStage.open(SECRETS, backend);
-    const { state, result, events } = await stage.scan({
-      script: answers,
-      scan: { samples: { "shop/main.marks": "none", "shop/main.people.city": "values" } },
-    });
-    expect(state, JSON.stringify(events)).toMatch(/done|partly/);
-    expect(result.privacy).toEqual({
-      personal: [
-        { column: "main.people.full_name", kind: "name of a person" },
-        { column: "main.people.contact", kind: "e-mail address" },
-        { column: "main.people.iban", kind: "bank account or card" },
-      ],
-      configured: 4,
-      unmatchedPatterns: [],
-    });
-    const columns = (await stage.file("people"))?.columns ?? [];
-    expect(columns.find(({ name }) => name === "contact")?.profile).toMatchObject({
-      stored: "shapes",
-      personal: "e-mail address",
-      shapes: ["aaaa.aaaa@aaaa.aaa"],
-    });
-    expect(columns.find(({ name }) => name === "city")?.profile?.samples).toEqual(["Quakenbrück"]);
-    const everything = [
-      ...backend.rehearsal.modelRequests.map((request) => JSON.stringify(request)),
-      JSON.stringify(events),
-      await stage.storedText(),
-    ].join("\n");
-    expect(everything).toContain("Quakenbrück");
-    for (const text of FORBIDDEN) expect(everything).not.toContain(text);
-  });
-});
-
 describe("a further scan", () => {
   let stage: ScanStage;
   beforeAll(async () => {
-    stage = await openStage(SHOP, backend);
+    stage = await openStage(SHOP_SQL, backend);
     await stage.scan({ script: answers });
   });
   afterAll(() => stage[Symbol.asyncDispose]());
@@ -250,7 +194,7 @@ describe("a further scan", () => {
   });
 
   test("that finds no tables changes nothing and fails", async () => {
-    const empty = (connection: Connection) => with_(connection, { structure: async () => [] });
+    const empty = (connection: Connection) => withMethods(connection, { structure: async () => [] });
     const { state, error } = await stage.scan({ connection: empty });
     expect(state).toBe("failed");
     expect(error).toMatchObject({ code: "nothing_there", fix: expect.stringContaining("rights") });
@@ -285,7 +229,7 @@ test("a scan that loses most tables leaves the removal to a person", async () =>
 describe("without a model", () => {
   let stage: ScanStage;
   beforeAll(async () => {
-    stage = await openStage(`${SHOP}; CREATE VIEW late AS SELECT * FROM orders WHERE total > 100;`);
+    stage = await openStage(`${SHOP_SQL}; CREATE VIEW late AS SELECT * FROM orders WHERE total > 100;`);
   });
   afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -346,7 +290,7 @@ describe("without a model", () => {
 describe("a model's answers", () => {
   let stage: ScanStage;
   beforeAll(async () => {
-    stage = await openStage(SHOP, backend);
+    stage = await openStage(SHOP_SQL, backend);
   });
   afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -371,7 +315,7 @@ describe("a model's answers", () => {
 
 describe("failures never overwrite existing content", () => {
   test("suggested joins stay when the model is not asked or refuses", async () => {
-    await using stage = await openStage(SHOP, backend);
+    await using stage = await openStage(SHOP_SQL, backend);
     await stage.scan({ script: answers, scan: { modelJoins: false } });
     const path = stage.path("orders");
     const text = (await stage.context.folder.read(path))!;
@@ -396,7 +340,7 @@ describe("failures never overwrite existing content", () => {
   });
 
   test("open or rejected parts of a new file are not proposed again", async () => {
-    await using stage = await openStage(SHOP, backend, { descriptions: "never", joins: "never" });
+    await using stage = await openStage(SHOP_SQL, backend, { descriptions: "never", joins: "never" });
     const { result } = await stage.scan({ script: answers });
     const [first] = result.proposals;
     expect(first!.open).toBeGreaterThan(5);
@@ -405,91 +349,3 @@ describe("failures never overwrite existing content", () => {
     expect((await stage.scan({ script: answers })).result.proposals).toEqual([]);
   });
 });
-
-describe("during a scan", () => {
-  test("a vanished table is skipped and listed, and the rest completes", async () => {
-    await using stage = await openStage(SHOP, backend);
-    const vanishing = (connection: Connection) =>
-      with_(connection, {
-        structure: async (options) => {
-          const tables = await connection.structure(options);
-          stage.database.exec("DROP TABLE staff");
-          return tables;
-        },
-      });
-    const { state, skipped, result } = await stage.scan({ script: answers, connection: vanishing });
-    expect(state).toBe("partly");
-    expect(skipped).toEqual([{ stage: "profile", item: "main.staff", code: "not_there" }]);
-    expect(result.tables).toMatchObject({ seen: 3, added: 3 });
-    expect(await stage.file("orders")).toBeDefined();
-    expect(await stage.file("staff")).toBeUndefined();
-  });
-
-  test("tables that differ only in case have two files on every disk", async () => {
-    await using stage = await openStage(SHOP);
-    // SQLite cannot have both, so another database is simulated.
-    const both = (names: readonly string[]) => (connection: Connection) =>
-      with_(connection, {
-        structure: async (options) =>
-          (await connection.structure(options)).flatMap((table) =>
-            table.name === "staff" ? names.map((name) => ({ ...table, name })) : [],
-          ),
-      });
-    await stage.scan({ connection: both(["Staff"]) });
-    const { state } = await stage.scan({ connection: both(["STAFF", "Staff", "staff"]) });
-    expect(state).toBe("done");
-    const paths = await stage.context.folder.list("catalogue/");
-    expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(3);
-    expect(paths).toContain(stage.path("Staff"));
-    const again = await stage.scan({ connection: both(["staff", "STAFF", "Staff"]) });
-    expect(again.result.proposals).toEqual([]);
-    const catalogue = new CatalogueReader(stage.context.folder);
-    for (const table of ["STAFF", "Staff", "staff"]) {
-      expect(await catalogue.find(`main.${table}`)).toMatchObject({ table });
-      expect(await catalogue.read({ connection: "shop", schema: "main", table })).toMatchObject({ table });
-    }
-    await stage.scan({ connection: both(["Staff", "staff"]) });
-    expect((await catalogue.tables("shop")).map(({ table }) => table).toSorted()).toEqual(["Staff", "staff"]);
-  });
-
-  test("an interrupted job is resumed by the next scan, which pays for nothing twice", async () => {
-    await using stage = await openStage(SHOP, backend);
-    const controller = new AbortController();
-    const interrupted = stage.scan({
-      script: [
-        describeAll(),
-        always(
-          when(isAboutJoins, () => {
-            controller.abort();
-            return refusal("Too late.");
-          }),
-        ),
-      ],
-      signal: controller.signal,
-    });
-    await expect(interrupted).rejects.toMatchObject({ code: "aborted", fix: expect.stringContaining("again") });
-    const resumed = await stage.scan({ script: [nameJoins()] });
-    expect(resumed).toMatchObject({
-      state: "done",
-      requests: 1,
-      result: { descriptions: { described: 0, cached: 4 } },
-    });
-    expect(resumed.events.filter(({ type }) => type === "started")).toMatchObject([
-      { resumed: false },
-      { resumed: true },
-    ]);
-  });
-});
-
-/** The connection with some methods replaced. */
-function with_(connection: Connection, change: Partial<Connection>): Connection {
-  return {
-    dialect: connection.dialect,
-    structure: (options) => connection.structure(options),
-    query: (sql, options) => connection.query(sql, options),
-    estimate: (sql, options) => connection.estimate(sql, options),
-    quote: (name) => connection.quote(name),
-    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
-    ...change,
-  };
-}
