@@ -58,6 +58,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "tables found for 46 questions over four databases: recall@10 and MRR, with filler and plain descriptions",
     load: () => import("./retrieval/retrieval.ts"),
   },
+  evals: {
+    about: "60 questions on three sample databases, without a model: gold statements, recall@10, values, join paths",
+    load: () => import("./evals/evals.ts"),
+  },
   relationships: {
     about: "joins found again in databases whose foreign keys were stripped: precision, recall, F1; files as arguments",
     load: () => import("./relationships/relationships.ts"),

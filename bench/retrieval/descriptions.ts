@@ -58,4 +58,16 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     MEDICATION: "A drug with its generic name and dose.",
     PRESCRIPTION: "A drug prescribed during a stay, with the prescribing doctor and refills.",
   },
+  shop: {
+    staff: "A person who works or has worked in the shop, with team and superior.",
+    customers: "A person with an account, with country, newsletter and the customer who referred them.",
+    addresses: "A postal address of a customer.",
+    categories: "A group of products, which can have a parent.",
+    products: "An article for sale, with category and list price in cents.",
+    orders: "An order of a customer, on the web or in the shop, with its time and status.",
+    order_lines: "One article in an order, with quantity and the price paid per piece in cents.",
+    payments: "The payment of an order, with method, amount in cents and time of capture.",
+    shipments: "A parcel of an order, with carrier and times of shipment and delivery.",
+    refunds: "Money that is paid back for a line of an order, with reason and dates of request and payment.",
+  },
 };

@@ -108,6 +108,6 @@ export type { IngestReport } from "./ingest/ingest-report.ts";
 export type { Source } from "./ingest/sources/source.ts";
 export { compareRuns } from "./evals/compare-runs.ts";
 export { evalParams, type EvalParams } from "./evals/eval-params.ts";
-export { listEvals, loadEvals } from "./evals/load-evals.ts";
+export { listEvals, type LoadedEvals, loadEvals } from "./evals/load-evals.ts";
 export type { CreateTools } from "./evals/open-eval-context.ts";
 export { textSource } from "./ingest/sources/text-source.ts";

@@ -52,7 +52,7 @@ test("a file has questions with each kind of expectation", () => {
 
 test("an invalid file is reported with the path and the line of each problem", () => {
   expect(problemsOf(WHOLE.replace("{ sql: SELECT 1 }", "refuse"))).toEqual([
-    "Line 12: Questions.0.expect: Invalid input: expected object, received string.",
+    "Line 12: Questions.0.expect: expected `abstain`, `clarify`, or one of `sql`, `rows` and `metric`.",
   ]);
   expect(problemsOf(WHOLE.replace("{ rows: [[3]], columns: [n] }", "{ rows: [[3]], sql: SELECT 3 }"))).toEqual([
     "Line 20: Questions.2.expect: expected `abstain`, `clarify`, or one of `sql`, `rows` and `metric`.",

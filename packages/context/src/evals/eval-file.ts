@@ -15,18 +15,23 @@ export type Expectation =
   | { kind: "metric"; metric: MetricQuery }
   | { kind: "rows"; rows: z.output<typeof cell>[][]; columns: string[] };
 
+const EXPECTED = "expected `abstain`, `clarify`, or one of `sql`, `rows` and `metric`";
+
 /** `abstain` and `clarify` are written as a word, a gold answer as an object with one key. */
 const expectation = z
   .preprocess(
     (given) => (given === "abstain" || given === "clarify" ? { kind: given } : given),
     z
-      .strictObject({
-        kind: z.enum(["abstain", "clarify"]),
-        sql: z.string().min(1).max(100_000),
-        rows: z.array(z.array(cell).min(1)).max(10_000),
-        columns: z.array(name).min(1),
-        metric: metricQuery,
-      })
+      .strictObject(
+        {
+          kind: z.enum(["abstain", "clarify"]),
+          sql: z.string().min(1).max(100_000),
+          rows: z.array(z.array(cell).min(1)).max(10_000),
+          columns: z.array(name).min(1),
+          metric: metricQuery,
+        },
+        { error: ({ code }) => (code === "invalid_type" ? EXPECTED : undefined) },
+      )
       .partial(),
   )
   .transform((given, issues): Expectation => {
@@ -41,7 +46,7 @@ const expectation = z
       issues.addIssue("all rows need the same number of values");
       return z.NEVER;
     }
-    issues.addIssue("expected `abstain`, `clarify`, or one of `sql`, `rows` and `metric`");
+    issues.addIssue(EXPECTED);
     return z.NEVER;
   });
 

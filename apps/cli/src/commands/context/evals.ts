@@ -5,6 +5,7 @@ import type { Project } from "@tandem/tandem/config";
 import { openProject } from "@tandem/tandem/project";
 import { type Command, Option } from "commander";
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { describeComparison, describeReport } from "../../evals/describe-report.ts";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
 import { ago } from "../../human-units.ts";
@@ -174,6 +175,7 @@ async function compare(invocation: Invocation, before: string, after: string): P
 }
 
 interface OpenedEvals {
+  cwd: string;
   project: Project;
   store: Store;
 }
@@ -181,11 +183,11 @@ interface OpenedEvals {
 async function withEvals<T>(invocation: Invocation, work: (opened: OpenedEvals) => Promise<T>): Promise<T> {
   const project = await openProject(invocation);
   await using store = await openStore(invocation, project);
-  return await work({ project, store });
+  return await work({ cwd: invocation.cwd, project, store });
 }
 
-async function readReport({ project, store }: OpenedEvals, run: string): Promise<EvalReport> {
-  if (run.endsWith(".json")) return readReportFile(run);
+async function readReport({ project, store, cwd }: OpenedEvals, run: string): Promise<EvalReport> {
+  if (run.endsWith(".json")) return readReportFile(resolve(cwd, run));
   const { id } = await openContext(project, store);
   const row =
     run === "last"

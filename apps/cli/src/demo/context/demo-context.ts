@@ -47,6 +47,7 @@ export async function demoContext(
     await stage.ask();
     const before = requests();
     await stage.again(() => requests() - before);
+    await project.addEvals();
     // Remove the demo backend, which stops with the demo. Users configure their own model.
     const leave = async () => {
       await project.answerFrom(undefined);

@@ -24,6 +24,8 @@ interface DemoProject {
   home: string;
   /** Sets or removes the backend. */
   answerFrom(url: string | undefined): Promise<void>;
+  /** Adds questions with known answers to the context, which must exist. */
+  addEvals(): Promise<void>;
 }
 
 /**
@@ -48,7 +50,8 @@ export async function makeProject(cwd: string, named: string | undefined): Promi
   const answerFrom = (url: string | undefined) =>
     writeFile(join(folder, "tandem.yaml"), `${SETTINGS}${url === undefined ? "" : rehearsed(url)}`);
   await answerFrom(undefined);
-  return { folder, home, answerFrom };
+  const addEvals = () => cp(new URL("evals", import.meta.url), join(folder, "context", "evals"), { recursive: true });
+  return { folder, home, answerFrom, addEvals };
 }
 
 const refuse = (folder: string) => (cause: unknown) => {
