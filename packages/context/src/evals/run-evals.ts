@@ -35,7 +35,9 @@ export type EvalPlan = { requests: number; usd: number | null; questions: number
 
 /** Runs evals, with a proposal on both states of the context. */
 export async function runEvals(run: Run, input: EvalsInput): Promise<EvalReport> {
-  const { params } = input;
+  // A proposal is also compared without a model, by the checks alone.
+  const isAsked = input.params.ask && !(input.params.proposal !== undefined && run.llm === undefined);
+  const params = { ...input.params, ask: isAsked };
   await using parts = new AsyncDisposableStack();
   const prepared = await prepare(run, input, parts);
   const { states, files, questions } = prepared;

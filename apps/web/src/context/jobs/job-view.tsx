@@ -7,6 +7,8 @@ import { useContextQuery } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { asJob, cancelJob, isUnderWay, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
+import { reportOf } from "../evals/eval-report.ts";
+import { EvalReportView } from "../evals/eval-report-view.tsx";
 import { JobReport } from "./job-report.tsx";
 import { StageList } from "./stage-list.tsx";
 import { useJobProgress } from "./use-job-progress.ts";
@@ -27,6 +29,7 @@ export function JobView({ id }: { id: string }) {
   if (error) return <Problem error={error} onRetry={() => void refetch()} className="m-4" />;
   if (!job) return null;
   const { spent, waiting } = progress;
+  const report = reportOf(job);
   return (
     <article className="mx-auto max-w-3xl px-4 py-5 sm:px-6">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -94,7 +97,8 @@ export function JobView({ id }: { id: string }) {
           </ul>
         </section>
       )}
-      {job.result && <JobReport result={job.result} />}
+      {report && <EvalReportView report={report} />}
+      {job.result && !report && <JobReport result={job.result} />}
     </article>
   );
 }

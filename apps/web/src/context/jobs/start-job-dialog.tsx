@@ -9,14 +9,23 @@ import { Problem } from "../../ui/problem.tsx";
 import { startJob } from "./job-api.ts";
 
 export interface WantedJob {
-  kind: "scan" | "ingest";
+  kind: "scan" | "ingest" | "evals";
   params: Record<string, unknown>;
   /** The database or the sources, by name. */
   subject: string;
 }
 
 /** Shows what a job would read and cost, and starts it. */
-export function StartJobDialog({ job, onClose }: { job: WantedJob | undefined; onClose: () => void }) {
+export function StartJobDialog({
+  job,
+  staysHere = false,
+  onClose,
+}: {
+  job: WantedJob | undefined;
+  /** The caller shows the progress. */
+  staysHere?: boolean;
+  onClose: () => void;
+}) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const plan = useQuery({
@@ -33,10 +42,10 @@ export function StartJobDialog({ job, onClose }: { job: WantedJob | undefined; o
     onSuccess: async ({ id }) => {
       await queries.invalidateQueries({ queryKey: ["/v1/jobs"] });
       onClose();
-      await navigate({ to: "/context/$", params: { _splat: `jobs/${id}` } });
+      if (!staysHere) await navigate({ to: "/context/$", params: { _splat: `jobs/${id}` } });
     },
   });
-  const verb = job?.kind === "ingest" ? "Ingest" : "Scan";
+  const verb = VERBS[job?.kind ?? "scan"];
   return (
     <Dialog
       isOpen={job !== undefined}
@@ -58,7 +67,9 @@ export function StartJobDialog({ job, onClose }: { job: WantedJob | undefined; o
     >
       <div aria-live="polite">
         {plan.isFetching && <p className="text-ink-soft">Estimating …</p>}
-        {!plan.isFetching && plan.data && <Plan plan={plan.data} />}
+        {!plan.isFetching && plan.data && (
+          <Plan plan={plan.data} without={job?.kind === "evals" ? NO_ANSWERS : NO_DESCRIPTIONS} />
+        )}
       </div>
       <Problem error={plan.isFetching ? null : plan.error} onRetry={() => void plan.refetch()} className="mt-2" />
       <Problem error={starting.error} className="mt-2" />
@@ -66,7 +77,19 @@ export function StartJobDialog({ job, onClose }: { job: WantedJob | undefined; o
   );
 }
 
-function Plan({ plan: { reads, requests, usd, has_model: hasModel, skipped } }: { plan: JobPlan }) {
+const VERBS = { scan: "Scan", ingest: "Ingest", evals: "Run" };
+
+/** What is missing without a model. */
+const NO_DESCRIPTIONS = "so nothing is described";
+const NO_ANSWERS = "so only search, values and joins are compared";
+
+function Plan({
+  plan: { reads, requests, usd, has_model: hasModel, skipped },
+  without,
+}: {
+  plan: JobPlan;
+  without: string;
+}) {
   return (
     <>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-5 gap-y-1 text-sm">
@@ -89,8 +112,8 @@ function Plan({ plan: { reads, requests, usd, has_model: hasModel, skipped } }: 
       </dl>
       {!hasModel && (
         <p className="mt-3 rounded-md bg-raised px-2.5 py-1.5 text-sm text-ink-soft">
-          No model is set up, so nothing is described. Run <code className="font-mono text-xs">tandem setup</code> on
-          the server to choose one.
+          No model is set up, {without}. Run <code className="font-mono text-xs">tandem setup</code> on the server to
+          choose one.
         </p>
       )}
       {skipped.length > 0 && (

@@ -8,6 +8,7 @@ import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useComments } from "../../diff/use-comments.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
+import { ProposalEvals } from "../evals/proposal-evals.tsx";
 import { ChangeCard } from "./change-card.tsx";
 import { GroupList } from "./group-list.tsx";
 import { DecisionCard } from "./decision-card.tsx";
@@ -128,6 +129,7 @@ export function ProposalView({ id }: { id: string }) {
           ))}
         </section>
       )}
+      {counts.open > 0 && <ProposalEvals proposal={proposal.id} />}
       <Problem error={verdict.error} className="mt-4" />
       {groups.length > 1 && (group !== undefined || counts.open > FEW) && (
         <GroupList groups={groups} shown={group} onShow={setGroup} verdict={verdict} />
