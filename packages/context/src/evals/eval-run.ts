@@ -25,6 +25,8 @@ const AT_ONCE = 4;
 
 export interface EvalRunParts {
   run: EvalProgress;
+  /** Follows the names of stages, if there are several runs. */
+  label: string;
   context: EvalContext;
   databases: EvalDatabases;
   questions: readonly AskedQuestion[];
@@ -56,8 +58,8 @@ export class EvalRun {
   }
 
   async check(): Promise<EvalChecks> {
-    const { run, context, databases, questions } = this.#parts;
-    run.emit({ type: "stage_started", stage: "check", total: questions.length });
+    const { run, context, databases, questions, label } = this.#parts;
+    run.emit({ type: "stage_started", stage: `check${label}`, total: questions.length });
     const checks = await checkEvals(questions, {
       tools: (asOf) => context.tools(context.search(), asOf),
       catalogue: context.catalogue,
@@ -66,13 +68,13 @@ export class EvalRun {
       onChecked: (done) => this.#progress("check", done, questions.length, null),
     });
     const counts = { questions: questions.length, "broken gold": checks.gold.missed.length };
-    run.emit({ type: "stage_finished", stage: "check", counts });
+    run.emit({ type: "stage_finished", stage: `check${label}`, counts });
     return checks;
   }
 
   /** Plans all trials of questions with a usable gold answer, and finds the recordings that are still valid. */
   async plan({ gold }: EvalChecks): Promise<void> {
-    const { run, questions, arms } = this.#parts;
+    const { run, questions, arms, label } = this.#parts;
     const broken = new Set(gold.missed.map(({ file, question }) => `${file}#${question}`));
     const wanted = questions
       .filter(({ path, question }) => !broken.has(`${path}#${question.id}`))
@@ -81,7 +83,7 @@ export class EvalRun {
           Array.from({ length: this.#parts.trials ?? asked.file.trials }, (_, trial) => ({ asked, arm, trial })),
         ),
       );
-    run.emit({ type: "stage_started", stage: "recordings", total: wanted.length });
+    run.emit({ type: "stage_started", stage: `recordings${label}`, total: wanted.length });
     const schemas = new Map<string, Promise<string>>();
     this.#trials = [];
     for (const [index, each] of wanted.entries()) {
@@ -90,7 +92,7 @@ export class EvalRun {
       this.#progress("recordings", index + 1, wanted.length, null);
     }
     const counts = { valid: this.recorded, missing: this.missing.length };
-    run.emit({ type: "stage_finished", stage: "recordings", counts });
+    run.emit({ type: "stage_finished", stage: `recordings${label}`, counts });
   }
 
   async #planned(
@@ -128,10 +130,10 @@ export class EvalRun {
 
   /** Asks the model. Each answer is stored at once, so that an interrupted run loses none. Returns the number of answers. */
   async ask(agent: EvalAgent): Promise<number> {
-    const { run } = this.#parts;
+    const { run, label } = this.#parts;
     const { missing } = this;
     if (missing.length === 0) return 0;
-    run.emit({ type: "stage_started", stage: "ask", total: missing.length });
+    run.emit({ type: "stage_started", stage: `ask${label}`, total: missing.length });
     let done = 0;
     await inParallel(missing, AT_ONCE, async (trial) => {
       const item = `${trial.asked.question.id} (${trial.arm})`;
@@ -141,7 +143,7 @@ export class EvalRun {
       this.#progress("ask", done, missing.length, item);
     });
     const answered = missing.filter(({ recording }) => recording !== undefined).length;
-    run.emit({ type: "stage_finished", stage: "ask", counts: { answered, failed: missing.length - answered } });
+    run.emit({ type: "stage_finished", stage: `ask${label}`, counts: { answered, failed: missing.length - answered } });
     return answered;
   }
 
@@ -165,6 +167,7 @@ export class EvalRun {
   }
 
   #progress(stage: string, done: number, total: number, item: string | null): void {
-    this.#parts.run.emit({ type: "stage_progress", stage, done, total, item });
+    const { run, label } = this.#parts;
+    run.emit({ type: "stage_progress", stage: `${stage}${label}`, done, total, item });
   }
 }

@@ -208,6 +208,17 @@ describe("a run", () => {
       ["context_search", "sql_query", "table_describe", "table_list"],
       ["context_search", "join_path", "sql_query", "table_describe", "table_list", "value_lookup"],
       ["context_search", "join_path", "page_read", "sql_query", "table_describe", "table_list", "value_lookup"],
+      [
+        "context_search",
+        "join_path",
+        "metric_query",
+        "metric_search",
+        "page_read",
+        "sql_query",
+        "table_describe",
+        "table_list",
+        "value_lookup",
+      ],
     ]);
     expect(planted).toHaveLength(1);
     expect(planted[0]).toContain("UNREVIEWED");
@@ -230,6 +241,20 @@ describe("a run", () => {
         discriminating: 5,
       },
     });
+  });
+
+  test("compares metric queries with gold rows", async () => {
+    await stage.write({ "metrics/shop/order.yaml": METRICS, "evals/metrics.yaml": METRIC_EVALS });
+    backend.play((request) => {
+      if (request.toolResults.length > 0) return text("Done.");
+      const isTotal = taskOf(request).includes("Question: All sales?");
+      const query = { metrics: ["sales"], ...(!isTotal && { by: ["order.buyer"] }) };
+      return use("final_answer", { kind: "answer", metric_query: query })(request);
+    });
+    const report = await stage.report({ model: "metrics", params: { files: ["metrics"] } });
+    expect(report.checks.gold).toMatchObject({ wanted: 2, found: 2 });
+    expect(outcomes(report)).toEqual({ sales: ["correct"], wrong: ["wrong"] });
+    expect(report.results[0]!.trials[0]!.answer).toContain('"metrics":["sales"]');
   });
 
   test("with a broken gold answer fails, and does not ask the question", async () => {
@@ -310,4 +335,21 @@ const WIKI_EVALS = `connection: shop
 questions:
   - { id: sales, ask: Sales?, expect: { sql: "${GOLD.total}" }, finds: [page:sales] }
   - { id: orders, ask: Orders?, expect: { sql: "${GOLD.total}" } }
+`;
+
+const METRICS = `entity: order
+table: main.orders
+grain: [id]
+dimensions:
+  buyer: { expr: customer_id }
+measures:
+  amount: { sum: amount }
+metrics:
+  sales: { measure: amount, label: Sales }
+`;
+
+const METRIC_EVALS = `connection: shop
+questions:
+  - { id: sales, ask: All sales?, expect: { sql: "${GOLD.total}" } }
+  - { id: wrong, ask: Sales in total?, expect: { metric: { metrics: [sales] } } }
 `;

@@ -106,11 +106,12 @@ async function prepare(run: EvalProgress, input: EvalsInput, owned: AsyncDisposa
       await copies.open(name, await open(name), changes, signal),
   };
   const states = [];
-  for (const evalContext of contexts) {
+  for (const [index, evalContext] of contexts.entries()) {
     const databases = new EvalDatabases(connections, run.signal);
     const { arms, trials } = params;
     const common = { run, databases, questions, records: store.records, space, arms, trials };
-    const evals = new EvalRun({ ...common, context: evalContext });
+    const label = index === 0 ? "" : " with the proposal";
+    const evals = new EvalRun({ ...common, label, context: evalContext });
     states.push({ evals, checks: await evals.check() });
   }
   return { states, files, questions };

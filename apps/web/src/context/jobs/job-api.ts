@@ -30,7 +30,9 @@ export const cancelJob = async (id: string): Promise<Job> =>
 
 /** The subject of a job. */
 export function subjectOf({ kind, params }: Pick<Job, "kind" | "params">): string {
-  const { connection, sources, session, text } = params ?? {};
+  const { connection, sources, session, text, proposal, files } = params ?? {};
+  if (typeof proposal === "string") return "with a proposal";
+  if (Array.isArray(files)) return files.length === 0 ? "all questions" : files.join(", ");
   if (typeof connection === "string") return connection;
   if (Array.isArray(sources)) return sources.join(", ");
   if (typeof session === "string") return "a session";

@@ -7,6 +7,8 @@ import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { updateTableFile } from "../../catalogue/update-table-file.ts";
+import { Metrics } from "../../metrics/metrics-service.ts";
+import { MetricsReader } from "../../metrics/metrics-reader.ts";
 import { type Context, openContext } from "../../open-context.ts";
 import type { Budget } from "../../runs/metered-llm.ts";
 import type { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
@@ -91,11 +93,13 @@ export class EvalStage implements AsyncDisposable {
           context: this.context,
           store: this.#store,
           embedder: undefined,
-          createTools: (view) =>
-            createContextTools({
-              ...view,
-              connections: { dialects: new Map([["shop", "sqlite"]]), open: async () => connection },
-            }),
+          createTools: ({ now, ...view }) => {
+            const dialects = new Map([["shop", "sqlite" as const]]);
+            const open = async () => connection;
+            const reader = new MetricsReader(view.folder, () => dialects);
+            const metrics = new Metrics({ ...view, reader, open, ...(now && { now }) });
+            return createContextTools({ ...view, metrics, connections: { dialects, open } });
+          },
           connect: async () => shared,
           locate: async () => location,
           params: evalParams.parse(params),
