@@ -1,10 +1,20 @@
 import type { ColumnKind, TableName } from "@tandem/connectors";
 
+export interface CataloguedColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly kind: ColumnKind;
+  /** Its texts may be compared by other rules than those of its unique keys. */
+  readonly hasCollation?: boolean;
+}
+
 /** The verified facts about a table that definitions are checked against. */
 export interface CataloguedTable extends TableName {
-  readonly columns: readonly { readonly name: string; readonly type: string; readonly kind: ColumnKind }[];
+  readonly columns: readonly CataloguedColumn[];
   /** Unique keys, declared by the database or verified on all rows. */
   readonly keys: readonly (readonly string[])[];
+  /** Those of the keys that no constraint enforces: they were unique when the table was scanned. */
+  readonly observedKeys?: readonly (readonly string[])[];
   /** Accepted joins from this table. */
   readonly joins: readonly CataloguedJoin[];
 }

@@ -1,63 +1,96 @@
-import { childrenOf, kindOf, nameOf } from "./sql-node.ts";
+import { aggregateKind } from "./aggregate-names.ts";
+import { childrenOf, kindOf, nameOf, type SqlNode } from "./sql-node.ts";
 
 /** One aggregate of a SELECT, or a window function over its rows. */
 export interface AggregateCall {
   readonly name: string;
   readonly isDistinct: boolean;
-  /** The tree of its operands, including a FILTER. */
-  readonly operands: unknown;
+  /** Rows that appear twice change nothing. */
+  readonly isImmune: boolean;
+  /** The trees of the values that it aggregates. */
+  readonly values: readonly unknown[];
+  /** Those, with a FILTER. */
+  readonly operands: readonly unknown[];
   readonly isWindow: boolean;
 }
 
-/** Rows that appear twice change nothing. */
-const IMMUNE = new Set(
-  `min max any_value first last arg_min arg_max argmin argmax min_by max_by bool_and bool_or every bit_and bit_or
-  approx_count_distinct approx_distinct logical_and logical_or`.split(/\s+/),
-);
-
-const AGGREGATES = new Set(
-  `sum count avg average total median mode stddev stddev_pop stddev_samp variance var_pop var_samp string_agg group_concat
-  listagg array_agg list json_agg jsonb_agg json_object_agg jsonb_object_agg json_group_array json_group_object json_arrayagg
-  json_objectagg xmlagg percentile_cont percentile_disc quantile quantile_cont quantile_disc approx_quantile corr covar_pop
-  covar_samp regr_slope regr_intercept regr_r2 regr_count regr_avgx regr_avgy regr_sxx regr_syy regr_sxy product geomean
-  geometric_mean fsum favg sumkahan kahan_sum countif count_if sum_if sumif sum_no_overflow histogram entropy kurtosis
-  skewness mad bitstring_agg bit_xor std stddev_population array_concat_agg map_agg variance_pop`.split(/\s+/),
-);
-
 const NOT_INSIDE = new Set(["subquery", "select", "exists", "union", "intersect", "except"]);
 
-export const isImmune = ({ name, isDistinct }: AggregateCall): boolean =>
-  IMMUNE.has(name) || (isDistinct && name === "count");
-
 /** Aggregates within expressions, without those of subqueries. */
-export function aggregateCalls(node: unknown, isInWindow = false): AggregateCall[] {
+export function aggregateCalls(node: unknown): AggregateCall[] {
+  return callsIn(node, { isWindow: false, extra: [] });
+}
+
+/** What surrounds a call: `WITHIN GROUP (ORDER BY x)` has its value outside of it. */
+interface Around {
+  readonly isWindow: boolean;
+  readonly extra: readonly unknown[];
+}
+
+function callsIn(node: unknown, around: Around): AggregateCall[] {
   const { kind, body } = kindOf(node);
   if (NOT_INSIDE.has(kind)) return [];
   if (kind === "window_function") {
-    const inner = aggregateCalls(body["this"], true);
+    const inner = callsIn(body["this"], { ...around, isWindow: true });
     // A window over a grouped query sums its groups, whose own aggregates are judged.
     const nested = inner.flatMap(({ operands }) => aggregateCalls(operands));
-    const rest = childrenOf(body["over"]).flatMap((child) => aggregateCalls(child));
+    const rest = childrenOf(body["over"]).flatMap(aggregateCalls);
     return [...(nested.length > 0 ? nested : inner), ...rest];
   }
+  if (kind === "within_group") return callsIn(body["this"], { ...around, extra: [body["order_by"]] });
   const name = callName(kind, body);
-  if (name !== undefined && (AGGREGATES.has(name) || IMMUNE.has(name))) {
-    return [{ name, isDistinct: body["distinct"] === true, operands: operandsOf(body), isWindow: isInWindow }];
+  const found = name === undefined ? undefined : aggregateKind(name);
+  if (name !== undefined && found !== undefined && found !== "scalar") {
+    const isDistinct = body["distinct"] === true;
+    const values = [...valuesOf(body), ...around.extra];
+    return [
+      {
+        name: displayed(name),
+        isDistinct,
+        isImmune: found === "immune" || (isDistinct && name === "count"),
+        values,
+        operands: [...values, body["filter"], body["order_by"]].filter(
+          (one) => typeof one === "object" && one !== null,
+        ),
+        isWindow: around.isWindow,
+      },
+    ];
   }
-  if (kind === "" && Array.isArray(node)) return node.flatMap((child) => aggregateCalls(child));
-  return childrenOf(kind === "" ? node : body).flatMap((child) => aggregateCalls(child));
+  return childrenOf(node).flatMap((child) => callsIn(child, { isWindow: false, extra: [] }));
 }
 
-function callName(kind: string, body: Readonly<Record<string, unknown>>): string | undefined {
-  if (kind === "function" || kind === "aggregate_function" || kind === "anonymous") {
-    const name = body["name"] ?? body["this"];
-    return (typeof name === "string" ? name : nameOf(name))?.toLowerCase();
-  }
-  return kind.toLowerCase();
+const GENERIC = new Set(["function", "aggregate_function", "anonymous", "anonymous_agg_func", "parameterized_agg"]);
+
+/** The name of a function's call; undefined for other nodes. Calls of well-known functions are nodes of their own kind. */
+export function callName(kind: string, body: SqlNode): string | undefined {
+  if (kind === "method_call") return nameOf(body["method"])?.toLowerCase();
+  if (!GENERIC.has(kind)) return kind === "" ? undefined : kind.toLowerCase();
+  const name = body["name"] ?? body["this"];
+  return (typeof name === "string" ? name : nameOf(name))?.toLowerCase();
 }
 
-function operandsOf(body: Readonly<Record<string, unknown>>): unknown[] {
+/** Whether a node is an aggregate whose result is not the value of one row. */
+export function isCombining(kind: string, body: SqlNode): boolean {
+  const name = callName(kind, body);
+  return kind === "within_group" || (name !== undefined && aggregateKind(name) === "aggregate");
+}
+
+/** Functions that are not known to work on one row. They could be aggregates. */
+export function unknownCalls(node: unknown): string[] {
+  const { kind, body } = kindOf(node);
+  if (NOT_INSIDE.has(kind)) return [];
+  const isCall = GENERIC.has(kind) || kind === "method_call";
+  const name = isCall ? callName(kind, body) : undefined;
+  const own = name !== undefined && aggregateKind(name) === undefined ? [name] : [];
+  return [...own, ...childrenOf(node).flatMap(unknownCalls)];
+}
+
+const displayed = (name: string): string => name.replaceAll("j_s_o_n", "json").replace(/^bitwise_(\w+)_agg$/, "bit_$1");
+
+function valuesOf(body: SqlNode): unknown[] {
   return Object.entries(body).flatMap(([key, value]) =>
-    key === "over" || typeof value !== "object" || value === null ? [] : [value],
+    ["over", "filter", "order_by", "separator", "span"].includes(key) || typeof value !== "object" || value === null
+      ? []
+      : [value],
   );
 }

@@ -1,37 +1,54 @@
-import { type AggregateCall, aggregateCalls, isImmune } from "./aggregate-calls.ts";
+import { type AggregateCall, aggregateCalls, unknownCalls } from "./aggregate-calls.ts";
 import { determinedBy, grainsOf } from "./determined.ts";
-import { NotJudged } from "./query-shape.ts";
+import { NotJudged, outputOf } from "./query-shape.ts";
 import type { SelectRelations } from "./select-relations.ts";
-import { kindOf, listOf, type SqlNode } from "./sql-node.ts";
+import { kindOf, type SqlNode } from "./sql-node.ts";
+import { termsOf } from "./value-terms.ts";
+import { finestOf, usedBy } from "./term-grain.ts";
 import type { VerdictPart } from "./verdict.ts";
 
 /** Aggregates that can count a row more than once. */
 export function checkAggregates(select: SqlNode, scope: SelectRelations): VerdictPart[] {
-  const calls = aggregateCalls([select["expressions"], select["having"], select["order_by"], select["qualify"]]);
+  const clauses = [select["expressions"], select["having"], select["order_by"], select["qualify"]];
+  const calls = aggregateCalls(clauses);
   if (calls.length > 0 && select["qualify"]) throw new NotJudged("It filters the rows of a window with QUALIFY.");
-  return calls.flatMap((call) => (isImmune(call) ? [] : checkCall(call, scope)));
+  const [unknown] = scope.canRepeat ? unknownCalls(clauses) : [];
+  if (unknown !== undefined) throw new NotJudged(`It calls ${unknown}, which may be an aggregate.`);
+  return calls.flatMap((call) => (call.isImmune ? [] : checkCall(call, scope)));
 }
 
 function checkCall(call: AggregateCall, scope: SelectRelations): VerdictPart[] {
-  const { relations, equalities } = scope;
-  const uses = scope.columnsIn(call.operands);
-  const used = [...new Set(uses.map(({ relation }) => relation))];
   const aggregate = `${call.name}(${call.isDistinct ? "distinct " : ""}${operandText(call, scope)})`;
-  if (used.length === 0) return checkRowCount(aggregate, scope);
-  // The finest relation: its row fixes those of the others in the aggregate.
-  const grain = used.find((relation) => {
-    const fixed = determinedBy([relation], relations, equalities);
-    return used.every((other) => fixed.has(other));
-  });
+  const terms = call.values.flatMap(termsOf).filter((term) => usedBy(term, scope).length > 0);
+  if (terms.length > 0) {
+    const parts = terms.flatMap((term) => checkTerm(usedBy(term, scope), aggregate, call, scope));
+    return [...new Map(parts.map((part) => [part.message, part])).values()];
+  }
+  // Without a value, such as in `count(case when x then 1 end)`, the condition's columns tell the grain.
+  const used = scope.columnsIn(call.operands).map(({ relation }) => relation);
+  return used.length === 0 ? checkRowCount(aggregate, scope) : checkTerm([...new Set(used)], aggregate, call, scope);
+}
+
+function checkTerm(
+  used: readonly number[],
+  aggregate: string,
+  call: AggregateCall,
+  scope: SelectRelations,
+): VerdictPart[] {
+  const { relations, equalities } = scope;
+  const grain = finestOf(used, scope);
   if (grain === undefined) {
     const names = used.map((relation) => relations[relation]!.label).join(" and ");
-    return [
-      {
-        kind: "wrong_grain",
-        aggregate,
-        message: `${aggregate} combines ${names}, of which neither fixes a row of the other.`,
-      },
-    ];
+    const message = `${aggregate} combines ${names}, of which neither fixes a row of the other.`;
+    return [{ kind: "wrong_grain", aggregate, message }];
+  }
+  const within = scope
+    .columnsIn(call.values)
+    .map(({ relation, column }) => outputOf(relations[relation]!, column)?.repeats)
+    .find((repeats) => repeats !== undefined);
+  if (within) {
+    const message = `${relations[grain]!.label} repeats values of ${within.label}, and ${aggregate} counts them each time.`;
+    return [{ kind: "can_inflate", aggregate, relation: within.label, message }];
   }
   const fixed = determinedBy([grain], relations, equalities);
   const repeating = relations.flatMap(({ label }, at) => (fixed.has(at) ? [] : [label]));
@@ -52,7 +69,7 @@ function measurableOf(call: AggregateCall, scope: SelectRelations, grain: number
   const { alias, keys } = scope.relations[grain]!;
   const key = keys.find((columns) => columns.length > 0);
   if (!key || alias === "") return {};
-  const { kind, body } = kindOf(listOf(call.operands)[0]);
+  const { kind, body } = kindOf(call.values[0]);
   const value = call.name === "sum" && !call.isDistinct && kind === "column" ? scope.find(body)?.column : undefined;
   return { measurable: { alias, key, ...(value !== undefined && { value }) } };
 }

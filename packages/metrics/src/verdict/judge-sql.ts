@@ -2,7 +2,7 @@ import type { Dialect } from "@tandem/connectors";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { judgeStatement } from "./judge-statement.ts";
 import { parseSql } from "./parse-sql.ts";
-import { childrenOf, kindOf, nameOf } from "./sql-node.ts";
+import { childrenOf, foldedName, kindOf, nameOf } from "./sql-node.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** A table as a statement names it. */
@@ -19,12 +19,14 @@ export async function judgeSql(
 ): Promise<Verdict> {
   const parsed = await parseSql(sql, dialect);
   if ("reason" in parsed) return { verdict: "not_judged", parts: [], reason: parsed.reason };
-  return judgeStatement(parsed.tree, await read(namedTables(parsed.tree)));
+  return judgeStatement(parsed.tree, dialect, await read(namedTables(parsed.tree, dialect)));
 }
 
-function namedTables(node: unknown): NamedTable[] {
+function namedTables(node: unknown, dialect: Dialect): NamedTable[] {
   const { kind, body } = kindOf(node);
-  const own = kind === "table" ? nameOf(body["name"]) : undefined;
-  const found = own === undefined ? [] : [{ schema: nameOf(body["schema"]), name: own }];
-  return [...found, ...childrenOf(node).flatMap(namedTables)];
+  const text = (value: unknown): string =>
+    dialect === "postgres" ? foldedName(value, dialect) : (nameOf(value) ?? "");
+  const own =
+    kind === "table" ? [{ schema: body["schema"] ? text(body["schema"]) : undefined, name: text(body["name"]) }] : [];
+  return [...own, ...childrenOf(node).flatMap((child) => namedTables(child, dialect))];
 }

@@ -1,10 +1,12 @@
+import type { Dialect } from "@tandem/connectors";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { checkAggregates } from "./check-aggregates.ts";
 import { checkJoins } from "./check-joins.ts";
-import { NotJudged, type QueryShape } from "./query-shape.ts";
+import { combinedShape } from "./combined-shape.ts";
+import { NotJudged, type QueryShape, renamed } from "./query-shape.ts";
 import { type Environment, SelectRelations } from "./select-relations.ts";
 import { selectShape } from "./select-shape.ts";
-import { childrenOf, kindOf, listOf, nameOf, type SqlNode } from "./sql-node.ts";
+import { childrenOf, foldedName, isLimitedToOne, kindOf, listOf, nameOf, type SqlNode } from "./sql-node.ts";
 import { type Verdict, type VerdictPart, verdictOf } from "./verdict.ts";
 
 const QUERIES = new Set(["select", "union", "intersect", "except", "subquery"]);
@@ -13,7 +15,7 @@ const QUERIES = new Set(["select", "union", "intersect", "except", "subquery"]);
  * Compares a statement with the verified keys and joins of the catalogue. `proven` means that no aggregate counts a row twice,
  * whatever the data is; everything that is not understood is `not_judged`.
  */
-export function judgeStatement(tree: unknown, tables: readonly CataloguedTable[]): Verdict {
+export function judgeStatement(tree: unknown, dialect: Dialect, tables: readonly CataloguedTable[]): Verdict {
   const parts: VerdictPart[] = [];
   const outermost = kindOf(tree).body;
   const judge = (query: unknown, environment: Environment): QueryShape => judgeQuery(query, environment, collect);
@@ -27,7 +29,7 @@ export function judgeStatement(tree: unknown, tables: readonly CataloguedTable[]
     );
   };
   try {
-    judge(tree, { tables, named: new Map(), judge });
+    judge(tree, { dialect, tables, named: new Map(), judge });
     return verdictOf(parts);
   } catch (error) {
     if (error instanceof NotJudged) return { verdict: "not_judged", parts: [], reason: error.message };
@@ -46,16 +48,15 @@ function judgeQuery(query: unknown, outer: Environment, collect: Collect): Query
     case "subquery":
     case "paren": {
       const shape = judgeQuery(body["this"], environment, collect);
-      return isOne(body["limit"]) ? { ...shape, keys: [[]] } : shape;
+      return isLimitedToOne(body["limit"]) ? { ...shape, keys: [[]] } : shape;
     }
     case "union":
     case "intersect":
     case "except": {
       const left = judgeQuery(body["left"], environment, collect);
-      judgeQuery(body["right"], environment, collect);
-      const outputs = left.outputs.map(({ name }) => ({ name }));
-      if (isOne(body["limit"])) return { outputs, keys: [[]] };
-      return { outputs, keys: body["all"] === true ? [] : [outputs.map(({ name }) => name)] };
+      const right = judgeQuery(body["right"], environment, collect);
+      const shape = combinedShape(left, right, { isUnion: kind === "union", isAll: body["all"] === true });
+      return isLimitedToOne(body["limit"]) ? { ...shape, keys: [[]] } : shape;
     }
     default:
       throw new NotJudged(`It is a ${kind || "statement"} and no SELECT.`);
@@ -63,29 +64,29 @@ function judgeQuery(query: unknown, outer: Environment, collect: Collect): Query
 }
 
 function withNamed(body: SqlNode, environment: Environment): Environment {
+  const { dialect } = environment;
   const clause = kindOf({ with: body["with"] }).body;
-  const ctes = listOf(clause["ctes"]);
+  const ctes = listOf(clause["ctes"]).map((cte) => kindOf({ cte }).body);
   if (ctes.length === 0) return environment;
-  if (clause["recursive"] === true && ctes.some((cte) => usesItself(cte)))
-    throw new NotJudged("It has a recursive query.");
   const named = new Map(environment.named);
-  for (const cte of ctes) {
-    const { body: definition } = kindOf({ cte });
-    if (listOf(definition["columns"]).length > 0) throw new NotJudged("It renames the columns of a named query.");
+  const later = new Set(ctes.map(({ alias }) => foldedName(alias, dialect)));
+  if (later.size < ctes.length) throw new NotJudged("Two named queries have the same name.");
+  // SQLite lets every named query read itself and later ones.
+  const seesLater = clause["recursive"] === true || dialect === "sqlite";
+  for (const definition of ctes) {
+    const name = foldedName(definition["alias"], dialect);
+    if (seesLater && readsAny(definition["this"], later, dialect)) throw new NotJudged("It has a recursive query.");
     const shape = environment.judge(definition["this"], { ...environment, named: new Map(named) });
-    named.set((nameOf(definition["alias"]) ?? "").toLowerCase(), shape);
+    named.set(name, renamed(shape, listOf(definition["columns"]).map(nameOf)));
+    later.delete(name);
   }
   return { ...environment, named };
 }
 
-function usesItself(cte: unknown): boolean {
-  const { body } = kindOf({ cte });
-  const name = nameOf(body["alias"])?.toLowerCase();
-  const reads = (node: unknown): boolean => {
-    const { kind, body: inner } = kindOf(node);
-    return (kind === "table" && nameOf(inner["name"])?.toLowerCase() === name) || childrenOf(node).some(reads);
-  };
-  return reads(body["this"]);
+function readsAny(node: unknown, names: ReadonlySet<string>, dialect: Dialect): boolean {
+  const { kind, body } = kindOf(node);
+  if (kind === "table" && !body["schema"] && names.has(foldedName(body["name"], dialect))) return true;
+  return childrenOf(node).some((child) => readsAny(child, names, dialect));
 }
 
 function judgeSelect(select: SqlNode, environment: Environment, collect: Collect): QueryShape {
@@ -109,9 +110,3 @@ function judgeSubqueries(select: SqlNode, environment: Environment): void {
   };
   for (const node of [...Object.values(clauses), ...conditions]) visit(node);
 }
-
-const isOne = (limit: unknown): boolean => {
-  const { kind, body } = kindOf(limit);
-  const literal = kind === "this" ? kindOf(body) : kindOf(kind === "" ? undefined : limit);
-  return literal.kind === "literal" && literal.body["value"] === "1";
-};

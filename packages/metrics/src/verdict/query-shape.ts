@@ -1,10 +1,23 @@
-import type { CataloguedTable } from "../model/catalogued-table.ts";
+import { type CataloguedTable, tableText } from "../model/catalogued-table.ts";
+import type { ValueClass } from "./value-class.ts";
 
 /** A column of a query's result. */
 export interface OutputColumn {
   readonly name: string;
   /** The stored column that it shows unchanged. */
   readonly base?: BaseColumn;
+  /** Its values can appear in several rows, though each belongs to one row of something else. */
+  readonly repeats?: Repetition;
+  /** Tables that its values come from. */
+  readonly sources?: ReadonlySet<string>;
+  /** The class of its values, if it is computed. */
+  readonly valueClass?: ValueClass;
+}
+
+/** The origin of values that a query repeats. Compared by identity. */
+export interface Repetition {
+  readonly label: string;
+  readonly table?: CataloguedTable;
 }
 
 export interface BaseColumn {
@@ -17,6 +30,8 @@ export interface QueryShape {
   readonly outputs: readonly OutputColumn[];
   /** Sets of outputs in which no two rows agree. An empty set: there is at most one row. */
   readonly keys: readonly (readonly string[])[];
+  /** Stored columns that have one literal value in all rows, by `schema.table.column`. */
+  readonly fixed?: ReadonlyMap<string, string>;
 }
 
 export interface Relation extends QueryShape {
@@ -39,14 +54,36 @@ export interface Equality {
   readonly left: ColumnUse;
   /** Undefined: a constant, a parameter or a column of an outer query. */
   readonly right?: ColumnUse;
+  /** The text of a literal. */
+  readonly literal?: string;
 }
 
 /** The statement cannot be judged; the message says why. */
 export class NotJudged extends Error {}
 
-export const tableShape = (table: CataloguedTable): QueryShape => ({
-  outputs: table.columns.map(({ name }) => ({ name, base: { table, column: name } })),
-  keys: table.keys,
-});
+export function tableShape(table: CataloguedTable): QueryShape {
+  const sources = new Set([tableText(table)]);
+  const outputs = table.columns.map(({ name }) => ({ name, base: { table, column: name }, sources }));
+  if (hasTwins(outputs)) throw new NotJudged(`Columns of ${tableText(table)} differ only in case.`);
+  return { outputs, keys: table.keys };
+}
+
+export const hasTwins = (outputs: readonly OutputColumn[]): boolean =>
+  new Set(outputs.map(({ name }) => name.toLowerCase())).size < outputs.length;
+
+export const outputOf = ({ outputs }: QueryShape, column: string): OutputColumn | undefined =>
+  outputs.find(({ name }) => sameName(name, column));
 
 export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** The shape under other names: `AS t(a, b)`. Columns without a new name keep theirs. */
+export function renamed(shape: QueryShape, names: readonly (string | undefined)[]): QueryShape {
+  if (names.length === 0) return shape;
+  const nameAt = new Map(shape.outputs.map(({ name }, at) => [name.toLowerCase(), names[at] ?? name]));
+  if (hasTwins(shape.outputs)) throw new NotJudged("It renames columns of the same name.");
+  return {
+    ...shape,
+    outputs: shape.outputs.map((output) => ({ ...output, name: nameAt.get(output.name.toLowerCase())! })),
+    keys: shape.keys.map((key) => key.map((column) => nameAt.get(column.toLowerCase())!)),
+  };
+}

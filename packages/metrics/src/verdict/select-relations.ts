@@ -1,17 +1,25 @@
+import type { Dialect } from "@tandem/connectors";
 import { type CataloguedTable, tableText } from "../model/catalogued-table.ts";
+import { readEquality } from "./equality.ts";
 import {
   type ColumnUse,
   type Equality,
   NotJudged,
+  outputOf,
   type QueryShape,
   type Relation,
+  renamed,
+  type Repetition,
   sameName,
   tableShape,
 } from "./query-shape.ts";
-import { conjunctsOf, kindOf, listOf, nameOf, type SqlNode } from "./sql-node.ts";
+import { childrenOf, conjunctsOf, foldedName, kindOf, listOf, nameOf, type SqlNode } from "./sql-node.ts";
+import { tableFunctionShape, valuesShape } from "./table-function.ts";
+import { classOfOutput, type ValueClass } from "./value-class.ts";
 
 /** Names that a SELECT can refer to. */
 export interface Environment {
+  readonly dialect: Dialect;
   readonly tables: readonly CataloguedTable[];
   readonly named: ReadonlyMap<string, QueryShape>;
   /** The SELECT around a subquery that may use its columns. */
@@ -44,8 +52,8 @@ export interface WrittenJoin {
   readonly added: readonly number[];
   readonly kind: JoinKind;
   readonly equalities: readonly Equality[];
-  /** The condition has parts that are no equalities of columns. */
-  readonly hasOther: boolean;
+  /** USING and NATURAL: a star shows the shared columns once. */
+  readonly isMerged: boolean;
 }
 
 /** The relations of one SELECT, and the equalities that hold for every row of their join. */
@@ -56,6 +64,7 @@ export class SelectRelations {
   /** Relations with a condition of their own in WHERE or ON. */
   readonly filtered = new Set<number>();
   readonly #environment: Environment;
+  readonly #origins = new Map<number, Repetition>();
 
   constructor(select: SqlNode, environment: Environment) {
     this.#environment = environment;
@@ -63,7 +72,7 @@ export class SelectRelations {
     listOf(from["expressions"]).forEach((item, at) => {
       const before = this.relations.length;
       this.#add(item, at === 0 ? "first" : "cross");
-      if (at > 0) this.joins.push({ added: this.#since(before), kind: "cross", equalities: [], hasOther: false });
+      if (at > 0) this.joins.push({ added: this.#since(before), kind: "cross", equalities: [], isMerged: false });
     });
     for (const join of listOf(select["joins"])) this.#join(join);
     if (listOf(select["lateral_views"]).length > 0) throw new NotJudged("It has a lateral view.");
@@ -85,42 +94,51 @@ export class SelectRelations {
       for (const inner of listOf(body["joins"])) this.#join(inner);
       return;
     }
+    const made = tableFunctionShape(item);
+    if (made) return this.#push(made.alias, made.alias, made.shape, join);
     throw new NotJudged(`It reads from ${kind === "alias" || kind === "function" ? "a function" : `a ${kind}`}.`);
   }
 
   #addTable(body: SqlNode, join: Relation["join"]): void {
     const name = nameOf(body["name"]) ?? "";
     const schema = nameOf(body["schema"]);
-    if (listOf(body["column_aliases"]).length > 0) throw new NotJudged(`It renames the columns of ${name}.`);
+    if (body["catalog"]) throw new NotJudged(`It names the database of ${name}.`);
     const alias = nameOf(body["alias"]) ?? name;
-    const named = schema === undefined ? this.#environment.named.get(name.toLowerCase()) : undefined;
-    const found = named ? undefined : this.#table(name, schema);
-    this.#push(alias, found ? tableText(found) : name, named ?? tableShape(found!), join);
+    const { dialect, named: queries } = this.#environment;
+    const named = schema === undefined ? queries.get(foldedName(body["name"], dialect)) : undefined;
+    const found = named ? undefined : this.#table(body);
+    const shape = renamed(named ?? tableShape(found!), listOf(body["column_aliases"]).map(nameOf));
+    this.#push(alias, found ? tableText(found) : name, shape, join);
   }
 
-  #table(name: string, schema: string | undefined): CataloguedTable {
-    const found = this.#environment.tables.filter(
-      (table) => sameName(table.name, name) && (schema === undefined || sameName(table.schema, schema)),
+  #table(body: SqlNode): CataloguedTable {
+    const { dialect, tables } = this.#environment;
+    // Postgres tells quoted names apart by case.
+    const isSame = (known: string, written: unknown): boolean =>
+      dialect === "postgres" ? known === foldedName(written, dialect) : sameName(known, nameOf(written) ?? "");
+    const found = tables.filter(
+      (table) => isSame(table.name, body["name"]) && (!body["schema"] || isSame(table.schema, body["schema"])),
     );
-    const text = schema === undefined ? name : `${schema}.${name}`;
+    const text = [nameOf(body["schema"]), nameOf(body["name"])].filter(Boolean).join(".");
     if (found.length === 0) throw new NotJudged(`The table ${text} is not in the catalogue.`);
     if (found.length > 1) throw new NotJudged(`There are ${found.length} tables ${text} in the catalogue.`);
     return found[0]!;
   }
 
   #addSubquery(body: SqlNode, join: Relation["join"]): void {
-    const isLateral = body["lateral"] === true;
-    const { outer, ...environment } = this.#environment;
-    const scope = isLateral ? this : outer;
-    const shape = this.#environment.judge(body["this"], { ...environment, ...(scope && { outer: scope }) });
     const names = listOf(body["column_aliases"]).map(nameOf);
-    if (names.length > 0) throw new NotJudged("It renames the columns of a subquery.");
     const alias = nameOf(body["alias"]) ?? "";
-    this.#push(alias, alias === "" ? "a subquery" : alias, shape, join);
+    const label = alias === "" ? "a subquery" : alias;
+    const values = valuesShape(body["this"], names);
+    if (values) return this.#push(alias, label, values, join);
+    const { outer, ...environment } = this.#environment;
+    const scope = body["lateral"] === true ? this : outer;
+    const shape = this.#environment.judge(body["this"], { ...environment, ...(scope && { outer: scope }) });
+    this.#push(alias, label, renamed(shape, names), join);
   }
 
   #push(alias: string, label: string, shape: QueryShape, join: Relation["join"]): void {
-    this.relations.push({ alias, label, outputs: shape.outputs, keys: shape.keys, isNullable: false, join });
+    this.relations.push({ ...shape, alias, label, isNullable: false, join });
   }
 
   #join(join: unknown): void {
@@ -138,7 +156,7 @@ export class SelectRelations {
     const added = this.#since(before);
     const conditions = conjunctsOf(body["on"]);
     const equalities = [
-      ...conditions.flatMap((condition) => this.#equality(condition)),
+      ...conditions.flatMap((condition) => readEquality(condition, this)),
       ...this.#shared(
         listOf(body["using"]).map((name) => nameOf(name) ?? ""),
         before,
@@ -147,7 +165,8 @@ export class SelectRelations {
     ];
     const usable = equalities.filter((equality) => holdsAfter(known.join, equality, added));
     this.equalities.push(...usable);
-    this.joins.push({ added, kind: known.join, equalities: usable, hasOther: conditions.length > equalities.length });
+    const isMerged = known.isNatural === true || listOf(body["using"]).length > 0;
+    this.joins.push({ added, kind: known.join, equalities: usable, isMerged });
     if (known.join === "left" || known.join === "full") for (const at of added) this.relations[at]!.isNullable = true;
     if (known.join === "right" || known.join === "full") {
       for (let at = 0; at < before; at += 1) this.relations[at]!.isNullable = true;
@@ -164,73 +183,83 @@ export class SelectRelations {
 
   /** Columns of USING and NATURAL: the first earlier relation that has it, and the new one. */
   #shared(names: readonly string[], before: number): Equality[] {
+    const { dialect } = this.#environment;
     return names.map((name) => {
       const has = ({ outputs }: Relation): boolean => outputs.some((output) => sameName(output.name, name));
       const earlier = this.relations.slice(0, before).flatMap((relation, at) => (has(relation) ? [at] : []));
       const later = this.relations.findIndex((relation, at) => at >= before && has(relation));
       if (earlier.length === 0 || later < 0) throw new NotJudged(`The column ${name} of USING is not known.`);
-      return { left: { relation: earlier[0]!, column: name }, right: { relation: later, column: name } };
+      const [left, right] = [earlier[0]!, later].map((relation) => ({ relation, column: name }));
+      const classes = [left!, right!].map((use) =>
+        classOfOutput(outputOf(this.relations[use.relation]!, name), dialect),
+      );
+      if (classes[0] === undefined || classes[0] !== classes[1])
+        throw new NotJudged(`USING compares different kinds of ${name}.`);
+      return { left: left!, right: right! };
     });
   }
 
   #where(condition: unknown): void {
     for (const part of conjunctsOf(condition)) {
-      const found = this.#equality(part);
+      const found = readEquality(part, this);
       this.equalities.push(...found);
       for (const { relation } of this.columnsIn(part))
         if (found.length === 0 || found[0]!.right === undefined) this.filtered.add(relation);
     }
   }
 
-  /** `a.x = b.y`, or `a.x = 1`. Anything else is no equality. */
-  #equality(node: unknown): Equality[] {
+  /** Columns of this SELECT in an expression, with those that its subqueries use. */
+  columnsIn(node: unknown): ColumnUse[] {
     const { kind, body } = kindOf(node);
-    if (kind === "paren") return this.#equality(body["this"]);
-    if (kind !== "eq") return [];
-    const [left, right] = [this.#side(body["left"]), this.#side(body["right"])];
-    if (left === undefined || right === undefined || !this.#areAlike(left, right, body)) return [];
-    if (left !== "constant") return [{ left, ...(right !== "constant" && { right }) }];
-    return right === "constant" ? [] : [{ left: right }];
+    if (SUBQUERIES.has(kind)) return this.#usedBySubquery(body);
+    if (kind === "column") return [this.find(body)].filter((found) => found !== undefined);
+    if (kind === "star" && body["table"]) return this.#wholeRow(nameOf(body["table"]) ?? "");
+    const children = Array.isArray(node) ? node : Object.values(kind === "" ? {} : body);
+    return children.flatMap((child) => (typeof child === "object" && child !== null ? this.columnsIn(child) : []));
   }
 
-  /** Text that is compared with a number equals several texts: '1' and '01'. Such a key is not unique for the comparison. */
-  #areAlike(left: ColumnUse | "constant", right: ColumnUse | "constant", { left: a, right: b }: SqlNode): boolean {
-    const classes = [this.#classOf(left, a), this.#classOf(right, b)].filter((one) => one !== undefined);
-    return new Set(classes).size <= 1;
-  }
-
-  #classOf(side: ColumnUse | "constant", node: unknown): string | undefined {
-    if (side === "constant") {
-      const { kind, body } = kindOf(node);
-      // A quoted literal takes the type of the column.
-      return kind === "literal" && body["literal_type"] === "number" ? "number" : undefined;
-    }
-    const base = this.relations[side.relation]!.outputs.find(({ name }) => sameName(name, side.column))?.base;
-    const column = base?.table.columns.find(({ name }) => name === base.column);
-    if (!column) return undefined;
-    if (/^citext/i.test(column.type)) return "citext";
-    return (
-      { integer: "number", decimal: "number", text: "text", uuid: "text", date: "time", time: "time" }[
-        column.kind as string
-      ] ?? column.kind
+  #wholeRow(alias: string): ColumnUse[] {
+    return this.relations.flatMap((relation, at) =>
+      sameName(relation.alias, alias) && relation.outputs[0]
+        ? [{ relation: at, column: relation.outputs[0].name }]
+        : [],
     );
   }
 
-  #side(node: unknown): ColumnUse | "constant" | undefined {
+  /** A name without its table could belong to either query. */
+  #usedBySubquery(node: unknown): ColumnUse[] {
     const { kind, body } = kindOf(node);
-    if (kind === "paren") return this.#side(body["this"]);
-    if (["literal", "parameter", "placeholder", "boolean"].includes(kind)) return "constant";
-    if (kind === "column") return this.find(body) ?? "constant";
-    return undefined;
+    if (kind !== "column") return childrenOf(node).flatMap((child) => this.#usedBySubquery(child));
+    const name = nameOf(body["name"]) ?? "";
+    const qualifier = nameOf(body["table"]);
+    const owners = this.relations.flatMap((relation, at) => (outputOf(relation, name) ? [at] : []));
+    if (qualifier === undefined && owners.length > 0 && this.relations.length > 1) {
+      throw new NotJudged(`A subquery uses the column ${name} without its table.`);
+    }
+    return owners.flatMap((relation) =>
+      qualifier !== undefined && sameName(this.relations[relation]!.alias, qualifier)
+        ? [{ relation, column: name }]
+        : [],
+    );
   }
 
-  /** Columns of this SELECT in an expression, without those of subqueries. */
-  columnsIn(node: unknown): ColumnUse[] {
-    const { kind, body } = kindOf(node);
-    if (SUBQUERIES.has(kind)) return [];
-    if (kind === "column") return [this.find(body)].filter((found) => found !== undefined);
-    const children = Array.isArray(node) ? node : Object.values(kind === "" ? {} : body);
-    return children.flatMap((child) => (typeof child === "object" && child !== null ? this.columnsIn(child) : []));
+  /** Whether an aggregate could count a row twice. */
+  get canRepeat(): boolean {
+    return this.relations.length > 1 || this.relations.some(({ outputs }) => outputs.some(({ repeats }) => repeats));
+  }
+
+  /** The same object for each value of a relation. */
+  originOf(relation: number, origin: Repetition): Repetition {
+    const known = this.#origins.get(relation) ?? origin;
+    this.#origins.set(relation, known);
+    return known;
+  }
+
+  /** The class of a column of this SELECT or of one around it. */
+  classOf(column: SqlNode): ValueClass | undefined {
+    const use = this.find(column);
+    if (!use) return this.#environment.outer?.classOf(column);
+    return classOfOutput(outputOf(this.relations[use.relation]!, use.column), this.#environment.dialect);
   }
 
   /** Undefined for a column of an outer query. */
@@ -238,15 +267,15 @@ export class SelectRelations {
     const name = nameOf(column["name"]) ?? "";
     const qualifier = nameOf(column["table"]);
     const candidates = this.relations.flatMap(({ alias, outputs }, relation) =>
-      (qualifier === undefined || sameName(alias, qualifier)) && outputs.some((output) => sameName(output.name, name))
-        ? [{ relation, column: name }]
+      qualifier === undefined || sameName(alias, qualifier)
+        ? outputs.flatMap((output) => (sameName(output.name, name) ? [{ relation, column: output.name }] : []))
         : [],
     );
     if (candidates.length === 1) return candidates[0];
     if (candidates.length > 1) {
       // Columns of USING and NATURAL have one value.
       const [first, ...rest] = candidates as [ColumnUse, ...ColumnUse[]];
-      if (rest.every((other) => this.#areEqual(first, other))) return first;
+      if (qualifier === undefined && rest.every((other) => this.#areEqual(first, other))) return first;
       throw new NotJudged(`The column ${name} is ambiguous.`);
     }
     if (this.#environment.outer?.find(column) ?? this.#environment.outer?.isKnown(column)) return undefined;

@@ -1,19 +1,33 @@
 import { aggregateCalls } from "./aggregate-calls.ts";
+import { tableText } from "../model/catalogued-table.ts";
 import { grainsOf } from "./determined.ts";
-import { type ColumnUse, NotJudged, type OutputColumn, type QueryShape, sameName } from "./query-shape.ts";
+import { type Grouping, groupingOf } from "./grouping.ts";
+import { type ColumnUse, hasTwins, NotJudged, outputOf, type QueryShape, sameName } from "./query-shape.ts";
+import { repetitionOf } from "./repetition.ts";
 import type { SelectRelations } from "./select-relations.ts";
-import { kindOf, listOf, nameOf, type SqlNode } from "./sql-node.ts";
-
-interface ReadOutput extends OutputColumn {
-  readonly node?: unknown;
-  readonly use?: ColumnUse;
-}
+import { isLimitedToOne, kindOf, listOf, nameOf, type SqlNode, withoutPositions } from "./sql-node.ts";
+import { classOfExpression } from "./value-class.ts";
+import type { ReadOutput } from "./read-output.ts";
 
 /** The columns and keys of a SELECT's result. */
 export function selectShape(select: SqlNode, scope: SelectRelations): QueryShape {
-  const outputs = listOf(select["expressions"]).flatMap((node, at) => readOutput(node, at, scope));
-  const shown = outputs.map(({ name, base }): OutputColumn => ({ name, ...(base && { base }) }));
-  return { outputs: shown, keys: keysOf(select, outputs, scope) };
+  const expressions = listOf(select["expressions"]);
+  const outputs = expressions.flatMap((node, at) => readOutput(node, at, scope));
+  const isOne = isLimitedToOne(select["limit"]);
+  const grouping = groupingOf(select, outputs);
+  const hasMerged = scope.joins.some(({ isMerged }) => isMerged);
+  if (hasMerged && expressions.some((node) => kindOf(node).kind === "star") && grouping.usesPositions) {
+    throw new NotJudged("It groups by the position of a column behind a star.");
+  }
+  const shown = outputs.map(({ node: _node, use: _use, ...output }, at) => {
+    const repeats = isOne ? undefined : repetitionOf(outputs[at]!, outputs, grouping, scope);
+    const { repeats: _before, ...rest } = output;
+    return { ...rest, ...(repeats && { repeats }) };
+  });
+  const keys = isOne ? [[]] : keysOf(select, outputs, grouping, scope);
+  const isUsable = (key: readonly string[]): boolean =>
+    key.every((name) => outputs.filter((output) => sameName(output.name, name)).length === 1);
+  return { outputs: shown, keys: hasTwins(outputs) ? keys.filter(isUsable) : keys, fixed: fixedIn(scope) };
 }
 
 function readOutput(node: unknown, at: number, scope: SelectRelations): ReadOutput[] {
@@ -23,14 +37,19 @@ function readOutput(node: unknown, at: number, scope: SelectRelations): ReadOutp
     const inner = readOutput(body["this"], at, scope)[0]!;
     return [{ ...inner, name: nameOf(body["alias"]) ?? inner.name }];
   }
-  if (kind === "column") {
-    const use = scope.find(body);
-    const name = nameOf(body["name"]) ?? "";
-    if (!use) return [{ name, node }];
-    const base = scope.relations[use.relation]!.outputs.find((output) => sameName(output.name, use.column))?.base;
-    return [{ name, node, use, ...(base && { base }) }];
+  const use = kind === "column" ? scope.find(body) : undefined;
+  if (use) {
+    const known = outputOf(scope.relations[use.relation]!, use.column)!;
+    return [{ ...known, name: nameOf(body["name"]) ?? "", node, use }];
   }
-  return [{ name: `column ${at + 1}`, node }];
+  const name = kind === "column" ? (nameOf(body["name"]) ?? "") : `column ${at + 1}`;
+  const sources = new Set(
+    scope
+      .columnsIn(node)
+      .flatMap(({ relation, column }) => [...(outputOf(scope.relations[relation]!, column)?.sources ?? [])]),
+  );
+  const valueClass = classOfExpression(node, (column) => scope.classOf(column));
+  return [{ name, node, sources, ...(valueClass && { valueClass }) }];
 }
 
 function starOutputs(body: SqlNode, scope: SelectRelations): ReadOutput[] {
@@ -45,16 +64,23 @@ function starOutputs(body: SqlNode, scope: SelectRelations): ReadOutput[] {
   );
 }
 
-function keysOf(select: SqlNode, outputs: readonly ReadOutput[], scope: SelectRelations): string[][] {
+function keysOf(
+  select: SqlNode,
+  outputs: readonly ReadOutput[],
+  grouping: Grouping,
+  scope: SelectRelations,
+): string[][] {
   const names = outputs.map(({ name }) => name);
-  const isLimitedToOne = kindOf({ limit: select["limit"] }).body;
-  if (kindOf(isLimitedToOne["this"]).body["value"] === "1") return [[]];
   const distinctOn = listOf(select["distinct_on"]);
   if (distinctOn.length > 0) return keyOf(distinctOn, outputs, scope);
-  const grouped = listOf(kindOf({ group: select["group_by"] }).body["expressions"]);
   const isAggregated = aggregateCalls([select["expressions"], select["having"]]).some(({ isWindow }) => !isWindow);
-  const own =
-    grouped.length > 0 ? keyOf(grouped, outputs, scope) : isAggregated ? [[]] : rowKeys(outputs, scope, select);
+  const own = grouping.hasSubtotals
+    ? []
+    : grouping.expressions
+      ? keyOf(grouping.expressions, outputs, scope)
+      : isAggregated
+        ? [[]]
+        : rowKeys(outputs, scope, select);
   return select["distinct"] === true ? [...own, names] : own;
 }
 
@@ -63,13 +89,13 @@ function keyOf(expressions: readonly unknown[], outputs: readonly ReadOutput[], 
   const found = expressions.map((expression) => {
     const { kind, body } = kindOf(expression);
     if (kind === "literal") return outputs[Number(body["value"]) - 1]?.name;
-    if (kind === "function" && /^(rollup|cube|grouping sets)$/i.test(String(body["name"]))) return undefined;
     const alias = kind === "column" && !body["table"] ? nameOf(body["name"]) : undefined;
     const use = kind === "column" && (alias === undefined || scope.isKnown(body)) ? scope.find(body) : undefined;
     return outputs.find((output) =>
       use
         ? output.use?.relation === use.relation && sameName(output.use.column, use.column)
-        : (alias !== undefined && sameName(output.name, alias)) || isSameTree(output.node, expression),
+        : (alias !== undefined && sameName(output.name, alias)) ||
+          withoutPositions(output.node) === withoutPositions(expression),
     )?.name;
   });
   return found.every((name) => name !== undefined) ? [found] : [];
@@ -96,12 +122,22 @@ function rowKeys(outputs: readonly ReadOutput[], scope: SelectRelations, select:
   const numbered = outputs.flatMap(({ name, node }) => {
     const { kind, body } = kindOf(node);
     if (kind !== "window_function" || !("row_number" in kindOf({ call: body["this"] }).body)) return [];
-    const partition = listOf(kindOf({ over: body["over"] }).body["partition_by"]);
-    return keyOf(partition, outputs, scope).map((key) => [...key, name]);
+    const over = kindOf({ over: body["over"] }).body;
+    // A named window has its partition elsewhere.
+    if (over["window_name"]) return [];
+    return keyOf(listOf(over["partition_by"]), outputs, scope).map((key) => [...key, name]);
   });
   return [...ofRelations, ...numbered];
 }
 
-const isSameTree = (a: unknown, b: unknown): boolean => withoutPositions(a) === withoutPositions(b);
-const withoutPositions = (node: unknown): string =>
-  JSON.stringify(node, (key, value: unknown) => (key === "span" ? undefined : value));
+/** Stored columns that a condition compares with a literal, of tables that are read once. */
+function fixedIn({ relations, equalities }: SelectRelations): ReadonlyMap<string, string> {
+  const readers = (table: string): number =>
+    relations.filter(({ outputs }) => outputs.some(({ sources }) => sources?.has(table))).length;
+  const own = equalities.flatMap(({ left, literal }) => {
+    const base = literal === undefined ? undefined : outputOf(relations[left.relation]!, left.column)?.base;
+    if (!base || readers(tableText(base.table)) !== 1) return [];
+    return [[`${tableText(base.table)}.${base.column}`.toLowerCase(), literal!] as const];
+  });
+  return new Map([...relations.flatMap(({ fixed }) => [...(fixed ?? [])]), ...own]);
+}

@@ -1,12 +1,14 @@
+import type { Dialect } from "@tandem/connectors";
 import { z } from "zod";
 
 /** A node of the parser's tree: an object with one key, which names its kind. */
 export type SqlNode = Readonly<Record<string, unknown>>;
 
-const object = z.record(z.string(), z.unknown());
-const identifier = z.object({ name: z.string() });
+const identifier = z.object({ name: z.string(), quoted: z.boolean().optional() });
 
-const isNode = (value: unknown): value is SqlNode => object.safeParse(value).success;
+// Called for every node several times: a schema would take most of the time of a verdict.
+const isNode = (value: unknown): value is SqlNode =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The kind of a node and its content. */
 export function kindOf(node: unknown): { kind: string; body: SqlNode } {
@@ -22,6 +24,14 @@ export const nameOf = (value: unknown): string | undefined => {
   const parsed = identifier.safeParse(value);
   return parsed.success ? parsed.data.name : undefined;
 };
+
+/** A table's name as the database looks it up. Only Postgres tells quoted names apart by case. */
+export function foldedName(value: unknown, dialect: Dialect): string {
+  const parsed = identifier.safeParse(value);
+  if (!parsed.success) return "";
+  const { name, quoted } = parsed.data;
+  return dialect === "postgres" && quoted ? name : name.toLowerCase();
+}
 
 /** Nodes directly within another one. Names and positions are left out. */
 export function childrenOf(value: unknown): unknown[] {
@@ -39,3 +49,15 @@ export function conjunctsOf(node: unknown): unknown[] {
   if (kind === "paren") return conjunctsOf(body["this"]);
   return node === undefined || node === null ? [] : [node];
 }
+
+/** Whether a LIMIT lets at most one row through. */
+export function isLimitedToOne(limit: unknown): boolean {
+  const { body } = kindOf({ limit });
+  if (body["percent"] === true) return false;
+  const literal = kindOf(body["this"] ?? limit);
+  return literal.kind === "literal" && literal.body["value"] === "1";
+}
+
+/** A text that is equal for equal trees. */
+export const withoutPositions = (node: unknown): string =>
+  JSON.stringify(node, (key, value: unknown) => (key === "span" ? undefined : value)) ?? "";
