@@ -8,7 +8,7 @@ export { buildModel } from "./model/build-model.ts";
 export type { CataloguedJoin, CataloguedTable } from "./model/catalogued-table.ts";
 export { AGGREGATE_KEYS, type MetricsFile, metricsFile } from "./model/metrics-file.ts";
 export type { BrokenDefinition, Metric, Model } from "./model/model.ts";
-export { judgeSql, type NamedTable } from "./verdict/judge-sql.ts";
+export { deviationsOf, judgeSql, type NamedTable, type PreparedSql, prepareSql } from "./verdict/judge-sql.ts";
 export { type Measurement, measurementsOf, withMeasurement } from "./verdict/measure-factor.ts";
 export type { Verdict, VerdictPart } from "./verdict/verdict.ts";
 export { type ImportedFile, importMetrics, type ImportResult } from "./import/import-metrics.ts";

@@ -4,6 +4,7 @@ export interface CataloguedColumn {
   readonly name: string;
   readonly type: string;
   readonly kind: ColumnKind;
+  readonly isNullable?: boolean;
   /** Its texts may be compared by other rules than those of its unique keys. */
   readonly hasCollation?: boolean;
 }

@@ -5,6 +5,8 @@ export interface RandomStatement {
   sql: string;
   /** Finds rows of the aggregated relation that the join repeats. */
   repeated: string;
+  /** The joined rows before they are aggregated: group, value and key. */
+  plain: { rows: string; aggregate: string; keys: number };
   /** Every join is one that the catalogue knows. */
   isKnown: boolean;
 }
@@ -42,6 +44,11 @@ export function randomStatement({ tables }: RandomCase, seed: number): RandomSta
   return {
     sql: chance(0.2) ? `WITH q AS (${text}) SELECT * FROM q` : text,
     repeated: `SELECT ${columns.join(", ")}, count(*) FROM ${from}${condition ? `${condition} AND` : " WHERE"} ${columns.map((column) => `${column} IS NOT NULL`).join(" AND ")} GROUP BY ${columns.join(", ")} HAVING count(*) > 1`,
+    plain: {
+      rows: `SELECT ${group ? `/* grouped */ ${group.alias}.amount` : "0"} AS g, ${target.alias}.amount AS v, ${columns.map((column, at) => `${column} AS k${at}`).join(", ")} FROM ${from}${condition}`,
+      aggregate,
+      keys: columns.length,
+    },
     isKnown,
   };
 

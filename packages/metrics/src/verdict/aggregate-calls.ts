@@ -49,9 +49,7 @@ function callsIn(node: unknown, around: Around): AggregateCall[] {
         isDistinct,
         isImmune: found === "immune" || (isDistinct && name === "count"),
         values,
-        operands: [...values, body["filter"], body["order_by"]].filter(
-          (one) => typeof one === "object" && one !== null,
-        ),
+        operands: [...values, ...[body["filter"], body["order_by"]].filter(isTree)],
         isWindow: around.isWindow,
       },
     ];
@@ -87,10 +85,10 @@ export function unknownCalls(node: unknown): string[] {
 
 const displayed = (name: string): string => name.replaceAll("j_s_o_n", "json").replace(/^bitwise_(\w+)_agg$/, "bit_$1");
 
-function valuesOf(body: SqlNode): unknown[] {
-  return Object.entries(body).flatMap(([key, value]) =>
-    ["over", "filter", "order_by", "separator", "span"].includes(key) || typeof value !== "object" || value === null
-      ? []
-      : [value],
-  );
-}
+const isTree = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !(Array.isArray(value) && value.length === 0);
+
+const NO_VALUES = new Set(["over", "filter", "order_by", "separator", "span"]);
+
+const valuesOf = (body: SqlNode): unknown[] =>
+  Object.entries(body).flatMap(([key, value]) => (NO_VALUES.has(key) || !isTree(value) ? [] : [value]));

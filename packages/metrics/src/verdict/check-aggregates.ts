@@ -88,7 +88,8 @@ function checkRowCount(aggregate: string, { relations, equalities }: SelectRelat
   ];
 }
 
-function operandText({ operands }: AggregateCall, scope: SelectRelations): string {
+/** The columns in an aggregate, for messages. */
+export function operandText({ operands }: AggregateCall, scope: SelectRelations): string {
   const uses = scope.columnsIn(operands);
   if (uses.length === 0) return "*";
   return [...new Set(uses.map(({ relation, column }) => `${scope.relations[relation]!.alias}.${column}`))].join(", ");

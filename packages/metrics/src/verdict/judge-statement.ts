@@ -11,16 +11,29 @@ import { type Verdict, type VerdictPart, verdictOf } from "./verdict.ts";
 
 const QUERIES = new Set(["select", "union", "intersect", "except", "subquery"]);
 
+/** A statement and what was found out about it. */
+export interface ExaminedStatement {
+  readonly verdict: Verdict;
+  /** Its last SELECT, whose rows are the result. Undefined for a set operation. */
+  readonly outermost?: { readonly select: SqlNode; readonly scope: SelectRelations };
+}
+
 /**
  * Compares a statement with the verified keys and joins of the catalogue. `proven` means that no aggregate counts a row twice,
  * whatever the data is; everything that is not understood is `not_judged`.
  */
-export function judgeStatement(tree: unknown, dialect: Dialect, tables: readonly CataloguedTable[]): Verdict {
+export function examineStatement(
+  tree: unknown,
+  dialect: Dialect,
+  tables: readonly CataloguedTable[],
+): ExaminedStatement {
   const parts: VerdictPart[] = [];
   const outermost = kindOf(tree).body;
+  let last: ExaminedStatement["outermost"];
   const judge = (query: unknown, environment: Environment): QueryShape => judgeQuery(query, environment, collect);
   // Only the rows of the outermost SELECT can be measured.
-  const collect = (select: SqlNode, found: readonly VerdictPart[]): void => {
+  const collect = (select: SqlNode, scope: SelectRelations, found: readonly VerdictPart[]): void => {
+    if (select === outermost) last = { select, scope };
     parts.push(
       ...found.map(({ measurable, ...part }) => ({
         ...part,
@@ -30,14 +43,14 @@ export function judgeStatement(tree: unknown, dialect: Dialect, tables: readonly
   };
   try {
     judge(tree, { dialect, tables, named: new Map(), judge });
-    return verdictOf(parts);
+    return { verdict: verdictOf(parts), ...(last && { outermost: last }) };
   } catch (error) {
-    if (error instanceof NotJudged) return { verdict: "not_judged", parts: [], reason: error.message };
+    if (error instanceof NotJudged) return { verdict: { verdict: "not_judged", parts: [], reason: error.message } };
     throw error;
   }
 }
 
-type Collect = (select: SqlNode, parts: readonly VerdictPart[]) => void;
+type Collect = (select: SqlNode, scope: SelectRelations, parts: readonly VerdictPart[]) => void;
 
 function judgeQuery(query: unknown, outer: Environment, collect: Collect): QueryShape {
   const { kind, body } = kindOf(query);
@@ -95,7 +108,7 @@ function judgeSelect(select: SqlNode, environment: Environment, collect: Collect
   }
   const scope = new SelectRelations(select, environment);
   judgeSubqueries(select, { ...environment, outer: scope });
-  collect(select, [...checkJoins(scope), ...checkAggregates(select, scope)]);
+  collect(select, scope, [...checkJoins(scope), ...checkAggregates(select, scope)]);
   return selectShape(select, scope);
 }
 

@@ -38,6 +38,8 @@ export interface Relation extends QueryShape {
   readonly alias: string;
   /** For messages: the table, or the alias of a subquery. */
   readonly label: string;
+  /** The stored table, if it is one. */
+  readonly table?: CataloguedTable;
   /** A join can fill it with NULLs. */
   isNullable: boolean;
   /** How it was joined to the relations before it. */

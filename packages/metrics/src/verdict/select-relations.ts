@@ -108,7 +108,7 @@ export class SelectRelations {
     const named = schema === undefined ? queries.get(foldedName(body["name"], dialect)) : undefined;
     const found = named ? undefined : this.#table(body);
     const shape = renamed(named ?? tableShape(found!), listOf(body["column_aliases"]).map(nameOf));
-    this.#push(alias, found ? tableText(found) : name, shape, join);
+    this.#push(alias, found ? tableText(found) : name, shape, join, found);
   }
 
   #table(body: SqlNode): CataloguedTable {
@@ -137,8 +137,8 @@ export class SelectRelations {
     this.#push(alias, label, renamed(shape, names), join);
   }
 
-  #push(alias: string, label: string, shape: QueryShape, join: Relation["join"]): void {
-    this.relations.push({ ...shape, alias, label, isNullable: false, join });
+  #push(alias: string, label: string, shape: QueryShape, join: Relation["join"], table?: CataloguedTable): void {
+    this.relations.push({ ...shape, alias, label, isNullable: false, join, ...(table && { table }) });
   }
 
   #join(join: unknown): void {

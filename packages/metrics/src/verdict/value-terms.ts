@@ -32,7 +32,7 @@ export function termsOf(node: unknown): unknown[] {
 
 /** The parts of an expression without its conditions. */
 export function withoutConditions(node: unknown): unknown {
-  const { kind, body } = kindOf(node);
+  const { kind } = kindOf(node);
   if (CONDITIONS.has(kind)) return undefined;
   if (kind === "case" || kind === "if_func") return termsOf(node).map(withoutConditions);
   if (kind === "column" || kind === "subquery" || kind === "select" || kind === "star") return node;
