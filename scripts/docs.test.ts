@@ -54,7 +54,13 @@ function unknownWords(program: Command, line: string): string[] {
   for (const word of words) {
     const child = command.commands.find((each) => each.name() === word);
     if (child) command = child;
-    else if (command.commands.length > 0 && /^[a-z]+$/.test(word) && word !== "help") unknown.push(word);
+    else if (
+      command.commands.length > 0 &&
+      command.registeredArguments.length === 0 &&
+      /^[a-z]+$/.test(word) &&
+      word !== "help"
+    )
+      unknown.push(word);
     else if (word.startsWith("--")) {
       const [name] = word.split("=");
       const options = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short]);

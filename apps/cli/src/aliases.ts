@@ -18,7 +18,6 @@ export const OLD_COMMANDS: Readonly<Record<string, string>> = {
   scan: "context scan",
   ingest: "context ingest",
   joins: "context joins",
-  sql: "context sql",
   remember: "context remember",
   proposals: "context proposals",
   "memories forget": "context memories remove",
@@ -41,6 +40,7 @@ export const GROUP_MEMBERS: Readonly<Record<string, string>> = {
   "sessions diff": "diff",
   "sessions rewind": "rewind",
   "sessions fork": "fork",
+  "context sql": "sql",
 };
 
 /** Options before and between the words of a command, with the number of their values. */

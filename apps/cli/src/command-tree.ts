@@ -144,10 +144,6 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
           description: "List, change and remove memories.",
           load: () => import("./commands/context/memories.ts"),
         },
-        sql: {
-          description: "Run a read-only SQL query on a connection.",
-          load: () => import("./commands/context/sql.ts"),
-        },
         joins: {
           description: "Find the joins of a database, declared or not, without a model.",
           load: () => import("./commands/context/joins.ts"),
@@ -174,6 +170,11 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
     evals: {
       description: "Ask an agent questions with known answers and mark it.",
       load: () => import("./commands/context/evals.ts"),
+    },
+    sql: {
+      description: "Run a read-only SQL query, with a verdict on its numbers.",
+      isCore: true,
+      load: () => import("./commands/context/sql.ts"),
     },
     connections: {
       description: "Add, test and remove database connections.",

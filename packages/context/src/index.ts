@@ -99,7 +99,7 @@ export { jobKind, type JobKind } from "./runs/job-kind.ts";
 export { JobRunner, type JobRunnerOptions } from "./runs/job-runner.ts";
 export { described } from "./search/documents.ts";
 export { foundPath } from "./tools/join-tool.ts";
-export { judgeQuery, refuseUnsound } from "./tools/judge-query.ts";
+export { judgeQuery, refuseUnsound } from "./verdict/judge-query.ts";
 export { queryAnswer } from "./tools/sql-tool.ts";
 export { tableDescription } from "./tools/table-tool.ts";
 export type { IngestInput } from "./ingest/ingest.ts";

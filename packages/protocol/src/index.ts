@@ -345,3 +345,4 @@ export type { Finding, ServerStatus } from "./api/status.ts";
 export type { Token } from "./api/tokens.ts";
 export type { Trust } from "./api/trust.ts";
 export { JOB_STATES, SCOPES, type ToolCallState } from "./words.ts";
+export { readVerdictLine, verdictLine } from "./verdict-line.ts";

@@ -111,6 +111,7 @@ export const AUDIT_KINDS = [
   // Context
   "connection.added",
   "source.added",
+  "sql.run",
   // Worktrees
   "worktree.created",
   "worktree.merged",
@@ -121,6 +122,19 @@ export const AUDIT_KINDS = [
   "fleet.requeued",
   "fleet.drained",
 ] as const;
+
+/** From harmless to severe: the verdict on a statement is that of its worst part. */
+export const VERDICTS = [
+  "proven",
+  "deviates",
+  "lossy",
+  "can_inflate",
+  "unknown_join",
+  "wrong_grain",
+  "inflated",
+  "not_judged",
+] as const;
+export type VerdictKind = (typeof VERDICTS)[number];
 
 /** Keys in a session's `metadata` for settings that Anthropic's shapes lack. */
 export const SESSION_METADATA = {

@@ -12,6 +12,7 @@ export { DrainRequests } from "./fleet/drain-requests.ts";
 export type { Fleet } from "./fleet/fleet.ts";
 export type { Approvals } from "./approvals/approvals.ts";
 export type { Audit } from "./audit/audit.ts";
+export { cleanNote } from "./audit/clean-details.ts";
 export type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 export type { Worktrees } from "./worktrees/worktrees.ts";
 export type { History } from "./checkpoints/history.ts";

@@ -36,7 +36,10 @@ export function cliReference(core: Command, all: Command): string {
 }
 
 const leaves = (command: Command): Command[] =>
-  command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  command.commands.length === 0
+    ? [command]
+    : // A group with arguments of its own is a command, too: `tandem sql`.
+      [...(command.registeredArguments.length > 0 ? [command] : []), ...command.commands.flatMap(leaves)];
 
 function oldNames(): string {
   const commands = Object.entries(OLD_COMMANDS).map(([from, to]) => `| \`tandem ${from}\` | \`tandem ${to}\` |`);

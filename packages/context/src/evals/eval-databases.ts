@@ -3,7 +3,7 @@ import { type MetricQuery, type StatementVerdict, TandemError } from "@tandem/pr
 import { z } from "zod";
 import type { CatalogueReader } from "../tools/catalogue-reader.ts";
 import type { ContextTool } from "../tools/context-tool.ts";
-import { judgeQuery } from "../tools/judge-query.ts";
+import { judgeQuery } from "../verdict/judge-query.ts";
 import { queryAnswer } from "../tools/sql-tool.ts";
 import type { ResultSet } from "./compare-rows.ts";
 import type { EvalFile, Expectation } from "./eval-file.ts";

@@ -1,5 +1,5 @@
 import type { Connection } from "@tandem/connectors";
-import { exportMetricFlow, exportOssie, type ExportResult, metricParts } from "@tandem/metrics";
+import { exportMetricFlow, exportOssie, type ExportResult, metricParts, type Model } from "@tandem/metrics";
 import type {
   MetricAnswer,
   MetricDefinition,
@@ -55,6 +55,11 @@ export class Metrics {
           .toLowerCase();
         return words.every((word) => text.includes(word));
       });
+  }
+
+  /** The definitions that statements of a connection are compared with. */
+  async modelOf(connection: string): Promise<Model | undefined> {
+    return (await this.#parts.reader.read(connection))?.model;
   }
 
   /** The usable metrics that are computed from a table, given as `schema.table`. */

@@ -11,8 +11,14 @@ export function cataloguedTable(file: TableFile): CataloguedTable {
   return {
     schema: file.schema,
     name: file.table,
-    columns: columns.map(({ name, type }) => ({ name, type, kind: columnKind(type) })),
+    columns: columns.map(({ name, type, nullable }) => ({
+      name,
+      type,
+      kind: columnKind(type),
+      ...(nullable === true && { isNullable: true }),
+    })),
     keys: [file.primaryKey ?? [], ...(file.uniqueKeys ?? []), ...verified].filter((key) => key.length > 0),
+    ...(verified.length > 0 && { observedKeys: verified }),
     joins: (file.joins ?? []).map(({ columns: from, to, toColumns, evidence, when }) => {
       const dot = to.indexOf(".");
       return {

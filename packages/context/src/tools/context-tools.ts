@@ -46,6 +46,7 @@ export function createContextTools(parts: {
             connect: (name) => connections.open(name),
             connections: [...connections.dialects.keys()],
             catalogue,
+            metrics,
             onUnsound: unsoundSql,
           }),
         ]

@@ -5,7 +5,9 @@ import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 import { QUERY_LIMITS } from "./query-limits.ts";
-import { judgeQuery, refuseUnsound, verdictText } from "./judge-query.ts";
+import type { Metrics } from "../metrics/metrics-service.ts";
+import { judgeQuery, refuseUnsound } from "../verdict/judge-query.ts";
+import { verdictText } from "../verdict/verdict-text.ts";
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -23,15 +25,17 @@ export interface SqlToolParts {
   connect: (name: string) => Promise<Connection>;
   connections: readonly string[];
   catalogue: CatalogueReader;
+  /** To tell deviations from metrics. */
+  metrics?: Pick<Metrics, "modelOf"> | undefined;
   /** What happens to statements whose numbers are wrong or can be. */
   onUnsound: "warn" | "refuse";
 }
 
-export const sqlTool = ({ connect, connections, catalogue, onUnsound }: SqlToolParts): ContextTool =>
+export const sqlTool = ({ connect, connections, catalogue, metrics, onUnsound }: SqlToolParts): ContextTool =>
   defineContextTool({
     name: "sql_query",
     title: "Query a database",
-    description: `Runs one SQL statement that only reads, and returns its rows. Nothing can be written through it, and every query has a deadline and a limit of rows and bytes: aggregate in SQL instead of fetching rows. Look at \`table_describe\` and \`join_path\` first, and use their names and join conditions. With \`estimateOnly\` it says what the query would read, and does not run it. The verdict compares its joins and aggregates with the catalogue: if it is not \`proven\`, correct the statement before you use its numbers. Connections: ${connections.join(", ")}.`,
+    description: `Runs one SQL statement that only reads, and returns its rows. Nothing can be written through it, and every query has a deadline and a limit of rows and bytes: aggregate in SQL instead of fetching rows. Look at \`table_describe\` and \`join_path\` first, and use their names and join conditions. With \`estimateOnly\` it says what the query would read, and does not run it. The verdict compares its joins and aggregates with the catalogue: if it is not \`proven\`, correct the statement before you use its numbers; \`rewrite\` and \`instead\` say how, where that is known. Connections: ${connections.join(", ")}.`,
     input: z.object({
       connection: z.string().describe("Which database."),
       sql: z.string().min(1).max(100_000),
@@ -46,7 +50,15 @@ export const sqlTool = ({ connect, connections, catalogue, onUnsound }: SqlToolP
       const estimate = estimateOnly
         ? await connection.estimate(sql, { signal })
         : await connection.estimate(sql, { signal }).catch(() => null);
-      const verdict = await judgeQuery({ catalogue, name, connection, sql, measures: !estimateOnly, signal });
+      const verdict = await judgeQuery({
+        catalogue,
+        model: await metrics?.modelOf(name),
+        name,
+        connection,
+        sql,
+        measures: !estimateOnly,
+        signal,
+      });
       if (onUnsound === "refuse") refuseUnsound(verdict);
       const rows: Rows = estimateOnly
         ? { columns: [], rows: [], truncated: false }

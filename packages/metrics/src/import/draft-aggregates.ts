@@ -3,7 +3,7 @@ import { writeExpression } from "../expression/write-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import type { MeasureEntry } from "../model/metrics-file.ts";
 import type { Aggregate } from "../sql/sql.ts";
-import { kindOf } from "../verdict/sql-node.ts";
+import { kindOf } from "../verdict/tree/sql-node.ts";
 import { type DraftEntity, type DraftMetric, type MetricSink, reference } from "./draft.ts";
 import { measureEntry } from "./draft-definitions.ts";
 import { EntityScope, isNameOf } from "./entity-scope.ts";

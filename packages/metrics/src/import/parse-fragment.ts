@@ -1,5 +1,5 @@
 import type { Dialect } from "@tandem/connectors";
-import { kindOf, listOf } from "../verdict/sql-node.ts";
+import { kindOf, listOf } from "../verdict/tree/sql-node.ts";
 import { untranslatable } from "./sql-term.ts";
 
 export type SqlFlavour = Dialect | "standard";

@@ -1,6 +1,6 @@
 import type { ColumnKind, TableName } from "@tandem/connectors";
 
-export interface CataloguedColumn {
+interface CataloguedColumn {
   readonly name: string;
   readonly type: string;
   readonly kind: ColumnKind;

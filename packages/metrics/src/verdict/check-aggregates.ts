@@ -1,10 +1,10 @@
-import { type AggregateCall, aggregateCalls, unknownCalls } from "./aggregate-calls.ts";
-import { determinedBy, grainsOf } from "./determined.ts";
-import { NotJudged, outputOf } from "./query-shape.ts";
-import type { SelectRelations } from "./select-relations.ts";
-import { kindOf, type SqlNode } from "./sql-node.ts";
-import { termsOf } from "./value-terms.ts";
-import { finestOf, usedBy } from "./term-grain.ts";
+import { type AggregateCall, aggregateCalls, unknownCalls } from "./tree/aggregate-calls.ts";
+import { determinedBy, grainsOf } from "./shape/determined.ts";
+import { NotJudged, outputOf } from "./shape/query-shape.ts";
+import type { SelectRelations } from "./shape/select-relations.ts";
+import { kindOf, type SqlNode } from "./tree/sql-node.ts";
+import { termsOf } from "./tree/value-terms.ts";
+import { finestOf, usedBy } from "./shape/term-grain.ts";
 import type { VerdictPart } from "./verdict.ts";
 
 /** Aggregates that can count a row more than once. */

@@ -1,6 +1,6 @@
 import { type CataloguedJoin, tableText } from "../model/catalogued-table.ts";
-import { type BaseColumn, type Equality, type Relation, sameName } from "./query-shape.ts";
-import type { SelectRelations, WrittenJoin } from "./select-relations.ts";
+import { type BaseColumn, type Equality, type Relation, sameName } from "./shape/query-shape.ts";
+import type { SelectRelations, WrittenJoin } from "./shape/select-relations.ts";
 import type { VerdictPart } from "./verdict.ts";
 
 interface Pair {

@@ -2,11 +2,11 @@ import type { Dialect } from "@tandem/connectors";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { checkAggregates } from "./check-aggregates.ts";
 import { checkJoins } from "./check-joins.ts";
-import { combinedShape } from "./combined-shape.ts";
-import { NotJudged, type QueryShape, renamed } from "./query-shape.ts";
-import { type Environment, SelectRelations } from "./select-relations.ts";
-import { selectShape } from "./select-shape.ts";
-import { childrenOf, foldedName, isLimitedToOne, kindOf, listOf, nameOf, type SqlNode } from "./sql-node.ts";
+import { combinedShape } from "./shape/combined-shape.ts";
+import { NotJudged, type QueryShape, renamed } from "./shape/query-shape.ts";
+import { type Environment, SelectRelations } from "./shape/select-relations.ts";
+import { selectShape } from "./shape/select-shape.ts";
+import { childrenOf, foldedName, isLimitedToOne, kindOf, listOf, nameOf, type SqlNode } from "./tree/sql-node.ts";
 import { type Verdict, type VerdictPart, verdictOf } from "./verdict.ts";
 
 const QUERIES = new Set(["select", "union", "intersect", "except", "subquery"]);

@@ -1,5 +1,5 @@
 import type { Dialect } from "@tandem/connectors";
-import { splitSelect } from "./split-select.ts";
+import { splitSelect } from "./tree/split-select.ts";
 import type { Verdict, VerdictPart } from "./verdict.ts";
 import { verdictOf } from "./verdict.ts";
 

@@ -1,5 +1,5 @@
 import type { ApprovalNote, ApprovalOutcome } from "./approval-answer.ts";
-import type { ToolCallState } from "../words.ts";
+import type { ToolCallState, VerdictKind } from "../words.ts";
 import type { ClientEvent } from "./client-event.ts";
 import type { TextBlock, ToolResultContent, UserContent } from "./content.ts";
 import type { FilePatch } from "./file-patch.ts";
@@ -88,6 +88,8 @@ interface ResultBase {
     interrupted?: Interruption;
     /** The change made by a file tool, as hunks; whole files are never stored. */
     patch?: FilePatch;
+    /** The verdict on a statement that the context's `sql_query` ran or refused to run. */
+    verdict?: VerdictKind;
   };
 }
 

@@ -103,7 +103,7 @@ function tell(event: SessionEvent, who: Who): Told | undefined {
     case "agent.tool_result":
     case "agent.mcp_tool_result": {
       const call = event.type === "agent.tool_result" ? event.tool_use_id : event.mcp_tool_use_id;
-      const { interrupted, patch } = event.tandem ?? {};
+      const { interrupted, patch, verdict } = event.tandem ?? {};
       return {
         kind: "call.finished",
         actor: agent,
@@ -111,6 +111,7 @@ function tell(event: SessionEvent, who: Who): Told | undefined {
           call,
           is_error: event.is_error ?? false,
           interrupted,
+          verdict,
           changed: patch && { path: patch.path, kind: patch.kind, ...countLines(patch.hunks) },
           sha256: fingerprint(event.content),
         },

@@ -73,10 +73,10 @@ describe("tandem context", () => {
   });
 });
 
-describe("tandem context sql", () => {
+describe("tandem sql", () => {
   test("prints a table, JSON or CSV", async () => {
     const query = "select id, note from orders order by id";
-    const { stdout } = await machine.run(["context", "sql", "shop", query]);
+    const { stdout } = await machine.run(["sql", "shop", query]);
     expect(stdout.split("\n")).toEqual(["id  note", "1   by post", "2   null", '3   by, "bike"', "3 rows", ""]);
     expect((await json("sql", "shop", query)).value).toEqual({
       columns: ["id", "note"],
@@ -90,6 +90,34 @@ describe("tandem context sql", () => {
     });
     const csv = await machine.run(["context", "sql", "shop", "--csv"], { stdin: query });
     expect(csv.stdout).toBe('id,note\r\n1,by post\r\n2,\r\n3,"by, ""bike"""\r\n');
+  });
+
+  test("judges the numbers, offers a statement that is right, and audits both", async () => {
+    const query = "select sum(c.id) as total from customers c join orders o on o.customer_id = c.id";
+    const { code, stderr } = await machine.run(["sql", "shop", query]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/inflated: .* 1\.25 times too large[\s\S]*SELECT DISTINCT/),
+    ]);
+    const shown: unknown = (await json("sql", "shop", query)).value;
+    const { rewrite } = (shown as { verdict: { rewrite: string } }).verdict;
+    expect((await json("sql", "shop", rewrite)).value).toMatchObject({ rows: [[4]], verdict: { verdict: "proven" } });
+    const { value } = await json("audit", "list", "--verdict", "inflated");
+    expect(value).toMatchObject({ entries: [{ kind: "sql.run", details: { sql: query } }, { kind: "sql.run" }] });
+    expect((await machine.run(["audit", "list", "--verdict", "inflated"])).stdout).toContain(
+      "inflated shop select sum",
+    );
+  });
+
+  test("checks a file without running it", async () => {
+    const file = machine.folder.join("project", "report.sql");
+    await writeFile(file, "select sum(c.id) from customers c join orders o on o.customer_id = c.id");
+    expect(await json("sql", "check", "report.sql")).toMatchObject({ code: 1, value: { verdict: "can_inflate" } });
+    await writeFile(file, "select count(*) from orders");
+    const { code, stdout } = await machine.run(["sql", "check", "report.sql"]);
+    expect([code, stdout]).toEqual([0, "proven: No aggregate counts a row twice.\n"]);
+    await writeFile(file, "select count(*) from orders group by nothing");
+    expect((await machine.run(["sql", "check", "report.sql"])).stderr).toContain("nothing");
   });
 
   test("stops at the row limit and says so", async () => {

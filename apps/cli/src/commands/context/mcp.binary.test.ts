@@ -119,6 +119,7 @@ describe("tandem up", () => {
     machine.rehearsal.use([
       reply([toolUse("mcp__context__context_search", { query: "refunds" })]),
       reply([toolUse("mcp__context__page_read", { key: "page:refunds" })]),
+      reply([toolUse("mcp__context__sql_query", { connection: "shop", sql: "select count(*) from orders" })]),
       text("Within 30 days."),
     ]);
     const { code, stdout } = await machine.run(["run", "When is money paid back?"]);
@@ -129,6 +130,13 @@ describe("tandem up", () => {
     );
     expect(JSON.stringify(second!.toolResults)).toContain("page:refunds");
     expect(JSON.stringify(third!.toolResults)).toContain("30 days of delivery");
+    const audited = await machine.run(["audit", "list", "--verdict", "proven", "--json"]);
+    expect(JSON.parse(audited.stdout)).toMatchObject({
+      entries: [
+        { kind: "call.finished", details: { verdict: "proven" } },
+        { kind: "sql.run", details: { sql: "select count(*) from orders", verdict: "proven", rows: 1 } },
+      ],
+    });
     const { code: ended } = await server.stop();
     expect(ended).toBe(0);
   });

@@ -1,14 +1,20 @@
-import type { QueryEstimate, Rows, Value } from "@tandem/connectors";
-import { TandemError } from "@tandem/protocol";
+import { readVerdictLine, type StatementVerdict, TandemError } from "@tandem/protocol";
+import type { Connection } from "@tandem/connectors";
 import { openNamedConnection } from "@tandem/tandem/compose";
+import type { OpenedContext } from "@tandem/tandem/context";
+import { localActor, openProject } from "@tandem/tandem/project";
+import type { Command } from "commander";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { EXIT_CODES } from "../../exit-code.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../read-prompt.ts";
+import { asCsv, asTable, describeEstimate } from "../../sql/render-rows.ts";
+import { writeVerdict } from "../../sql/write-verdict.ts";
+import { styleFor, write } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
-import type { Command } from "commander";
-import type { Registration } from "../registration.ts";
+import { type Registration, subcommandsOf } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
@@ -23,16 +29,28 @@ export function register(command: Command, { examples, json, runner }: Registrat
     );
   examples(
     command,
-    'tandem context sql shop "select count(*) from orders"',
-    "tandem context sql shop --csv --max-rows 10000 < report.sql > report.csv",
-    'tandem context sql shop --estimate "select * from orders"',
+    'tandem sql shop "select count(*) from orders"',
+    "tandem sql shop --csv --max-rows 10000 < report.sql > report.csv",
+    'tandem sql shop --estimate "select * from orders"',
+    "tandem sql check report.sql",
+  );
+  examples(
+    subcommandsOf(command)("check", "Judge the statement of a file without running it.")
+      .argument("<file>", "file with one SQL statement")
+      .option("--connection <name>", "name of the connection (default: the only one)")
+      .addOption(json())
+      .action((file: string, options: { connection?: string }, self: Command) =>
+        runner(self, (invocation) => check(invocation, file, options)),
+      ),
+    "tandem sql check report.sql",
+    "tandem sql check report.sql --connection shop --json",
   );
 }
 
 const MAX_ROWS = 100_000;
 const MAX_BYTES = 64 * 1_024 * 1_024;
-/** Longer cells would make the table unreadable on a terminal. */
-const CELL = 60;
+/** Verdicts with which `check` ends successfully. */
+const HARMLESS = new Set(["proven", "lossy", "deviates"]);
 
 export interface SqlOptions {
   csv?: boolean;
@@ -63,52 +81,67 @@ export async function sql(invocation: Invocation, name: string, words: string[],
     );
     return;
   }
-  const { rows, verdict } = await withKnowledge(invocation, "context sql", async ({ catalogue }) => {
+  const { rows, verdict } = await withKnowledge(invocation, "sql", async (knowledge, { store }) => {
     using _ = new Progress(invocation, "Asking …");
     await using connection = await openNamedConnection(invocation, project, name);
-    const { judgeQuery, refuseUnsound } = await import("@tandem/context");
-    const verdict = await judgeQuery({ catalogue, name, connection, sql: query, measures: true, signal });
-    if (project.config.context.sql.verdict === "refuse") refuseUnsound(verdict);
-    return { rows: await connection.query(query, { maxRows, maxBytes: MAX_BYTES, signal }), verdict };
+    const note = async (result: Record<string, unknown>): Promise<void> => {
+      const { cleanNote } = await import("@tandem/sessions");
+      const details = { connection: name, sql: query, ...result };
+      await store.audit.append([cleanNote({ kind: "sql.run", actor: localActor(), details })]);
+    };
+    try {
+      const found = await judge(invocation, knowledge, { name, connection, sql: query, measures: true });
+      const { refuseUnsound } = await import("@tandem/context");
+      if (project.config.context.sql.verdict === "refuse") refuseUnsound(found);
+      const read = await connection.query(query, { maxRows, maxBytes: MAX_BYTES, signal });
+      await note({ verdict: found.verdict, rows: read.rows.length });
+      return { rows: read, verdict: found };
+    } catch (error) {
+      await note({ verdict: readVerdictLine(String(error instanceof Error && error.message)), is_error: true });
+      throw error;
+    }
   });
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ ...rows, verdict }, null, 2)}\n`);
-  else await write(invocation.stdout, options.csv ? asCsv(rows) : asTable(invocation, rows));
-  if (invocation.json) return;
-  const { warn } = styleFor(invocation.stderr);
-  for (const { kind, message } of verdict.parts) {
-    await write(invocation.stderr, `${warn(kind.replace("_", " "))}: ${printable(message)}\n`);
+  if (invocation.json) return write(invocation.stdout, `${JSON.stringify({ ...rows, verdict }, null, 2)}\n`);
+  await write(invocation.stdout, options.csv ? asCsv(rows) : asTable(invocation, rows));
+  if (verdict.verdict !== "proven" && verdict.verdict !== "not_judged") {
+    await writeVerdict(invocation.stderr, verdict);
   }
   if (rows.truncated) {
+    const { warn } = styleFor(invocation.stderr);
     await write(invocation.stderr, `${warn(`Only the first ${rows.rows.length} rows are shown.`)} → --max-rows\n`);
   }
 }
 
-function describeEstimate({ rows, bytes, plan }: QueryEstimate): string {
-  const count = (amount: number) => Math.round(amount).toLocaleString("en-US");
-  const lines = [
-    ...(rows === undefined ? [] : [`about ${count(rows)} rows`]),
-    ...(bytes === undefined ? [] : [`about ${count(bytes)} bytes`]),
-    printable(plan).trimEnd(),
-  ];
-  return `${lines.join("\n")}\n`;
+/** Judges the statement of a file. The database only plans it; 1 is returned if its numbers are wrong or can be. */
+async function check(invocation: Invocation, file: string, options: { connection?: string }): Promise<number> {
+  const project = await openProject(invocation);
+  const [only, ...others] = Object.keys(project.config.connections);
+  const name = options.connection ?? (others.length === 0 ? only : undefined);
+  if (name === undefined) {
+    throw new TandemError("usage", "The project has several connections.", { fix: "Name one with --connection." });
+  }
+  const text = await readFile(resolve(invocation.cwd, file), "utf8").catch((error: unknown) => {
+    throw new TandemError("not_found", `${file} cannot be read.`, {
+      cause: error,
+      fix: "Name a file with one SQL statement.",
+    });
+  });
+  const verdict = await withKnowledge(invocation, "sql check", async (knowledge) => {
+    await using connection = await openNamedConnection(invocation, project, name);
+    // Text that the database refuses has no verdict.
+    await connection.estimate(text, { signal: invocation.signal });
+    return await judge(invocation, knowledge, { name, connection, sql: text, measures: false });
+  });
+  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(verdict, null, 2)}\n`);
+  else await writeVerdict(invocation.stdout, verdict);
+  return HARMLESS.has(verdict.verdict) ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
 }
 
-function asTable({ stdout }: Invocation, { columns, rows }: Rows): string {
-  const { bold, dim } = styleFor(stdout);
-  const lines = table([columns.map((name) => bold(cell(name))), ...rows.map((row) => row.map((value) => cell(value)))]);
-  return `${[...lines, dim(`${rows.length} ${rows.length === 1 ? "row" : "rows"}`)].join("\n")}\n`;
-}
-
-function cell(value: Value): string {
-  const text = value === null ? "null" : printable(String(value)).replaceAll(/\s+/g, " ");
-  return text.length > CELL ? `${text.slice(0, CELL - 1)}…` : text;
-}
-
-/** CSV by RFC 4180. Null is an empty field. */
-const asCsv = ({ columns, rows }: Rows): string =>
-  [columns, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
-
-function field(value: Value): string {
-  const text = value === null ? "" : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+async function judge(
+  { signal }: Invocation,
+  { catalogue, metrics }: OpenedContext,
+  asked: { name: string; connection: Connection; sql: string; measures: boolean },
+): Promise<StatementVerdict> {
+  const { judgeQuery } = await import("@tandem/context");
+  return judgeQuery({ ...asked, catalogue, model: await metrics.modelOf(asked.name), signal });
 }

@@ -7,7 +7,10 @@ import {
   type AuditHead,
   type AuditKind,
   type AuditVerdict,
+  type VerdictKind,
+  VERDICTS,
 } from "@tandem/protocol";
+import type { Audit } from "@tandem/sessions";
 import { resolve } from "node:path";
 import { loadStorage } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
@@ -33,11 +36,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
           (text: string, previous: string[] | undefined) => [...(previous ?? []), ...text.split(",").filter(Boolean)],
         ),
       )
+      .option("--verdict <verdicts>", "only statements with these verdicts, such as inflated,can_inflate")
       .option("--since <time>", "only entries since this time, such as 2026-01-31")
       .option("--until <time>", "only entries before this time")
       .addOption(json())
       .action((options: AuditListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
     "tandem audit list",
+    "tandem audit list --verdict inflated,wrong_grain",
     "tandem audit list --kind call.requested,call.resolved --since 2026-01-31",
   );
   examples(
@@ -70,12 +75,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 const COMMAND = "tandem audit";
 const WIDEST = 100;
+const PAGE = 1_000;
 
 export interface AuditListOptions {
   limit: string;
   session?: string;
   actor?: string;
   kind?: string[];
+  verdict?: string;
   since?: string;
   until?: string;
 }
@@ -84,17 +91,21 @@ export async function list(invocation: Invocation, options: AuditListOptions): P
   const limit = toCount("--limit", options.limit);
   const kinds = options.kind?.map(toKind);
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
-  const { data } = await client.audit.list({
-    limit,
-    order: "desc",
+  const verdicts = options.verdict?.split(",").map(toVerdict);
+  const asked = {
+    order: "desc" as const,
     ...(options.session && { session: options.session }),
     ...(options.actor && { actor: options.actor }),
     ...(kinds && { kinds }),
+    ...(verdicts && !kinds && { kinds: ["sql.run", "call.finished"] as const }),
     created: {
       ...(options.since && { gte: toTime("--since", options.since) }),
       ...(options.until && { lt: toTime("--until", options.until) }),
     },
-  });
+  };
+  const data = verdicts
+    ? await withVerdicts(client.audit, asked, verdicts, limit)
+    : (await client.audit.list({ ...asked, limit })).data;
   const { stdout } = invocation;
   if (invocation.json) return write(stdout, `${JSON.stringify({ entries: data }, null, 2)}\n`);
   const { dim, bold, accent } = styleFor(stdout);
@@ -111,6 +122,23 @@ export async function list(invocation: Invocation, options: AuditListOptions): P
       describe(entry),
     ]);
   await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+/** The newest entries about statements with these verdicts. Reads page by page, because the store does not index verdicts. */
+async function withVerdicts(
+  audit: Pick<Audit, "list">,
+  asked: Omit<Parameters<Audit["list"]>[0], "limit" | "cursor">,
+  verdicts: readonly VerdictKind[],
+  limit: number,
+): Promise<AuditEntry[]> {
+  const found: AuditEntry[] = [];
+  let cursor: string | null | undefined;
+  while (found.length < limit && cursor !== null) {
+    const page = await audit.list({ ...asked, limit: PAGE, ...(cursor !== undefined && { cursor }) });
+    found.push(...page.data.filter(({ details }) => verdicts.some((verdict) => verdict === details["verdict"])));
+    cursor = page.next;
+  }
+  return found.slice(0, limit);
 }
 
 /** Writes to standard output or to a new private file. */
@@ -183,6 +211,15 @@ function toKind(kind: string): AuditKind {
   });
 }
 
+function toVerdict(verdict: string): VerdictKind {
+  const found = VERDICTS.find((known) => known === verdict);
+  if (found) return found;
+  const meant = nearest(verdict, VERDICTS);
+  throw new TandemError("usage", `Unknown verdict: ${verdict}.`, {
+    fix: meant ? `Did you mean ${meant}?` : `Use one of ${VERDICTS.join(", ")}.`,
+  });
+}
+
 function toTime(option: string, text: string): string {
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
@@ -206,12 +243,15 @@ function describe({ kind, details }: AuditEntry): string {
           inputOf(details["input"]),
           typeof verdict?.why === "string" && `(${verdict.why})`,
         ]
-      : kind === "cost.counted"
-        ? [`$${Number(details["usd"] ?? 0).toFixed(4)}`]
-        : [
-            text("result") ?? text("outcome") ?? text("reason") ?? text("text") ?? text("message") ?? text("tool"),
-            text("command") ?? text("name") ?? text("into") ?? text("title") ?? text("folder"),
-          ];
+      : kind === "sql.run"
+        ? [text("verdict"), text("connection"), text("sql")]
+        : kind === "cost.counted"
+          ? [`$${Number(details["usd"] ?? 0).toFixed(4)}`]
+          : [
+              text("verdict"),
+              text("result") ?? text("outcome") ?? text("reason") ?? text("text") ?? text("message") ?? text("tool"),
+              text("command") ?? text("name") ?? text("into") ?? text("title") ?? text("folder"),
+            ];
   const line = printable(gist.filter(Boolean).join(" ")).replaceAll(/\s+/g, " ");
   return line.length > WIDEST ? `${line.slice(0, WIDEST - 1)}…` : line;
 }

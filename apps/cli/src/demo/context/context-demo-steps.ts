@@ -174,7 +174,7 @@ export class ContextDemoSteps {
       ["tandem context show refunds", "all that is known of a table"],
       ["tandem context graph orders", "what joins what"],
       ["tandem metrics query revenue --by customer.country", "a figure by its agreed definition"],
-      ['tandem context sql shop "select status, count(*) from orders group by 1"', "reads, and never writes"],
+      ['tandem sql shop "select status, count(*) from orders group by 1"', "reads, and never writes"],
       ["tandem mcp", "all of it for an MCP client, on standard input and output"],
       [`rm -r ${quoted(folder)} ${quoted(home)}`, "remove both"],
     ];

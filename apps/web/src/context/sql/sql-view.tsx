@@ -155,7 +155,7 @@ export default function SqlView() {
             </p>
             {asking.data && !asking.isPending && (
               <>
-                {asking.data.verdict && <VerdictNote verdict={asking.data.verdict} />}
+                {asking.data.verdict && <VerdictNote verdict={asking.data.verdict} onUse={edit} />}
                 <QueryEstimate estimate={asking.data.estimate} isOpen={asking.variables.estimateOnly} />
                 {!asking.variables.estimateOnly && (
                   <>

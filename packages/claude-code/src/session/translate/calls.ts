@@ -1,4 +1,4 @@
-import { QUESTION_TOOL, type EventId, type Interruption, type ThreadId } from "@tandem/protocol";
+import { QUESTION_TOOL, readVerdictLine, type EventId, type Interruption, type ThreadId } from "@tandem/protocol";
 import { z } from "zod";
 import type { Decision } from "../conversation.ts";
 import type { Emit } from "./emit.ts";
@@ -48,6 +48,9 @@ export interface Call extends NamedTool {
 const NOT_KNOWN = "There was no result when the turn ended. What the call did is not known.";
 /** Claude Code's text in place of a result after an interrupt. It reads like a refusal by the user. */
 const STOPPED_BY_USER = /^The user doesn't want to (proceed|take this action)|^\[Request interrupted/;
+
+/** The context's server is ours, so its answers can be trusted to state the verdict before any data. */
+const isSqlQuery = ({ mcpServer, name }: NamedTool): boolean => mcpServer === "context" && name === "sql_query";
 
 const inputObject = z.record(z.string(), z.unknown());
 
@@ -139,7 +142,9 @@ export class Calls {
       return call;
     }
     const patch = block.is_error ? undefined : filePatch(output);
-    this.#report(call, { content, is_error: block.is_error ?? false, ...(patch && { tandem: { patch } }) });
+    const verdict = isSqlQuery(call) ? readVerdictLine(words) : undefined;
+    const tandem = { ...(patch && { patch }), ...(verdict && { verdict }) };
+    this.#report(call, { content, is_error: block.is_error ?? false, ...((patch ?? verdict) && { tandem }) });
     return call;
   }
 

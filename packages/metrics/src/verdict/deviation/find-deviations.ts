@@ -1,10 +1,10 @@
 import type { Measure, Metric, Model, Entity } from "../../model/model.ts";
 import { tableText } from "../../model/catalogued-table.ts";
-import { type AggregateCall, aggregateCalls } from "../aggregate-calls.ts";
+import { type AggregateCall, aggregateCalls } from "../tree/aggregate-calls.ts";
 import { operandText } from "../check-aggregates.ts";
-import { grainsOf } from "../determined.ts";
-import type { SelectRelations } from "../select-relations.ts";
-import { conjunctsOf, kindOf, listOf, type SqlNode } from "../sql-node.ts";
+import { grainsOf } from "../shape/determined.ts";
+import type { SelectRelations } from "../shape/select-relations.ts";
+import { conjunctsOf, kindOf, listOf, type SqlNode } from "../tree/sql-node.ts";
 import type { VerdictPart } from "../verdict.ts";
 import { conditionsOf, definitionForm } from "./definition-form.ts";
 import { expressionText } from "./expression-text.ts";

@@ -1,7 +1,7 @@
 import { tableText } from "../../model/catalogued-table.ts";
-import { callName } from "../aggregate-calls.ts";
-import type { SelectRelations } from "../select-relations.ts";
-import { kindOf, listOf } from "../sql-node.ts";
+import { callName } from "../tree/aggregate-calls.ts";
+import type { SelectRelations } from "../shape/select-relations.ts";
+import { kindOf, listOf } from "../tree/sql-node.ts";
 import {
   arithmeticForm,
   columnForm,

@@ -2,13 +2,13 @@ import { metricQuery, type MetricFilter, type MetricQuery } from "@tandem/protoc
 import { compileQuery } from "../../compile-query.ts";
 import { MetricError } from "../../metric-error.ts";
 import type { Model } from "../../model/model.ts";
-import { aggregateCalls } from "../aggregate-calls.ts";
+import { aggregateCalls } from "../tree/aggregate-calls.ts";
 import { conditionsOf, definitionForm } from "../deviation/definition-form.ts";
 import { compareWithMetrics } from "../deviation/find-deviations.ts";
 import { statementForm } from "../deviation/statement-form.ts";
-import { readEquality } from "../equality.ts";
-import type { SelectRelations } from "../select-relations.ts";
-import { conjunctsOf, kindOf, listOf, type SqlNode } from "../sql-node.ts";
+import { readEquality } from "../shape/equality.ts";
+import type { SelectRelations } from "../shape/select-relations.ts";
+import { conjunctsOf, kindOf, listOf, type SqlNode } from "../tree/sql-node.ts";
 
 const OPERATORS = { eq: "=", neq: "!=", lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
 

@@ -1,12 +1,12 @@
 import type { Dialect } from "@tandem/connectors";
-import { type AggregateCall, aggregateCalls } from "../aggregate-calls.ts";
-import { grainsOf } from "../determined.ts";
-import { outputOf } from "../query-shape.ts";
-import type { SelectRelations } from "../select-relations.ts";
-import { splitSelect } from "../split-select.ts";
-import { childrenOf, kindOf, listOf, nameOf, type SqlNode, withoutPositions } from "../sql-node.ts";
-import { termsOf } from "../value-terms.ts";
-import { finestOf, usedBy } from "../term-grain.ts";
+import { type AggregateCall, aggregateCalls } from "../tree/aggregate-calls.ts";
+import { grainsOf } from "../shape/determined.ts";
+import { outputOf } from "../shape/query-shape.ts";
+import type { SelectRelations } from "../shape/select-relations.ts";
+import { splitSelect } from "../tree/split-select.ts";
+import { childrenOf, kindOf, listOf, nameOf, type SqlNode, withoutPositions } from "../tree/sql-node.ts";
+import { termsOf } from "../tree/value-terms.ts";
+import { finestOf, usedBy } from "../shape/term-grain.ts";
 import { nodeWriter, quoteName } from "./write-node.ts";
 
 export interface RewriteInput {

@@ -1,5 +1,5 @@
 import type { Dialect } from "@tandem/connectors";
-import { kindOf, listOf, withoutPositions } from "../sql-node.ts";
+import { kindOf, listOf, withoutPositions } from "../tree/sql-node.ts";
 
 /** The text of an expression; undefined if it has something that is not known to mean the same when written again. */
 export type WriteNode = (node: unknown) => string | undefined;

@@ -1,18 +1,8 @@
 import { z } from "zod";
+import { VERDICTS } from "../../words.ts";
 import { metricQuery } from "./metric-query.ts";
 
-/** From harmless to severe: the verdict on a statement is that of its worst part. */
-export const VERDICTS = [
-  "proven",
-  "deviates",
-  "lossy",
-  "can_inflate",
-  "unknown_join",
-  "wrong_grain",
-  "inflated",
-  "not_judged",
-] as const;
-export type VerdictKind = (typeof VERDICTS)[number];
+export { VERDICTS, type VerdictKind } from "../../words.ts";
 
 const verdictPart = z.object({
   kind: z.enum(VERDICTS).exclude(["proven", "not_judged"]),

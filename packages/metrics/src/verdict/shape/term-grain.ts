@@ -1,6 +1,6 @@
 import { determinedBy } from "./determined.ts";
 import type { SelectRelations } from "./select-relations.ts";
-import { withoutConditions } from "./value-terms.ts";
+import { withoutConditions } from "../tree/value-terms.ts";
 
 /** The relations whose columns make up a value. */
 export const usedBy = (term: unknown, scope: SelectRelations): number[] => [

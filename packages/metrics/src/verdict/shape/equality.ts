@@ -1,7 +1,12 @@
-import type { ColumnUse, Equality } from "./query-shape.ts";
-import type { SelectRelations } from "./select-relations.ts";
-import { kindOf, type SqlNode } from "./sql-node.ts";
-import { classOfConstant, type ValueClass } from "./value-class.ts";
+import type { ColumnUse, Equality, ValueClass } from "./query-shape.ts";
+import { kindOf, type SqlNode } from "../tree/sql-node.ts";
+import { classOfConstant } from "./value-class.ts";
+
+/** How the columns of a SELECT are found. */
+interface Columns {
+  find(column: SqlNode): ColumnUse | undefined;
+  classOf(column: SqlNode): ValueClass | undefined;
+}
 
 interface Side {
   /** Undefined: a constant, or a column of an outer query. */
@@ -13,7 +18,7 @@ interface Side {
 }
 
 /** `a.x = b.y`, or `a.x = 1`. Anything else, and values of different classes, is no equality. */
-export function readEquality(node: unknown, scope: SelectRelations): Equality[] {
+export function readEquality(node: unknown, scope: Columns): Equality[] {
   const { kind, body } = kindOf(node);
   if (kind === "paren") return readEquality(body["this"], scope);
   if (kind !== "eq") return [];
@@ -25,7 +30,7 @@ export function readEquality(node: unknown, scope: SelectRelations): Equality[] 
   return right.use ? [{ left: right.use, ...constant }] : [];
 }
 
-function readSide(node: unknown, scope: SelectRelations): Side | undefined {
+function readSide(node: unknown, scope: Columns): Side | undefined {
   const { kind, body } = kindOf(node);
   if (kind === "paren") return readSide(body["this"], scope);
   if (kind === "column") return readColumn(body, scope);
@@ -34,7 +39,7 @@ function readSide(node: unknown, scope: SelectRelations): Side | undefined {
   return { valueClass: classOfConstant(node), isColumn: false, ...literal };
 }
 
-function readColumn(body: SqlNode, scope: SelectRelations): Side {
+function readColumn(body: SqlNode, scope: Columns): Side {
   const use = scope.find(body);
   return { ...(use && { use }), valueClass: scope.classOf(body), isColumn: true };
 }

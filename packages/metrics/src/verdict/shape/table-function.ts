@@ -1,6 +1,6 @@
 import type { QueryShape } from "./query-shape.ts";
-import { childrenOf, kindOf, listOf, nameOf } from "./sql-node.ts";
-import { callName } from "./aggregate-calls.ts";
+import { childrenOf, kindOf, listOf, nameOf } from "../tree/sql-node.ts";
+import { callName } from "../tree/aggregate-calls.ts";
 
 /** `generate_series(1, 10) AS g(n)`: a series of different values. Undefined for other functions. */
 export function tableFunctionShape(item: unknown): { alias: string; shape: QueryShape } | undefined {

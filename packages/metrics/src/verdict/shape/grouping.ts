@@ -1,6 +1,6 @@
-import { aggregateCalls } from "./aggregate-calls.ts";
+import { aggregateCalls } from "../tree/aggregate-calls.ts";
 import type { ReadOutput } from "./read-output.ts";
-import { kindOf, listOf, type SqlNode } from "./sql-node.ts";
+import { kindOf, listOf, type SqlNode } from "../tree/sql-node.ts";
 
 /** How a SELECT combines its rows. */
 export interface Grouping {

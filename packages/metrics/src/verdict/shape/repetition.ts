@@ -1,12 +1,12 @@
-import { aggregateCalls, isCombining } from "./aggregate-calls.ts";
+import { aggregateCalls, isCombining } from "../tree/aggregate-calls.ts";
 import { determinedBy } from "./determined.ts";
 import type { Grouping } from "./grouping.ts";
 import { type ColumnUse, outputOf, type Repetition, sameName } from "./query-shape.ts";
 import type { ReadOutput } from "./read-output.ts";
 import type { SelectRelations } from "./select-relations.ts";
-import { childrenOf, kindOf } from "./sql-node.ts";
+import { childrenOf, kindOf } from "../tree/sql-node.ts";
 import { finestOf } from "./term-grain.ts";
-import { termsOf, withoutConditions } from "./value-terms.ts";
+import { termsOf, withoutConditions } from "../tree/value-terms.ts";
 
 /**
  * Whether a SELECT shows one value in several rows: an order's total for each of its lines. An outer aggregate would count it

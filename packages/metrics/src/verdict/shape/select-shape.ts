@@ -1,11 +1,11 @@
-import { aggregateCalls } from "./aggregate-calls.ts";
-import { tableText } from "../model/catalogued-table.ts";
+import { aggregateCalls } from "../tree/aggregate-calls.ts";
+import { tableText } from "../../model/catalogued-table.ts";
 import { grainsOf } from "./determined.ts";
 import { type Grouping, groupingOf } from "./grouping.ts";
 import { type ColumnUse, hasTwins, NotJudged, outputOf, type QueryShape, sameName } from "./query-shape.ts";
 import { repetitionOf } from "./repetition.ts";
 import type { SelectRelations } from "./select-relations.ts";
-import { isLimitedToOne, kindOf, listOf, nameOf, type SqlNode, withoutPositions } from "./sql-node.ts";
+import { isLimitedToOne, kindOf, listOf, nameOf, type SqlNode, withoutPositions } from "../tree/sql-node.ts";
 import { classOfExpression } from "./value-class.ts";
 import type { ReadOutput } from "./read-output.ts";
 

@@ -1,22 +1,6 @@
 import type { Dialect } from "@tandem/connectors";
-import { type OutputColumn, sameName } from "./query-shape.ts";
-import { kindOf, nameOf } from "./sql-node.ts";
-
-/**
- * Values of one class are compared without a conversion that makes different values equal. Across classes, a unique value can
- * equal several others: the text key '01' and the text key '1' both equal the number 1.
- */
-export type ValueClass =
-  | "number"
-  | "float"
-  | "text"
-  | "citext"
-  | "day"
-  | "instant"
-  | "local"
-  | "boolean"
-  | "blob"
-  | "other";
+import { type OutputColumn, sameName, type ValueClass } from "./query-shape.ts";
+import { kindOf, nameOf } from "../tree/sql-node.ts";
 
 const KINDS: Readonly<Record<string, ValueClass>> = {
   integer: "number",

@@ -1,5 +1,20 @@
-import { type CataloguedTable, tableText } from "../model/catalogued-table.ts";
-import type { ValueClass } from "./value-class.ts";
+import { type CataloguedTable, tableText } from "../../model/catalogued-table.ts";
+
+/**
+ * Values of one class are compared without a conversion that makes different values equal. Across classes, a unique value can
+ * equal several others: the text key '01' and the text key '1' both equal the number 1.
+ */
+export type ValueClass =
+  | "number"
+  | "float"
+  | "text"
+  | "citext"
+  | "day"
+  | "instant"
+  | "local"
+  | "boolean"
+  | "blob"
+  | "other";
 
 /** A column of a query's result. */
 export interface OutputColumn {

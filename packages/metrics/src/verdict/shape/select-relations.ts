@@ -1,5 +1,5 @@
 import type { Dialect } from "@tandem/connectors";
-import { type CataloguedTable, tableText } from "../model/catalogued-table.ts";
+import { type CataloguedTable, tableText } from "../../model/catalogued-table.ts";
 import { readEquality } from "./equality.ts";
 import {
   type ColumnUse,
@@ -12,10 +12,11 @@ import {
   type Repetition,
   sameName,
   tableShape,
+  type ValueClass,
 } from "./query-shape.ts";
-import { childrenOf, conjunctsOf, foldedName, kindOf, listOf, nameOf, type SqlNode } from "./sql-node.ts";
+import { childrenOf, conjunctsOf, foldedName, kindOf, listOf, nameOf, type SqlNode } from "../tree/sql-node.ts";
 import { tableFunctionShape, valuesShape } from "./table-function.ts";
-import { classOfOutput, type ValueClass } from "./value-class.ts";
+import { classOfOutput } from "./value-class.ts";
 
 /** Names that a SELECT can refer to. */
 export interface Environment {
