@@ -75,7 +75,7 @@ async function inDemoHome(command: Command, invocation: Invocation): Promise<Inv
   return { ...invocation, env: await demoVariables(invocation) };
 }
 
-const CONTEXT_COMMANDS: ReadonlySet<string> = new Set(["context", "connections"]);
+const CONTEXT_COMMANDS: ReadonlySet<string> = new Set(["context", "metrics", "evals", "connections"]);
 
 /** The first word of the command. */
 function groupOf(command: Command): string {
