@@ -121,6 +121,7 @@ describe("metrics of a shop", () => {
       code: "not_found",
       fix: "Did you mean revenue?",
     });
+    await expect(stage.metrics.list({ connection: "shpo" })).rejects.toMatchObject({ code: "not_found" });
     await expect(ask({ metrics: ["umsatz"] })).rejects.toMatchObject({ fix: "Did you mean revenue?" });
   });
 });

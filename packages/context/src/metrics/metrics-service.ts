@@ -64,7 +64,7 @@ export class Metrics {
 
   /** The usable metrics that are computed from a table, given as `schema.table`. */
   async ofTable(connection: string, table: string): Promise<MetricSummary[]> {
-    const [connected] = await this.#all(connection);
+    const connected = await this.#parts.reader.read(connection);
     if (!connected) return [];
     return metricsOf(connected)
       .filter(({ name, metric }) => metric && metricParts(connected.model, name).tables.includes(table))
@@ -182,6 +182,11 @@ export class Metrics {
   async #all(connection: string | undefined): Promise<ConnectionMetrics[]> {
     const names = connection === undefined ? await this.#parts.reader.connections() : [connection];
     const read = await Promise.all(names.map((name) => this.#parts.reader.read(name)));
+    if (connection !== undefined && !read[0]) {
+      throw new RequestError("not_found", `There is no connection ${connection}.`, {
+        fix: "List them: tandem connections list",
+      });
+    }
     return read.filter((connected) => connected !== undefined);
   }
 
