@@ -1,3 +1,4 @@
+import type { Connection } from "@tandem/connectors";
 import {
   type ImportedFile,
   importMetrics,
@@ -11,7 +12,8 @@ import type { Evidence } from "../evidence.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Draft, Proposals, Support } from "../proposals/proposals.ts";
 import { METRICS_PREFIX } from "./metrics-path.ts";
-import type { MetricsReader } from "./metrics-reader.ts";
+import { explainMetrics } from "./check-definitions.ts";
+import { type MetricsReader, problemOf } from "./metrics-reader.ts";
 import { type ForeignProject, readProject } from "./read-project.ts";
 
 export interface ImportProjectInput {
@@ -34,9 +36,16 @@ export type ProjectImport = Pick<ImportResult, "metrics" | "asked" | "unmapped" 
   readonly proposal?: string;
 };
 
+interface ImportParts {
+  folder: ContextFolder;
+  reader: MetricsReader;
+  proposals: Proposals;
+  open: (connection: string) => Promise<Connection>;
+}
+
 /** Translates the definitions of a project, and proposes what is new or changed, with file and line as evidence. */
 export async function importProject(
-  { folder, reader, proposals }: { folder: ContextFolder; reader: MetricsReader; proposals: Proposals },
+  { folder, reader, proposals, open }: ImportParts,
   { root, connection, format, tableNames, dryRun, signal }: ImportProjectInput,
 ): Promise<ProjectImport> {
   const connected = await reader.read(connection);
@@ -54,15 +63,28 @@ export async function importProject(
   const project = await readProject(root, { connection, signal, ...(format && { format }) });
   const { files: known, model } = connected;
   const hand = await folder.handLines(known.map(({ path }) => path));
-  const result = await importMetrics({
-    format: project.format,
-    texts: project.texts,
-    dialect: model.dialect,
-    tables,
-    tableNames,
-    existing: known.map(({ path, text }) => ({ path, text, handLines: hand.get(path) ?? new Set() })),
-  });
-  const drafts = result.files.map((file) => draftOf(file, project, connection));
+  const unreadable = known.find(({ read }) => !read.success);
+  if (unreadable) {
+    throw new RequestError("invalid_request", `${unreadable.path} cannot be read: ${problemOf(unreadable)}`, {
+      fix: "Correct the file first, or the import could define its metrics again.",
+    });
+  }
+  const translate = async (refused: ReadonlyMap<string, string>) => {
+    const result = await importMetrics({
+      format: project.format,
+      texts: project.texts,
+      dialect: model.dialect,
+      tables,
+      tableNames,
+      refused,
+      existing: known.map(({ path, text }) => ({ path, text, handLines: hand.get(path) ?? new Set() })),
+    });
+    const paths = new Set(known.map(({ path }) => path));
+    return { result, drafts: result.files.map((file) => draftOf(file, project, connection, paths)) };
+  };
+  const first = await translate(new Map());
+  const refused = await refusedByDatabase(reader, connection, first.drafts, open, signal);
+  const { result, drafts } = refused.size === 0 ? first : await translate(refused);
   const { metrics, asked, unmapped, notes } = result;
   const proposal =
     dryRun || drafts.length === 0
@@ -91,7 +113,23 @@ export async function importProject(
   };
 }
 
-function draftOf(file: ImportedFile, project: ForeignProject, connection: string): Draft {
+/** Metrics that the database cannot plan, with its reason. None if it cannot be reached. */
+async function refusedByDatabase(
+  reader: MetricsReader,
+  connection: string,
+  drafts: readonly Draft[],
+  open: ImportParts["open"],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map(drafts.map(({ path, after }) => [path, after]));
+  const after = await reader.readWithAll(connection, texts);
+  if (!after || drafts.length === 0) return new Map();
+  const { problems } = await explainMetrics(after, ({ file }) => texts.has(file.path), open, signal);
+  return new Map(problems.flatMap(({ name, message }) => (name === undefined ? [] : [[name, message] as const])));
+}
+
+function draftOf(file: ImportedFile, project: ForeignProject, connection: string, taken: ReadonlySet<string>): Draft {
+  const own = `${METRICS_PREFIX}${connection}/${file.entity}.yaml`;
   const support = file.regions.map(({ from, to, source }): Support => ({
     from,
     to,
@@ -106,7 +144,8 @@ function draftOf(file: ImportedFile, project: ForeignProject, connection: string
     evidence: [evidenceOf(file.source, project)],
   };
   return {
-    path: file.existing?.path ?? `${METRICS_PREFIX}${connection}/${file.entity}.yaml`,
+    // A file can have another name than its entity.
+    path: file.existing?.path ?? (taken.has(own) ? own.replace(".yaml", "_imported.yaml") : own),
     before: file.existing?.text ?? null,
     after: file.text,
     support: [...support, ...gaps(support, whole, file.text.split("\n").length)],

@@ -76,12 +76,20 @@ export class MetricsReader {
   }
 
   /** The model as it would be with another text of a file; null removes the file. */
-  async readWith(connection: string, path: string, text: string | null): Promise<ConnectionMetrics | undefined> {
+  readWith(connection: string, path: string, text: string | null): Promise<ConnectionMetrics | undefined> {
+    return this.readWithAll(connection, new Map([[path, text]]));
+  }
+
+  /** The model as it would be with other texts of files, by path; null removes a file. */
+  async readWithAll(
+    connection: string,
+    texts: ReadonlyMap<string, string | null>,
+  ): Promise<ConnectionMetrics | undefined> {
     const current = await this.read(connection);
     if (!current) return undefined;
-    const others = current.files.filter((file) => file.path !== path);
-    const files = text === null ? others : [...others, readDefinition(text, path)];
-    const tables = await this.#tables.all(`catalogue/${connection}/`);
+    const changed = [...texts].flatMap(([path, text]) => (text === null ? [] : [readDefinition(text, path)]));
+    const files = [...current.files.filter((file) => !texts.has(file.path)), ...changed];
+    const tables = await this.tables(connection);
     const valid = files.flatMap(({ read }) => (read.success ? [read.value] : []));
     return { connection, files, model: buildModel({ dialect: current.model.dialect, files: valid, tables }) };
   }

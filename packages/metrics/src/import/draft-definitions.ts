@@ -70,7 +70,21 @@ function draftDimension(draft: Draft, entity: DraftEntity, given: ImportedDimens
     ...(aka !== undefined && { aka: [...aka] }),
   };
   entity.sources.set(`dimensions.${name}`, { path: given.path, line: given.line });
+  if (time && hasZone(entity, term)) {
+    const item = `dimension ${entity.source.id}.${given.name}`;
+    draft.note(
+      given,
+      item,
+      "Its days begin at midnight in UTC here. Give it a `zone` if the project's sessions use another.",
+    );
+  }
 }
+
+const hasZone = ({ table }: DraftEntity, { expression }: Term): boolean =>
+  expression.kind === "reference" &&
+  table.columns.some(
+    ({ name, type }) => name === expression.reference.name && /with time zone|timestamptz/i.test(type),
+  );
 
 function granularityOf(draft: Draft, entity: DraftEntity, given: ImportedDimension, term: Term): Granularity {
   if (given.time === "stored") {

@@ -72,6 +72,8 @@ export class EntityScope {
     const link = this.entity.links.find((known) => known.name === name);
     if (link?.refused) throw link.refused;
     if (link) return link.columns.map(column);
+    const key = this.entity.source.keys.find((known) => known.name === name);
+    if (key) return [column(columnOf(this.entity.table, key.sql))];
     if (this.entity.source.ownNames.includes(name)) return this.entity.file.grain.map(column);
     return [this.#dimension(this.entity, name).expression];
   }
@@ -97,7 +99,8 @@ export class EntityScope {
     const found = candidates.flatMap(({ entity, links }) => {
       if (kind === "entity") {
         const link = entity.links.find((known) => known.name === name);
-        const columns = link ? link.columns : entity.source.ownNames.includes(name) ? entity.file.grain : [];
+        const given = entity.source.keys.find((known) => known.name === name);
+        const columns = link?.columns ?? (given ? [columnOf(entity.table, given.sql)] : []);
         const [key] = columns.length === 1 ? columns : [];
         return key === undefined ? [] : [through(links, this.#own(entity, key))];
       }
@@ -146,7 +149,7 @@ export class EntityScope {
   }
 }
 
-const column = (name: string): Expression => ({ kind: "reference", reference: { path: [], name } });
+export const column = (name: string): Expression => ({ kind: "reference", reference: { path: [], name } });
 
 export function isNameOf({ source, table }: DraftEntity, name: string): boolean {
   const wanted = name.toLowerCase();

@@ -1,8 +1,6 @@
-import { metricQuery } from "@tandem/protocol";
-import { compileQuery } from "../compile-query.ts";
+import { compileMetric } from "../describe/compile-metric.ts";
 import { MetricError } from "../metric-error.ts";
 import { buildModel } from "../model/build-model.ts";
-import { GRANULARITIES } from "../model/granularity.ts";
 import type { MetricsFile } from "../model/metrics-file.ts";
 import type { BrokenDefinition, Model } from "../model/model.ts";
 import { type Draft, type DraftEntity, type Section, SECTIONS } from "./draft.ts";
@@ -34,7 +32,8 @@ export function gateDraft(draft: Draft, mergeAll: MergeAll): Model {
         return error ? [{ ...each, error }] : [];
       });
     if (refused.length === 0) return model;
-    for (const { entity, name, error } of refused) remove(draft, entity, "metrics", name, error.message, error.fix);
+    for (const { entity, name, error } of refused)
+      removeDefinition(draft, entity, "metrics", name, error.message, error.fix);
   }
 }
 
@@ -66,7 +65,7 @@ function removeBroken(draft: Draft, broken: BrokenDefinition, mergeAll: MergeAll
   const section =
     candidates.find((each) => candidates.length > 1 && isCause(draft, entity, each, name, broken, mergeAll)) ??
     candidates[0]!;
-  remove(draft, entity, section, name, broken.message, broken.fix);
+  removeDefinition(draft, entity, section, name, broken.message, broken.fix);
 }
 
 function isCause(
@@ -85,7 +84,15 @@ function isCause(
   return !model.broken.some((part) => part.name === name && part.message === message);
 }
 
-function remove(draft: Draft, entity: DraftEntity, section: Section, name: string, reason: string, fix?: string): void {
+/** Leaves a definition out, with the reason. */
+export function removeDefinition(
+  draft: Draft,
+  entity: DraftEntity,
+  section: Section,
+  name: string,
+  reason: string,
+  fix?: string,
+): void {
   const at = entity.sources.get(`${section}.${name}`) ?? entity.source;
   const metric = section === "metrics" ? entity.file.metrics[name] : undefined;
   delete entity.file[section][name];
@@ -99,17 +106,12 @@ function remove(draft: Draft, entity: DraftEntity, section: Section, name: strin
   }
 }
 
-/** Why a metric does not compile, neither as one number nor by time. */
 function compileError(model: Model, name: string): MetricError | undefined {
-  let first: MetricError | undefined;
-  for (const by of [[], ...GRANULARITIES.toReversed().map((unit) => [`time.${unit}`])]) {
-    try {
-      compileQuery(model, metricQuery.parse({ metrics: [name], by }), new Date(0));
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
-      first ??= error;
-    }
+  try {
+    compileMetric(model, name);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MetricError) return error;
+    throw error;
   }
-  return first;
 }

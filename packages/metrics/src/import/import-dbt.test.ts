@@ -132,6 +132,22 @@ test("parts without a counterpart are listed, with file and line", () => {
   ]);
 });
 
+test("rows of a semi-additive measure are kept per a key that no other model has", async () => {
+  const text = `semantic_models:
+  - name: stock
+    model: ref('stock')
+    primary_entity: stock_day
+    defaults: { agg_time_dimension: day }
+    entities: [{ name: item, type: foreign, expr: product }]
+    dimensions: [{ name: day, type: time, type_params: { time_granularity: day } }]
+    measures:
+      - { name: on_hand, agg: sum, non_additive_dimension: { name: day, window_choice: max, window_groupings: [item] }, create_metric: true }
+`;
+  const result = await importShop("dbt", [{ path: "stock.yml", text }]);
+  // Of each product its own last day: 9 of tea and 7 of cups.
+  expect(askImported(result, { metrics: ["on_hand"] })).toEqual([[16]]);
+});
+
 describe("the three ways in which a project is written mean the same", () => {
   const modelOf = async (texts: readonly SourceText[]) => {
     const { files, unmapped } = await importShop("dbt", texts);

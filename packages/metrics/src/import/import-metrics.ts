@@ -3,7 +3,7 @@ import { type MetricsFile, metricsFile } from "../model/metrics-file.ts";
 import { type Catalogue, Draft, type DraftEntity, type Section } from "./draft.ts";
 import { draftDefinitions } from "./draft-definitions.ts";
 import { MetricDrafts } from "./draft-metrics.ts";
-import { gateDraft } from "./gate-draft.ts";
+import { gateDraft, removeDefinition } from "./gate-draft.ts";
 import type {
   ImportedProject,
   ImportFormat,
@@ -28,6 +28,8 @@ export interface ImportInput extends Catalogue {
   readonly existing?: readonly ExistingFile[];
   /** Catalogued tables (`schema.table`) by the names that the project uses. */
   readonly tableNames?: ReadonlyMap<string, string>;
+  /** Metrics that the database refuses, with its reason. */
+  readonly refused?: ReadonlyMap<string, string>;
 }
 
 /** A file of the context as the import wants it. */
@@ -64,6 +66,7 @@ const READERS: Record<ImportFormat, (texts: readonly SourceText[]) => ImportedPr
  */
 export async function importMetrics(input: ImportInput): Promise<ImportResult> {
   const { format, texts, existing = [], tableNames = new Map<string, string>(), dialect, tables } = input;
+  const { refused = new Map<string, string>() } = input;
   const project = READERS[format](texts);
   const draft = new Draft(project, { dialect, tables }, await loadFragmentParser());
   const files = existing.flatMap((file) => {
@@ -82,6 +85,11 @@ export async function importMetrics(input: ImportInput): Promise<ImportResult> {
     files.map(({ data }) => data),
     merge,
   );
+  for (const entity of draft.entities) {
+    for (const [name, reason] of refused) {
+      if (name in entity.file.metrics) removeDefinition(draft, entity, "metrics", name, reason);
+    }
+  }
   gateDraft(draft, () => {
     const merged = draft.entities.map((entity) => metricsFile.parse(parse(merge(entity).text) as unknown));
     return [

@@ -71,6 +71,8 @@ export interface ImportedEntity extends Located {
   readonly name: string;
   /** Other names by which SQL and filters mean its own rows. */
   readonly ownNames: readonly string[];
+  /** Columns by the names of the entities that they identify. */
+  readonly keys: readonly { readonly name: string; readonly sql: string }[];
   readonly relation: readonly string[];
   readonly description?: string;
   readonly grain?: readonly string[];

@@ -85,6 +85,7 @@ function readSourceFile(node: SourceNode, reader: ProjectReader): ImportedEntity
     id,
     name: id,
     ownNames: [id],
+    keys: [],
     relation: (node.textOf("table") ?? id).split(".").map((part) => part.replaceAll(/^["`]|["`]$/g, "")),
     ...(description && { description }),
     ...(grain.length > 0 && { grain }),

@@ -84,6 +84,7 @@ function readDataset(node: SourceNode, relationships: readonly SourceNode[], rea
     id,
     name: id,
     ownNames: [id],
+    keys: [],
     relation: source
       .trim()
       .split(".")

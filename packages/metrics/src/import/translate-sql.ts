@@ -81,10 +81,7 @@ export function translateSql(node: unknown, scope: SqlScope): Term {
     case "and":
     case "or":
       only("left", "right");
-      return {
-        expression: { kind, left: condition(body["left"]), right: condition(body["right"]) },
-        type: "boolean",
-      };
+      return { expression: chain(kind, condition(body["left"]), condition(body["right"])), type: "boolean" };
     case "is_null":
       only("this", "not");
       // Rounding keeps NULL as it is.
@@ -161,6 +158,12 @@ export function translateSql(node: unknown, scope: SqlScope): Term {
       return functionTerm(body, term);
   }
   throw untranslatable(`${describe(kind, body)} has no counterpart in expressions of metrics.`);
+}
+
+/** The parser balances long chains; written from left to right they need no parentheses. */
+function chain(kind: "and" | "or", left: Expression, right: Expression): Expression {
+  if (right.kind !== kind) return { kind, left, right };
+  return { kind, left: chain(kind, left, right.left), right: right.right };
 }
 
 function refuseOthers(kind: string, body: SqlNode, keys: readonly string[]): void {

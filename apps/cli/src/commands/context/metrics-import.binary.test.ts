@@ -1,4 +1,5 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 import { makeShop, SHOP_CONFIG } from "../../testing/scanned-shop.ts";
@@ -89,6 +90,16 @@ test("an export can be imported again, and lists what the format cannot hold", a
   expect(again.stdout).toContain("of the ossie project fit shop.");
   const flow = await machine.run(["metrics", "export", "--to", "metricflow"]);
   expect(flow.stdout).toContain("model: ref('orders')");
+});
+
+test("a metric that the database cannot plan is left out", async () => {
+  const database = new DatabaseSync(machine.folder.join("project", "shop.sqlite"));
+  database.exec("ALTER TABLE orders DROP COLUMN note");
+  database.close();
+  const metric = `  - { name: noted, type: simple, type_params: { measure: order_count }, filter: "{{ Dimension('order__note') }} is not null" }\n`;
+  await writeFile(models(), MODELS + metric);
+  const { stdout } = await machine.run(["metrics", "import", "dbt", "--dry-run"]);
+  expect(stdout).toMatch(/metric noted: .*no such column/);
 });
 
 test("a path that is no project, or a table that is not understood, says what to do", async () => {

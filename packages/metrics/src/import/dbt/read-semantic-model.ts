@@ -89,6 +89,7 @@ export function rawModel(
       ...(named === undefined ? [] : [named]),
       ...entities.filter(({ type }) => type === "unique").map(({ name }) => name),
     ],
+    keys: entities.map(({ name, sql }) => ({ name, sql })),
     ...(description && { description }),
     ...(primary.length > 0 && { grain: primary.map(({ sql }) => sql) }),
     dimensions,
