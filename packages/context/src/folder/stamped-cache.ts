@@ -17,11 +17,13 @@ export class StampedCache<T> {
     this.#parse = parse;
   }
 
-  async all(prefix: string): Promise<T[]> {
+  /** The files under a prefix, or only those with a wanted path. */
+  async all(prefix: string, isWanted: (path: string) => boolean = () => true): Promise<T[]> {
     const stamps = await this.#folder.stamps(prefix);
     for (const path of this.#known.keys()) if (path.startsWith(prefix) && !stamps.has(path)) this.#known.delete(path);
     const found: (T | undefined)[] = [];
-    await inParallel([...stamps], AT_ONCE, async ([path, stamp], index) => {
+    const wanted = [...stamps].filter(([path]) => isWanted(path));
+    await inParallel(wanted, AT_ONCE, async ([path, stamp], index) => {
       const known = this.#known.get(path);
       if (stamp !== undefined && known?.stamp === stamp) {
         found[index] = known.read;

@@ -1,5 +1,6 @@
 import type { Dialect } from "@tandem/connectors";
 import { buildModel, type CataloguedTable, type MetricsFile, metricsFile, type Model } from "@tandem/metrics";
+import { foldedPath, tablePath } from "../catalogue/table-path.ts";
 import { parseTableFile } from "../catalogue/table-file.ts";
 import { describeProblem } from "../file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
@@ -54,10 +55,8 @@ export class MetricsReader {
   async read(connection: string): Promise<ConnectionMetrics | undefined> {
     const dialect = this.#dialects().get(connection);
     if (dialect === undefined) return undefined;
-    const [files, tables] = await Promise.all([
-      this.#files.all(`${METRICS_PREFIX}${connection}/`),
-      this.#tables.all(`catalogue/${connection}/`),
-    ]);
+    const files = await this.#files.all(`${METRICS_PREFIX}${connection}/`);
+    const tables = await this.#tablesOf(connection, files);
     const inputs = [dialect, ...files, ...tables];
     const known = this.#built.get(connection);
     // The caches return the same objects for unchanged files.
@@ -89,11 +88,28 @@ export class MetricsReader {
     if (!current) return undefined;
     const changed = [...texts].flatMap(([path, text]) => (text === null ? [] : [readDefinition(text, path)]));
     const files = [...current.files.filter((file) => !texts.has(file.path)), ...changed];
-    const tables = await this.tables(connection);
+    const tables = await this.#tablesOf(connection, files);
     const valid = files.flatMap(({ read }) => (read.success ? [read.value] : []));
     return { connection, files, model: buildModel({ dialect: current.model.dialect, files: valid, tables }) };
   }
+
+  /** Only the tables that the files name: parsing a catalogue of a thousand tables takes seconds. */
+  #tablesOf(connection: string, files: readonly DefinitionFile[]): Promise<CataloguedTable[]> {
+    const names = files.flatMap(({ read }) => (read.success ? [read.value.table] : []));
+    const paths = new Set(
+      names.flatMap((name) =>
+        // Either name may contain dots.
+        [...name.matchAll(/\./g)].map(({ index }) =>
+          foldedPath(tablePath({ connection, schema: name.slice(0, index), table: name.slice(index + 1) })),
+        ),
+      ),
+    );
+    // A path with a hash may be cut, so that its name is only in the file.
+    return this.#tables.all(`catalogue/${connection}/`, (path) => paths.has(foldedPath(path)) || HASHED.test(path));
+  }
 }
+
+const HASHED = /~[0-9a-f]{12}\.yaml$/;
 
 const readDefinition = (text: string, path: string): DefinitionFile => ({
   path,
