@@ -263,6 +263,10 @@ ${metrics}`,
     ]);
     expect(files[0]?.file.measures).not.toHaveProperty("tens");
   });
+  test("an entity that is called after its key column gets the name of its model", async () => {
+    const { files } = await importShop("dbt", model("    entities: [{ name: id, type: primary }]"));
+    expect(files.map(({ entity }) => entity)).toEqual(["orders"]);
+  });
   test("two measures of one name are not mixed up", async () => {
     const other =
       "semantic_models: [{ name: c, model: ref('customers'), entities: [{ name: c, type: primary, expr: id }], measures: [{ name: n, agg: count, expr: 1 }] }]";

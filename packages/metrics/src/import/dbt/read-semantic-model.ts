@@ -84,7 +84,8 @@ export function rawModel(
   return {
     ...node.at,
     id,
-    name: named ?? id,
+    // An entity that is only called after its key column says less than its model.
+    name: named === undefined || primary.some(({ name, sql }) => name === named && sql === named) ? id : named,
     ownNames: [
       ...(named === undefined ? [] : [named]),
       ...entities.filter(({ type }) => type === "unique").map(({ name }) => name),
