@@ -62,6 +62,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "60 questions on three sample databases, without a model: gold statements, recall@10, values, join paths",
     load: () => import("./evals/evals.ts"),
   },
+  verdicts: {
+    about: "verdicts on random statements over samples and a TPC-H-shaped database: false proofs, recall, time",
+    load: () => import("./verdicts/verdicts.ts"),
+  },
   relationships: {
     about: "joins found again in databases whose foreign keys were stripped: precision, recall, F1; files as arguments",
     load: () => import("./relationships/relationships.ts"),

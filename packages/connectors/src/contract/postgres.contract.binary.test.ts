@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
 import { Client } from "pg";
+import { expect, test } from "vitest";
 import { openConnection } from "../open-connection.ts";
 import { PostgresSession } from "../postgres/postgres-session.ts";
 import { serverAddress } from "../server-address.ts";
@@ -48,3 +49,17 @@ async function openFixture(): Promise<ConnectorFixture> {
 }
 
 connectionContract("Postgres", openFixture, whyNoPostgres());
+
+test.skipIf(whyNoPostgres() !== undefined)("the key of a table that others inherit from is not unique", async () => {
+  await using postgres = await startPostgres();
+  const url = await postgres.createDatabase();
+  const client = new Client(url);
+  await client.connect();
+  await client.query(
+    "create table visits (id int primary key); create table late_visits () inherits (visits); create table days (id int primary key) partition by range (id); create table first_days partition of days for values from (0) to (9)",
+  );
+  await client.end();
+  await using connection = await openConnection({ driver: "postgres", url });
+  const keys = (await connection.structure()).map(({ name, primaryKey }) => [name, primaryKey]);
+  expect(Object.fromEntries(keys)).toEqual({ visits: [], late_visits: [], days: ["id"] });
+});

@@ -82,6 +82,7 @@ const COLUMNS = `
   left join pg_type b on b.oid = t.typbasetype
   order by v.oid, a.attnum`;
 
+// The unique key of a table does not cover the rows of tables that inherit from it. That of a partitioned table does.
 const KEYS = `
   select v.schema, v.name, i.indexrelid::text, i.indisprimary, a.attname
   from visible v
@@ -90,6 +91,9 @@ const KEYS = `
   cross join lateral unnest(i.indkey) with ordinality as part (attnum, position)
   join pg_attribute a on a.attrelid = v.oid and a.attnum = part.attnum
   where part.position <= i.indnkeyatts
+    and not exists (
+      select from pg_inherits h join pg_class p on p.oid = h.inhparent where p.oid = v.oid and p.relkind = 'r'
+    )
   order by v.oid, i.indexrelid, part.position`;
 
 const FOREIGN_KEYS = `

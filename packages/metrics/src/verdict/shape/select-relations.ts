@@ -65,6 +65,8 @@ export class SelectRelations {
   /** Relations with a condition of their own in WHERE or ON. */
   readonly filtered = new Set<number>();
   readonly #environment: Environment;
+  /** Columns of USING and NATURAL, which have one name. */
+  readonly #merged: Equality[] = [];
   readonly #origins = new Map<number, Repetition>();
 
   constructor(select: SqlNode, environment: Environment) {
@@ -156,14 +158,10 @@ export class SelectRelations {
     this.#add(body["this"], known.join);
     const added = this.#since(before);
     const conditions = conjunctsOf(body["on"]);
-    const equalities = [
-      ...conditions.flatMap((condition) => readEquality(condition, this)),
-      ...this.#shared(
-        listOf(body["using"]).map((name) => nameOf(name) ?? ""),
-        before,
-      ),
-      ...(known.isNatural ? this.#shared(this.#commonNames(before), before) : []),
-    ];
+    const using = listOf(body["using"]).map((name) => nameOf(name) ?? "");
+    const shared = this.#shared([...using, ...(known.isNatural ? this.#commonNames(before) : [])], before);
+    this.#merged.push(...shared);
+    const equalities = [...conditions.flatMap((condition) => readEquality(condition, this)), ...shared];
     const usable = equalities.filter((equality) => holdsAfter(known.join, equality, added));
     this.equalities.push(...usable);
     const isMerged = known.isNatural === true || listOf(body["using"]).length > 0;
@@ -295,7 +293,7 @@ export class SelectRelations {
   #areEqual(a: ColumnUse, b: ColumnUse): boolean {
     const isSame = (x: ColumnUse, y: ColumnUse | undefined) =>
       x.relation === y?.relation && sameName(x.column, y.column);
-    return this.equalities.some(
+    return this.#merged.some(
       ({ left, right }) =>
         (isSame(left, a) && right && isSame(right, b)) || (isSame(left, b) && right && isSame(right, a)),
     );
