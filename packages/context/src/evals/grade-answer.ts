@@ -48,9 +48,11 @@ async function gradeRows(
   const verdict = answer.kind === "sql" ? await verdictOn(asked, answer.sql, parts) : null;
   const compared = compareRows(gold.rows, ran.rows, question.compare);
   if (!compared.equal) return fail("wrong", `Other rows: ${compared.reason}.`, shown, verdict);
-  if (question.verdict !== undefined && verdict !== null && verdict !== question.verdict) {
+  // A statement that cannot be judged is not held against the agent: its rows are right.
+  const isUnsound = verdict !== null && verdict !== "not_judged" && verdict !== question.verdict;
+  if (question.verdict !== undefined && isUnsound) {
     return fail(
-      "wrong",
+      "failed",
       `The rows are right, but the statement is ${verdict}, not ${question.verdict}.`,
       shown,
       verdict,

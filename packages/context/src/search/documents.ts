@@ -4,6 +4,7 @@ import { type MetricsFile, metricsFile } from "@tandem/metrics";
 import type { SearchDocument } from "@tandem/storage";
 import { type Descriptions, parseTableFile, type TableFile } from "../catalogue/table-file.ts";
 import { tableKey } from "../catalogue/table-path.ts";
+import { parseEvalFile } from "../evals/eval-file.ts";
 import { describeProblem, type FileProblem } from "../file-problem.ts";
 import { isExpired, type MemoryFile, parseMemory } from "../memory/memory-file.ts";
 import { connectionOf, isMetricsPath } from "../metrics/metrics-path.ts";
@@ -41,6 +42,11 @@ export function documentsOf(path: string, text: string, now: Date): DocumentsOfF
   if (isMetricsPath(path)) {
     const read = readYaml(text, metricsFile);
     return read.success ? found(metricDocuments(connectionOf(path), read.value)) : unreadable(read.problems);
+  }
+  if (path.startsWith("evals/")) {
+    // Never searchable: an agent would find the answers.
+    const parsed = parseEvalFile(text);
+    return parsed.success ? found([]) : unreadable(parsed.problems);
   }
   if (path.startsWith("memory/")) {
     const parsed = parseMemory(text);

@@ -13,7 +13,7 @@ const arm = z.enum(EVAL_ARMS).meta({
 
 /**
  * `correct`: the rows are the expected ones. `wrong`: the agent gave an answer, and it is not: wrong but confident.
- * `failed`: there was no answer, or its statement did not run.
+ * `failed`: there was no answer, its statement did not run, or it gets another verdict than the question wants.
  */
 const OUTCOMES = ["correct", "wrong", "abstained", "clarified", "failed"] as const;
 

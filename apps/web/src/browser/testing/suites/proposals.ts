@@ -20,6 +20,25 @@ export function testProposals(shared: () => PageStage): void {
   });
   afterEach(() => stage.reset());
 
+  test("estimates a check with evals, and shows what the proposal fixes and breaks", async () => {
+    const page = await stage.open(`/context/proposals`);
+    await page.getByRole("link", { name: /^Ingest of docs/ }).click();
+    const evals = page.getByRole("region", { name: "Evals" });
+    await evals.getByText("20 eval questions can show what this proposal changes.").waitFor();
+    await evals.getByRole("button", { name: "Check with evals" }).click();
+    const dialog = page.getByRole("dialog", { name: "Run evals with this proposal" });
+    await dialog.getByText("Model requests").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+
+    const proposal = new URL(page.url()).pathname.split("/").at(-1)!;
+    await stage.api("/v1/jobs", { kind: "evals", params: { proposal, ask: false } });
+    await page.reload();
+    await evals.getByText(/^Fixes \d+, breaks \d+$/).waitFor();
+    await evals.getByRole("link", { name: "run" }).click();
+    await page.getByText("Gold answers").waitFor();
+    expect(await page.getByText("16 of 16").count()).toBe(1);
+  });
+
   test("accepts and rejects hunks, comments on them, edits them, accepts the rest, and undoes it", async () => {
     const page = await stage.open(`/context/proposals`);
     await page.getByRole("link", { name: /^Ingest of docs/ }).click();
