@@ -116,7 +116,8 @@ function truth(database: DatabaseSync, plain: { rows: string; aggregate: string;
   for (const row of database.prepare(plain.rows).all()) {
     const [group, value, ...key] = Object.values(row);
     const members = groups.get(group) ?? new Map<string, number | null>();
-    members.set(JSON.stringify(key), value as number | null);
+    // Rows that an outer join left empty have the key of a group of NULLs.
+    members.set(JSON.stringify(key.includes(null) ? [key, value] : key), value as number | null);
     groups.set(group, members);
   }
   if (groups.size === 0 && !plain.rows.includes("/* grouped */")) groups.set(0, new Map());
