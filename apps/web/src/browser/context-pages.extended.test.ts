@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { testAccessibility } from "./testing/suites/accessibility.ts";
 import { testDatabases } from "./testing/suites/databases.ts";
+import { testMetrics } from "./testing/suites/metrics.ts";
 import { testProposals } from "./testing/suites/proposals.ts";
 import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
+import { writeMetrics } from "./testing/write-metrics.ts";
 
 let stage: PageStage | undefined;
 
 describe.skipIf(browserPath === undefined)("the page of a project with a context", () => {
   beforeAll(async () => {
     stage = await startPageStage({ context: true });
+    await writeMetrics(stage.project);
   });
   afterAll(() => stage?.[Symbol.asyncDispose]());
   const shared = (): PageStage => stage!;
@@ -19,6 +22,9 @@ describe.skipIf(browserPath === undefined)("the page of a project with a context
   });
   describe("context proposals", () => {
     testProposals(shared);
+  });
+  describe("metrics", () => {
+    testMetrics(shared);
   });
   // Last: it adds tables.
   describe("databases", () => {

@@ -4,7 +4,6 @@ import type { Overview } from "./context-api.ts";
 import { useContextQuery } from "./context-api.ts";
 import { ContextLink } from "./context-link.tsx";
 import { SECTIONS, type Section } from "./context-route.ts";
-import { useMetrics } from "./metrics/metric-list-api.ts";
 import { count } from "../text/format.ts";
 
 export const SECTION_WORDS: Readonly<Record<Section, string>> = {
@@ -28,11 +27,10 @@ export function SectionBar({ section, overview }: { section: Section; overview: 
     { query: WAITING },
     { enabled: overview !== undefined, refetchInterval: 20_000 },
   );
-  const metrics = useMetrics({ enabled: overview !== undefined });
   const counts: { [S in Section]?: number | undefined } = {
     wiki: overview?.counts.page,
     tables: overview?.counts.table,
-    metrics: metrics.data?.data.length,
+    metrics: overview?.counts.metric,
     memory: overview?.counts.memory,
     proposals: waiting.data?.data.length,
   };

@@ -20,7 +20,11 @@ interface ContextHit {
 export function useContextHits(words: string): readonly ContextHit[] {
   const term = useDeferredValue(words.trim());
   const isAsked = term.length >= FEWEST;
-  const query: QueryInput<"context.search"> = { query: term, limit: SHOWN, kinds: ["page", "table", "memory"] };
+  const query: QueryInput<"context.search"> = {
+    query: term,
+    limit: SHOWN,
+    kinds: ["page", "metric", "table", "memory"],
+  };
   const { data } = useQuery({
     queryKey: ["/v1/context/search", query],
     queryFn: ({ signal }) => api.call("context.search", { query, signal }),
@@ -29,24 +33,9 @@ export function useContextHits(words: string): readonly ContextHit[] {
     retry: false,
     staleTime: 30_000,
   });
-  const metrics = useQuery({
-    queryKey: ["/v1/context/metrics", { query: term }],
-    queryFn: ({ signal }) => api.call("context.metrics.list", { query: { query: term }, signal }),
-    enabled: isAsked,
-    placeholderData: (before) => before,
-    retry: false,
-    staleTime: 30_000,
-  });
   if (!isAsked) return [];
-  const named = (metrics.data?.data ?? []).slice(0, SHOWN).map(({ connection, name, label = name, aka }) => ({
-    key: `metric:${connection}/${name}`,
-    path: `metrics/${connection}/${name}`,
-    kind: "Metric",
-    title: aka.length === 0 ? label : `${label} (${aka.join(", ")})`,
-  }));
-  const found = (data?.data ?? []).flatMap(({ key, title, kind }) => {
+  return (data?.data ?? []).flatMap(({ key, title, kind }) => {
     const path = pathOfKey(key);
     return path === undefined ? [] : [{ key, path, kind: capitalised(kind), title: title.replaceAll(/[«»]/g, "") }];
   });
-  return [...named, ...found];
 }

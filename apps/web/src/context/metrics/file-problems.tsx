@@ -1,6 +1,5 @@
 import { TriangleAlert } from "lucide-react";
-import { useMetricProblems } from "./metric-api.ts";
-import { useMetrics } from "./metric-list-api.ts";
+import { useMetricProblems, useMetrics } from "./metric-api.ts";
 
 /** Problems of files, entities, measures and dimensions. Those of a metric are shown at the metric itself. */
 export function FileProblems({ className = "" }: { className?: string }) {

@@ -4,6 +4,8 @@ import { api } from "../../api/client.ts";
 import { useContextQuery } from "../context-api.ts";
 import { type Question, questionBody } from "./query/metric-question.ts";
 
+/** All metrics, with broken ones. */
+export const useMetrics = () => useContextQuery("context.metrics.list", {});
 /** Definitions that cannot be used, also of files that are not read at all. */
 export const useMetricProblems = () => useContextQuery("context.metrics.check", {});
 

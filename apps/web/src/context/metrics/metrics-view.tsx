@@ -10,8 +10,7 @@ import { ContextLink } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
 import { ShellCommand } from "../shell-command.tsx";
 import { FileProblems } from "./file-problems.tsx";
-import { metricPath } from "./metric-api.ts";
-import { useMetrics } from "./metric-list-api.ts";
+import { metricPath, useMetrics } from "./metric-api.ts";
 import { MetricView } from "./metric-view.tsx";
 import { QueryView } from "./query/query-view.tsx";
 

@@ -9,7 +9,10 @@ import { HunkCard } from "./hunk-card.tsx";
 import type { LineNotes } from "./hunk-lines.tsx";
 import { NewPage } from "./new-page.tsx";
 import type { Change, Hunk, useVerdict } from "./proposal-api.ts";
-import { factsOf, isTableFile } from "./table-facts.ts";
+import { factsOf, isMetricsFile, isTableFile } from "./table-facts.ts";
+import { useMetricFacts } from "./use-metric-facts.ts";
+
+const SHOW = { metrics: "Show definitions", table: "Show table", page: "Show page" };
 
 /** One file of a proposal with its hunks. */
 export function ChangeCard({
@@ -28,7 +31,9 @@ export function ChangeCard({
   const [isEditing, setEditing] = useState(false);
   const [isOpen, setOpen] = useState(!isFolded);
   const page = change.path.endsWith(".md") ? change.after : null;
-  const isTable = isTableFile(change);
+  const isMetrics = isMetricsFile(change);
+  const isTable = isTableFile(change) || isMetrics;
+  const metricFactsOf = useMetricFacts(isMetrics);
   // A changed page is first shown as its lines: the page alone would not show the difference.
   const [isSource, setSource] = useState(!isTable && (page === null || change.before !== null));
   const notes: LineNotes = {
@@ -55,7 +60,7 @@ export function ChangeCard({
         {change.after === null && <Badge look="bad">removed</Badge>}
         {(page !== null || isTable) && (
           <Button size="small" look="quiet" className="ml-auto" onClick={() => setSource(!isSource)}>
-            {isSource ? (isTable ? "Show table" : "Show page") : "Show source"}
+            {isSource ? SHOW[isMetrics ? "metrics" : isTable ? "table" : "page"] : "Show source"}
           </Button>
         )}
         {canEdit && (
@@ -80,7 +85,8 @@ export function ChangeCard({
           {page !== null && !isSource && <NewPage text={page} />}
           <div className="divide-y divide-line">
             {hunks.map((hunk) => {
-              const facts = isTable && !isSource ? factsOf(change, hunk) : undefined;
+              const read = isMetrics ? metricFactsOf : factsOf;
+              const facts = isTable && !isSource ? read?.(change, hunk) : undefined;
               return (
                 <HunkCard
                   key={hunk.id}

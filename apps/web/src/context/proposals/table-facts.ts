@@ -16,6 +16,8 @@ export interface TableFact {
 }
 
 export interface FactGroup {
+  /** A definition of a metrics file. Other groups are columns, joins or the table. */
+  kind?: string;
   subject: string;
   facts: TableFact[];
   /** Figures of the data, such as counts and samples. */
@@ -105,6 +107,9 @@ function plainValue(text: string): string {
 
 /** Whether a change is about the file of a table. */
 export const isTableFile = ({ path }: Pick<Change, "path">): boolean => /^catalogue\/[^/]+\/.+\.yaml$/.test(path);
+
+/** Whether a change is about a file of metrics. */
+export const isMetricsFile = ({ path }: Pick<Change, "path">): boolean => /^metrics\/[^/]+\/[^/]+\.yaml$/.test(path);
 
 /** The facts of a hunk by column and join. Undefined if some line is not understood. */
 export function factsOf(change: Pick<Change, "before" | "after">, hunk: Hunk): FactGroup[] | undefined {

@@ -1,14 +1,14 @@
 import type { FactGroup, TableFact } from "./table-facts.ts";
 
-/** A change of a table: each column or join with its old and new facts, and figures of the data folded. */
+/** A change of a table or of metrics: each column or join with its old and new facts, and figures of the data folded. */
 export function TableHunk({ groups }: { groups: readonly FactGroup[] }) {
   return (
     <div className="space-y-2.5 px-3 py-1.5">
-      {groups.map(({ subject, facts, figures }) => (
-        <div key={subject}>
+      {groups.map(({ kind, subject, facts, figures }) => (
+        <div key={`${kind} ${subject}`}>
           <p className="text-sm">
             <span className="text-ink-faint">
-              {subject === "" ? "The table" : subject.includes(" → ") ? "Join" : "Column"}
+              {kind !== undefined ? kind : subject === "" ? "The table" : subject.includes(" → ") ? "Join" : "Column"}
             </span>{" "}
             {subject !== "" && <span className="font-mono text-xs font-medium wrap-anywhere">{subject}</span>}
           </p>

@@ -1,4 +1,4 @@
-import { BookOpen, Brain, Columns3, FileText, type LucideIcon, Table2, TextQuote } from "lucide-react";
+import { BookOpen, Brain, ChartLine, Columns3, FileText, type LucideIcon, Table2, TextQuote } from "lucide-react";
 
 interface Kind {
   one: string;
@@ -9,6 +9,7 @@ interface Kind {
 /** The kinds of search results. Passages are included, but are no filter of their own. */
 export const HIT_KINDS: Readonly<Record<string, Kind>> = {
   page: { one: "Page", many: "Pages", icon: BookOpen },
+  metric: { one: "Metric", many: "Metrics", icon: ChartLine },
   memory: { one: "Memory", many: "Memories", icon: Brain },
   table: { one: "Table", many: "Tables", icon: Table2 },
   column: { one: "Column", many: "Columns", icon: Columns3 },
@@ -16,4 +17,4 @@ export const HIT_KINDS: Readonly<Record<string, Kind>> = {
   chunk: { one: "Passage", many: "Passages", icon: FileText },
 };
 
-export const FILTERS = ["page", "memory", "table", "column", "value"] as const;
+export const FILTERS = ["page", "metric", "memory", "table", "column", "value"] as const;

@@ -32,9 +32,10 @@ export function SearchStart({ overview: { counts, connections, sources, problems
           </p>
         </div>
       ) : (
-        <ul className="grid grid-cols-3 gap-2">
+        <ul className="grid grid-cols-2 gap-2 sm:grid-cols-4">
           <Count path="wiki" value={counts.page} words="pages" />
           <Count path="tables" value={counts.table} words="tables" />
+          <Count path="metrics" value={counts.metric} words="metrics" />
           <Count path="memory" value={counts.memory} words="memories" />
         </ul>
       )}

@@ -91,6 +91,19 @@ export function TableView({ table: id }: { table: string }) {
           ))}
         </p>
       )}
+      {table.metrics && table.metrics.length > 0 && (
+        <p className="mt-3 text-sm text-ink-soft">
+          Metrics:{" "}
+          {table.metrics.map(({ name }, at) => (
+            <span key={name}>
+              {at > 0 && ", "}
+              <ContextLink path={`metrics/${table.connection}/${name}`} className={linkClass}>
+                {name}
+              </ContextLink>
+            </span>
+          ))}
+        </p>
+      )}
       <ColumnList table={table} />
       <JoinList table={table} />
     </article>

@@ -64,6 +64,16 @@ async function createSessions(): Promise<void> {
     "a table": ["/context/tables/shop/main.orders", "handled_by"],
     "a join graph": ["/context/graph/shop/main.orders", /7 tables/],
     "all tables as a graph": ["/context/graph", /10 tables/],
+    metrics: ["/context/metrics", "Late orders"],
+    "a metric": ["/context/metrics/shop/order_value", "revenue / orders"],
+    "a broken metric": ["/context/metrics/shop/late_orders", "This metric cannot be used"],
+    "a query of metrics": ["/context/metrics/query?metrics=revenue,orders&by=time.month", /^\d+ rows in/],
+    "a query as a table": ["/context/metrics/query?metrics=revenue&by=customer.country&view=table", /^\d+ rows in/],
+    "a query with filters": [
+      `/context/metrics/query?metrics=orders&where=${encodeURIComponent('[{"field":"order.status","op":"in","values":["open"]},{"field":"time","last":{"count":3,"unit":"month"}}]')}`,
+      "Choose values",
+    ],
+    "a refused query": ["/context/metrics/query?metrics=customers&by=order.status", /^Refused/],
     SQL: ["/context/sql", "History"],
     "a new source": ["/context/sources/new", "Save is available after a successful test."],
     proposals: ["/context/proposals", "Ingest of docs"],
@@ -202,7 +212,7 @@ export function testAccessibility(shared: () => PageStage): void {
       expect(found).toEqual({});
       // Browsers log 4xx responses as errors; the page shows them itself.
       expect(
-        stage.pageErrors().filter((text) => !/status of 40[14]|ERR_FAILED|dynamically imported/.test(text)),
+        stage.pageErrors().filter((text) => !/status of 40[014]|ERR_FAILED|dynamically imported/.test(text)),
       ).toEqual([]);
     },
   );

@@ -87,6 +87,18 @@ export function QueryPane({
             else if (field) onChange({ by: [...question.by, field.granularities ? timeBy(field) : name] });
           }}
         />
+        {(question.fill || canFill(question, fields)) && (
+          <div className="mt-2">
+            <Choice
+              type="checkbox"
+              name="fill"
+              label="Show periods without rows"
+              hint="Needs a range of this time under Filters."
+              isChosen={question.fill}
+              onChoose={() => onChange({ fill: !question.fill })}
+            />
+          </div>
+        )}
       </QueryPart>
       <QueryPart title="Filters">
         {question.where.length > 0 && (
@@ -184,6 +196,10 @@ function metricItem({ name, label, unit, aka, connection, description, broken }:
     isDisabled: broken !== undefined || isElsewhere,
   };
 }
+
+/** Periods without rows can be added to a query by one time alone. */
+const canFill = ({ by }: Question, fields: readonly MetricField[]): boolean =>
+  by.length === 1 && groupField(fields, by[0]!)?.granularities !== undefined;
 
 /** The path of a field with a label. */
 const hintOf = ({ field, label }: MetricField): string | undefined =>
