@@ -42,7 +42,7 @@ export function HistoryList({ onChoose }: { onChoose: (query: PastQuery) => void
                   {query.rows === null ? (
                     <span className="text-bad">failed</span>
                   ) : (
-                    `${query.rows.toLocaleString()} rows, ${duration(query.ms)}`
+                    `${query.rows.toLocaleString()} ${query.rows === 1 ? "row" : "rows"}, ${duration(query.ms)}`
                   )}
                 </span>
               </button>

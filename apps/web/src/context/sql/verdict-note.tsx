@@ -1,5 +1,8 @@
 import type { SqlAnswer } from "@tandem/protocol";
+import { TriangleAlert } from "lucide-react";
 import { Button } from "../../ui/button.tsx";
+import { ContextLink, linkClass } from "../context-link.tsx";
+import { questionSearch } from "../metrics/query/metric-question.ts";
 
 type Verdict = NonNullable<SqlAnswer["verdict"]>;
 
@@ -12,7 +15,7 @@ const TITLES: Record<Exclude<Verdict["verdict"], "proven" | "not_judged">, strin
   inflated: "Numbers are too large",
 };
 
-/** Warns of numbers that a join makes wrong. Sound and unjudged statements have one quiet line. */
+/** Warns of numbers that a join makes wrong: in red if they are, in yellow if they can be. Sound and unjudged statements have one quiet line. */
 export function VerdictNote({ verdict, onUse }: { verdict: Verdict; onUse: (sql: string) => void }) {
   if (verdict.verdict === "proven") {
     return <p className="text-sm text-ink-soft">Checked: no aggregate counts a row twice.</p>;
@@ -20,9 +23,17 @@ export function VerdictNote({ verdict, onUse }: { verdict: Verdict; onUse: (sql:
   if (verdict.verdict === "not_judged") {
     return <p className="text-sm text-ink-soft">Not checked against the catalogue. {verdict.reason}</p>;
   }
+  const isWrong = verdict.verdict === "inflated" || verdict.verdict === "wrong_grain";
   return (
-    <div className="rounded-md bg-wait-soft px-3 py-2 text-sm text-ink">
-      <p className="font-medium">{TITLES[verdict.verdict]}</p>
+    <div
+      role="note"
+      aria-label="Verdict"
+      className={`rounded-md px-3 py-2 text-sm text-ink ${isWrong ? "bg-bad-soft" : "bg-wait-soft"}`}
+    >
+      <p className={`flex items-center gap-2 font-medium ${isWrong ? "text-bad" : "text-wait"}`}>
+        <TriangleAlert aria-hidden className="size-4 shrink-0" />
+        {TITLES[verdict.verdict]}
+      </p>
       <ul className="mt-1 space-y-1">
         {verdict.parts.map(({ message }) => (
           <li key={message}>{message}</li>
@@ -34,15 +45,20 @@ export function VerdictNote({ verdict, onUse }: { verdict: Verdict; onUse: (sql:
   );
 }
 
-function MetricHint({ query: { metrics, by } }: { query: NonNullable<Verdict["instead"]> }) {
-  const groups = by.length > 0 ? ` by ${by.join(", ")}` : "";
+/** Leads to the query of the metric, where it can be run and changed. */
+function MetricHint({ query }: { query: NonNullable<Verdict["instead"]> }) {
+  const { metrics, by } = query;
+  const words = `${metrics.join(", ")}${by.length > 0 ? ` by ${by.join(", ")}` : ""}`;
   return (
     <p className="mt-2">
       A metric measures this:{" "}
-      <span className="font-mono text-xs">
-        {metrics.join(", ")}
-        {groups}
-      </span>
+      <ContextLink
+        path="metrics/query"
+        search={questionSearch({ connection: undefined, ...query })}
+        className={linkClass}
+      >
+        {words}
+      </ContextLink>
     </p>
   );
 }
