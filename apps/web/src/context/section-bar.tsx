@@ -50,7 +50,7 @@ export function SectionBar({ section, overview }: { section: Section; overview: 
       <nav
         ref={bar}
         aria-label="Context"
-        className="flex min-w-0 gap-0.5 overflow-x-auto py-1 pr-4 [scrollbar-width:none] max-sm:-ml-2"
+        className="relative flex min-w-0 gap-0.5 overflow-x-auto py-1 pr-4 [scrollbar-width:none] max-sm:-ml-2"
       >
         {SECTIONS.map((name) => {
           const own = counts[name] ?? 0;

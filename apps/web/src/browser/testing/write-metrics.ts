@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 const FILES: Readonly<Record<string, string>> = {
@@ -47,9 +47,10 @@ metrics:
   "staff.yaml": "entity: [\n",
 };
 
-/** Defines metrics of the demo shop: one is broken, and one file cannot be read. */
+/** Replaces the metrics of the demo shop: one is broken, and one file cannot be read. */
 export async function writeMetrics(project: string): Promise<void> {
   const folder = join(project, "context", "metrics", "shop");
+  await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
 }

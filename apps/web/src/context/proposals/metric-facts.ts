@@ -164,5 +164,5 @@ function textOf(value: unknown): string {
       .map(([key, each]) => `${key}: ${textOf(each)}`)
       .join(", ");
   }
-  return String(value ?? "");
+  return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 }

@@ -36,7 +36,9 @@ async function createSessions(): Promise<void> {
   await stage.send(looked, "Change the notes");
   await isThere(looked, "Four.");
   await stage.api("/v1/rules", { action: "ask", tool: "Bash", pattern: "git push *", scope: "user", reason: "Ours" });
-  const [proposal] = (await stage.api<{ data: { id: string }[] }>("/v1/proposals?limit=10")).data;
+  const proposal = (await stage.api<{ data: { id: string; title: string }[] }>("/v1/proposals?limit=10")).data.find(
+    ({ title }) => title === "Ingest of docs",
+  );
   const job = (await stage.api<{ data: { id: string; kind: string }[] }>("/v1/jobs?limit=5")).data.find(
     ({ kind }) => kind === "scan",
   );
