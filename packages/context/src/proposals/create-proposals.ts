@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { newId, RequestError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { hashOf } from "../canonical-json.ts";
@@ -6,10 +5,10 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import { type AcceptRules, ruleFor } from "./accept-rules.ts";
 import { withHunks } from "./apply-hunks.ts";
 import { commitHunks } from "./commit-hunks.ts";
+import { editedChange } from "./edited-change.ts";
 import { describeFilter, hunkMatcher } from "./hunk-filter.ts";
 import { groupHunks } from "./hunk-groups.ts";
 import { METRICS_PREFIX } from "../metrics/metrics-path.ts";
-import { aspectOfPath, makeChange } from "./make-hunks.ts";
 import type { Change, Hunk, Proposal } from "./proposal.ts";
 import {
   forgetOpen,
@@ -19,7 +18,8 @@ import {
   rememberProposed,
   rememberRejected,
 } from "./proposal-records.ts";
-import type { Draft, HunkChoice, Proposals } from "./proposals.ts";
+import type { HunkChoice, Proposals } from "./proposals.ts";
+import { type DraftedChange, readDrafts } from "./read-drafts.ts";
 import { rememberRejectedPassages } from "./rejected-passages.ts";
 
 /** Actor of decisions by rule. */
@@ -321,51 +321,6 @@ export function createProposals({ folder, store, space, accept, now = () => new 
         return loaded.proposal;
       }),
   };
-}
-
-interface DraftedChange {
-  change: Omit<Change, "after">;
-  isRemoval: boolean;
-}
-
-/** Keeps the changes and a hash of all texts, not the drafts: their evidence is many times as large. */
-async function readDrafts(
-  drafts: Iterable<Draft> | AsyncIterable<Draft>,
-): Promise<{ drafted: DraftedChange[]; hash: string }> {
-  const drafted: DraftedChange[] = [];
-  const hash = createHash("sha256");
-  for await (const draft of drafts) {
-    const { path, before, after } = draft;
-    if (before === after) continue;
-    hash.update(JSON.stringify([path, before, after]));
-    drafted.push({ change: makeChange(draft), isRemoval: after === null });
-  }
-  return { drafted, hash: hash.digest("hex") };
-}
-
-/** A person's edit of a file. Unchanged parts keep their evidence; the rest is the person's. */
-function editedChange(old: Change, after: string, { by, at, next }: { by: string; at: string; next: number }): Change {
-  const aspect = old.hunks[0]?.aspect ?? aspectOfPath(old.path);
-  const words = [{ type: "person" as const, name: by, at }];
-  const everything = [{ from: 1, to: Infinity, aspect, evidence: words }];
-  const made = makeChange({ path: old.path, before: old.before, after, support: everything, removal: everything });
-  const before = new Map(old.hunks.map((hunk) => [hunk.fingerprint, hunk]));
-  const place = old.evidence.length;
-  const hunks = made.hunks.map((hunk, index): Hunk => {
-    const same = before.get(hunk.fingerprint);
-    const { support, removal } = same ?? {
-      support: hunk.support.map((line) => line.map((i) => i + place)),
-      removal: hunk.removal.map((i) => i + place),
-    };
-    return {
-      ...hunk,
-      ...(same && { aspect: same.aspect, certain: same.certain, held: same.held }),
-      support,
-      removal,
-      id: String(next + index),
-    };
-  });
-  return { ...made, after: withHunks(old.before, hunks, false), evidence: [...old.evidence, ...made.evidence], hunks };
 }
 
 function choose(proposal: Proposal, { hunks: ids, filter }: HunkChoice): Hunk[] {
