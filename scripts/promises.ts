@@ -18,6 +18,7 @@ const CLOSED = "packages/server/src/http/closed-by-default.test.ts";
 const INGEST = "apps/cli/src/commands/context/ingest.binary.test.ts";
 const SCAN = "packages/context/src/scan/scan.binary.test.ts";
 const PROPOSALS = "packages/context/src/proposals/create-proposals.binary.test.ts";
+const METRICS = "packages/context/src/metrics/metrics-service.binary.test.ts";
 const HUNKS = "packages/context/src/proposals/make-hunks.test.ts";
 
 export const README_PROMISES: readonly ReadmePromise[] = [
@@ -225,6 +226,23 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     tests: [
       [SCAN, "of an unchanged database requests and proposes nothing"],
       [INGEST, "prints progress lines and a summary; a second run calls no model"],
+    ],
+  },
+  {
+    claim:
+      "A metric counts no row twice: each fact is aggregated at its own grain before facts meet, and a query without a safe answer is refused.",
+    tests: [
+      ["packages/metrics/src/random-cases.test.ts", "random queries give the numbers that a walk over the rows gives"],
+      [METRICS, "of several facts are not multiplied by each other"],
+    ],
+  },
+  {
+    claim: "No rule accepts a metric.",
+    tests: [
+      [
+        "packages/context/src/metrics/metric-proposals.binary.test.ts",
+        "no rule accepts a metric, and an accepted one can be undone",
+      ],
     ],
   },
   {
