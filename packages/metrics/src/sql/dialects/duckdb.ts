@@ -33,11 +33,12 @@ export const duckdb: SqlDialect = {
   like: (sql, pattern) => `${sql} LIKE ${doubled(pattern, "'")}`,
   round: (sql, digits) => `round(CAST(${sql} AS DOUBLE), ${digits})`,
   length: (sql) => `length(${sql})`,
-  fromEpoch: (sql) => `make_timestamp(CAST(${sql} AS BIGINT) * 1000000)`,
+  fromEpoch: (sql) => `make_timestamp(CAST(floor(${sql}) AS BIGINT) * 1000000)`,
   average: (sql) => `AVG(${sql})`,
   median: (sql) => `median(${sql})`,
   local: (sql, zone) => `(${sql} + to_seconds(${offsetCase(sql, zone, (utc) => `TIMESTAMP '${utc}'`)}))`,
-  bucket: (sql, unit) => formatted(`date_trunc('${unit}', ${sql})`, unit === "minute" || unit === "hour"),
+  bucket: (sql, unit) =>
+    formatted(`date_trunc('${unit}', CAST(${sql} AS TIMESTAMP))`, unit === "minute" || unit === "hour"),
   shift: (bucket, unit, by) => {
     const [count, name] = unit === "quarter" ? [by * 3, "month"] : unit === "week" ? [by * 7, "day"] : [by, unit];
     const isFine = unit === "minute" || unit === "hour";

@@ -51,5 +51,5 @@ export const mysql: SqlDialect = {
     const format = unit === "minute" || unit === "hour" ? FORMATS.minute : FORMATS.day;
     return `DATE_FORMAT(DATE_ADD(CAST(${bucket} AS DATETIME), INTERVAL ${by} ${unit.toUpperCase()}), '${format}')`;
   },
-  part: (part: DatePart, sql) => (part === "weekday" ? `WEEKDAY(${sql}) + 1` : `${part.toUpperCase()}(${sql})`),
+  part: (part: DatePart, sql) => (part === "weekday" ? `(WEEKDAY(${sql}) + 1)` : `${part.toUpperCase()}(${sql})`),
 };

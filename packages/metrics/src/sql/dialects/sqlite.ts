@@ -25,7 +25,11 @@ export const sqlite: SqlDialect = {
   // LIKE ignores case in SQLite; GLOB does not.
   like: (sql, pattern) =>
     `${sql} GLOB ${doubled(pattern.replaceAll(/[*?[]/g, "[$&]").replaceAll("%", "*").replaceAll("_", "?"), "'")}`,
-  round: (sql, digits) => `round(${sql}, ${digits})`,
+  // SQLite takes a negative number of digits for zero.
+  round: (sql, digits) => {
+    const tens = /^\(-(\d+)\)$/.exec(digits)?.[1];
+    return tens === undefined ? `round(${sql}, ${digits})` : `(round(${sql} / 1e${tens}) * 1e${tens})`;
+  },
   length: (sql) => `length(${sql})`,
   fromEpoch: (sql) => `datetime(${sql}, 'unixepoch')`,
   average: (sql) => `AVG(${sql})`,
@@ -52,12 +56,14 @@ export const sqlite: SqlDialect = {
   shift: (bucket, unit, by) => {
     const [count, name] =
       unit === "quarter" ? [by * 3, "months"] : unit === "week" ? [by * 7, "days"] : [by, `${unit}s`];
-    const moved = `${bucket}, '${count >= 0 ? "+" : ""}${count} ${name}'`;
+    // A day that the other month does not have becomes its last one, not a day of the next month.
+    const floor = name === "months" || name === "years" ? ", 'floor'" : "";
+    const moved = `${bucket}, '${count >= 0 ? "+" : ""}${count} ${name}'${floor}`;
     return unit === "minute" || unit === "hour" ? `strftime('%Y-%m-%dT%H:%M', ${moved})` : `date(${moved})`;
   },
   part: (name, sql) => {
-    if (name === "quarter") return `(${part("%m", sql)} + 2) / 3`;
-    if (name === "weekday") return `(${part("%w", sql)} + 6) % 7 + 1`;
+    if (name === "quarter") return `((${part("%m", sql)} + 2) / 3)`;
+    if (name === "weekday") return `((${part("%w", sql)} + 6) % 7 + 1)`;
     return part(PARTS[name], sql);
   },
 };
