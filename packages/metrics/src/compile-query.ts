@@ -3,7 +3,8 @@ import type { Entity, Model } from "./model/model.ts";
 import { isOwnTime, ownTime, readField } from "./plan/field.ts";
 import { comparison, rangeOf } from "./plan/filter-sql.ts";
 import { type Leaf, Leaves } from "./plan/leaf.ts";
-import { planCumulative } from "./plan/plan-cumulative.ts";
+import { nameOwnTime } from "./plan/name-own-time.ts";
+import { planCumulative, rowsOf } from "./plan/plan-cumulative.ts";
 import { dimensionName, type FactPlan, planFact, type QueryContext } from "./plan/plan-fact.ts";
 import { planSemiAdditive } from "./plan/plan-semi-additive.ts";
 import type { MetricQuery } from "@tandem/protocol";
@@ -38,7 +39,13 @@ export function compileQuery(model: Model, query: MetricQuery, now: Date = new D
   for (const name of query.metrics) leaves.value(name, RESULT);
   const entities = [...new Set(leaves.all.map(({ entity }) => entity))];
   const context = readContext(model, query, entities, now);
-  const plans = factsOf(leaves.all, context).map((fact, at) => planOne(context, fact, `fact${at + 1}`));
+  checkFinest(context, leaves.all);
+  const facts = factsOf(leaves.all, context).map((fact, at) => ({ fact, name: `fact${at + 1}` }));
+  const current = facts.flatMap(({ fact: [leaf], name }) => {
+    if (leaf!.offset) return [];
+    return leaf!.cumulative ? [rowsOf(name)] : [name];
+  });
+  const plans = facts.map(({ fact, name }) => planOne(context, fact, name, current));
   const isMerged = plans.length > 1 || query.fill;
   const source = isMerged ? RESULT : "fact1";
   const dimensions = query.by.map((name, at): Output => ({
@@ -53,7 +60,7 @@ export function compileQuery(model: Model, query: MetricQuery, now: Date = new D
     where: [...havingConditions(query, leaves, source), ...presence(plans, source)],
   };
   const statement: Statement = {
-    named: [...plans.flatMap(({ named }) => named), ...(isMerged ? merged(plans, query, context) : [])],
+    named: [...inOrder(plans), ...(isMerged ? merged(plans, query, context) : [])],
     last,
     order: orderOf(query),
     limit: query.limit,
@@ -91,6 +98,19 @@ function readContext(model: Model, query: MetricQuery, entities: readonly Entity
   };
 }
 
+/** Without a unit, days of one fact would stand below hours or months of another. */
+function checkFinest({ fields }: QueryContext, leaves: readonly Leaf[]): void {
+  const field = fields.find(({ kind, unit }) => kind === "own_time" && !unit);
+  if (!field) return;
+  const units = [...new Set(leaves.map(({ entity, measure }) => ownTime(entity, measure).time!))];
+  if (units.length < 2) return;
+  throw new MetricError(
+    "ambiguous",
+    `${field.text} is grouped by ${units[0]} for some of the metrics, and by ${units[1]} for others.`,
+    `Name the period, such as ${field.text}.month.`,
+  );
+}
+
 /** Leaves that can share one pass over their entity's rows. */
 function factsOf(leaves: readonly Leaf[], { fields, filters }: QueryContext): Leaf[][] {
   const usesOwnTime = [...fields, ...filters.map(({ field }) => field)].some((field) => field.kind === "own_time");
@@ -105,12 +125,24 @@ function factsOf(leaves: readonly Leaf[], { fields, filters }: QueryContext): Le
   return [...groups.values()];
 }
 
-function planOne(context: QueryContext, leaves: readonly Leaf[], name: string): FactPlan {
+function planOne(given: QueryContext, leaves: readonly Leaf[], name: string, current: readonly string[]): FactPlan {
   const leaf = leaves[0]!;
+  const context = nameOwnTime(given, leaf);
   if (leaf.offset) checkOffset(context, leaf);
-  if (leaf.cumulative) return planCumulative(context, leaf, name);
+  if (leaf.cumulative) return planCumulative(context, leaf, name, current);
   if (leaf.measure.over) return planSemiAdditive(context, leaf, name);
   return planFact(context, leaves, name);
+}
+
+/** Running totals last, and all of their rows first: the calendar of each reads the periods of every fact. */
+function inOrder(plans: readonly FactPlan[]): Statement["named"] {
+  const isRunning = ({ leaves }: FactPlan): boolean => leaves[0]!.cumulative !== undefined;
+  const [running, others] = [plans.filter(isRunning), plans.filter((plan) => !isRunning(plan))];
+  return [
+    ...others.flatMap(({ named }) => named),
+    ...running.map(({ named }) => named[0]!),
+    ...running.flatMap(({ named }) => named.slice(1)),
+  ];
 }
 
 /** Without a time in the query, an earlier value would be the same as the current one. */

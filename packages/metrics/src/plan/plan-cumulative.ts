@@ -1,6 +1,6 @@
 import { MetricError } from "../metric-error.ts";
-import { contains, type Granularity } from "../model/granularity.ts";
-import type { Dimension } from "../model/model.ts";
+import { canShift, contains, type Granularity, MINUTES } from "../model/granularity.ts";
+import type { Dimension, Offset } from "../model/model.ts";
 import { bucketText, periodsOf, shifted, startOf, type TimeRange } from "../query/time-range.ts";
 import { allOf, exact, type Output, type Query, type Select, type Sql } from "../sql/sql.ts";
 import { bucketSql, entitySql, timeSql } from "./dimension-sql.ts";
@@ -10,11 +10,15 @@ import { rangeOf } from "./filter-sql.ts";
 import type { Leaf } from "./leaf.ts";
 import { type FactPlan, groupOutputs, leafCondition, queryConditions, type QueryContext } from "./plan-fact.ts";
 
+/** The relation of a running total that has the period of each row. */
+export const rowsOf = (name: string): string => `${name}_rows`;
+
 /**
  * A running total: the rows of each period are added up once, and every period of a calendar takes the periods before it.
- * The calendar is that of the query's range, or the periods that have rows.
+ * The calendar is that of the query's range, or the periods that one of the relations `facts` has: a period in which only
+ * another fact has rows must not show a total of nothing.
  */
-export function planCumulative(context: QueryContext, leaf: Leaf, name: string): FactPlan {
+export function planCumulative(context: QueryContext, leaf: Leaf, name: string, facts: readonly string[]): FactPlan {
   const { entity, measure, column } = leaf;
   const dimension = ownTime(entity, measure);
   const at = context.fields.findIndex((field) => isOwnTime(field, entity, measure));
@@ -26,7 +30,8 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string):
       "Group by time.day or time.month.",
     );
   }
-  const { to, window } = leaf.cumulative!;
+  const { to } = leaf.cumulative!;
+  const window = leaf.cumulative!.window && windowIn(leaf.cumulative!.window, unit, dimension, leaf);
   if (to && !contains(to, unit)) {
     throw new MetricError(
       "unsafe",
@@ -34,7 +39,6 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string):
       "Group by day or month.",
     );
   }
-  const fine: Granularity = window && !contains(unit, "day") ? unit : dimension.time!;
   const range = givenRange(context, leaf, dimension);
 
   const scope = new FactScope(context.model.entities, entity);
@@ -43,10 +47,10 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string):
   const condition = leafCondition(scope, leaf);
   const operand = measure.expression && exact(entitySql(scope, [], measure.expression));
   const finer: Output[] = [
-    { name: "fine", sql: bucketSql(time, dimension, fine) },
+    { name: "fine", sql: bucketSql(time, dimension, dimension.time!) },
     ...(to ? [{ name: "start", sql: bucketSql(time, dimension, to) }] : []),
   ];
-  const rowsName = `${name}_rows`;
+  const rowsName = rowsOf(name);
   const rows: Select = {
     outputs: [
       ...groups,
@@ -101,35 +105,48 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string):
     groupBy: groups.length,
   };
   return {
-    named: [
-      { name: rowsName, query: rows },
-      { name: calendarName, query: calendar() },
-      { name, query: total },
-    ],
+    named: [{ name: rowsName, query: rows }, ...calendar(), { name, query: total }],
     leaves: [leaf],
     warnings: [...scope.warnings],
   };
 
-  function calendar(): Query {
+  function calendar(): FactPlan["named"] {
     const { from, until } = range;
+    const known = (query: Query): FactPlan["named"] => [{ name: calendarName, query }];
     if (from !== undefined && until !== undefined) {
       const periods = periodsOf({ from, until }, unit);
       const union = periods.map((period): Select => ({ outputs: constants(period), joins: [], where: [] }));
-      if (union.length > 1) return { union };
+      if (union.length > 1) return known({ union });
       // Two ranges that do not overlap leave no period.
-      return union[0] ?? { outputs: constants(from.slice(0, 10)), joins: [], where: [{ op: "boolean", value: false }] };
+      const none: Sql[] = [{ op: "boolean", value: false }];
+      return known(union[0] ?? { outputs: constants(from.slice(0, 10)), joins: [], where: none });
     }
-    const known = out(rowsName, bucket);
-    return {
-      outputs: [{ name: "period", sql: known }, ...(to ? [{ name: "start", sql: out(rowsName, "start") }] : [])],
-      isDistinct: true,
-      from: { kind: "named", name: rowsName, alias: rowsName },
-      joins: [],
-      where:
+    const periodsName = `${name}_periods`;
+    const union = facts.map((fact): Select => {
+      const period = out(fact, bucket);
+      const isShown: Sql =
         from === undefined
-          ? [{ op: "not", operand: { op: "is_null", operand: known } }]
-          : [compare(">=", known, { op: "text", value: bucketText(startOf(from, unit), unit) })],
-    };
+          ? { op: "not", operand: { op: "is_null", operand: period } }
+          : compare(">=", period, { op: "text", value: bucketText(startOf(from, unit), unit) });
+      return {
+        outputs: [{ name: "period", sql: period }],
+        from: { kind: "named", name: fact, alias: fact },
+        joins: [],
+        where: [isShown],
+      };
+    });
+    const period: Sql = { op: "output", alias: periodsName, name: "period", type: "day" };
+    const start: Output[] = to ? [{ name: "start", sql: { op: "bucket", unit: to, operand: period } }] : [];
+    return [
+      { name: periodsName, query: { union } },
+      ...known({
+        outputs: [{ name: "period", sql: period }, ...start],
+        isDistinct: true,
+        from: { kind: "named", name: periodsName, alias: periodsName },
+        joins: [],
+        where: [],
+      }),
+    ];
   }
 
   function constants(period: string): Output[] {
@@ -140,6 +157,27 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string):
       ...(start === undefined ? [] : [{ name: "start", sql: { op: "text", value: start } as const }]),
     ];
   }
+}
+
+/** The window in units whose text compares with that of the rows' periods. */
+function windowIn(window: Offset, unit: Granularity, dimension: Dimension, { metric }: Leaf): Offset {
+  const finest = dimension.time!;
+  const isShort = !contains(unit, "day");
+  const inMonths = contains(window.unit, "month");
+  const isWhole = canShift(finest, window) || (inMonths && !isShort && contains("day", finest));
+  if (!isWhole) {
+    throw new MetricError(
+      "unsafe",
+      `${metric} has a window of ${window.count} ${window.unit}s, which does not consist of whole ${isShort ? unit : finest}s.`,
+      isShort ? "Group by day or a longer period." : undefined,
+    );
+  }
+  if (inMonths) return window;
+  const minutes = window.count * MINUTES[window.unit]!;
+  const step = isShort ? unit : "day";
+  const count = minutes / MINUTES[step]!;
+  if (Number.isInteger(count)) return { count, unit: step };
+  return isShort ? { count: minutes, unit: "minute" } : window;
 }
 
 function givenRange(context: QueryContext, leaf: Leaf, dimension: Dimension): TimeRange {

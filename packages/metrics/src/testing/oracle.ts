@@ -110,7 +110,7 @@ class Oracle {
     const months =
       from !== "" && until !== undefined
         ? monthsIn(from, until)
-        : this.#monthsOf(rows, at).filter((month) => month >= from.slice(0, 7));
+        : this.#shownMonths(at).filter((month) => month >= from.slice(0, 7));
     const groups: Groups = new Map();
     for (const month of months) {
       const perGroup = new Map<string, { cells: Cell[]; values: Cell[]; count: number }>();
@@ -135,7 +135,17 @@ class Oracle {
     };
   }
 
-  #monthsOf(rows: readonly { cells: Cell[] }[], at: number): string[] {
+  /** The months in which one of the query's metrics has rows. */
+  #shownMonths(at: number): string[] {
+    const rows = this.#given.query.metrics.flatMap((name) => {
+      const [entity, kind] = [name.slice(0, name.indexOf("_")), name.slice(name.indexOf("_") + 1)];
+      const isRunning = ["running", "year_to_date", "trailing"].includes(kind);
+      const file = this.#given.files.find((one) => one.entity === entity)!;
+      const entry = file.metrics![name]!;
+      const other = "derived" in entry ? /- (\w+)_total \/ 2/.exec(entry.derived)?.[1] : undefined;
+      const own = this.#rows(entity, kind === "ratio" ? "rows" : kind, 0, isRunning);
+      return other === undefined ? own : [...own, ...this.#rows(other, "total", 0, false)];
+    });
     return [...new Set(rows.flatMap(({ cells }) => (typeof cells[at] === "string" ? [cells[at].slice(0, 7)] : [])))];
   }
 
