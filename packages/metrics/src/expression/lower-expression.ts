@@ -79,7 +79,8 @@ function alike(operands: readonly Sql[], operator: string): Sql[] {
   return converted;
 }
 
-function timeLiteral(value: string, type: "day" | "instant"): Sql {
+/** A day or an instant of its text. Throws if it is none. */
+export function timeLiteral(value: string, type: "day" | "instant"): Sql {
   const isDay = DAY.test(value);
   if ((!isDay && !INSTANT.test(value)) || Number.isNaN(Date.parse(value))) {
     throw new MetricError(

@@ -1,8 +1,9 @@
+import { timeLiteral } from "../expression/lower-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import { followPath } from "../model/entity-paths.ts";
 import type { Dimension, Entity, Model, Role } from "../model/model.ts";
 import type { MetricFilter } from "@tandem/protocol";
-import { isRangeFilter, type TimeRange, timeRange } from "../query/time-range.ts";
+import { bucketOf, isRangeFilter, type TimeRange, timeRange } from "../query/time-range.ts";
 import { exact, type Join, type Sql, typeOf } from "../sql/sql.ts";
 import { utcOfLocal, type ZoneOffsets, zoneOffsets } from "../sql/zone-offsets.ts";
 import { bucketSql, entitySql, timeSql } from "./dimension-sql.ts";
@@ -165,8 +166,11 @@ function literalOf(value: string | number | boolean, left: Sql, field: string): 
     case "boolean":
       if (value !== true && value !== false && value !== "true" && value !== "false") throw wrong;
       return { op: "boolean", value: String(value) === "true" };
-    default:
-      return { op: "text", value: String(value) };
+    case "day":
+    case "instant":
+      return timeLiteral(String(value), type);
+    case "text":
+      return { op: "text", value: left.op === "bucket" ? bucketOf(String(value), left.unit, field) : String(value) };
   }
 }
 

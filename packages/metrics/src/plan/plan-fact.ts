@@ -2,8 +2,8 @@ import { MetricError } from "../metric-error.ts";
 import { canShift } from "../model/granularity.ts";
 import type { Dimension, Model } from "../model/model.ts";
 import type { MetricFilter } from "@tandem/protocol";
-import { shifted, type TimeRange } from "../query/time-range.ts";
-import { allOf, exact, type Output, type Query, type Select, type Sql } from "../sql/sql.ts";
+import { shifted, shiftedEnd, type TimeRange } from "../query/time-range.ts";
+import { allOf, exact, type Output, type Query, type Select, type Sql, typeOf } from "../sql/sql.ts";
 import { entitySql, groupSql, timeSql } from "./dimension-sql.ts";
 import { FactScope } from "./fact-scope.ts";
 import { dimensionOf, type Field, isOwnTime, ownTime } from "./field.ts";
@@ -143,7 +143,7 @@ const pathFrom = (scope: FactScope, path: readonly string[]): readonly string[] 
 function earlier({ from, until }: TimeRange, { offset }: Leaf): TimeRange {
   if (!offset) return { from, until };
   const back = { count: -offset.count, unit: offset.unit };
-  return { ...(from && { from: shifted(from, back) }), ...(until && { until: shifted(until, back) }) };
+  return { ...(from && { from: shifted(from, back) }), ...(until && { until: shiftedEnd(until, back) }) };
 }
 
 /** The conditions of the measure and of the metric. */
@@ -155,7 +155,7 @@ function whenTrue(condition: Sql | undefined, operand: Sql | undefined): { opera
   if (!condition) return operand ? { operand } : {};
   const result: Sql = operand ?? { op: "number", value: "1" };
   return {
-    operand: { op: "case", branches: [{ when: condition, result }], otherwise: { op: "null", type: "number" } },
+    operand: { op: "case", branches: [{ when: condition, result }], otherwise: { op: "null", type: typeOf(result) } },
   };
 }
 

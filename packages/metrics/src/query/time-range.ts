@@ -1,5 +1,5 @@
 import { MetricError } from "../metric-error.ts";
-import type { Granularity } from "../model/granularity.ts";
+import { contains, type Granularity } from "../model/granularity.ts";
 import type { Offset } from "../model/model.ts";
 import { offsetOf, utcText, type ZoneOffsets } from "../sql/zone-offsets.ts";
 import type { MetricFilter, METRIC_RANGES } from "@tandem/protocol";
@@ -86,6 +86,34 @@ export function shifted(local: string, { count, unit }: Offset): string {
   const days = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
   date.setUTCDate(Math.min(day, days));
   return utcText(date.getTime());
+}
+
+/**
+ * The end of a range, moved. It is not included: if the other month is too short for it, the range ends with that month.
+ * Otherwise 1 to 30 March, moved to February, would lose the 28th.
+ */
+export function shiftedEnd(local: string, offset: Offset): string {
+  const moved = shifted(local, offset);
+  const isCut = MONTHS[offset.unit] !== undefined && moved.slice(8) !== local.slice(8);
+  return isCut ? shifted(startOf(moved, "month"), { count: 1, unit: "month" }) : moved;
+}
+
+const PERIODS: readonly { text: RegExp; unit: Granularity; rest: string }[] = [
+  { text: /^\d{4}$/, unit: "year", rest: "-01-01" },
+  { text: /^\d{4}-\d\d$/, unit: "month", rest: "-01" },
+  { text: /^\d{4}-\d\d-\d\d$/, unit: "day", rest: "" },
+];
+
+/** The text of the bucket that a value names: `2026-03` for March. Throws if it is no period of this unit. */
+export function bucketOf(value: string, unit: Granularity, field: string): string {
+  const short = PERIODS.find(({ text }) => text.test(value));
+  const start = momentText(`${value}${short?.rest ?? ""}`);
+  if (startOf(start, unit) === start && (!short || contains(unit, short.unit))) return bucketText(start, unit);
+  throw new MetricError(
+    "unknown_name",
+    `${field} is grouped by ${unit}, and ${value} is not the start of such a period.`,
+    `Use a range, such as from ${start.slice(0, 10)}, or a value such as ${bucketText(startOf(start, unit), unit)}.`,
+  );
 }
 
 /** The text of a bucket in results. */
