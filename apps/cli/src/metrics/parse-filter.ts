@@ -90,10 +90,23 @@ function splitValues(given: string, text: string): string[] {
   for (let end = false; !end;) {
     const found = item.exec(given);
     if (!found) throw wrong(text, "Separate values by commas, and quote those with commas or quotes.");
+    if (found[3] !== undefined) refuseSql(found[3], text);
     values.push(found[1]?.replaceAll("''", "'") ?? found[2]?.replaceAll('""', '"') ?? found[3]!);
     end = found[4] === "";
   }
   return values;
+}
+
+/** SQL in place of a value would be compared as text, and find nothing. In quotes, it is text on purpose. */
+function refuseSql(value: string, text: string): void {
+  const quoted = `Quote the value if it is meant as text: '${value}'.`;
+  if (/^null$/i.test(value)) throw wrong(text, `Write \`is null\` or \`is not null\`. ${quoted}`);
+  if (/^[=<>!(]|\)$/.test(value) && !/^[^()]+\([^()]*\)$/.test(value)) {
+    throw wrong(text, `Write one operator, and values without parentheses: \`channel in web, shop\`. ${quoted}`);
+  }
+  if (/\s(and|or)\s+(not\s+)?[a-z_][\w.]*\s*([=<>:]|!=|(not\s+in|in|is|contains|starts\s+with)\s)/i.test(value)) {
+    throw wrong(text, `Give each condition its own --where; all of them must hold. ${quoted}`);
+  }
 }
 
 const RANGES = "Ranges: today, this_month, last_year, last 3 months, 2026, 2026-03, 2026-01-01..2026-04-01.";
