@@ -1,10 +1,10 @@
 import { MetricError } from "./metric-error.ts";
 import type { Entity, Model } from "./model/model.ts";
 import { isOwnTime, ownTime, readField } from "./plan/field.ts";
-import { comparison, rangeOf } from "./plan/filter-sql.ts";
+import { comparison } from "./plan/filter-sql.ts";
 import { type Leaf, Leaves } from "./plan/leaf.ts";
 import { nameOwnTime } from "./plan/name-own-time.ts";
-import { planCumulative, rowsOf } from "./plan/plan-cumulative.ts";
+import { givenRange, planCumulative, rowsOf } from "./plan/plan-cumulative.ts";
 import { dimensionName, type FactPlan, planFact, type QueryContext } from "./plan/plan-fact.ts";
 import { planSemiAdditive } from "./plan/plan-semi-additive.ts";
 import type { MetricQuery } from "@tandem/protocol";
@@ -202,25 +202,20 @@ function merged(plans: readonly FactPlan[], query: MetricQuery, context: QueryCo
   ];
 }
 
-function fillBranches(
-  query: MetricQuery,
-  { fields, filters, now }: QueryContext,
-  leaves: readonly Leaf[],
-  marked: boolean,
-): Select[] {
-  const [field, second] = fields;
+function fillBranches(query: MetricQuery, context: QueryContext, leaves: readonly Leaf[], marked: boolean): Select[] {
+  const [field, second] = context.fields;
   const leaf = leaves[0]!;
-  const range = filters.find(
+  const hasRange = context.filters.some(
     (filter) => isOwnTime(filter.field, leaf.entity, leaf.measure) && !("op" in filter.filter),
   );
-  if (!field || second || !isOwnTime(field, leaf.entity, leaf.measure) || !range) {
+  if (!field || second || !isOwnTime(field, leaf.entity, leaf.measure) || !hasRange) {
     throw new MetricError(
       "unsafe",
       "Empty periods can be added only to a query by one time, with a range of that time.",
     );
   }
   const dimension = ownTime(leaf.entity, leaf.measure);
-  const { from, until } = rangeOf(range.filter, dimension, now);
+  const { from, until } = givenRange(context, leaf, dimension);
   if (from === undefined || until === undefined) {
     throw new MetricError(
       "unsafe",

@@ -123,6 +123,17 @@ test("1 to 30 March is compared with the whole of February", () => {
   expect(ask({ metrics: ["growth"], ...from("2025-03-01", "2025-03-31") })).toEqual([[700 - 540]]);
 });
 
+test("empty periods are added only where all ranges overlap", () => {
+  const where = [
+    { field: "time", from: "2025-01-01", until: "2025-06-01" },
+    { field: "time", from: "2025-03-01", until: "2025-05-01" },
+  ];
+  expect(ask({ metrics: ["sales"], ...MONTH, where, fill: true })).toEqual([
+    ["2025-03-01", 2],
+    ["2025-04-01", 0],
+  ]);
+});
+
 describe("values of times", () => {
   const count = (field: string, op: string, value: string) =>
     ask({ metrics: ["sales"], where: [{ field, op, value }] });

@@ -180,7 +180,8 @@ function windowIn(window: Offset, unit: Granularity, dimension: Dimension, { met
   return isShort ? { count: minutes, unit: "minute" } : window;
 }
 
-function givenRange(context: QueryContext, leaf: Leaf, dimension: Dimension): TimeRange {
+/** Where all ranges of the own time overlap. */
+export function givenRange(context: QueryContext, leaf: Leaf, dimension: Dimension): TimeRange {
   const ranges = context.filters
     .filter(({ field }) => isOwnTime(field, leaf.entity, leaf.measure))
     .map(({ filter }) => rangeOf(filter, dimension, context.now));
