@@ -19,6 +19,13 @@ const found = z.object({
     ),
 });
 
+export const foundValues = z.object({
+  found: z.array(found),
+  missing: z.array(z.string()),
+  leftOut: z.int().describe("Matches beyond the limit per value."),
+  incompleteColumns: z.int().describe("Columns with more values than the catalogue keeps."),
+});
+
 export const valueTool = (catalogue: CatalogueReader): ContextTool =>
   defineContextTool({
     name: "value_lookup",
@@ -26,12 +33,7 @@ export const valueTool = (catalogue: CatalogueReader): ContextTool =>
     description:
       "Finds the columns that hold a value of the question, and how it is spelt there: which column holds `shipped`, `Bern` or `EUR`. Case, accents and typos do not matter; each match says whether it is exact or approximate. Use it before you filter by a literal, and filter by the stored spelling. All values of columns with up to 200 are known, and the labels of enums; of other columns a few examples. That nothing is found does not prove that there is none: ask the likely column with `sql_query` then.",
     input: z.object({ values: z.array(z.string().min(1).max(200)).min(1).max(20), connection: z.string().optional() }),
-    output: z.object({
-      found: z.array(found),
-      missing: z.array(z.string()),
-      leftOut: z.int().describe("Matches beyond the limit per value."),
-      incompleteColumns: z.int().describe("Columns with more values than the catalogue keeps."),
-    }),
+    output: foundValues,
     readOnly: true,
     run: async ({ values, connection }) => {
       const result = await findValues(catalogue, values, connection);

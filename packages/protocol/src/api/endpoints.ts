@@ -130,6 +130,7 @@ export const ENDPOINTS = {
   "context.tables.list": "GET /v1/context/tables",
   "context.tables.retrieve": "GET /v1/context/table",
   "context.joins.retrieve": "GET /v1/context/joins",
+  "context.values.find": "GET /v1/context/values",
   "context.graph.retrieve": "GET /v1/context/graph",
   "context.sql": "POST /v1/context/sql",
   "context.metrics.list": "GET /v1/context/metrics",

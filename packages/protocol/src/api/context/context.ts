@@ -244,6 +244,27 @@ const graph = z
   .meta({ id: "TableGraph" });
 export type TableGraph = z.infer<typeof graph>;
 
+const foundValues = z
+  .object({
+    found: z.array(
+      z.object({
+        value: z.string().meta({ description: "As it was asked for." }),
+        connection: z.string(),
+        table: z.string(),
+        column: z.string(),
+        stored: z.string().meta({ description: "As the database spells it." }),
+        match: z.enum(["exact", "spelling", "similar", "part"]).meta({
+          description:
+            "`spelling`: but for case, accents and punctuation; `similar`: a few letters differ; `part`: of a longer value.",
+        }),
+      }),
+    ),
+    missing: z.array(z.string()),
+    left_out: z.int().meta({ description: "Matches beyond the limit per value." }),
+    incomplete_columns: z.int().meta({ description: "Columns with more values than the catalogue keeps." }),
+  })
+  .meta({ id: "FoundValues" });
+
 const connection = { connection: z.string().min(1).optional() };
 
 const name = z.string().min(1).max(500);
@@ -288,6 +309,10 @@ export const contextApi = {
   "context.joins.retrieve": {
     query: z.strictObject({ from: name, to: name, via: name.optional(), ...connection }),
     response: joinPath,
+  },
+  "context.values.find": {
+    query: z.strictObject({ values: z.array(z.string().min(1).max(200)).min(1).max(20), ...connection }),
+    response: foundValues,
   },
   "context.graph.retrieve": {
     query: z.strictObject({

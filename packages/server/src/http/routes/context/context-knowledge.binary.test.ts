@@ -76,6 +76,25 @@ test("a table's position in the layout is stored", async () => {
   expect(body.box).toEqual({ width: expect.any(Number), height: expect.any(Number) });
 });
 
+test("values are found whatever their spelling, with the column that holds them", async () => {
+  expect((await ask("GET", "/v1/context/values?values=zurich&values=Atlantis")).body).toEqual({
+    found: [
+      {
+        value: "zurich",
+        connection: "shop",
+        table: "main.customers",
+        column: "city",
+        stored: "Zürich",
+        match: "spelling",
+      },
+    ],
+    missing: ["Atlantis"],
+    left_out: 0,
+    incomplete_columns: expect.any(Number),
+  });
+  expect((await ask("GET", "/v1/context/values")).status).toBe(400);
+});
+
 test("a memory is stored once, expires, is forgotten, and is restored", async () => {
   const words = { text: "Revenue excludes refunds.", tags: ["finance"] };
   const said = await ask("POST", "/v1/context/memories", words);

@@ -310,6 +310,7 @@ test("a server without a context reports that at every route that needs one", as
     "context.files.history": "?path=a",
     "context.tables.retrieve": "?name=a",
     "context.joins.retrieve": "?from=a&to=b",
+    "context.values.find": "?values=a",
     "context.metrics.retrieve": "?name=a",
     "context.metrics.fields": "?metrics=a",
     "context.pages.retrieve": "?key=a",

@@ -2,6 +2,7 @@ import {
   BOX,
   described,
   foundPath,
+  foundValues,
   queryAnswer,
   tableDescription,
   tableGraph,
@@ -15,6 +16,7 @@ import { wireEncoder } from "../../wire-encoder.ts";
 
 const encodeTable = wireEncoder(tableDescription);
 const encodeJoinPath = wireEncoder(foundPath);
+const encodeValues = wireEncoder(foundValues);
 const encodeAnswer = wireEncoder(queryAnswer);
 
 /** The context, and queries of its databases. */
@@ -124,6 +126,13 @@ export const contextRoutes: Route[] = [
     extension: true,
     summary: "Find how two tables join: the condition of each step, inflated and dropped rows, and choices",
     handle: async (call) => encodeJoinPath(await askTool(call, "join_path", call.query)),
+  }),
+  jsonRoute("context.values.find", {
+    scope: "read",
+    at: "context",
+    extension: true,
+    summary: "Find the columns that hold values, whatever their case and with typos",
+    handle: async (call) => encodeValues(await askTool(call, "value_lookup", call.query)),
   }),
   jsonRoute("context.graph.retrieve", {
     scope: "read",
