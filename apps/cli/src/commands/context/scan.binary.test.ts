@@ -113,6 +113,7 @@ describe("tandem context scan", () => {
           descriptions: { described: 0, cached: 0, incomplete: 0, unknown: 0 },
           joins: { accepted: 1, review: 0 },
           privacy: { personal: [], configured: 0, unmatchedPatterns: [] },
+          brokenMetrics: [],
           proposals: [],
           skipped: [],
           spent: { requests: 0, cached: expect.any(Number), usd: 0 },
