@@ -163,7 +163,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       },
     },
     metrics: {
-      description: "List, show, compute and check the metrics of the context.",
+      description: "Compute and check the metrics of the context.",
       isCore: true,
       load: () => import("./commands/context/metrics.ts"),
     },
@@ -173,7 +173,6 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
     },
     sql: {
       description: "Run a read-only SQL query, with a verdict on its numbers.",
-      isCore: true,
       load: () => import("./commands/context/sql.ts"),
     },
     connections: {
