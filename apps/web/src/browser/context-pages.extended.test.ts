@@ -20,11 +20,12 @@ describe.skipIf(browserPath === undefined)("the page of a project with a context
   describe("accessibility", () => {
     testAccessibility(shared);
   });
-  describe("context proposals", () => {
-    testProposals(shared);
-  });
+  // Before the proposals: undoing one removes a page that a metric names.
   describe("metrics", () => {
     testMetrics(shared);
+  });
+  describe("context proposals", () => {
+    testProposals(shared);
   });
   // Last: it adds tables.
   describe("databases", () => {
