@@ -1,5 +1,5 @@
 import { MetricError } from "../metric-error.ts";
-import { exact, type Sql, type SqlType, typeOf } from "../sql/sql.ts";
+import { exact, likePattern, type Sql, type SqlType, typeOf } from "../sql/sql.ts";
 import type { ColumnReference, Expression, FunctionName } from "./expression.ts";
 
 export type Resolve = (reference: ColumnReference) => Sql;
@@ -44,7 +44,11 @@ export function lowerExpression(expression: Expression, resolve: Resolve): Sql {
       return { op: "in", operand: exact(operand!), values: values.map(exact) };
     }
     case "like":
-      return { op: "like", operand: wanted(lower(expression.operand), "text", "like"), pattern: expression.pattern };
+      return {
+        op: "like",
+        operand: wanted(lower(expression.operand), "text", "like"),
+        pattern: likePattern(expression.pattern),
+      };
     case "is_null":
       return { op: "is_null", operand: lower(expression.operand) };
     case "case": {

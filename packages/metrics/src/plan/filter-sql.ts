@@ -141,10 +141,8 @@ export function comparison(left: Sql, filter: ValueFilter): Sql {
     case "contains":
     case "starts_with": {
       if (typeOf(left) !== "text") throw new MetricError("unknown_name", `${filter.field} is no text.`);
-      if (/[%_]/.test(filter.value)) {
-        throw new MetricError("unsupported", `${filter.op} cannot look for % and _.`, "Use = or in.");
-      }
-      return { op: "like", operand: left, pattern: `${filter.op === "contains" ? "%" : ""}${filter.value}%` };
+      const text = { text: filter.value };
+      return { op: "like", operand: left, pattern: filter.op === "contains" ? ["any", text, "any"] : [text, "any"] };
     }
     default: {
       const operator = filter.op === "!=" ? "<>" : filter.op;

@@ -1,6 +1,6 @@
 import type { Dialect } from "@tandem/connectors";
 import type { Granularity } from "../model/granularity.ts";
-import type { Sql, SqlType } from "./sql.ts";
+import type { LikePattern, Sql, SqlType } from "./sql.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
 
 type StoredColumn = Extract<Sql, { op: "column" }>;
@@ -28,7 +28,7 @@ export interface SqlDialect {
   /** Converts the result of `exact` to text for the result. */
   readonly display: (sql: string) => string;
   /** Case-sensitive; `%` and `_` are wildcards, and there is no escape character. */
-  readonly like: (sql: string, pattern: string) => string;
+  readonly like: (sql: string, pattern: LikePattern) => string;
   readonly round: (sql: string, digits: string) => string;
   readonly length: (sql: string) => string;
   readonly fromEpoch: (sql: string) => string;
@@ -50,6 +50,10 @@ export function offsetCase(sql: string, zone: ZoneOffsets, literal: (utc: string
   const branches = changes.map(({ before, seconds }) => `WHEN ${sql} < ${literal(before)} THEN ${seconds}`);
   return `CASE ${branches.join(" ")} ELSE ${last} END`;
 }
+
+/** A pattern for LIKE … ESCAPE '|'. */
+export const escaped = (pattern: LikePattern): string =>
+  pattern.map((part) => (part === "any" ? "%" : part === "one" ? "_" : part.text.replaceAll(/[|%_]/g, "|$&"))).join("");
 
 export const doubled = (text: string, quote: string): string =>
   `${quote}${text.replaceAll(quote, quote + quote)}${quote}`;

@@ -4,6 +4,16 @@ import type { Granularity } from "../model/granularity.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
 
 /** A `day` has no time zone; an `instant` is a time in UTC. */
+/** Texts that must stand there, and places of any text or of one character. */
+export type LikePattern = readonly ({ readonly text: string } | "any" | "one")[];
+
+/** The wildcards of LIKE; no character escapes them. */
+export const likePattern = (written: string): LikePattern =>
+  written
+    .split(/([%_])/)
+    .filter((part) => part !== "")
+    .map((part) => (part === "%" ? "any" : part === "_" ? "one" : { text: part }));
+
 export type SqlType = "number" | "text" | "boolean" | "day" | "instant";
 
 export type Aggregate = "sum" | "count" | "count_distinct" | "min" | "max" | "average" | "median";
@@ -30,7 +40,7 @@ export type Sql =
   | { readonly op: "compare"; readonly operator: Comparison; readonly left: Sql; readonly right: Sql }
   | { readonly op: "and" | "or"; readonly operands: readonly Sql[] }
   | { readonly op: "in"; readonly operand: Sql; readonly values: readonly Sql[] }
-  | { readonly op: "like"; readonly operand: Sql; readonly pattern: string }
+  | { readonly op: "like"; readonly operand: Sql; readonly pattern: LikePattern }
   | { readonly op: "case"; readonly branches: readonly { when: Sql; result: Sql }[]; readonly otherwise: Sql }
   | { readonly op: "call"; readonly name: FunctionName; readonly operands: readonly Sql[]; readonly type: SqlType }
   /** `operand` is undefined for a count of rows. */

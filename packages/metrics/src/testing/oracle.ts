@@ -255,6 +255,8 @@ class Oracle {
       if (filter.op === "=") return cell === filter.value;
       if (filter.op === "!=") return cell !== filter.value;
       if (filter.op === "in") return filter.values.includes(cell);
+      if (filter.op === "contains") return String(cell).includes(filter.value);
+      if (filter.op === "starts_with") return String(cell).startsWith(filter.value);
       throw new Error(filter.op);
     };
   }

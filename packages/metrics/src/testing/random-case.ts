@@ -30,7 +30,9 @@ export interface RandomCase {
 }
 
 export const NOW = new Date("2026-03-15T12:00:00Z");
-const WORDS = ["a", "A", "b", "ä", "a ", "x'y", "back\\slash"];
+const WORDS = ["a", "A", "b", "ä", "a ", "x'y", "back\\slash", "50%_|*[x]?"];
+/** With characters that mean something in the patterns of a dialect. */
+const PARTS = ["a", "A", "ä", "a ", "'", "\\", "%", "_", "|", "*", "[", "?", "50%_"];
 const ZONES = [undefined, undefined, "Europe/Berlin", "America/New_York", "Asia/Kolkata"];
 
 /** The same numbers on every machine. */
@@ -203,6 +205,7 @@ export function randomCase(seed: number): RandomCase {
         () => ({ field: `${field}.word`, op: "=", value: pick(WORDS) }),
         () => ({ field: `${field}.word`, op: "!=", value: pick(WORDS) }),
         () => ({ field: `${field}.word`, op: "in", values: [pick(WORDS), pick(WORDS)] }),
+        () => ({ field: `${field}.word`, op: pick(["contains", "starts_with"]), value: pick(PARTS) }),
         () => ({ field: `${field}.word`, op: "is_null" }),
         () => ({ field: `${field}.flag`, op: "=", value: true }),
         () => ({ field: "time", from: "2025-03-01", until: "2026-01-01" }),

@@ -1,4 +1,4 @@
-import { doubled, offsetCase, type SqlDialect } from "../sql-dialect.ts";
+import { doubled, escaped, offsetCase, type SqlDialect } from "../sql-dialect.ts";
 import type { SqlType } from "../sql.ts";
 
 const TYPES: Record<SqlType, string> = {
@@ -30,7 +30,7 @@ export const duckdb: SqlDialect = {
   divide: (left, right) => `CAST(${left} AS DOUBLE) / NULLIF(CAST(${right} AS DOUBLE), 0)`,
   exact: (sql) => sql,
   display: (sql) => sql,
-  like: (sql, pattern) => `${sql} LIKE ${doubled(pattern, "'")}`,
+  like: (sql, pattern) => `${sql} LIKE ${doubled(escaped(pattern), "'")} ESCAPE '|'`,
   round: (sql, digits) => `round(CAST(${sql} AS DOUBLE), ${digits})`,
   length: (sql) => `length(${sql})`,
   fromEpoch: (sql) => `make_timestamp(CAST(floor(${sql}) AS BIGINT) * 1000000)`,

@@ -1,5 +1,4 @@
-import { MetricError } from "../../metric-error.ts";
-import { type DatePart, doubled, offsetCase, type SqlDialect } from "../sql-dialect.ts";
+import { type DatePart, doubled, escaped, offsetCase, type SqlDialect } from "../sql-dialect.ts";
 
 const FORMATS: Record<"minute" | "hour" | "day" | "month" | "year", string> = {
   minute: "%Y-%m-%dT%H:%i",
@@ -26,15 +25,7 @@ export const mysql: SqlDialect = {
   // Most collations ignore case and trailing spaces, and their names differ between MySQL and MariaDB.
   exact: (sql) => `CAST(${sql} AS BINARY)`,
   display: (sql) => `CONVERT(${sql} USING utf8mb4)`,
-  like: (sql, pattern) => {
-    if (pattern.includes("|")) {
-      throw new MetricError(
-        "unsupported",
-        `The pattern ${pattern} contains a |, which is the escape character in MySQL.`,
-      );
-    }
-    return `CAST(${sql} AS BINARY) LIKE ${mysql.text(pattern)} ESCAPE '|'`;
-  },
+  like: (sql, pattern) => `CAST(${sql} AS BINARY) LIKE ${mysql.text(escaped(pattern))} ESCAPE '|'`,
   round: (sql, digits) => `round(${sql}, ${digits})`,
   length: (sql) => `char_length(${sql})`,
   fromEpoch: (sql) => `TIMESTAMPADD(SECOND, ${sql}, TIMESTAMP '1970-01-01 00:00:00')`,

@@ -1,4 +1,4 @@
-import { doubled, type SqlDialect } from "../sql-dialect.ts";
+import { doubled, escaped, type SqlDialect } from "../sql-dialect.ts";
 import type { SqlType } from "../sql.ts";
 
 const TYPES: Record<SqlType, string> = {
@@ -28,7 +28,7 @@ export const postgres: SqlDialect = {
   exact: (sql) => `(${sql}) COLLATE "C"`,
   display: (sql) => sql,
   // The default escape character is a backslash; an empty one disables it.
-  like: (sql, pattern) => `${sql} LIKE ${postgres.text(pattern)} ESCAPE ''`,
+  like: (sql, pattern) => `${sql} LIKE ${postgres.text(escaped(pattern))} ESCAPE '|'`,
   round: (sql, digits) => `round(CAST(${sql} AS numeric), ${digits})`,
   length: (sql) => `length(${sql})`,
   fromEpoch: (sql) => `(to_timestamp(${sql}) AT TIME ZONE 'UTC')`,

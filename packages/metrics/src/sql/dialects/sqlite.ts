@@ -23,8 +23,12 @@ export const sqlite: SqlDialect = {
   exact: (sql) => `${sql} COLLATE BINARY`,
   display: (sql) => sql,
   // LIKE ignores case in SQLite; GLOB does not.
-  like: (sql, pattern) =>
-    `${sql} GLOB ${doubled(pattern.replaceAll(/[*?[]/g, "[$&]").replaceAll("%", "*").replaceAll("_", "?"), "'")}`,
+  like: (sql, pattern) => {
+    const parts = pattern.map((part) =>
+      part === "any" ? "*" : part === "one" ? "?" : part.text.replaceAll(/[*?[]/g, "[$&]"),
+    );
+    return `${sql} GLOB ${doubled(parts.join(""), "'")}`;
+  },
   // SQLite takes a negative number of digits for zero.
   round: (sql, digits) => {
     const tens = /^\(-(\d+)\)$/.exec(digits)?.[1];
