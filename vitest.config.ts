@@ -70,7 +70,7 @@ export default defineConfig({
           include: pure,
           exclude: ["**/node_modules/**", ...real, ...extended],
           isolate: false,
-          ...timeouts({ test: 20_000, poll: 10_000 }),
+          ...timeouts({ test: soak ? 1_200_000 : 20_000, poll: 10_000 }),
         },
       },
       withPrograms("binary", real),

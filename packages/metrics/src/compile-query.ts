@@ -21,6 +21,8 @@ export interface CompiledColumn {
 export interface CompiledQuery {
   readonly sql: string;
   readonly columns: readonly CompiledColumn[];
+  /** The metrics of the query, and those that it only filters by. */
+  readonly metrics: readonly string[];
   /** Which rows each metric is computed from, in sentences. */
   readonly plan: readonly string[];
   readonly warnings: readonly string[];
@@ -37,8 +39,10 @@ export function compileQuery(model: Model, query: MetricQuery, now: Date = new D
   const repeated = [...query.metrics, ...query.by].find((name, at, all) => all.indexOf(name) !== at);
   if (repeated !== undefined) throw new MetricError("ambiguous", `${repeated} is named twice.`);
   for (const name of query.metrics) leaves.value(name, RESULT);
+  const computed = computedMetrics(model, query, leaves);
+  for (const name of computed) leaves.value(name, RESULT);
   const entities = [...new Set(leaves.all.map(({ entity }) => entity))];
-  const context = readContext(model, query, entities, now);
+  const context = readContext(model, query, computed, entities, now);
   checkFinest(context, leaves.all);
   const facts = factsOf(leaves.all, context).map((fact, at) => ({ fact, name: `fact${at + 1}` }));
   const current = facts.flatMap(({ fact: [leaf], name }) => {
@@ -57,7 +61,7 @@ export function compileQuery(model: Model, query: MetricQuery, now: Date = new D
     outputs: [...dimensions, ...metrics],
     from: { kind: "named", name: source, alias: source },
     joins: [],
-    where: [...havingConditions(query, leaves, source), ...presence(plans, source)],
+    where: [...havingConditions(query, computed, leaves, source), ...presence(plans, source)],
   };
   const statement: Statement = {
     named: [...inOrder(plans), ...(isMerged ? merged(plans, query, context) : [])],
@@ -72,18 +76,40 @@ export function compileQuery(model: Model, query: MetricQuery, now: Date = new D
       kind: at < query.by.length ? "dimension" : "metric",
       type: typeOf(sql),
     })),
+    metrics: computed,
     plan: plans.map(planText),
     warnings: [...new Set(plans.flatMap(({ warnings }) => warnings))],
   };
 }
 
-function readContext(model: Model, query: MetricQuery, entities: readonly Entity[], now: Date): QueryContext {
+function computedMetrics(model: Model, query: MetricQuery, { all }: Leaves): string[] {
+  const filtered = query.where.map(({ field }) => field).filter((name) => model.metrics.has(name));
+  for (const name of filtered) {
+    const owner = all.find(({ entity }) => entity.dimensions.has(name))?.entity.name;
+    if (owner !== undefined && !query.metrics.includes(name)) {
+      throw new MetricError(
+        "ambiguous",
+        `${name} is a metric and a dimension of ${owner}.`,
+        `For the dimension, write ${owner}.${name}.`,
+      );
+    }
+  }
+  return [...new Set([...query.metrics, ...filtered])];
+}
+
+function readContext(
+  model: Model,
+  query: MetricQuery,
+  computed: readonly string[],
+  entities: readonly Entity[],
+  now: Date,
+): QueryContext {
   return {
     model,
     now,
     fields: query.by.map((text) => readField(text, entities, model)),
     filters: query.where
-      .filter(({ field }) => !query.metrics.includes(field))
+      .filter(({ field }) => !computed.includes(field))
       .map((filter) => ({ filter, field: readField(filter.field, entities, model) })),
     segments: query.segments.map((text) => {
       const parts = text.split(".");
@@ -260,9 +286,9 @@ const column = (source: string, leaf: Leaf): Sql => ({
   type: leaf.type,
 });
 
-const havingConditions = (query: MetricQuery, leaves: Leaves, source: string): Sql[] =>
+const havingConditions = (query: MetricQuery, computed: readonly string[], leaves: Leaves, source: string): Sql[] =>
   query.where.flatMap((filter) => {
-    if (!query.metrics.includes(filter.field)) return [];
+    if (!computed.includes(filter.field)) return [];
     if (!("op" in filter))
       throw new MetricError(
         "unknown_name",

@@ -31,7 +31,7 @@ export async function answerQuery({
     columns: describeColumns(connected, query, compiled.columns),
     sql: compiled.sql,
     plan: [...compiled.plan],
-    definitions: await definitionsOf(connected, query.metrics, folder),
+    definitions: await definitionsOf(connected, compiled.metrics, folder),
     warnings: [...compiled.warnings],
   };
   if (!open) return { ...answer, rows: [], truncated: false };

@@ -25,22 +25,36 @@ interface Step {
 /** `[group, period]` to values, where only rows of a fact that count for a measure make a group. */
 type Groups = Map<string, { cells: Cell[]; value: Cell }>;
 
+function holds(filter: RandomCase["query"]["where"][number], cell: Cell): boolean {
+  if (!("op" in filter)) throw new Error(filter.field);
+  if (filter.op === "is_null") return cell === null;
+  if (cell === null || !("value" in filter)) return false;
+  return filter.op === ">" ? Number(cell) > Number(filter.value) : Number(cell) <= Number(filter.value);
+}
+
 class Oracle {
   readonly #given: RandomCase;
+  /** Filters of metrics; the others are filters of rows. */
+  readonly #having: RandomCase["query"]["where"];
 
-  constructor(given: RandomCase) {
-    this.#given = given;
+  constructor({ query, ...given }: RandomCase) {
+    const isMetric = ({ field }: { field: string }) => given.files.some(({ metrics }) => metrics?.[field]);
+    this.#having = query.where.filter(isMetric);
+    this.#given = { ...given, query: { ...query, where: query.where.filter((filter) => !isMetric(filter)) } };
   }
 
   answer(): Map<string, Cell[]> {
     const { metrics, by } = this.#given.query;
-    const values = metrics.map((metric) => this.#metric(metric));
+    const having = this.#having.map((filter) => ({ filter, metric: this.#metric(filter.field) }));
+    const shown = metrics.map((metric) => this.#metric(metric));
+    const values = [...shown, ...having.map(({ metric }) => metric)];
     const groups = new Map<string, Cell[]>();
     for (const { current } of values) {
       for (const part of current) for (const [key, { cells }] of part) groups.set(key, cells);
     }
     if (by.length === 0) groups.set("[]", []);
-    return new Map([...groups].map(([key, cells]) => [key, [...cells, ...values.map(({ at }) => at(key))]]));
+    const kept = [...groups].filter(([key]) => having.every(({ filter, metric }) => holds(filter, metric.at(key))));
+    return new Map(kept.map(([key, cells]) => [key, [...cells, ...shown.map(({ at }) => at(key))]]));
   }
 
   /** Groups of current values, and the value of a metric in a group. */
@@ -137,7 +151,8 @@ class Oracle {
 
   /** The months in which one of the query's metrics has rows. */
   #shownMonths(at: number): string[] {
-    const rows = this.#given.query.metrics.flatMap((name) => {
+    const names = [...this.#given.query.metrics, ...this.#having.map(({ field }) => field)];
+    const rows = names.flatMap((name) => {
       const [entity, kind] = [name.slice(0, name.indexOf("_")), name.slice(name.indexOf("_") + 1)];
       const isRunning = ["running", "year_to_date", "trailing"].includes(kind);
       const file = this.#given.files.find((one) => one.entity === entity)!;

@@ -200,6 +200,7 @@ export function randomCase(seed: number): RandomCase {
     });
 
     function randomFilter() {
+      const plain = names.filter((name) => !/_(running|year_to_date|trailing|before)$/.test(name));
       const field = pick(chance(0.6) ? [main] : tables).name;
       return pick([
         () => ({ field: `${field}.word`, op: "=", value: pick(WORDS) }),
@@ -207,6 +208,8 @@ export function randomCase(seed: number): RandomCase {
         () => ({ field: `${field}.word`, op: "in", values: [pick(WORDS), pick(WORDS)] }),
         () => ({ field: `${field}.word`, op: pick(["contains", "starts_with"]), value: pick(PARTS) }),
         () => ({ field: `${field}.word`, op: "is_null" }),
+        () => ({ field: pick(plain), op: pick([">", "<="]), value: pick([0, 2, 1_000]) }),
+        () => ({ field: pick(plain), op: "is_null" }),
         () => ({ field: `${field}.flag`, op: "=", value: true }),
         () => ({ field: "time", from: "2025-03-01", until: "2026-01-01" }),
         () => ({ field: "time", range: "last_month" }),
