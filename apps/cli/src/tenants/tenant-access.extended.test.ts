@@ -65,6 +65,7 @@ const QUERIES: Record<string, (ids: Ids) => Record<string, string>> = {
   "context.pages.retrieve": () => ({ key: "heron" }),
   "context.tables.retrieve": () => ({ name: "main.heron" }),
   "context.joins.retrieve": () => ({ from: "main.heron", to: "main.other" }),
+  "context.values.find": () => ({ values: "heron" }),
   "context.graph.retrieve": () => ({ table: "main.heron" }),
   "context.passages.list": () => ({ citation: "heron" }),
   "context.memories.list": ({ session_id }) => ({ session: session_id! }),
