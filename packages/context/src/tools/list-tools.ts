@@ -40,7 +40,7 @@ const CENTRAL_TABLES = 10;
 const SHOWN_PAGES = 50;
 const SHOWN_METRICS = 50;
 
-/** What there is: an overview, the connections and their tables. */
+/** Tools that list the content of the context: an overview, the connections and their tables. */
 export const listTools = (parts: ListParts): ContextTool[] => [
   overviewTool(parts),
   connectionTool(parts),
@@ -52,7 +52,7 @@ const overviewTool = ({ folder, catalogue, dialects, metrics }: ListParts): Cont
     name: "context_overview",
     title: "Overview of the context",
     description:
-      "What is known here at a glance: connections with their number of tables, the tables that most others join to, the metrics, the wiki pages with their summaries, and the number of memories. Use it once to get your bearings; for a question, begin with `context_search`.",
+      "What is known here at a glance: connections with their number of tables, the tables that most others join to, the metrics, the wiki pages with their summaries, and the number of memories. Use it once at the start; for a question, begin with `context_search`.",
     input: z.object({}),
     output: z.object({
       connections: z.array(connection),
