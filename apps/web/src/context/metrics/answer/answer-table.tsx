@@ -1,68 +1,38 @@
 import type { MetricAnswer } from "@tandem/protocol";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { escapeHidden } from "../../../text/escape-hidden.ts";
-import { Button } from "../../../ui/button.tsx";
+import { RowsFrame } from "../../rows-frame.tsx";
 import { columnFormat, type ShownNumber } from "./number-format.ts";
 import { periodLabel, periodOf } from "./period.ts";
 
-const ROWS = 200;
 type Column = MetricAnswer["columns"][number];
 type Format = (cell: string | number) => ShownNumber;
 
 /** The rows of an answer. Fields are headings of rows; the full value of a shortened number is its title. */
 export function AnswerTable({ answer: { columns, rows } }: { answer: MetricAnswer }) {
-  const [most, setMost] = useState(ROWS);
   const formats = useMemo(
     () =>
       columns.map((column, at) => (isNumber(column) ? columnFormat(rows.map((row) => row[at] ?? null)) : undefined)),
     [columns, rows],
   );
-  if (rows.length === 0) return <p className="text-sm text-ink-faint">No rows.</p>;
+  const head = columns.map((column) => (
+    <th
+      key={column.name}
+      scope="col"
+      className={`px-2.5 py-1 align-bottom font-medium whitespace-nowrap ${isNumber(column) ? "text-right" : ""}`}
+    >
+      {column.label ?? column.name}
+      {column.unit !== undefined && <span className="font-normal text-ink-faint"> {column.unit}</span>}
+    </th>
+  ));
   return (
-    <>
-      <section
-        tabIndex={0}
-        aria-label="Rows"
-        className="max-h-[60vh] overflow-auto rounded-md border border-line bg-surface"
-      >
-        <table className="w-full text-sm tabular-nums">
-          <thead className="sticky top-0 bg-raised text-left">
-            <tr>
-              {columns.map((column) => (
-                <th
-                  key={column.name}
-                  scope="col"
-                  className={`px-2.5 py-1 align-bottom font-medium whitespace-nowrap ${isNumber(column) ? "text-right" : ""}`}
-                >
-                  {column.label ?? column.name}
-                  {column.unit !== undefined && <span className="font-normal text-ink-faint"> {column.unit}</span>}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, most).map((row, index) => (
-              <tr key={index} className="border-t border-line hover:bg-raised">
-                {columns.map((column, at) => (
-                  <Cell
-                    key={column.name}
-                    column={column}
-                    value={row[at] ?? null}
-                    format={formats[at]}
-                    isHeading={at === 0}
-                  />
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      {rows.length > most && (
-        <Button look="quiet" size="small" className="mt-1" onClick={() => setMost(rows.length)}>
-          Show {(rows.length - most).toLocaleString()} more rows
-        </Button>
-      )}
-    </>
+    <RowsFrame rows={rows} head={head}>
+      {(row) =>
+        columns.map((column, at) => (
+          <Cell key={column.name} column={column} value={row[at] ?? null} format={formats[at]} isHeading={at === 0} />
+        ))
+      }
+    </RowsFrame>
   );
 }
 
