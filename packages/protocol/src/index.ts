@@ -194,11 +194,8 @@ export {
   type Interruption,
   type LiveDelta,
   type LoggedEvent,
-  type ModelUsage,
   type Permission,
   type RequestNote,
-  type SessionErrorDetail,
-  type SessionErrorType,
   type SessionEvent,
   type SessionEventBody,
   type SessionEventType,
@@ -208,6 +205,9 @@ export {
   type Todo,
   type UsageNote,
 } from "./events/session-event.ts";
+export type { ModelUsage } from "./events/model-usage.ts";
+export type { OutcomeEventBody, OutcomeRubric, OutcomeVerdict } from "./events/outcome-event.ts";
+export type { RepositoryErrorType, SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";
 export type { FilePatch } from "./events/file-patch.ts";
 export { budget, usageSnapshot, type Budget, type UsageSnapshot } from "./events/usage-snapshot.ts";
 export {

@@ -3,6 +3,10 @@ import type { ToolCallState, VerdictKind } from "../words.ts";
 import type { ClientEvent } from "./client-event.ts";
 import type { TextBlock, ToolResultContent, UserContent } from "./content.ts";
 import type { FilePatch } from "./file-patch.ts";
+import type { ModelUsage } from "./model-usage.ts";
+import type { OutcomeEventBody } from "./outcome-event.ts";
+import type { SessionErrorDetail } from "./session-error.ts";
+import type { WorkflowEventBody } from "./workflow-event.ts";
 import type { Budget, UsageSnapshot } from "./usage-snapshot.ts";
 import type { EventId, SessionId, ThreadId } from "../ids.ts";
 import type { SessionAgent } from "../api/agents.ts";
@@ -29,35 +33,17 @@ export interface StopDetails {
 }
 
 export type Permission = "allow" | "ask" | "deny";
-export type Evaluation = { type: "always_allow" } | { type: "always_ask" };
-
-export type SessionErrorType =
-  | "unknown_error"
-  | "model_overloaded_error"
-  | "model_rate_limited_error"
-  | "model_request_failed_error"
-  | "mcp_connection_failed_error"
-  | "mcp_authentication_failed_error"
-  | "billing_error"
-  | "tool_use_limit_reached_error"
-  | "compaction_limit_reached_error";
-
-export interface SessionErrorDetail {
-  type: SessionErrorType;
-  message: string;
-  retry_status: { type: "retrying" | "exhausted" | "terminal" };
-  mcp_server_name?: string;
-  /** Our stable error code and the fix. */
-  tandem?: { code: string; fix?: string; resets_at?: string };
-}
-
-/** Tokens of one model request, in Anthropic's words. */
-export interface ModelUsage {
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_input_tokens: number;
-  cache_creation_input_tokens: number;
-}
+export type Evaluation =
+  | { type: "always_allow" }
+  | { type: "always_ask" }
+  /** Each call was judged by itself. `indeterminate`: no judgement was reached; `high_risk`: the call does not run. */
+  | {
+      type: "auto";
+      evaluated_permission:
+        | { type: "allow" }
+        | { type: "ask"; reason_code: "indeterminate" }
+        | { type: "deny"; reason_code: "high_risk" };
+    };
 
 /** Our additions to a built-in tool's call or result. */
 interface ToolCallNote {
@@ -113,6 +99,12 @@ export interface BackgroundTask {
 export type SessionEventBody =
   // From clients, as they sent it.
   | (Exclude<ClientEvent, { type: "user.custom_tool_result" }> & { session_thread_id?: string | null })
+  | { type: "system.message"; content: TextBlock[]; tandem?: { by?: string } }
+  /** Only in self-hosted environments, where the client runs the built-in tools. */
+  | ({ type: "user.tool_result"; tool_use_id: EventId; session_thread_id?: string | null } & Pick<
+      ResultBase,
+      "content" | "is_error"
+    >)
   // The engine also writes it, to close a call that can no longer be answered.
   | (Omit<Extract<ClientEvent, { type: "user.custom_tool_result" }>, "tandem"> & {
       session_thread_id?: string | null;
@@ -161,7 +153,7 @@ export type SessionEventBody =
     }
   | { type: "session.usage"; usage: UsageSnapshot; budget?: Budget | null; tandem?: UsageNote }
   | { type: "session.deleted" }
-  | { type: "session.thread_created"; session_thread_id: ThreadId; agent_name: string; workflow_run_id: null }
+  | { type: "session.thread_created"; session_thread_id: ThreadId; agent_name: string; workflow_run_id: string | null }
   | { type: "session.thread_status_running"; session_thread_id: ThreadId; agent_name: string }
   | {
       type: "session.thread_status_idle";
@@ -170,7 +162,15 @@ export type SessionEventBody =
       stop_reason: StopReason;
       stop_details: StopDetails | null;
     }
-  | { type: "session.thread_status_terminated"; session_thread_id: ThreadId; agent_name: string }
+  | { type: "session.thread_status_rescheduled"; session_thread_id: ThreadId; agent_name: string }
+  | {
+      type: "session.thread_status_terminated";
+      session_thread_id: ThreadId;
+      agent_name: string;
+      tandem?: { by: string };
+    }
+  | WorkflowEventBody
+  | OutcomeEventBody
   | { type: "span.model_request_start"; tandem?: { model?: string } }
   | {
       type: "span.model_request_end";
@@ -373,6 +373,7 @@ export function isOnPrimary({ thread, event }: Pick<LoggedEvent, "thread" | "eve
     case "session.thread_created":
     case "session.thread_status_running":
     case "session.thread_status_idle":
+    case "session.thread_status_rescheduled":
     case "session.thread_status_terminated":
     case "agent.custom_tool_use":
     case "user.tool_confirmation":

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { documentBlock, imageBlock, toolResultContent, userContent } from "../events/content.ts";
 import { filePatch } from "../events/file-patch.ts";
-import type { ModelUsage, SessionErrorDetail, Todo } from "../events/session-event.ts";
+import type { SessionErrorDetail } from "../events/session-error.ts";
+import type { ModelUsage } from "../events/model-usage.ts";
+import type { Todo } from "../events/session-event.ts";
 import { TOOL_CALL_STATES } from "../words.ts";
 
 // Messages with parts, folded from events by `project`, as the user interface shows them. Ids come from the events, so they are
@@ -90,6 +92,7 @@ const modelUsage: z.ZodType<ModelUsage> = z.object({
   output_tokens: z.int(),
   cache_read_input_tokens: z.int(),
   cache_creation_input_tokens: z.int(),
+  speed: z.enum(["standard", "fast"]).nullish(),
 });
 
 /** One model request; it starts an agent message. */
@@ -145,23 +148,48 @@ const subtaskPart = z.strictObject({
   usd: z.number().optional(),
 });
 
-const errorDetail: z.ZodType<SessionErrorDetail> = z.object({
-  type: z.enum([
-    "unknown_error",
-    "model_overloaded_error",
-    "model_rate_limited_error",
-    "model_request_failed_error",
-    "mcp_connection_failed_error",
-    "mcp_authentication_failed_error",
-    "billing_error",
-    "tool_use_limit_reached_error",
-    "compaction_limit_reached_error",
-  ]),
+const errorBase = {
   message: z.string(),
   retry_status: z.object({ type: z.enum(["retrying", "exhausted", "terminal"]) }),
-  mcp_server_name: z.string().optional(),
   tandem: z.object({ code: z.string(), fix: z.string().optional(), resets_at: z.string().optional() }).optional(),
-});
+};
+
+const errorDetail: z.ZodType<SessionErrorDetail> = z.discriminatedUnion("type", [
+  z.object({
+    type: z.enum([
+      "unknown_error",
+      "model_overloaded_error",
+      "model_rate_limited_error",
+      "model_request_failed_error",
+      "billing_error",
+      "tool_use_limit_reached_error",
+      "compaction_limit_reached_error",
+    ]),
+    ...errorBase,
+  }),
+  z.object({
+    type: z.enum(["mcp_connection_failed_error", "mcp_authentication_failed_error"]),
+    mcp_server_name: z.string(),
+    ...errorBase,
+  }),
+  z.object({
+    type: z.enum([
+      "repository_authentication_error",
+      "repository_forbidden_error",
+      "repository_not_found_error",
+      "repository_checkout_error",
+      "repository_clone_error",
+    ]),
+    repository_url: z.string().nullable(),
+    ...errorBase,
+  }),
+  z.object({
+    type: z.literal("credential_host_unreachable_error"),
+    credential_id: z.string(),
+    vault_id: z.string(),
+    ...errorBase,
+  }),
+]);
 
 /** A retried model request; consecutive retries update it. */
 const retryPart = z.strictObject({

@@ -6,6 +6,7 @@ import type { UsageLedger } from "./usage-ledger.ts";
 const STATUSES: Record<string, SessionStatus> = {
   "session.thread_status_running": "running",
   "session.thread_status_idle": "idle",
+  "session.thread_status_rescheduled": "rescheduling",
   "session.thread_status_terminated": "terminated",
 };
 

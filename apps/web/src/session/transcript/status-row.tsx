@@ -115,6 +115,12 @@ const ERRORS: Readonly<Record<PartOf<"error">["error"]["type"], string>> = {
   billing_error: "The account has no credit for this",
   tool_use_limit_reached_error: "Too many tool calls",
   compaction_limit_reached_error: "The conversation is too long",
+  repository_authentication_error: "A repository requires a sign-in",
+  repository_forbidden_error: "Access to a repository was refused",
+  repository_not_found_error: "A repository was not found",
+  repository_checkout_error: "A branch or commit was not found",
+  repository_clone_error: "A repository could not be cloned",
+  credential_host_unreachable_error: "The network policy blocks a credential’s host",
 };
 
 function ErrorRow({ part: { error } }: { part: PartOf<"error"> }) {

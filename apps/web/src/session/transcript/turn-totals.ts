@@ -24,7 +24,8 @@ export function turnTotals(messages: readonly Message[]): TurnTotals | undefined
   const steps = own.flatMap(({ parts }) => parts.filter((part) => part.type === "step"));
   const used = steps.flatMap(({ usage }) => usage ?? []);
   if (typeof turn !== "string" || used.every(({ output_tokens }) => output_tokens === 0)) return undefined;
-  const sum = (key: keyof (typeof used)[number]): number => used.reduce((total, usage) => total + usage[key], 0);
+  const sum = (key: Exclude<keyof (typeof used)[number], "speed">): number =>
+    used.reduce((total, usage) => total + usage[key], 0);
   const priced = [...steps.flatMap(({ usd }) => usd ?? []), ...subagentPrices(own)];
   const times = own.flatMap(({ created_at, parts }) => [
     created_at,
