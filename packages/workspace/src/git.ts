@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { delimiter, isAbsolute } from "node:path";
+import { Writable } from "node:stream";
 import { RequestError, TandemError } from "@tandem/protocol";
 
 /** Our commands are faster, except for a checkout of a large repository on a slow disk. */
@@ -34,7 +35,22 @@ export interface GitOptions {
   indexFile?: string;
   signal?: AbortSignal;
   /** For a remote: restricts protocols, and passes on the user's network setup. */
-  outside?: { protocols: readonly string[]; variables: Readonly<Record<string, string | undefined>> };
+  outside?: {
+    protocols: readonly string[];
+    variables: Readonly<Record<string, string | undefined>>;
+    /** With a token, none of the user's git settings apply. */
+    token?: GitToken;
+  };
+}
+
+/**
+ * A token for one server. git reads it from a pipe: it is in no argument, variable or file, and no server but this one
+ * gets it.
+ */
+export interface GitToken {
+  /** Such as `https://github.com`. */
+  origin: string;
+  secret: string;
 }
 
 export interface GitOutcome {
@@ -87,7 +103,7 @@ export async function runGit(place: GitPlace, args: readonly string[], options: 
       ...variables({ ...settings, ...SETTINGS }, options.outside),
       ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }),
     },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", ...(options.outside?.token ? (["pipe"] as const) : [])],
     // Own process group: git starts further processes, which must not outlive it.
     detached: true,
   });
@@ -96,6 +112,7 @@ export async function runGit(place: GitPlace, args: readonly string[], options: 
   // If git exits before reading everything, its exit code tells why.
   child.stdin.on("error", () => {});
   child.stdin.end(options.input ?? "");
+  if (options.outside?.token) handOver(child.stdio[TOKEN_DESCRIPTOR], options.outside.token.secret);
   const chunks: Buffer[] = [];
   let total = 0;
   let stderr = "";
@@ -138,7 +155,7 @@ function variables(
   outside: GitOptions["outside"],
 ): Record<string, string | undefined> {
   const allowed = (outside?.protocols ?? []).map((name) => [`protocol.${name}.allow`, "always"] as const);
-  const entries = [...Object.entries(settings), ...allowed];
+  const entries = [...Object.entries(settings), ...allowed, ...(outside?.token ? tokenSettings(outside.token) : [])];
   return {
     // Relative PATH entries would find programs in the folder itself.
     PATH: (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
@@ -158,8 +175,28 @@ function variables(
         [`GIT_CONFIG_VALUE_${index}`, value],
       ]),
     ),
-    ...(outside && { ...USERS_OWN, ...outside.variables }),
+    ...(outside && { ...(outside.token ? {} : USERS_OWN), ...outside.variables }),
   };
+}
+
+const TOKEN_DESCRIPTOR = 3;
+
+/** The empty entry removes every helper named before it, which could keep the token. */
+const tokenSettings = ({ origin }: GitToken): (readonly [string, string])[] => [
+  ["credential.helper", ""],
+  [
+    `credential.${origin}.helper`,
+    `!f() { test "$1" = get || exit 0; echo username=x-access-token; printf password=; cat <&${TOKEN_DESCRIPTOR}; }; f`,
+  ],
+  ["credential.useHttpPath", "false"],
+  ["http.followRedirects", "false"],
+];
+
+function handOver(pipe: unknown, secret: string): void {
+  if (!(pipe instanceof Writable)) throw new TandemError("git_failed", "git has no pipe for its token.");
+  // git may end without having read it.
+  pipe.on("error", () => {});
+  pipe.end(`${secret}\n`);
 }
 
 /** Re-enables the user's settings for reaching remotes. */
