@@ -16,6 +16,8 @@ const ID_PREFIXES = {
   rule: "rule",
   checkpoint: "ckpt",
   worker: "wrk",
+  webhookEndpoint: "whep",
+  webhookEvent: "whe",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

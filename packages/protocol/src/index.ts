@@ -345,4 +345,11 @@ export type { Finding, ServerStatus } from "./api/status.ts";
 export type { Token } from "./api/tokens.ts";
 export type { Trust } from "./api/trust.ts";
 export { JOB_STATES, SCOPES, type ToolCallState } from "./words.ts";
+export { announcementsOf } from "./webhooks/session-announcements.ts";
+export {
+  WEBHOOK_EVENTS,
+  type Announcement,
+  type WebhookEvent,
+  type WebhookEventType,
+} from "./webhooks/webhook-event.ts";
 export { readVerdictLine, verdictLine } from "./verdict-line.ts";

@@ -34,5 +34,6 @@ export { KillSwitch } from "./budgets/kill-switch.ts";
 export type { Quotas } from "./quotas/quotas.ts";
 export { takenNow } from "./quotas/taken-now.ts";
 export type { Notifications } from "./notify/notifier.ts";
+export { announce } from "./webhooks/announce.ts";
 export type { NotifySettings } from "./notify/notify-settings.ts";
 export type { Rules, TestedSession } from "./rules/rules.ts";

@@ -2,6 +2,7 @@ export { exportSession } from "./archive/export-session.ts";
 export { importSession } from "./archive/import-session.ts";
 export { readAuditHead, verifyAuditFile, writeAuditFile } from "./audit/audit-file.ts";
 export { verifyAudit } from "./audit/verify-audit.ts";
+export { DUE, WANTED, WEBHOOKS, type Announcements } from "./announcements.ts";
 export type { AuditLog } from "./audit-log.ts";
 export {
   JOB_STATES,

@@ -1,4 +1,5 @@
 import { createAgentStore } from "./stores/agent-store.ts";
+import { AnnouncementPort } from "./stores/announcement-port.ts";
 import { createAuditLog } from "./stores/audit-log.ts";
 import { createBlobs } from "./stores/blobs.ts";
 import { Broadcast } from "./live/broadcast.ts";
@@ -71,6 +72,7 @@ export async function openStore(location: string, onWait?: () => void): Promise<
 function createStore(database: Database, shared: Shared, beforeClose: () => unknown): Store {
   const broadcast = new Broadcast(database);
   const logs = new ReadableLogs(database);
+  const announcements = new AnnouncementPort(database);
   const blobs = createBlobs(database);
   const jobs = createJobStore(database, broadcast);
   const search = createSearchIndex(database);
@@ -84,16 +86,17 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
   let closing: Promise<void> | undefined;
   return {
     ...shared,
-    events: createEventLog(database, broadcast, logs),
+    events: createEventLog(database, broadcast, logs, announcements),
     inbox: createInbox(database, broadcast, logs),
     leases: createLeases(database),
-    sessions: createSessionStore(database, broadcast),
-    agents: createAgentStore(database),
-    environments: createEnvironmentStore(database),
+    sessions: createSessionStore(database, broadcast, announcements),
+    agents: createAgentStore(database, announcements),
+    environments: createEnvironmentStore(database, announcements),
     files: createFileStore(database),
     transcripts: createTranscripts(database),
     audit: createAuditLog(database),
-    records: createRecords(database),
+    announcements,
+    records: createRecords(database, announcements),
     blobs,
     jobs,
     search,

@@ -1,3 +1,5 @@
+import type { Announcement } from "@tandem/protocol";
+
 /**
  * Small JSON documents of other packages, by kind and key: runs, provenance, evidence, candidates, proposals, caches. A
  * space belongs to one context; spaces are isolated from each other. Keys may have 2,000 bytes and other names 200;
@@ -15,9 +17,9 @@ export interface Records {
   ): Promise<StoredRecord[]>;
   /**
    * Applies the changes in order, in one transaction. Rejects with `RequestError("conflict")`, naming the key, if a
-   * `version` does not match the stored one.
+   * `version` does not match the stored one. `announce` is for webhooks, and part of the transaction.
    */
-  write(space: string, changes: readonly RecordChange[]): Promise<void>;
+  write(space: string, changes: readonly RecordChange[], with_?: { announce?: readonly Announcement[] }): Promise<void>;
 }
 
 export interface StoredRecord {

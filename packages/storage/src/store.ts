@@ -1,6 +1,7 @@
 import type { SCOPES } from "@tandem/protocol";
 import {
   type Agent,
+  type Announcement,
   type AgentId,
   type Environment,
   type EnvironmentId,
@@ -17,6 +18,7 @@ import {
   type TokenId,
   type CutShort,
 } from "@tandem/protocol";
+import type { Announcements } from "./announcements.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { JobStore } from "./job-store.ts";
 import type { Lease } from "./lease.ts";
@@ -44,6 +46,7 @@ export interface Store extends AsyncDisposable {
   readonly transcripts: Transcripts;
   readonly tokens: TokenStore;
   readonly audit: AuditLog;
+  readonly announcements: Announcements;
   readonly records: Records;
   readonly blobs: Blobs;
   readonly jobs: JobStore;
@@ -95,14 +98,20 @@ export type SessionChange = Partial<
 export interface EventLog {
   /**
    * Appends events in one transaction, together with the inbox entries they consume (by event id), new or changed
-   * threads, and the change of the session's row. Rejects with `LeaseLost`, writing nothing, if the lease was taken
+   * threads, and the change of the session's row, and announces the changes of its state to webhooks. Rejects with `LeaseLost`, writing nothing, if the lease was taken
    * over. Sequence numbers have no gaps. Appends of one session keep the order of the calls, awaited or not.
    * Idempotent: a retry after a lost response returns the events that are already stored.
    */
   append(
     lease: Lease,
     entries: readonly { thread: ThreadId | null; event: SessionEvent }[],
-    with_?: { session?: SessionChange; taken?: readonly string[]; threads?: readonly ThreadRow[] },
+    with_?: {
+      session?: SessionChange;
+      taken?: readonly string[];
+      threads?: readonly ThreadRow[];
+      /** Besides those of the events. */
+      announce?: readonly Announcement[];
+    },
   ): Promise<LoggedEvent[]>;
   /**
    * A page of a session's log: ascending from after `after` or, with `order: "desc"`, descending from before `before`.

@@ -89,6 +89,10 @@ export const BEHAVIOURS = [
     id: "record.at-once",
     title: "One of several concurrent changes to a version wins; unconditional changes do not deadlock",
   },
+  {
+    id: "announcement.committed",
+    title: "A change and its announcements are one commit; nothing is written unless an endpoint wants the type",
+  },
   { id: "record.names", title: "A name that cannot be stored is rejected on both engines" },
   { id: "blob.content", title: "Content is found by its hash, from empty to several chunks, and stored once" },
   { id: "blob.prune", title: "Prune removes unreferenced blobs of its own space only" },

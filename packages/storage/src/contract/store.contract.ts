@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { BEHAVIOURS, type BehaviourId } from "./storage-behaviours.ts";
 import { DEFAULT_TENANT } from "../tenant-store.ts";
 import { Stage, type StoreFixture, type Verify } from "./storage-stage.ts";
+import { verifyAnnouncements } from "./verify-announcements.ts";
 import { verifyArchive } from "./verify-archive.ts";
 import { verifyAudit } from "./verify-audit-log.ts";
 import { verifyFollow } from "./verify-follow.ts";
@@ -28,6 +29,7 @@ const VERIFICATIONS: Record<BehaviourId, Verify> = {
   ...verifySessions,
   ...verifyResources,
   ...verifyRecords,
+  ...verifyAnnouncements,
   ...verifyJobs,
   ...verifyJobFollow,
   ...verifySearch,

@@ -1,6 +1,7 @@
 import { operation } from "../operation.ts";
 import { refuse, type Refusal } from "../refusal.ts";
 import { insert, one, sql, type Work } from "../sql-statement.ts";
+import { announce, type AnnouncementRow } from "./announcements.ts";
 import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
 export interface AgentVersionRow {
@@ -18,33 +19,48 @@ export interface StoredAgent {
 
 export const createAgent = operation(
   "agents.create",
-  function* (args: { row: AgentVersionRow; createdAt: number; archivedAt: number | null }): Work<void> {
+  function* (args: {
+    row: AgentVersionRow;
+    createdAt: number;
+    archivedAt: number | null;
+    announce: readonly AnnouncementRow[];
+  }): Work<void> {
     const { row } = args;
     const agent = { id: row.agent, version: row.version, created_at: args.createdAt, archived_at: args.archivedAt };
     yield insert("agent", [agent]);
     yield insert("agent_version", [{ ...row }]);
+    yield* announce(args.announce);
   },
 );
 
-export const addAgentVersion = operation("agents.addVersion", function* (row: AgentVersionRow): Work<void> {
-  const isNext = yield* one(sql`
+export const addAgentVersion = operation(
+  "agents.addVersion",
+  function* (args: { row: AgentVersionRow; announce: readonly AnnouncementRow[] }): Work<void> {
+    const { row } = args;
+    const isNext = yield* one(sql`
     update agent set version = ${row.version} where id = ${row.agent} and version = ${row.version - 1} returning id`);
-  if (!isNext) {
-    const newest = yield* one(sql<{ version: number }>`select version from agent where id = ${row.agent}`);
-    if (!newest) throw noSuchAgent(row.agent);
-    throw refuse(
-      "conflict",
-      `The newest version of the agent ${row.agent} is ${newest.version}.`,
-      "Read the agent again and repeat the change on its newest version.",
-    );
-  }
-  yield insert("agent_version", [{ ...row }]);
-});
+    if (!isNext) {
+      const newest = yield* one(sql<{ version: number }>`select version from agent where id = ${row.agent}`);
+      if (!newest) throw noSuchAgent(row.agent);
+      throw refuse(
+        "conflict",
+        `The newest version of the agent ${row.agent} is ${newest.version}.`,
+        "Read the agent again and repeat the change on its newest version.",
+      );
+    }
+    yield insert("agent_version", [{ ...row }]);
+    yield* announce(args.announce);
+  },
+);
 
-export const archiveAgent = operation("agents.archive", function* (args: { id: string; at: number }): Work<void> {
-  const row = yield* one(sql`update agent set archived_at = ${args.at} where id = ${args.id} returning id`);
-  if (!row) throw noSuchAgent(args.id);
-});
+export const archiveAgent = operation(
+  "agents.archive",
+  function* (args: { id: string; at: number; announce: readonly AnnouncementRow[] }): Work<void> {
+    const row = yield* one(sql`update agent set archived_at = ${args.at} where id = ${args.id} returning id`);
+    if (!row) throw noSuchAgent(args.id);
+    yield* announce(args.announce);
+  },
+);
 
 const noSuchAgent = (id: string): Refusal => refuse("not_found", `There is no agent ${id}.`);
 

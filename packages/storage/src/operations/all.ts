@@ -1,5 +1,6 @@
 // Importing a file registers its operations, so that the worker thread can look them up by name.
 import "./agents.ts";
+import "./announcements.ts";
 import "./audit.ts";
 import "./blobs.ts";
 import "./environments.ts";

@@ -1,6 +1,7 @@
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
 import { assign, insert, one, sql, type Work } from "../sql-statement.ts";
+import { announce, type AnnouncementRow } from "./announcements.ts";
 import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
 export interface EnvironmentRow {
@@ -10,28 +11,40 @@ export interface EnvironmentRow {
   body: string;
 }
 
-export const createEnvironment = operation("environments.create", function* (row: EnvironmentRow): Work<void> {
-  yield insert("environment", [{ ...row }]);
+interface WriteArgs {
+  row: EnvironmentRow;
+  announce: readonly AnnouncementRow[];
+}
+
+export const createEnvironment = operation("environments.create", function* (args: WriteArgs): Work<void> {
+  yield insert("environment", [{ ...args.row }]);
+  yield* announce(args.announce);
 });
 
-export const updateEnvironment = operation("environments.update", function* (row: EnvironmentRow): Work<void> {
-  const { id, archived_at, body } = row;
+export const updateEnvironment = operation("environments.update", function* (args: WriteArgs): Work<void> {
+  const { id, archived_at, body } = args.row;
   const found = yield* one(sql`update environment set ${assign({ archived_at, body })} where id = ${id} returning id`);
   if (!found) throw refuse("not_found", `There is no environment ${id}.`);
+  yield* announce(args.announce);
 });
 
-export const deleteEnvironment = operation("environments.delete", function* (id: string): Work<void> {
-  const used = yield* one(sql<{ id: string }>`
+export const deleteEnvironment = operation(
+  "environments.delete",
+  function* (args: { id: string; announce: readonly AnnouncementRow[] }): Work<void> {
+    const { id } = args;
+    const used = yield* one(sql<{ id: string }>`
     select id from session where environment_id = ${id} and archived_at is null limit 1`);
-  if (used) {
-    throw refuse(
-      "conflict",
-      `The environment ${id} is in use by the session ${used.id}.`,
-      "Archive or delete the sessions that use it first.",
-    );
-  }
-  yield sql`delete from environment where id = ${id}`;
-});
+    if (used) {
+      throw refuse(
+        "conflict",
+        `The environment ${id} is in use by the session ${used.id}.`,
+        "Archive or delete the sessions that use it first.",
+      );
+    }
+    const row = yield* one(sql`delete from environment where id = ${id} returning id`);
+    if (row) yield* announce(args.announce);
+  },
+);
 
 const SELECT = sql<EnvironmentRow>`id, created_at, archived_at, body from environment`;
 

@@ -5,6 +5,7 @@ import type { EventRange } from "../store.ts";
 import type { Lease } from "../lease.ts";
 import { countWithin, type Span, within } from "./read-page.ts";
 import { fence } from "./fence.ts";
+import { announce, type AnnouncementRow } from "./announcements.ts";
 import { takeFromInbox } from "./inbox.ts";
 import { type ChangeRow, changeSession, saveThreads, type ThreadInput } from "./session-rows.ts";
 
@@ -35,24 +36,26 @@ export interface AppendArgs {
   taken: readonly string[];
   threads: readonly ThreadInput[];
   change: ChangeRow | undefined;
+  announce: readonly AnnouncementRow[];
 }
 
 /** Returns the first sequence number. */
 export const appendEvents = operation("events.append", append, { single: appendInOneStatement });
 
-function* append({ lease, rows, taken, threads, change }: AppendArgs): Work<number> {
+function* append({ lease, rows, taken, threads, change, announce: announced }: AppendArgs): Work<number> {
   const log = yield* fence(lease, rows.length);
   const first = log.seq - rows.length + 1;
   yield* insertEvents(log.number, first, rows);
   if (taken.length > 0) yield* takeFromInbox(lease.session, taken);
   yield* saveThreads(threads);
   if (change) yield* changeSession(lease.session, change);
+  yield* announce(announced);
   return first;
 }
 
 /** Most appends are only a few events. Fencing and inserting in one statement saves a round trip. */
-function appendInOneStatement({ lease, rows, taken, threads, change }: AppendArgs): Work<number> | undefined {
-  const isPlain = taken.length === 0 && threads.length === 0 && !change;
+function appendInOneStatement({ lease, rows, taken, threads, change, announce }: AppendArgs): Work<number> | undefined {
+  const isPlain = taken.length === 0 && threads.length === 0 && !change && announce.length === 0;
   return isPlain && rows.length > 0 && rows.length <= PREPARED_ROWS ? fenceAndInsert(lease, rows) : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
 import { all, insert, list, raw, sql, where, type Sql, type Work } from "../sql-statement.ts";
+import { announce, type AnnouncementRow } from "./announcements.ts";
 import { countWithin } from "./read-page.ts";
 
 /** Values are parsed on the caller's thread; larger reads take several queries. */
@@ -79,7 +80,12 @@ interface Outcome {
 
 export const writeRecords = operation(
   "records.write",
-  function* (args: { space: string; changes: readonly ChangeInput[]; at: number }): Work<void> {
+  function* (args: {
+    space: string;
+    changes: readonly ChangeInput[];
+    at: number;
+    announce: readonly AnnouncementRow[];
+  }): Work<void> {
     const { space, changes, at } = args;
     yield* lockSpace(space);
     const outcomes = yield* readVersions(space, changes);
@@ -97,6 +103,7 @@ export const writeRecords = operation(
       yield* deleteRecords(space, kind, gone);
       yield* saveRecords(space, at, kept);
     }
+    yield* announce(args.announce);
   },
 );
 

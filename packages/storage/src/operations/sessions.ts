@@ -2,6 +2,7 @@ import type { SessionStatus } from "@tandem/protocol";
 import { operation } from "../operation.ts";
 import { all, insert, insertAll, list, one, raw, sql, type Work } from "../sql-statement.ts";
 import type { Lease } from "../lease.ts";
+import { announce, type AnnouncementRow } from "./announcements.ts";
 import { insertEvents, type EventRow } from "./events.ts";
 import { fence } from "./fence.ts";
 import { inboxRows, type InboxEntry } from "./inbox.ts";
@@ -21,6 +22,7 @@ export interface CreateSessionArgs {
   events: readonly EventRow[];
   inbox: readonly InboxEntry[];
   transcripts: readonly TranscriptRow[];
+  announce: readonly AnnouncementRow[];
 }
 
 /** Creates a new session, or restores an archived one with its events. */
@@ -40,6 +42,7 @@ export const createSession = operation("sessions.create", function* (args: Creat
     "transcript",
     transcripts.map((line) => ({ log: log!.number, ...line })),
   );
+  yield* announce(args.announce);
 });
 
 /** A session as read, joined with its agent. */
@@ -96,21 +99,26 @@ export const listThreads = operation("sessions.threads", function* (session: str
     where thread.session = ${session} order by thread.created_at, thread.id`);
 });
 
-export const deleteSession = operation("sessions.delete", function* (lease: Lease): Work<void> {
-  const { session } = lease;
-  const { number } = yield* fence(lease);
-  yield sql`delete from event where log = ${number}`;
-  yield sql`delete from transcript where log = ${number}`;
-  yield sql`delete from inbox where session = ${session}`;
-  yield sql`delete from audit_cursor where session = ${session}`;
-  yield sql`delete from share where session = ${session}`;
-  yield sql`delete from thread where session = ${session}`;
-  yield sql`delete from agent_snapshot where session = ${session}`;
-  yield sql`delete from file_part where file in (select id from file where scope = ${session})`;
-  yield sql`delete from file where scope = ${session}`;
-  yield sql`delete from session where id = ${session}`;
-  yield sql`delete from log where number = ${number}`;
-});
+export const deleteSession = operation(
+  "sessions.delete",
+  function* (args: { lease: Lease; announce: readonly AnnouncementRow[] }): Work<void> {
+    const { lease } = args;
+    const { session } = lease;
+    const { number } = yield* fence(lease);
+    yield sql`delete from event where log = ${number}`;
+    yield sql`delete from transcript where log = ${number}`;
+    yield sql`delete from inbox where session = ${session}`;
+    yield sql`delete from audit_cursor where session = ${session}`;
+    yield sql`delete from share where session = ${session}`;
+    yield sql`delete from thread where session = ${session}`;
+    yield sql`delete from agent_snapshot where session = ${session}`;
+    yield sql`delete from file_part where file in (select id from file where scope = ${session})`;
+    yield sql`delete from file where scope = ${session}`;
+    yield sql`delete from session where id = ${session}`;
+    yield sql`delete from log where number = ${number}`;
+    yield* announce(args.announce);
+  },
+);
 
 export const DAY_MS = 86_400_000;
 

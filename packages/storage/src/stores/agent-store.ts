@@ -11,6 +11,7 @@ import {
   type StoredAgent,
 } from "../operations/agents.ts";
 import type { AgentStore } from "../store.ts";
+import type { AnnouncementPort } from "./announcement-port.ts";
 import { readList } from "./read-list.ts";
 import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./rows/time.ts";
 
@@ -25,18 +26,26 @@ const decode = ({ body, created_at, archived_at }: StoredAgent): Agent => ({
   archived_at: toIsoOrNull(archived_at),
 });
 
-export function createAgentStore(database: Database): AgentStore {
+export function createAgentStore(database: Database, announcements: AnnouncementPort): AgentStore {
   return {
     create: async (agent) => {
       const times = { createdAt: toMs(agent.created_at), archivedAt: toMsOrNull(agent.archived_at) };
-      await database.write(createAgent, { row: encode(agent), ...times });
+      await announcements.with([{ type: "agent.created", id: agent.id }], (announce) =>
+        database.write(createAgent, { row: encode(agent), ...times, announce }),
+      );
     },
     get: async (id, version) => {
       const row = await database.read(getAgent, { id, version });
       return row && decode(row);
     },
-    addVersion: async (agent) => database.write(addAgentVersion, encode(agent)),
-    archive: async (id, at) => database.write(archiveAgent, { id, at: toMs(at) }),
+    addVersion: async (agent) =>
+      announcements.with([{ type: "agent.updated", id: agent.id }], (announce) =>
+        database.write(addAgentVersion, { row: encode(agent), announce }),
+      ),
+    archive: async (id, at) =>
+      announcements.with([{ type: "agent.archived", id }], (announce) =>
+        database.write(archiveAgent, { id, at: toMs(at), announce }),
+      ),
     list: async (query) => {
       const filter = { includeArchived: query.includeArchived, created: toSpan(query.created) };
       return readList("agents", query, (page) => database.read(listAgents, { page, ...filter }), decode);

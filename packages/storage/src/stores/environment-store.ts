@@ -9,6 +9,7 @@ import {
   type EnvironmentRow,
 } from "../operations/environments.ts";
 import type { EnvironmentStore } from "../store.ts";
+import type { AnnouncementPort } from "./announcement-port.ts";
 import { readList } from "./read-list.ts";
 import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./rows/time.ts";
 
@@ -27,15 +28,27 @@ const decode = ({ body, created_at, archived_at }: EnvironmentRow): Environment 
   archived_at: toIsoOrNull(archived_at),
 });
 
-export function createEnvironmentStore(database: Database): EnvironmentStore {
+export function createEnvironmentStore(database: Database, announcements: AnnouncementPort): EnvironmentStore {
   return {
-    create: async (environment) => database.write(createEnvironment, encode(environment)),
+    create: async (environment) =>
+      announcements.with([{ type: "environment.created", id: environment.id }], (announce) =>
+        database.write(createEnvironment, { row: encode(environment), announce }),
+      ),
     get: async (id) => {
       const row = await database.read(getEnvironment, id);
       return row && decode(row);
     },
-    update: async (environment) => database.write(updateEnvironment, encode(environment)),
-    delete: (id) => database.write(deleteEnvironment, id),
+    update: async (environment) => {
+      // An archived environment does not change any more.
+      const type = environment.archived_at === null ? "environment.updated" : "environment.archived";
+      return announcements.with([{ type, id: environment.id }], (announce) =>
+        database.write(updateEnvironment, { row: encode(environment), announce }),
+      );
+    },
+    delete: (id) =>
+      announcements.with([{ type: "environment.deleted", id }], (announce) =>
+        database.write(deleteEnvironment, { id, announce }),
+      ),
     list: async (query) => {
       const filter = { includeArchived: query.includeArchived, created: toSpan(query.created) };
       return readList("environments", query, (page) => database.read(listEnvironments, { page, ...filter }), decode);

@@ -1,4 +1,4 @@
-import { type LoggedEvent, RequestError, type SessionId } from "@tandem/protocol";
+import { type Announcement, announcementsOf, type LoggedEvent, RequestError, type SessionId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import type { Broadcast } from "../live/broadcast.ts";
 import {
@@ -10,14 +10,20 @@ import {
   readHead,
   readAfter,
 } from "../operations/events.ts";
-import type { EventLog } from "../store.ts";
+import type { EventLog, SessionChange } from "../store.ts";
+import type { AnnouncementPort } from "./announcement-port.ts";
 import type { ReadableLogs } from "./readable-logs.ts";
 import { asLogged, encodeEvent, toLoggedEvent } from "./rows/event-row.ts";
 import { encodeChange, encodeThread } from "./rows/session-row.ts";
 import { plainLease } from "./leases.ts";
 import { toSpan } from "./rows/time.ts";
 
-export function createEventLog(database: Database, broadcast: Broadcast, logs: ReadableLogs): EventLog {
+export function createEventLog(
+  database: Database,
+  broadcast: Broadcast,
+  logs: ReadableLogs,
+  announcements: AnnouncementPort,
+): EventLog {
   const append: EventLog["append"] = async (lease, entries, with_ = {}) => {
     const rows = entries.map(({ thread, event }) => encodeEvent(thread, event));
     const args = {
@@ -27,7 +33,14 @@ export function createEventLog(database: Database, broadcast: Broadcast, logs: R
       threads: with_.threads?.map(encodeThread) ?? [],
       change: with_.session && encodeChange(with_.session),
     };
-    const first = await database.write(appendEvents, args, lease.session);
+    const news = [
+      ...entries.flatMap(({ event }) => announcementsOf(lease.session, event)),
+      ...archival(lease.session, with_.session),
+      ...(with_.announce ?? []),
+    ];
+    const first = await announcements.with(news, (announce) =>
+      database.write(appendEvents, { ...args, announce }, lease.session),
+    );
     const events = entries.map(({ thread, event }, index) => asLogged(first + index, thread, event, rows[index]!.at));
     if (events.length > 0) broadcast.appended(lease.session, events);
     return events;
@@ -76,6 +89,9 @@ export function createEventLog(database: Database, broadcast: Broadcast, logs: R
     onGrowth: (listener) => broadcast.onGrowth(listener),
   };
 }
+
+const archival = (session: SessionId, change: SessionChange | undefined): Announcement[] =>
+  change?.archivedAt ? [{ type: "session.archived", id: session }] : [];
 
 /** Reads a range of a log in as many queries as needed. */
 export async function readLogRows(database: Database, args: ReadArgs): Promise<LoggedRow[]> {

@@ -7,6 +7,7 @@ import {
   writeRecords,
 } from "../operations/records.ts";
 import type { RecordChange, Records, StoredRecord } from "../records.ts";
+import type { AnnouncementPort } from "./announcement-port.ts";
 import { checkNames } from "./names.ts";
 import { toIso } from "./rows/time.ts";
 
@@ -39,7 +40,7 @@ function encode(change: RecordChange): ChangeInput {
   return { kind, key, value: JSON.stringify(change.value) ?? "null", version: change.version };
 }
 
-export function createRecords(database: Database): Records {
+export function createRecords(database: Database, announcements: AnnouncementPort): Records {
   const read = async (range: RecordRange): Promise<StoredRecord[]> => {
     const records: StoredRecord[] = [];
     let rest = range;
@@ -72,10 +73,12 @@ export function createRecords(database: Database): Records {
       for (const key of [prefix, after ?? ""]) checkNames({ key });
       return read({ space, kind, from: prefix, before: afterPrefix(prefix), after, order, limit });
     },
-    write: async (space, changes) => {
+    write: async (space, changes, with_ = {}) => {
       checkNames({ space });
       if (changes.length === 0) return;
-      await database.write(writeRecords, { space, changes: changes.map(encode), at: Date.now() });
+      await announcements.with(with_.announce ?? [], (announce) =>
+        database.write(writeRecords, { space, changes: changes.map(encode), at: Date.now(), announce }),
+      );
     },
   };
 }

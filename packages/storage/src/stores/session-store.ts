@@ -13,6 +13,7 @@ import {
   type CreateSessionArgs,
 } from "../operations/sessions.ts";
 import type { SessionRow, SessionStore, ThreadRow } from "../store.ts";
+import type { AnnouncementPort } from "./announcement-port.ts";
 import { encodeEvent } from "./rows/event-row.ts";
 import { toEntry } from "./inbox.ts";
 import { plainLease } from "./leases.ts";
@@ -37,14 +38,18 @@ function primaryThread(row: SessionRow): ThreadRow {
   };
 }
 
-export function createSessionStore(database: Database, broadcast: Broadcast): SessionStore {
+export function createSessionStore(
+  database: Database,
+  broadcast: Broadcast,
+  announcements: AnnouncementPort,
+): SessionStore {
   const add = async (
     row: SessionRow,
     threads: readonly ThreadRow[],
     inbox: readonly SessionEvent[],
     past?: Pick<CreateSessionArgs, "events" | "transcripts">,
   ): Promise<void> => {
-    const args: CreateSessionArgs = {
+    const args: Omit<CreateSessionArgs, "announce"> = {
       session: encodeSession(row),
       threads: threads.map(encodeThread),
       inbox: inbox.map(toEntry),
@@ -52,7 +57,9 @@ export function createSessionStore(database: Database, broadcast: Broadcast): Se
       transcripts: [],
       ...past,
     };
-    await database.write(createSession, args);
+    await announcements.with([{ type: "session.created", id: row.id }], (announce) =>
+      database.write(createSession, { ...args, announce }),
+    );
     if (inbox.length > 0) broadcast.put(row.id, inbox.length);
   };
   return {
@@ -78,7 +85,9 @@ export function createSessionStore(database: Database, broadcast: Broadcast): Se
     threads: async (session) => (await database.read(listThreads, session)).map(decodeThread),
     delete: async (lease) => {
       // Not in the session's write queue, which a long deletion would block.
-      await database.write(deleteSession, plainLease(lease));
+      await announcements.with([{ type: "session.deleted", id: lease.session }], (announce) =>
+        database.write(deleteSession, { lease: plainLease(lease), announce }),
+      );
       broadcast.gone(lease.session);
     },
     modelUsage: async ({ from, to }) => {
