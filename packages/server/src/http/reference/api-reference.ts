@@ -2,12 +2,11 @@ import { z } from "zod";
 import { routeTable } from "../route-table.ts";
 import type { Route } from "../route.ts";
 import { refusedRoutes } from "../routes/server/refused-routes.ts";
-import { refusedResources, sdkMethods, type SdkMethod } from "./sdk-methods.ts";
 
 const INTRODUCTION = `# The HTTP API
 
 Tandem speaks Anthropic's Managed Agents API, so that the official SDKs are its clients: only the base URL and the key
-change. What Anthropic's API has no place for is added beside it and marked as *ours*. The same table of routes from
+change ([method by method](methods.md)). What Anthropic's API has no place for is added beside it and marked as *ours*. The same table of routes from
 which this page is written answers the requests and makes the OpenAPI 3.1 document at \`/openapi.json\`.
 
 \`\`\`ts
@@ -90,7 +89,7 @@ agent, an environment or a file or stores events, the retry finds what is there;
 \`Last-Event-ID\`. \`/mcp\` and \`/acp\` have rules of their own.
 `;
 
-/** Renders the reference of every route and every method of the official client. */
+/** Renders the reference of every route. */
 export function apiReference(): string {
   const sections = new Map<string, Route[]>();
   for (const route of routeTable) {
@@ -98,7 +97,7 @@ export function apiReference(): string {
     sections.set(section, [...(sections.get(section) ?? []), route]);
   }
   const tables = [...sections].map(([name, routes]) => `### ${name}\n\n${table(HEADINGS, routes.map(routeRow))}\n`);
-  return [INTRODUCTION, "## Routes\n", ...tables, refusals(), methods()].join("\n");
+  return [INTRODUCTION, "## Routes\n", ...tables, refusals()].join("\n");
 }
 
 const HEADINGS = ["", "scope", "", "query"];
@@ -118,17 +117,6 @@ const refusals = (): string =>
     ["", ""],
     refusedRoutes.map(({ path, reason }) => [`\`${path}\``, reason]),
   )}\n`;
-
-const methods = (): string =>
-  `## The official client, method by method\n\nOf \`client.beta\` in \`@anthropic-ai/sdk\` for TypeScript; those of the other languages are the same by other names.\n\n${table(
-    ["method", "supported", ""],
-    [
-      ...Object.entries(sdkMethods).map(methodRow),
-      ...refusedResources.map((name) => [`\`${name}.*\``, "refused", "501"]),
-    ],
-  )}\n`;
-
-const methodRow = ([name, { support, note = "" }]: [string, SdkMethod]): string[] => [`\`${name}\``, support, note];
 
 const table = (headings: readonly string[], rows: readonly string[][]): string =>
   [headings, headings.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

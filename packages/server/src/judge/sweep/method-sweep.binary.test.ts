@@ -1,0 +1,64 @@
+import { text, toolUse } from "@tandem/rehearsal";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { routeTable } from "../../http/route-table.ts";
+import { collectUntil, endsTurn } from "../../testing/collect-stream.ts";
+import { type JudgeStage, setJudgeStage } from "../../testing/judge-stage.ts";
+import { misfits } from "./fits-types.ts";
+import { methodTable } from "./method-table.ts";
+import { allProbes } from "./probes/all-probes.ts";
+import { type MethodOutcome, runSweep } from "./run-sweep.ts";
+
+let stage: JudgeStage;
+let outcomes: MethodOutcome[];
+beforeAll(async () => {
+  stage = await setJudgeStage();
+  outcomes = await runSweep({ ...stage, finished: await finishedSession() }, allProbes);
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+async function finishedSession() {
+  stage.rehearsal.use([
+    toolUse("Agent", { description: "d", prompt: "Review it.", subagent_type: "reviewer", run_in_background: false }),
+    text("Looks fine to me."),
+    text("The reviewer is content."),
+  ]);
+  const { sessions } = stage.client.beta;
+  const reviewer = await stage.agent({ name: "reviewer", description: "Reviews." });
+  const session = await stage.session({}, { multiagent: { type: "coordinator", agents: [reviewer] } });
+  const stream = await sessions.events.stream(session);
+  await stage.say(session, "Have it reviewed.");
+  await collectUntil(stream, endsTurn);
+  const [primary, child] = (await sessions.threads.list(session)).data;
+  return { session, primaryThread: primary!.id, childThread: child!.id };
+}
+
+// `vitest run -u` rewrites it.
+test("docs/reference/methods.md has the outcome of every method", async () => {
+  await expect(methodTable(outcomes)).toMatchFileSnapshot("../../../../../docs/reference/methods.md");
+});
+
+test("every probe is for a method of the client, and every method without a probe is refused with 501", () => {
+  const names = new Set(outcomes.map(({ name }) => name));
+  expect(Object.keys(allProbes).filter((name) => !names.has(name))).toEqual([]);
+  const unknown = outcomes.filter(
+    ({ hasProbe, outcome }) => !hasProbe && !(outcome.type === "refused" && outcome.status === 501),
+  );
+  expect(unknown.map(({ name, outcome }) => ({ name, outcome }))).toEqual([]);
+});
+
+test("no call fails without an answer of the server", () => {
+  const failed = outcomes.filter(({ outcome }) => outcome.type === "failed").map(({ name }) => name);
+  // The client's own poller takes a 501 for a passing fault.
+  const known = new Set(["beta.environments.work.poller", "beta.environments.work.worker"]);
+  expect(failed.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("the answers have the client's types", async () => {
+  expect(await misfits(outcomes)).toEqual([]);
+});
+
+test("every route in Anthropic's API is one of the client's methods", () => {
+  const names = new Set(outcomes.map(({ name }) => name));
+  const routes = routeTable.filter(({ extension }) => !extension).map(({ name }) => name);
+  expect(routes.filter((name) => !names.has(`beta.${name}`))).toEqual([]);
+});
