@@ -55,6 +55,7 @@ const TEST_ENTRY_POINTS = new Set([
   "@tandem/policy/testing",
   "@tandem/server/testing",
   "@tandem/storage/testing",
+  "@tandem/workspace/testing",
 ]);
 
 const root = join(import.meta.dirname, "..");

@@ -79,6 +79,7 @@ export const AUDIT_KINDS = [
   "turn.failed",
   "command.used",
   "shell.run",
+  "branch.pushed",
   // Agents
   "call.requested",
   "call.answered",
@@ -159,6 +160,8 @@ export const SESSION_METADATA = {
   questions: "tandem.questions",
   /** The name of its worktree's branch after `tandem/`; by default the session's id. */
   worktree: "tandem.worktree",
+  /** Who asked for the work, as `Name <address>`: the co-author of commits that a bot pushes. */
+  requester: "tandem.requester",
   /** The source session of a fork; set by the engine. */
   forkedFrom: "tandem.forked_from",
   /** The imported conversation of Claude Code; set by the import. */

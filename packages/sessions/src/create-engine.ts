@@ -1,6 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import type { AuditNote } from "@tandem/protocol";
+import type { HostServer } from "@tandem/claude-code";
+import type { AuditNote, SessionId } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Records, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./resources/agents.ts";
@@ -19,7 +20,7 @@ import { ApprovalService } from "./approvals/approval-service.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
 import { DeltaHub } from "./log/delta-hub.ts";
 import type { SpendingSettings } from "./budgets/budget-settings.ts";
-import { systemClock } from "./host/clock.ts";
+import { systemClock, type Clock } from "./host/clock.ts";
 import { waitingStore } from "./host/waiting-store.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
@@ -37,6 +38,7 @@ import { TurnQuota } from "./quotas/turn-quota.ts";
 import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
+import { pushServer, type PushDependencies } from "./push/push-server.ts";
 import { Notifier } from "./notify/notifier.ts";
 import type { NotifySettings } from "./notify/notify-settings.ts";
 import { SessionActors } from "./actor/session-actors.ts";
@@ -48,7 +50,11 @@ import { waitingHook, type CreateTurnHooks } from "./hooks/turn-hook.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
 export async function createEngine(given: Store, options: EngineSettings): Promise<Engine> {
-  const settings = { clock: systemClock, ...options };
+  const settings: EngineSettings & { clock: Clock } = {
+    clock: systemClock,
+    ...options,
+    hostServers: async (session) => [...((await options.hostServers?.(session)) ?? []), ...pushing(session)],
+  };
   const { quotas } = settings;
   const store = quotas ? limitStore(given, quotas) : given;
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
@@ -121,6 +127,12 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     limits: new OwnLimits(accountLimits, settings),
     halted: () => killSwitch.state(),
   });
+  const { bots = [], hostVariables } = settings;
+  const record: PushDependencies["record"] = async (session, event) => {
+    await actors.with(session, (actor) => actor.change(() => ({ change: {}, events: [event] })));
+  };
+  const pushing = (session: SessionId): HostServer[] =>
+    bots.length === 0 ? [] : [pushServer(session, { bots, store, stateFolder, hostVariables, record })];
   const approvals = new ApprovalService(store, {
     wake: (session) => actors.wake(session),
     account: hostAccount(settings.hostVariables),

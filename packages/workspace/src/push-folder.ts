@@ -86,7 +86,7 @@ async function parentsOf(place: Place, head: string, push: FolderPush, options: 
   );
   const tip = (await git(place, ["rev-parse", "refs/heads/tip"], options)).trim();
   if (tip !== previous) {
-    throw new RequestError("conflict", `Somebody else has pushed to ${branch} since.`, {
+    throw new RequestError("conflict", `The branch ${branch} has a commit of another author.`, {
       fix: "Push to another branch.",
     });
   }

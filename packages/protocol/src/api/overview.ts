@@ -12,6 +12,10 @@ export const sessionOutcome = z
     added: z.int().nullable(),
     removed: z.int().nullable(),
     branch: z.string().nullable().describe("The branch that was checked out after the last turn."),
+    pushed: z
+      .object({ branch: z.string(), commit: z.string(), pull_request: z.string().nullable() })
+      .nullish()
+      .describe("The last push as a bot, with the address of its pull request."),
   })
   .meta({ id: "SessionOutcome" });
 export type SessionOutcome = z.infer<typeof sessionOutcome>;

@@ -56,6 +56,21 @@ export const notifySection = z.strictObject({
     .describe("Whether to show desktop notifications on this machine."),
 });
 
+const bot = z.strictObject({
+  remote: z
+    .url({ protocol: /^https?$/ })
+    .describe("Address of the repository, such as `https://github.com/acme/app`. A `*` at its end fits every ending."),
+  token: secretReference.describe("Secret reference to the bot's token."),
+  name: z.string().min(1).max(100).describe("The bot's name in commits."),
+  email: z.email().describe("The bot's address in commits."),
+  api: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Address of GitHub's API, for pull requests. Default: derived from `remote`."),
+});
+
+export const botsSection = z.array(bot).meta(needsTrust());
+
 export const HOOK_EVENTS = ["sessionStart", "prompt", "beforeTool", "afterTool"] as const;
 
 const hook = z

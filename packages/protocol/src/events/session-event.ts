@@ -311,6 +311,16 @@ export type SessionEventBody =
   | { type: "tandem.command"; message_id: EventId; name: string; arguments: string; source: string; text: string }
   /** A shell command that a person ran in the session's folder. Its output goes to the model with the next message. */
   | { type: "tandem.shell"; command: string; exit_code: number | null; output: string; truncated: boolean; by: string }
+  /** A bot has pushed the session's files to a branch. */
+  | {
+      type: "tandem.push";
+      remote: string;
+      branch: string;
+      commit: string;
+      pull_request: { number: number; url: string } | null;
+      bot: string;
+      requester: string | null;
+    }
   | { type: "tandem.notice"; level: "info" | "warning" | "error"; text: string }
   /** A message of Claude Code that has no mapping. */
   | { type: "tandem.unknown"; kind: string; message: unknown };

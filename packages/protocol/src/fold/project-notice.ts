@@ -57,6 +57,11 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
         text: `Imported from Claude Code${where}; what follows cost ${event.usd.toFixed(2)} USD at list price, paid there`,
       };
     }
+    case "tandem.push":
+      return {
+        level: "info",
+        text: `${event.bot} pushed to ${event.branch}${event.pull_request ? `: ${event.pull_request.url}` : "."}`,
+      };
     case "tandem.hook":
       return event.outcome === "blocked" || event.outcome === "failed"
         ? {

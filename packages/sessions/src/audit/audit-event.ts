@@ -37,6 +37,7 @@ export const AUDITED: readonly SessionEventType[] = [
   "tandem.hook",
   "tandem.command",
   "tandem.shell",
+  "tandem.push",
 ];
 
 /** The audit entry for a session event, if there is one. Pure, so a second read gives the same entry. */
@@ -190,6 +191,10 @@ function tellOurs(event: SessionEvent, agent: string): Told | undefined {
       return tandem("command.used", { name: event.name, arguments: event.arguments, source: event.source });
     case "tandem.shell":
       return { kind: "shell.run", actor: event.by, details: { command: event.command, exit_code: event.exit_code } };
+    case "tandem.push": {
+      const { remote, branch, commit, pull_request: opened, bot, requester } = event;
+      return tandem("branch.pushed", { remote, branch, commit, pull_request: opened?.url ?? null, bot, requester });
+    }
     default:
       return undefined;
   }

@@ -29,6 +29,10 @@ function foldEvent(outcome: SessionOutcome, event: Entry["event"]): SessionOutco
     case "tandem.checkpoint":
       if (!event.total && event.branch === undefined) return outcome;
       return { ...outcome, ...event.total, ...(event.branch !== undefined && { branch: event.branch }) };
+    case "tandem.push": {
+      const { branch, commit, pull_request: opened } = event;
+      return { ...outcome, pushed: { branch, commit, pull_request: opened?.url ?? null } };
+    }
     case "tandem.rewound":
       // The next turn's checkpoint counts the files again.
       return {

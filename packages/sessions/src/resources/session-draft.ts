@@ -92,6 +92,9 @@ export function checkMetadata(metadata: Record<string, string>): void {
     if (key === SESSION_METADATA.onQuota && value !== "wait" && value !== "stop") {
       throw invalid(`metadata.${key}: expected "wait" or "stop"`);
     }
+    if (key === SESSION_METADATA.requester && !/^[^<>\r\n]{1,100} <[^<>\s@]+@[^<>\s@]+>$/.test(value)) {
+      throw invalid(`metadata.${key}: expected Name <address@example.com>`);
+    }
     if (key === SESSION_METADATA.limits && !parseSessionLimits(value)) {
       throw invalid(`metadata.${key}: expected JSON such as {"turn":{"requests":50},"session":{"usd":2.5}}`);
     }

@@ -11,8 +11,11 @@ export function engineControls(
   env: Variables,
   project: Project,
   readSecret: (reference: string) => Promise<string>,
-): Pick<EngineSettings, "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify"> {
-  const { approvals, mcpServers, notify, rules, sandbox, sessions, server } = project.config;
+): Pick<
+  EngineSettings,
+  "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify" | "bots"
+> {
+  const { approvals, bots, mcpServers, notify, rules, sandbox, sessions, server } = project.config;
   const place = { env, folder: project.folder };
   const secrets = async (
     entries: Record<string, string>,
@@ -35,6 +38,13 @@ export function engineControls(
       return { endpoint: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
     },
     rules,
+    bots: bots.map(({ remote, token, name, email, api }) => ({
+      remote,
+      token: () => readSecret(token),
+      name,
+      email,
+      ...(api !== undefined && { api }),
+    })),
     sandbox,
     permissionMode: sessions.permissionMode,
     approvals,

@@ -81,6 +81,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.model": true,
   "tandem.hook": true,
   "tandem.command": true,
+  "tandem.push": true,
   "tandem.shell": true,
   "tandem.notice": true,
   "tandem.unknown": true,
