@@ -336,6 +336,17 @@ export {
   type ProposalSummary,
 } from "./api/context/proposals.ts";
 export type { TestedCall } from "./api/rules.ts";
+export {
+  triggerFilter,
+  triggerVerification,
+  type Trigger,
+  type TriggerCreateParams,
+  type TriggerDelivery,
+  type TriggerFilter,
+  type TriggerUpdateParams,
+  type TriggerVerification,
+  type TriggerWithSecret,
+} from "./api/triggers.ts";
 export { runEvent, type RunEvent } from "./api/context/run-event.ts";
 export { STATUS_EVENTS, StatusTimes, type SessionTimes } from "./events/status-times.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, PREVIEWS, type StreamFrame } from "./api/sessions/session-events.ts";
