@@ -125,11 +125,11 @@ function draftMeasure(draft: Draft, entity: DraftEntity, given: ImportedMeasure)
   const named = given.time === undefined ? undefined : measureTime(entity, given.time);
   const time = named === entity.file.time ? undefined : named;
   const per = given.over?.per.flatMap((key) => scope.keyOrDimension(key)).map((each) => writeExpression(each)) ?? [];
-  if (given.over) {
+  if (per.length > 0 && !isDay(entity, given.time)) {
     draft.note(
       given,
       `measure ${name}`,
-      "Each group takes its own last (or first) rows. MetricFlow takes the rows of the last (or first) time of all groups.",
+      `Of several rows of one period, only those of the ${given.over!.time} moment count. MetricFlow adds all rows of that period.`,
     );
   }
   entity.file.measures[name] = {
@@ -141,6 +141,12 @@ function draftMeasure(draft: Draft, entity: DraftEntity, given: ImportedMeasure)
   };
   entity.sources.set(`measures.${name}`, { path: given.path, line: given.line });
   entity.measureTypes.set(name, type);
+}
+
+function isDay({ table, terms }: DraftEntity, time: string | undefined): boolean {
+  const expression = terms.get(time ?? "")?.expression;
+  if (expression?.kind !== "reference" || expression.reference.path.length > 0) return false;
+  return table.columns.find(({ name }) => name === expression.reference.name)?.kind === "date";
 }
 
 function measureTime(entity: DraftEntity, time: string): string {

@@ -127,7 +127,6 @@ test("parts without a counterpart are listed, with file and line", () => {
   expect(imported.asked).toEqual([]);
   expect(imported.notes.map(({ item }) => item)).toEqual([
     "metric orders_rolling",
-    "measure on_hand",
     "growth, revenue_or_zero, order_value, tea_share, unpaid",
   ]);
 });

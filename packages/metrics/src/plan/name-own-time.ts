@@ -11,7 +11,7 @@ import type { QueryContext } from "./plan-fact.ts";
  * its order. A range of `order.placed` would otherwise cut off the earlier rows that an offset or a running total needs.
  */
 export function nameOwnTime(context: QueryContext, leaf: Leaf): QueryContext {
-  if ((!leaf.offset && !leaf.cumulative) || leaf.measure.time === undefined) return context;
+  if ((!leaf.offset && !leaf.cumulative && !leaf.measure.over) || leaf.measure.time === undefined) return context;
   const named = (field: Field): Field => ownField(field, leaf, context.model);
   return {
     ...context,

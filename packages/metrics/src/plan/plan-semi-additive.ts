@@ -1,19 +1,24 @@
 import { exact, type Output, type Select, type Sql } from "../sql/sql.ts";
 import { bucketSql, entitySql, timeSql } from "./dimension-sql.ts";
 import { FactScope } from "./fact-scope.ts";
-import { ownTime } from "./field.ts";
+import { isOwnTime, ownTime } from "./field.ts";
 import type { Leaf } from "./leaf.ts";
 import { type FactPlan, groupOutputs, leafCondition, queryConditions, type QueryContext } from "./plan-fact.ts";
 
-/** A measure that does not add up over time, such as a balance. */
+/**
+ * A measure that does not add up over time, such as a balance. It adds up over everything else: the last time is that of all
+ * rows of the period, not of each group, so that the groups sum up to the total. With `per`, each of these takes its own
+ * last time, to the second.
+ */
 export function planSemiAdditive(context: QueryContext, leaf: Leaf, name: string): FactPlan {
   const { entity, measure, column } = leaf;
   const over = measure.over!;
   const scope = new FactScope(context.model.entities, entity);
   const groups = groupOutputs(context, scope, leaf);
   const dimension = ownTime(entity, measure);
-  const time = bucketSql(timeSql(scope, [], dimension, context.model.dialect), dimension, dimension.time!);
+  const moment = timeSql(scope, [], dimension, context.model.dialect);
   const per = over.per.map((expression) => exact(entitySql(scope, [], expression)));
+  const time = per.length > 0 && over.time !== "average" ? moment : bucketSql(moment, dimension, dimension.time!);
   const condition = leafCondition(scope, leaf);
   const value: Sql = measure.expression ? entitySql(scope, [], measure.expression) : { op: "number", value: "1" };
   const rows: Select = {
@@ -82,7 +87,8 @@ export function planSemiAdditive(context: QueryContext, leaf: Leaf, name: string
   function lastTime(): Output[] {
     if (over.time === "average") return [];
     const edge = over.time === "last" ? "max" : "min";
-    const partition = [...groups.map(({ sql }) => sql), ...per];
+    const periods = groups.filter((_, at) => isOwnTime(context.fields[at]!, entity, measure));
+    const partition = [...periods.map(({ sql }) => sql), ...per];
     return [{ name: "last", sql: { op: "window", function: edge, operand: time, partition } }];
   }
 }

@@ -1,3 +1,4 @@
+import { aggregate, atEdge, counts, isGood, sum } from "./oracle-aggregate.ts";
 import { bucket, localTime, monthsBetween, monthsIn, nextMonth, rangeOf } from "./oracle-time.ts";
 import type { Cell, RandomCase, RandomTable, Reference, Row } from "./random-case.ts";
 
@@ -169,13 +170,14 @@ class Oracle {
       if (!this.#given.query.where.some((filter) => this.#isOwnTime(filter.field, entity))) throw new NoAnswer();
     }
     const perGroup = new Map<string, { cells: Cell[]; rows: Row[] }>();
-    for (const { cells, row } of this.#rows(entity, measure, back, false)) {
+    const zone = this.#table(entity).zone;
+    const periods = this.#given.query.by.map((field) => this.#isOwnTime(field, entity));
+    for (const { cells, row } of atEdge(measure, this.#rows(entity, measure, back, false), periods, zone)) {
       const key = JSON.stringify(cells);
       const group = perGroup.get(key) ?? { cells, rows: [] };
       group.rows.push(row);
       perGroup.set(key, group);
     }
-    const zone = this.#table(entity).zone;
     return new Map(
       [...perGroup].flatMap(([key, { cells, rows }]) => {
         const value = aggregate(measure, rows, zone);
@@ -195,7 +197,7 @@ class Oracle {
       ...segments.map((segment) => ({ field: `${segment.split(".")[0]}.word`, whole: isGood })),
     ]);
     return table.rows.flatMap((row) => {
-      if (!counts(measure, row) || !filters(row)) return [];
+      if (!counts(measure, row) || !filters(row) || (back > 0 && row["at"] === null)) return [];
       const cells = groups.map((read, at) => {
         const cell = read(row);
         if (back === 0 || !this.#isOwnTime(by[at]!, entity)) return cell;
@@ -235,23 +237,45 @@ class Oracle {
       whole?: (row: Row) => boolean;
     }[],
   ) {
-    const perOwner = Map.groupBy(tests, ({ field }) => parse(field, entity).owner);
-    const checks = [...perOwner].map(([owner, all]) => {
-      const way = owner === entity ? [] : this.#way(entity, owner, true);
-      const zone = this.#table(owner).zone;
-      return (row: Row): boolean => {
-        const ends = way.reduce<Row[]>((rows, step) => rows.flatMap((at) => this.#follow(step, at)), [row]);
-        const isToOne = way.every((step) => this.#isToOne(step));
-        // A missing row has NULL in every column.
-        const candidates = ends.length === 0 && isToOne ? [{}] : ends;
-        return candidates.some((end: Row) =>
-          all.every(({ field, test, whole }) =>
-            whole ? whole(end) : test!(end[parse(field, entity).name] ?? null, zone),
-          ),
-        );
-      };
+    const placed = tests.map((each) => {
+      const { owner } = parse(each.field, entity);
+      return { ...each, owner, way: owner === entity ? [] : this.#way(entity, owner, true) };
     });
-    return (row: Row): boolean => checks.every((check) => check(row));
+    return (row: Row): boolean => this.#fulfils(row, placed);
+  }
+
+  /** Tests behind the same step that can meet several rows must hold on one of these rows. */
+  #fulfils(
+    row: Row,
+    tests: readonly {
+      field: string;
+      owner: string;
+      way: Step[];
+      test?: (cell: Cell, zone: string | undefined) => boolean;
+      whole?: (row: Row) => boolean;
+    }[],
+  ): boolean {
+    const firstMany = (way: Step[]): number => way.findIndex((step) => !this.#isToOne(step));
+    const single = tests.filter(({ way }) => firstMany(way) < 0);
+    const isSingle = single.every(({ field, owner, way, test, whole }) => {
+      // A missing row has NULL in every column.
+      const end = way.reduce<Row | undefined>((at, step) => at && this.#follow(step, at)[0], row) ?? {};
+      return whole ? whole(end) : test!(end[nameOf(field)] ?? null, this.#table(owner).zone);
+    });
+    const groups = Map.groupBy(
+      tests.filter(({ way }) => firstMany(way) >= 0),
+      ({ way }) =>
+        JSON.stringify(way.slice(0, firstMany(way) + 1).map(({ reference, isReverse }) => [reference, isReverse])),
+    );
+    return (
+      isSingle &&
+      [...groups.values()].every((group) => {
+        const first = group[0]!.way.slice(0, firstMany(group[0]!.way) + 1);
+        const ends = first.reduce<Row[]>((rows, step) => rows.flatMap((at) => this.#follow(step, at)), [row]);
+        const rest = group.map((each) => ({ ...each, way: each.way.slice(first.length) }));
+        return ends.some((end) => this.#fulfils(end, rest));
+      })
+    );
   }
 
   #test(filter: RandomCase["query"]["where"][number], back: number, ignoresStart: boolean, entity: string) {
@@ -333,68 +357,4 @@ function parse(field: string, entity: string): { owner: string; name: string; un
   return { owner: parts[0]!, name: parts[1]!, unit: parts[2] };
 }
 
-const isGood = (row: Row): boolean => ["a", "b"].includes(String(row["word"] ?? "")) && Number(row["amount"] ?? 0) > 0;
-
-function counts(measure: string, row: Row): boolean {
-  if (measure === "good") return isGood(row);
-  return measure !== "flagged" || row["flag"] === true;
-}
-
-const numbers = (cells: readonly (Cell | undefined)[]): number[] =>
-  cells.flatMap((cell) => (typeof cell === "number" ? [cell] : []));
-const sum = (cells: readonly (Cell | undefined)[]): Cell => {
-  const known = numbers(cells);
-  return known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
-};
-
-/** Undefined: no row of the group counts. */
-function aggregate(measure: string, rows: readonly Row[], zone: string | undefined): Cell | undefined {
-  const amounts = rows.map((row) => row["amount"]);
-  const known = numbers(amounts);
-  switch (measure) {
-    case "rows":
-    case "flagged":
-      return rows.length;
-    case "amounts":
-      return known.length;
-    case "words":
-      return new Set(rows.flatMap((row) => (row["word"] === null ? [] : [row["word"]]))).size;
-    case "largest":
-      return known.length === 0 ? null : Math.max(...known);
-    case "smallest":
-      return known.length === 0 ? null : Math.min(...known);
-    case "mean":
-      return known.length === 0 ? null : known.reduce((a, b) => a + b, 0) / known.length;
-    case "good":
-      return sum(known.map((amount) => amount * 2));
-    case "latest":
-    case "first":
-      return edge(rows, measure === "first", zone);
-    case "latest_each": {
-      const each = [...Map.groupBy(rows, (row) => row["word"]).values()].map((part) => edge(part, false, zone));
-      return each.every((value) => value === undefined) ? undefined : sum(each);
-    }
-    case "typical": {
-      const timed = rows.filter((row) => row["at"] !== null);
-      if (timed.length === 0) return undefined;
-      const perTime = [...Map.groupBy(timed, (row) => bucket(String(row["at"]), "minute", zone)).values()];
-      const sums = numbers(perTime.map((part) => sum(part.map((row) => row["amount"]))));
-      return sums.length === 0 ? null : sums.reduce((a, b) => a + b, 0) / sums.length;
-    }
-    default:
-      return sum(amounts);
-  }
-}
-
-function edge(rows: readonly Row[], isFirst: boolean, zone: string | undefined): Cell | undefined {
-  const times = rows
-    .flatMap((row) => (row["at"] === null ? [] : [bucket(String(row["at"]), "minute", zone)]))
-    .toSorted();
-  const wanted = isFirst ? times[0] : times.at(-1);
-  if (wanted === undefined) return undefined;
-  return sum(
-    rows
-      .filter((row) => row["at"] !== null && bucket(String(row["at"]), "minute", zone) === wanted)
-      .map((row) => row["amount"]),
-  );
-}
+const nameOf = (field: string): string => parse(field, "").name;
