@@ -19,7 +19,8 @@ export interface FoundPath {
 }
 
 /**
- * The steps from an entity along a path of names: of a role, or of another entity if one shortest way leads there.
+ * The steps from an entity along a path of names: of a role, of another entity if one shortest way leads there, or of a role
+ * of such an entity.
  * Undefined if there is no way. Throws `ambiguous` if there are several.
  */
 export function followPath(
@@ -32,7 +33,10 @@ export function followPath(
   const steps: Role[] = [];
   const others: (readonly Role[])[] = [];
   for (const name of path[0] === from ? path.slice(1) : path) {
-    const found = oneStepByName(entities, at, name, reach) ?? wayToEntity(entities, at, name, reach);
+    const found =
+      oneStepByName(entities, at, name, reach) ??
+      wayToEntity(entities, at, name, reach) ??
+      wayToRole(entities, at, name, reach);
     if (!found) return undefined;
     steps.push(...found.steps);
     others.push(...found.others);
@@ -62,6 +66,23 @@ function wayToEntity(entities: JoinedEntities, from: string, to: string, reach: 
     );
   }
   return { steps: best, others: ways.filter((way) => way !== best) };
+}
+
+/** A role of another entity: from a line, `ship_to` is the role of its order. */
+function wayToRole(entities: JoinedEntities, from: string, name: string, reach: Reach): FoundPath | undefined {
+  if (entities.has(name)) return undefined;
+  const owners = [...entities].filter(([, { roles }]) => roles.some((role) => role.name === name));
+  const found = owners.flatMap(([owner]) => {
+    const way = owner === from ? undefined : wayToEntity(entities, from, owner, reach);
+    const role = way && oneStepByName(entities, owner, name, reach);
+    return role ? [{ steps: [...way.steps, ...role.steps], others: way.others }] : [];
+  });
+  if (found.length < 2) return found[0];
+  throw new MetricError(
+    "ambiguous",
+    `${name} is a role of several entities: ${found.map(({ steps }) => wayText(steps)).join("; ")}.`,
+    `Write the entity before it, such as ${found[0]!.steps.at(-1)!.from}.${name}.`,
+  );
 }
 
 /** The shortest ways first, and those that are little longer; not all of them where there are very many. */

@@ -1,7 +1,7 @@
 import { timeLiteral } from "../expression/lower-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import { followPath } from "../model/entity-paths.ts";
-import type { Dimension, Entity, Model, Role } from "../model/model.ts";
+import type { Dimension, Model, Role } from "../model/model.ts";
 import type { MetricFilter } from "@tandem/protocol";
 import { bucketOf, isRangeFilter, type TimeRange, timeRange } from "../query/time-range.ts";
 import { exact, type Join, type Sql, typeOf } from "../sql/sql.ts";
@@ -18,10 +18,15 @@ export interface Condition {
 }
 
 /**
- * Conditions of a query on the rows of a fact. Where a row meets several rows of the filtered entity, it counts once if one
- * of them fulfils all conditions on that entity.
+ * Conditions of a query on the rows of a fact. Where a row meets several rows of another entity, it counts once if one of
+ * them fulfils all conditions on that entity and on those that are reached through it.
  */
-export function conditionsSql(scope: FactScope, conditions: readonly Condition[], { entities }: Model): Sql[] {
+export function conditionsSql(
+  scope: FactScope,
+  conditions: readonly Condition[],
+  { entities }: Pick<Model, "entities">,
+  prefix = "x",
+): Sql[] {
   const found: Sql[] = [];
   const behind = new Map<string, { steps: readonly Role[]; conditions: Condition[] }>();
   for (const condition of conditions) {
@@ -33,26 +38,50 @@ export function conditionsSql(scope: FactScope, conditions: readonly Condition[]
     const many = followPath(entities, name, condition.path, "many");
     // Throws, and names the reason.
     if (!many) scope.reach(condition.path);
-    const key = condition.path.join(".");
-    const group = behind.get(key) ?? { steps: many!.steps, conditions: [] };
-    behind.set(key, { ...group, conditions: [...group.conditions, condition] });
+    const all = many!.steps;
+    const steps = all.slice(0, all.findIndex(({ isSafe }) => !isSafe) + 1);
+    const key = JSON.stringify(steps);
+    const group = behind.get(key) ?? { steps, conditions: [] };
+    const rest = restOf(entities, name, condition.path, steps);
+    behind.set(key, { steps, conditions: [...group.conditions, { ...condition, path: rest }] });
   }
   const exists = [...behind.values()].map((group, at) =>
-    existsSql(scope, group.steps, group.conditions, entities, `x${at + 1}_`),
+    existsSql(scope, group.steps, group.conditions, entities, `${prefix}${at + 1}_`),
   );
   return [...found, ...exists];
+}
+
+/** The names of a path that are left behind its first steps. */
+function restOf(
+  entities: Model["entities"],
+  from: string,
+  path: readonly string[],
+  first: readonly Role[],
+): readonly string[] {
+  const all = followPath(entities, from, path, "many")!.steps;
+  const wanted = JSON.stringify(all.slice(first.length));
+  for (let count = 0; count <= path.length; count += 1) {
+    const rest = path.slice(path.length - count);
+    const steps = count === 0 ? [] : followPath(entities, first.at(-1)!.to, rest, "many")?.steps;
+    if (JSON.stringify(steps) === wanted) return rest;
+  }
+  throw new MetricError(
+    "ambiguous",
+    `The way from ${from} to ${path.join(".")} has no name behind ${first.at(-1)!.to}.`,
+    "Write the way out, role by role.",
+  );
 }
 
 function existsSql(
   outer: FactScope,
   steps: readonly Role[],
   conditions: readonly Condition[],
-  entities: ReadonlyMap<string, Entity>,
+  entities: Model["entities"],
   prefix: string,
 ): Sql {
   const target = entities.get(steps.at(-1)!.to)!;
   const inner = new FactScope(entities, target, prefix);
-  const where = conditions.flatMap((condition) => condition.sql(inner, []));
+  const where = conditionsSql(inner, conditions, { entities }, `${prefix}x`);
   // From the filtered entity back to the fact: only inner joins, because all rows on the way must exist.
   const back: Join[] = [];
   let alias = inner.alias;

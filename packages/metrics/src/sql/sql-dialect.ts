@@ -29,6 +29,8 @@ export interface SqlDialect {
   readonly display: (sql: string) => string;
   /** Case-sensitive; `%` and `_` are wildcards, and there is no escape character. */
   readonly like: (sql: string, pattern: LikePattern) => string;
+  /** In all scripts, letter by letter. */
+  readonly letters: (sql: string, to: "lower" | "upper") => string;
   readonly round: (sql: string, digits: string) => string;
   readonly length: (sql: string) => string;
   readonly fromEpoch: (sql: string) => string;

@@ -170,9 +170,10 @@ class Writer {
     const dialect = this.#dialect;
     const [first = "", second = "0"] = operands.map((sql) => this.#operand(sql));
     switch (name) {
-      case "abs":
       case "lower":
       case "upper":
+        return dialect.letters(this.#sql(operands[0]!), name);
+      case "abs":
       case "trim":
       case "coalesce":
       case "nullif":

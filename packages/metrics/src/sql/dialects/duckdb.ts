@@ -31,6 +31,7 @@ export const duckdb: SqlDialect = {
   exact: (sql) => sql,
   display: (sql) => sql,
   like: (sql, pattern) => `${sql} LIKE ${doubled(escaped(pattern), "'")} ESCAPE '|'`,
+  letters: (sql, to) => `${to}(${sql})`,
   round: (sql, digits) => `round(CAST(${sql} AS DOUBLE), ${digits})`,
   length: (sql) => `length(${sql})`,
   fromEpoch: (sql) => `make_timestamp(CAST(floor(${sql}) AS BIGINT) * 1000000)`,

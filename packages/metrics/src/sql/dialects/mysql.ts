@@ -26,6 +26,7 @@ export const mysql: SqlDialect = {
   exact: (sql) => `CAST(${sql} AS BINARY)`,
   display: (sql) => `CONVERT(${sql} USING utf8mb4)`,
   like: (sql, pattern) => `CAST(${sql} AS BINARY) LIKE ${mysql.text(escaped(pattern))} ESCAPE '|'`,
+  letters: (sql, to) => `${to}(${sql})`,
   round: (sql, digits) => `round(${sql}, ${digits})`,
   length: (sql) => `char_length(${sql})`,
   fromEpoch: (sql) => `TIMESTAMPADD(SECOND, ${sql}, TIMESTAMP '1970-01-01 00:00:00')`,

@@ -29,6 +29,7 @@ export const postgres: SqlDialect = {
   display: (sql) => sql,
   // The default escape character is a backslash; an empty one disables it.
   like: (sql, pattern) => `${sql} LIKE ${postgres.text(escaped(pattern))} ESCAPE '|'`,
+  letters: (sql, to) => `${to}(${sql})`,
   round: (sql, digits) => `round(CAST(${sql} AS numeric), ${digits})`,
   length: (sql) => `length(${sql})`,
   fromEpoch: (sql) => `(to_timestamp(${sql}) AT TIME ZONE 'UTC')`,

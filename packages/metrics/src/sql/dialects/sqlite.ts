@@ -1,5 +1,6 @@
 import type { DatePart, SqlDialect } from "../sql-dialect.ts";
 import { doubled, offsetCase } from "../sql-dialect.ts";
+import { changedLetters } from "./sqlite-letters.ts";
 
 const PARTS: Record<Exclude<DatePart, "quarter" | "weekday">, string> = {
   year: "%Y",
@@ -9,6 +10,14 @@ const PARTS: Record<Exclude<DatePart, "quarter" | "weekday">, string> = {
 };
 const part = (format: string, sql: string): string => `CAST(strftime('${format}', ${sql}) AS INTEGER)`;
 
+/**
+ * A column that is not text can also hold numbers: days of the Julian calendar, or seconds or milliseconds since 1970.
+ * `auto` takes the latter two for NULL, and the former for days of another millennium.
+ */
+const momentOf = (sql: string): string =>
+  `CASE WHEN typeof(${sql}) <> 'integer' OR ${sql} BETWEEN 1721426 AND 5373484 THEN ${sql} ` +
+  `WHEN abs(${sql}) < 100000000000 THEN datetime(${sql}, 'unixepoch') ELSE datetime(${sql} / 1000, 'unixepoch') END`;
+
 /** SQLite has no type for days and times: they are ISO text, and `datetime` and `date` give one form of them. */
 export const sqlite: SqlDialect = {
   name: "sqlite",
@@ -17,7 +26,11 @@ export const sqlite: SqlDialect = {
   day: (value) => `'${value}'`,
   instant: (value) => `'${value}'`,
   nullOf: () => "NULL",
-  stored: ({ type }, sql) => (type === "instant" ? `datetime(${sql})` : type === "day" ? `date(${sql})` : sql),
+  stored: ({ type, declared }, sql) => {
+    if (type !== "instant" && type !== "day") return sql;
+    const read = type === "instant" ? "datetime" : "date";
+    return /char|clob|text/i.test(declared) ? `${read}(${sql})` : `${read}(${momentOf(sql)}, 'auto')`;
+  },
   wide: (sql) => sql,
   divide: (left, right) => `CAST(${left} AS REAL) / NULLIF(${right}, 0)`,
   exact: (sql) => `${sql} COLLATE BINARY`,
@@ -29,6 +42,7 @@ export const sqlite: SqlDialect = {
     );
     return `${sql} GLOB ${doubled(parts.join(""), "'")}`;
   },
+  letters: (sql, to) => changedLetters(sql, to),
   // SQLite takes a negative number of digits for zero.
   round: (sql, digits) => {
     const tens = /^\(-(\d+)\)$/.exec(digits)?.[1];
