@@ -4,11 +4,13 @@ import { isOwnTime, ownTime, readField } from "./plan/field.ts";
 import { comparison } from "./plan/filter-sql.ts";
 import { type Leaf, Leaves } from "./plan/leaf.ts";
 import { nameOwnTime } from "./plan/name-own-time.ts";
-import { givenRange, planCumulative, rowsOf } from "./plan/plan-cumulative.ts";
+import { fillPeriods } from "./plan/fill-periods.ts";
+import { planCumulative, rowsOf } from "./plan/plan-cumulative.ts";
+import { dayOfEarlier, planEarlierDays } from "./plan/plan-earlier-days.ts";
 import { dimensionName, type FactPlan, planFact, type QueryContext } from "./plan/plan-fact.ts";
 import { planSemiAdditive } from "./plan/plan-semi-additive.ts";
+import { withRanges } from "./plan/time-ranges.ts";
 import type { MetricQuery } from "@tandem/protocol";
-import { periodsOf } from "./query/time-range.ts";
 import { type Output, type Select, type Sql, type SqlType, type Statement, typeOf } from "./sql/sql.ts";
 import { writeStatement } from "./sql/write-statement.ts";
 
@@ -153,12 +155,20 @@ function factsOf(leaves: readonly Leaf[], { fields, filters }: QueryContext): Le
 
 function planOne(given: QueryContext, leaves: readonly Leaf[], name: string, current: readonly string[]): FactPlan {
   const leaf = leaves[0]!;
-  const context = nameOwnTime(given, leaf);
+  const named = nameOwnTime(given, leaf);
+  if (!leaf.offset && !leaf.cumulative) return planLeaves(named, leaves, name);
+  const context = withRanges(named, leaf);
   if (leaf.offset) checkOffset(context, leaf);
+  if (dayOfEarlier(context, leaf) >= 0) {
+    const earlier = planLeaves({ ...context, isUnmoved: true }, leaves, `${name}_earlier`);
+    return planEarlierDays(context, leaf, earlier, name);
+  }
   if (leaf.cumulative) return planCumulative(context, leaf, name, current);
-  if (leaf.measure.over) return planSemiAdditive(context, leaf, name);
-  return planFact(context, leaves, name);
+  return planLeaves(context, leaves, name);
 }
+
+const planLeaves = (context: QueryContext, leaves: readonly Leaf[], name: string): FactPlan =>
+  leaves[0]!.measure.over ? planSemiAdditive(context, leaves[0]!, name) : planFact(context, leaves, name);
 
 /** Running totals last, and all of their rows first: the calendar of each reads the periods of every fact. */
 function inOrder(plans: readonly FactPlan[]): Statement["named"] {
@@ -206,7 +216,7 @@ function merged(plans: readonly FactPlan[], query: MetricQuery, context: QueryCo
       where: [],
     };
   });
-  const filled = query.fill ? fillBranches(query, context, leaves, marked) : [];
+  const filled = query.fill ? filledBranch() : undefined;
   const stacked = "stacked";
   const of = (name: string, type: SqlType): Sql => ({ op: "output", alias: stacked, name, type });
   const group: Select = {
@@ -223,41 +233,22 @@ function merged(plans: readonly FactPlan[], query: MetricQuery, context: QueryCo
     ...(query.by.length > 0 && { groupBy: query.by.length }),
   };
   return [
-    { name: stacked, query: { union: [...branches, ...filled] } },
+    ...(filled?.named ?? []),
+    { name: stacked, query: { union: [...branches, ...(filled ? [filled.branch] : [])] } },
     { name: RESULT, query: group },
   ];
-}
 
-function fillBranches(query: MetricQuery, context: QueryContext, leaves: readonly Leaf[], marked: boolean): Select[] {
-  const [field, second] = context.fields;
-  const leaf = leaves[0]!;
-  const hasRange = context.filters.some(
-    (filter) => isOwnTime(filter.field, leaf.entity, leaf.measure) && !("op" in filter.filter),
-  );
-  if (!field || second || !isOwnTime(field, leaf.entity, leaf.measure) || !hasRange) {
-    throw new MetricError(
-      "unsafe",
-      "Empty periods can be added only to a query by one time, with a range of that time.",
-    );
-  }
-  const dimension = ownTime(leaf.entity, leaf.measure);
-  const { from, until } = givenRange(context, leaf, dimension);
-  if (from === undefined || until === undefined) {
-    throw new MetricError(
-      "unsafe",
-      "Empty periods can be added only between two bounds.",
-      `Give from and until of ${query.by[0]}.`,
-    );
-  }
-  return periodsOf({ from, until }, field.unit ?? dimension.time!).map((period) => ({
-    outputs: [
-      { name: dimensionName(0), sql: { op: "text", value: period } },
-      ...leaves.map((one): Output => ({ name: one.column, sql: { op: "null", type: one.type } })),
+  function filledBranch(): ReturnType<typeof fillPeriods> {
+    const current = branches.filter((_, at) => isLater(plans[at]!));
+    const rows = (current.length > 0 ? current : branches).map((branch) => ({
+      ...branch,
+      outputs: branch.outputs.slice(0, query.by.length),
+    }));
+    return fillPeriods(query, context, leaves[0]!, rows, [
+      ...leaves.map((leaf): Output => ({ name: leaf.column, sql: { op: "null", type: leaf.type } })),
       ...(marked ? [{ name: "present", sql: { op: "number", value: "1" } as const }] : []),
-    ],
-    joins: [],
-    where: [],
-  }));
+    ]);
+  }
 }
 
 /** A group exists if a current value does, not only an earlier one. */

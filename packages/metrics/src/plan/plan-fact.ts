@@ -17,6 +17,8 @@ export interface QueryContext {
   readonly filters: readonly { readonly filter: MetricFilter; readonly field: Field }[];
   readonly segments: readonly { readonly path: readonly string[]; readonly name: string }[];
   readonly now: Date;
+  /** Earlier values stay in their own periods. */
+  readonly isUnmoved?: true;
 }
 
 /** Named queries, the last of which has the dimensions `d1`… and the columns of the leaves. */
@@ -51,7 +53,7 @@ export function planFact(context: QueryContext, leaves: readonly Leaf[], name: s
   return { named: [{ name, query }], leaves, warnings: [...scope.warnings] };
 }
 
-export function groupOutputs({ fields, model }: QueryContext, scope: FactScope, leaf: Leaf): Output[] {
+export function groupOutputs({ fields, model, isUnmoved }: QueryContext, scope: FactScope, leaf: Leaf): Output[] {
   return fields.map((field, at) => {
     const isOwn = isOwnTime(field, leaf.entity, leaf.measure);
     const { path, dimension } = isOwn
@@ -61,7 +63,10 @@ export function groupOutputs({ fields, model }: QueryContext, scope: FactScope, 
       throw new MetricError("unknown_name", `${dimension.name} is no time, and has no ${field.unit}.`);
     }
     const sql = groupSql(scope, path, dimension, field.unit, model.dialect);
-    return { name: dimensionName(at), sql: leaf.offset ? movedBucket(sql, isOwn, dimension, leaf) : sql };
+    return {
+      name: dimensionName(at),
+      sql: leaf.offset && !(isOwn && isUnmoved) ? movedBucket(sql, isOwn, dimension, leaf) : sql,
+    };
   });
 }
 
@@ -100,7 +105,7 @@ export function queryConditions(
     const dimension = ownTime(leaf.entity, leaf.measure);
     const time = timeSql(scope, [], dimension, model.dialect);
     if ("op" in filter) {
-      if (leaf.offset || range)
+      if ((leaf.offset || range) && filter.op !== "not_null")
         throw new MetricError("unsafe", `${leaf.metric} needs a range of ${field.text}.`, "Use from and until.");
       return dimensionCondition(
         filter,
@@ -134,7 +139,16 @@ export function queryConditions(
       return [entitySql(inner, at, segment)];
     },
   }));
-  return [...times, ...conditionsSql(scope, [...others, ...kept], model)];
+  // A row without a time is not earlier than anything.
+  const timed: Sql[] = leaf.offset
+    ? [
+        {
+          op: "not",
+          operand: { op: "is_null", operand: timeSql(scope, [], ownTime(leaf.entity, leaf.measure), model.dialect) },
+        },
+      ]
+    : [];
+  return [...timed, ...times, ...conditionsSql(scope, [...others, ...kept], model)];
 }
 
 const pathFrom = (scope: FactScope, path: readonly string[]): readonly string[] =>

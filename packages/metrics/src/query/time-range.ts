@@ -116,6 +116,27 @@ export function bucketOf(value: string, unit: Granularity, field: string): strin
   );
 }
 
+/** The range in which a comparison with a period holds. */
+export function rangeOfPeriod(
+  operator: "=" | "<" | "<=" | ">" | ">=",
+  value: string,
+  unit: Granularity,
+  field: string,
+): TimeRange {
+  const start = momentText(bucketOf(value, unit, field));
+  const end = shifted(start, { count: 1, unit });
+  switch (operator) {
+    case "=":
+      return { from: start, until: end };
+    case "<":
+    case "<=":
+      return { until: operator === "<" ? start : end };
+    case ">":
+    case ">=":
+      return { from: operator === ">" ? end : start };
+  }
+}
+
 /** The text of a bucket in results. */
 export const bucketText = (start: string, unit: Granularity): string =>
   unit === "minute" || unit === "hour" ? start.slice(0, 16).replace(" ", "T") : start.slice(0, 10);

@@ -49,7 +49,7 @@ export function register(command: Command, registration: Registration): void {
       .addOption(listOption("--segment <names>", "only rows of these segments, such as order.real"))
       .addOption(listOption("--order <fields>", "sort by these columns of the result; field:desc sorts descending"))
       .option("--limit <number>", "maximum number of rows", "1000")
-      .option("--fill", "add periods without rows; needs a range and a time as the only field")
+      .option("--fill", "add periods without rows; needs a range and one time among the fields")
       .option("--compile-only", "print the SQL without running it")
       .option(...connection)
       .addOption(json())

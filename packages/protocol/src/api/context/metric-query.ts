@@ -51,6 +51,6 @@ export const metricQuery = z.strictObject({
   fill: z
     .boolean()
     .default(false)
-    .meta({ description: "Also periods without rows; needs a range and one time as the only field." }),
+    .meta({ description: "Also periods without rows, of each group; needs a range and one time among the fields." }),
 });
 export type MetricQuery = z.output<typeof metricQuery>;

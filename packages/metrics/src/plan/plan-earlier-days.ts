@@ -1,0 +1,59 @@
+import { canShift, contains } from "../model/granularity.ts";
+import { bucketText, startOf } from "../query/time-range.ts";
+import type { Select, Sql } from "../sql/sql.ts";
+import { isOwnTime, ownTime } from "./field.ts";
+import type { Leaf } from "./leaf.ts";
+import { givenRange } from "./plan-cumulative.ts";
+import type { FactPlan, QueryContext } from "./plan-fact.ts";
+
+/** The group that is a day, if the leaf is compared with an earlier month, quarter or year. */
+export function dayOfEarlier({ fields }: QueryContext, { entity, measure, offset }: Leaf): number {
+  if (!offset || !contains(offset.unit, "month")) return -1;
+  return fields.findIndex(
+    (field) =>
+      isOwnTime(field, entity, measure) &&
+      (field.unit ?? ownTime(entity, measure).time) === "day" &&
+      !canShift("day", offset),
+  );
+}
+
+/**
+ * Days compared with those of an earlier month or year. Months differ in length, so 31 March looks back at the last day of
+ * February, as 28 March does, and 31 January is not looked back at. `plan` has the values of the earlier days.
+ */
+export function planEarlierDays(context: QueryContext, leaf: Leaf, plan: FactPlan, name: string): FactPlan {
+  const at = dayOfEarlier(context, leaf);
+  const { unit, count } = leaf.offset!;
+  const source = plan.named.at(-1)!;
+  const first = "union" in source.query ? source.query.union[0]! : source.query;
+  const out = (column: string): Sql => ({ op: "output", alias: source.name, name: column, type: "text" });
+  const day = out(first.outputs[at]!.name);
+  const { from, until } = givenRange(context, leaf, ownTime(leaf.entity, leaf.measure));
+  const longest = unit === "year" ? 1 : 3;
+  const union = Array.from({ length: longest + 1 }, (_, more): Select => {
+    const same: Sql = { op: "shift", operand: day, unit, by: count };
+    const moved: Sql = more === 0 ? same : { op: "shift", operand: same, unit: "day", by: more };
+    const back: Sql = { op: "shift", operand: moved, unit, by: -count };
+    return {
+      outputs: first.outputs.map((output, index) => ({
+        name: output.name,
+        sql: index === at ? moved : out(output.name),
+      })),
+      from: { kind: "named", name: source.name, alias: source.name },
+      joins: [],
+      where: [
+        { op: "compare", operator: "=", left: back, right: day },
+        ...(from === undefined ? [] : [compared(moved, ">=", from)]),
+        ...(until === undefined ? [] : [compared(moved, until.endsWith(" 00:00:00") ? "<" : "<=", until)]),
+      ],
+    };
+  });
+  return { ...plan, named: [...plan.named, { name, query: { union } }] };
+}
+
+const compared = (left: Sql, operator: ">=" | "<" | "<=", bound: string): Sql => ({
+  op: "compare",
+  operator,
+  left,
+  right: { op: "text", value: bucketText(startOf(bound, "day"), "day") },
+});

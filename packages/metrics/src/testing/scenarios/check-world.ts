@@ -1,0 +1,46 @@
+import type { Dialect } from "@tandem/connectors";
+import { metricQuery } from "@tandem/protocol";
+import { compileQuery } from "../../compile-query.ts";
+import { MetricError } from "../../metric-error.ts";
+import { buildModel } from "../../model/build-model.ts";
+import { plainRow, sameOrder, sameRows } from "./compare-rows.ts";
+import { expected, NOW, prepare, type World } from "./scenario.ts";
+
+type Run = (sql: string) => Promise<readonly (readonly unknown[])[]>;
+
+/** Runs all scenarios of a world, and returns a sentence for each that differs from its hand-written SQL. */
+export async function checkWorld(world: World, dialect: Dialect, schema: string, run: Run): Promise<string[]> {
+  const { tables, files } = prepare(world, dialect, schema);
+  const model = buildModel({ dialect, files, tables });
+  const problems = model.broken.map(({ entity, name, message }) => `${world.name}: ${entity} ${name}: ${message}`);
+  for (const scenario of world.scenarios) {
+    const say = (what: string): void => void problems.push(`${world.name}, ${scenario.title}: ${what}`);
+    const query = metricQuery.parse(scenario.query);
+    let sql: string;
+    try {
+      ({ sql } = compileQuery(model, query, NOW));
+    } catch (error) {
+      if (!(error instanceof MetricError)) throw error;
+      if (!("refused" in scenario)) say(`refused: ${error.message}`);
+      else if (error.code !== scenario.refused) say(`refused as ${error.code}`);
+      continue;
+    }
+    if ("refused" in scenario) {
+      say("not refused");
+      continue;
+    }
+    const failed = (error: unknown): null => {
+      say(`${String(error)}\n${sql}`);
+      return null;
+    };
+    const rows = await run(sql).catch(failed);
+    const wanted = expected(scenario, dialect, schema);
+    const truth = "rows" in wanted ? wanted.rows : await run(wanted.sql).catch(failed);
+    if (!rows || !truth) continue;
+    const isSame = query.order.length > 0 ? sameOrder(rows, truth) : sameRows(rows, truth);
+    if (!isSame) say(`${textOf(rows)} instead of ${textOf(truth)}`);
+  }
+  return problems;
+}
+
+const textOf = (rows: readonly (readonly unknown[])[]): string => JSON.stringify(rows.map(plainRow));
