@@ -28,6 +28,7 @@ export const WIRE_MODES: Readonly<Record<string, string>> = {
   ask: "default",
   "accept-edits": "acceptEdits",
   plan: "plan",
+  "dont-ask": "dontAsk",
   "bypass-permissions": "bypassPermissions",
 };
 export const MODE_CHOICES = Object.keys(WIRE_MODES);

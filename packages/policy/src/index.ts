@@ -5,7 +5,7 @@ export { resolveTools } from "./resolve-tools.ts";
 export { applyRules } from "./rules/apply-rules.ts";
 export { checkRule, compileRule, namesTool, type CompiledRule } from "./rules/compile-rule.ts";
 export { findDecidingName } from "./rules/deciding-names.ts";
-export { decideCall } from "./rules/decide-call.ts";
+export { decideCall, denyInsteadOfAsking } from "./rules/decide-call.ts";
 export type { JudgedPart } from "./rules/judge-parts.ts";
 export { absolute, realPath, usualFolding, type SessionPaths } from "./rules/path-pattern.ts";
 export { readCall } from "./rules/read-call.ts";

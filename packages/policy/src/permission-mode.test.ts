@@ -24,6 +24,7 @@ describe("bypassPermissions", () => {
 });
 
 test("root may use every other mode; unknown modes are rejected", () => {
-  for (const mode of ["default", "acceptEdits", "plan"]) expect(checkMode(mode, root, "mode")).toBe(mode);
+  for (const mode of ["default", "acceptEdits", "plan", "dontAsk"]) expect(checkMode(mode, root, "mode")).toBe(mode);
   expect(() => checkMode("yolo", person, "mode")).toThrow(expect.objectContaining({ code: "invalid_request" }));
+  expect(() => checkMode("auto", person, "mode")).toThrow(/auto is not supported/);
 });

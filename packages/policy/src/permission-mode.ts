@@ -14,6 +14,13 @@ export const hostAccount = (variables: Readonly<Record<string, string | undefine
 
 /** Returns a known mode that this account may use; throws a `RequestError` otherwise. */
 export function checkMode(mode: string, account: HostAccount, place: string): PermissionMode {
+  if (mode === "auto") {
+    throw new RequestError(
+      "invalid_request",
+      `${place}: auto is not supported: Tandem lets no classifier of Claude Code decide about calls.`,
+      { fix: 'Give the agent\'s tools the permission policy "auto", or allow calls with rules (`tandem rules add`).' },
+    );
+  }
   const known = PERMISSION_MODES.find((each) => each === mode);
   if (!known) throw new RequestError("invalid_request", `${place}: expected ${PERMISSION_MODES.join(", ")}.`);
   if (known !== "bypassPermissions" || account.uid !== 0 || account.isDisposable) return known;

@@ -1,4 +1,11 @@
-import { TOOLSET_TOOLS, type Tool, type ToolsetTool } from "@tandem/protocol";
+import {
+  TOOLSET_TOOLS,
+  type Evaluation,
+  type Permission,
+  type PermissionPolicy,
+  type Tool,
+  type ToolsetTool,
+} from "@tandem/protocol";
 import type { Decision } from "./decision.ts";
 
 /** MCP tools that the host itself offers to every session. No agent's policy names them. */
@@ -72,9 +79,26 @@ export function stricter(a: Decision, b: Decision): Decision {
   return STRICTNESS.indexOf(a.permission) >= STRICTNESS.indexOf(b.permission) ? a : b;
 }
 
-function judge(policy: { enabled: boolean; permission_policy: { type: string } }): Decision {
+function judge(policy: { enabled: boolean; permission_policy: PermissionPolicy }): Decision {
   if (!policy.enabled) return { permission: "deny" };
-  return policy.permission_policy.type === "always_allow"
-    ? { permission: "allow", evaluation: { type: "always_allow" } }
-    : { permission: "ask", evaluation: { type: "always_ask" } };
+  switch (policy.permission_policy.type) {
+    case "always_allow":
+      return { permission: "allow", evaluation: { type: "always_allow" } };
+    case "always_ask":
+      return { permission: "ask", evaluation: { type: "always_ask" } };
+    case "auto":
+      return { permission: "ask", evaluation: autoEvaluation("ask") };
+  }
+}
+
+/** The evaluation under the policy `auto`, which always agrees with the decision. */
+export function autoEvaluation(permission: Permission): Extract<Evaluation, { type: "auto" }> {
+  switch (permission) {
+    case "allow":
+      return { type: "auto", evaluated_permission: { type: "allow" } };
+    case "ask":
+      return { type: "auto", evaluated_permission: { type: "ask", reason_code: "indeterminate" } };
+    case "deny":
+      return { type: "auto", evaluated_permission: { type: "deny", reason_code: "high_risk" } };
+  }
 }

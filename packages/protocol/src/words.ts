@@ -36,7 +36,7 @@ export const JOB_STATES = ["queued", "running", "interrupted", "done", "partly",
 export const BUDGET_UNITS = ["usd", "tokens", "seconds", "turns", "requests"] as const;
 
 /** Permissions of a session when no rule matches. The names are Claude Code's. */
-export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
+export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const;
 
 export const RULE_ACTIONS = ["allow", "ask", "deny"] as const;
 

@@ -6,6 +6,7 @@ export const MODE_LABELS: Readonly<Record<PermissionMode, string>> = {
   default: "Ask",
   acceptEdits: "Accept edits",
   plan: "Plan",
+  dontAsk: "Don’t ask",
   bypassPermissions: "Bypass permissions",
 };
 

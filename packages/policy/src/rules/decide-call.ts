@@ -5,26 +5,40 @@ import { fullName } from "./apply-rules.ts";
 import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
 import { expandLine } from "../shell/expand-line.ts";
+import { autoEvaluation } from "../tool-policy.ts";
 import { KNOWN_TOOLS, kindOf } from "./tool-kinds.ts";
 
 /**
  * Decides a call, in this order: tools that the agent lacks are denied; deny rules; in plan mode, every change is denied; the
  * other rules; the agent's policy, which the mode may override where it asks.
  */
-export function decideCall(
-  call: JudgedCall,
-  {
-    policy,
-    verdict,
-    mode,
-    paths,
-  }: {
-    policy: Decision;
-    verdict: Verdict | undefined;
-    mode: PermissionMode;
-    paths: Pick<SessionPaths, "folder" | "home">;
-  },
-): Decision & { verdict: Verdict } {
+export function decideCall(call: JudgedCall, ground: Ground): Decision & { verdict: Verdict } {
+  const decision = decideByRules(call, ground);
+  return evaluated(ground.mode === "dontAsk" ? denyInsteadOfAsking(call, decision) : decision);
+}
+
+/** For the mode `dontAsk`. */
+export function denyInsteadOfAsking<D extends Decision>(
+  call: Pick<JudgedCall, "name" | "mcpServer">,
+  decision: D,
+): D & Decision {
+  if (decision.permission !== "ask") return decision;
+  const why = `${fullName(call)} is denied (don't ask): it would need approval.`;
+  return { ...decision, permission: "deny", verdict: { ...decision.verdict, action: "deny", by: "mode", why } };
+}
+
+/** Under the policy `auto`, the evaluation repeats the decision. */
+const evaluated = <D extends Decision>(decision: D): D =>
+  decision.evaluation?.type === "auto" ? { ...decision, evaluation: autoEvaluation(decision.permission) } : decision;
+
+interface Ground {
+  policy: Decision;
+  verdict: Verdict | undefined;
+  mode: PermissionMode;
+  paths: Pick<SessionPaths, "folder" | "home">;
+}
+
+function decideByRules(call: JudgedCall, { policy, verdict, mode, paths }: Ground): Decision & { verdict: Verdict } {
   const tool = fullName(call);
   const say = (action: Verdict["action"], by: Verdict["by"], why: string): Decision & { verdict: Verdict } => ({
     ...policy,
@@ -43,6 +57,9 @@ export function decideCall(
   }
   if (verdict) return { ...policy, permission: verdict.action, verdict };
   if (policy.permission === "allow") return say("allow", "policy", `${tool} is allowed (agent policy).`);
+  if (policy.evaluation?.type === "auto" && call.mcpServer === undefined && kindOf(call.name) === "read") {
+    return say("allow", "policy", `${tool} is allowed (agent policy "auto"): it only reads.`);
+  }
   if (mode === "bypassPermissions") return say("allow", "mode", `${tool} is allowed (bypass permissions).`);
   if (mode === "acceptEdits" && isEditInside(call, paths)) {
     return say("allow", "mode", `${tool} is allowed (accept edits): the file is in the session's folder.`);

@@ -1,10 +1,11 @@
 import { tmpdir } from "node:os";
-import type { PermissionMode, RuleAction, Verdict } from "@tandem/protocol";
+import type { PermissionMode, RuleAction, Tool, Verdict } from "@tandem/protocol";
 import { describe, expect, test } from "vitest";
 import { applyRules } from "./apply-rules.ts";
 import { decideCall } from "./decide-call.ts";
 import type { SessionPaths } from "./path-pattern.ts";
 import { readCall } from "./read-call.ts";
+import { decide as decidePolicy } from "../tool-policy.ts";
 import { compiled } from "../testing/made-up-rules.ts";
 
 const paths: SessionPaths = { folder: tmpdir(), home: "/home/nobody", foldsCase: false };
@@ -98,9 +99,36 @@ describe("rules, policy and mode", () => {
     ["Read(a.ts)", "allow", "plan", [], "allow"],
     ["mcp__x__y", "ask", "plan", ["allow mcp__x"], "ask"],
     ["TodoWrite", "allow", "plan", [], "allow"],
+    // Don't ask: denied instead
+    ["Bash(touch x)", "ask", "dontAsk", [], "deny"],
+    ["Bash(touch x)", "allow", "dontAsk", ["ask Bash"], "deny"],
+    ["Edit(.git/config)", "allow", "dontAsk", [], "deny"],
+    ["Bash(touch x)", "ask", "dontAsk", ["allow Bash(touch *)"], "allow"],
+    ["Read(a.ts)", "allow", "dontAsk", [], "allow"],
   ])("%s, policy %s, mode %s, rules %j → %s", (call, policy, mode, rules, expected) => {
     const { permission, verdict } = decide(call, policy, mode, ...rules);
     expect(permission).toBe(expected);
     expect(verdict).toMatchObject({ action: expected, why: expect.stringMatching(/\.$/) });
   });
+
+  test.each([
+    ["Read(a.ts)", [], { type: "allow" }],
+    ["Bash(touch x)", [], { type: "ask", reason_code: "indeterminate" }],
+    ["WebFetch(https://example.com)", [], { type: "ask", reason_code: "indeterminate" }],
+    ["Bash(touch x)", ["allow Bash(touch *)"], { type: "allow" }],
+    ["Read(a.ts)", ["deny Read"], { type: "deny", reason_code: "high_risk" }],
+  ])("the policy auto decides %s with the rules %j, and its evaluation says so", (call, rules, evaluated) => {
+    const policy = decidePolicy([autoToolset], readCall(call));
+    const decision = decideCall(readCall(call), { policy, verdict: say(call, ...rules), mode: "default", paths });
+    expect(decision).toMatchObject({
+      permission: evaluated.type,
+      evaluation: { type: "auto", evaluated_permission: evaluated },
+    });
+  });
 });
+
+const autoToolset: Tool = {
+  type: "agent_toolset_20260401",
+  default_config: { enabled: true, permission_policy: { type: "auto" } },
+  configs: [],
+};

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EFFORTS } from "../words.ts";
 import { approvalAnswer } from "./approval-answer.ts";
-import { toolResultContent, userContent } from "./content.ts";
+import { textBlock, toolResultContent, userContent } from "./content.ts";
 
 // Events that clients may send into a session. The engine writes all others.
 
@@ -82,19 +82,30 @@ const userCustomToolResult = z
   })
   .meta({ id: "UserCustomToolResult" });
 
+/** Instructions of the application, for this and all later turns. */
+export const systemMessage = z
+  .strictObject({
+    type: z.literal("system.message"),
+    content: nonEmpty(textBlock).max(1_000, "expected at most 1000 content blocks"),
+    /** Set by the engine; clients do not send it. */
+    tandem: z.strictObject(sender).optional(),
+  })
+  .meta({ id: "SystemMessage" });
+
 export const clientEvent = z.discriminatedUnion("type", [
   userMessage,
   userInterrupt,
   userToolConfirmation,
   userCustomToolResult,
+  systemMessage,
 ]);
 export type ClientEvent = z.infer<typeof clientEvent>;
 export type ClientEventType = ClientEvent["type"];
 
 /** Client events of Anthropic's API that we reject, with the reason. */
 export const REFUSED_CLIENT_EVENTS = {
-  "user.tool_result": "Tandem runs the built-in tools itself; only custom tools take a result",
+  "user.tool_result":
+    "only self-hosted environments take results of built-in tools, and this session's environment is not self-hosted. Answer custom tools with user.custom_tool_result",
   "user.define_outcome": "outcomes are not supported",
-  "system.message": "mid-conversation system messages are not supported; put the words into the agent's system prompt",
 } as const;
 export type RefusedEventType = keyof typeof REFUSED_CLIENT_EVENTS;

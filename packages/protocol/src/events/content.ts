@@ -2,7 +2,7 @@ import { z } from "zod";
 
 // The content of messages and tool results, in the shapes of Anthropic's Managed Agents API.
 
-const textBlock = z.strictObject({ type: z.literal("text"), text: z.string() }).meta({ id: "TextBlock" });
+export const textBlock = z.strictObject({ type: z.literal("text"), text: z.string() }).meta({ id: "TextBlock" });
 
 const base64Source = z.strictObject({ type: z.literal("base64"), media_type: z.string(), data: z.base64() });
 const urlSource = z.strictObject({ type: z.literal("url"), url: z.url({ protocol: /^https?$/ }) });

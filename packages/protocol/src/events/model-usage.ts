@@ -4,6 +4,6 @@ export interface ModelUsage {
   output_tokens: number;
   cache_read_input_tokens: number;
   cache_creation_input_tokens: number;
-  /** Only if fast mode was requested. */
+  /** Only on requests that ran in fast mode. */
   speed?: "standard" | "fast" | null;
 }

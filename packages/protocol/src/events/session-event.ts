@@ -99,7 +99,6 @@ export interface BackgroundTask {
 export type SessionEventBody =
   // From clients, as they sent it.
   | (Exclude<ClientEvent, { type: "user.custom_tool_result" }> & { session_thread_id?: string | null })
-  | { type: "system.message"; content: TextBlock[]; tandem?: { by?: string } }
   /** Only in self-hosted environments, where the client runs the built-in tools. */
   | ({ type: "user.tool_result"; tool_use_id: EventId; session_thread_id?: string | null } & Pick<
       ResultBase,

@@ -8,6 +8,8 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
   switch (event.type) {
     case "tandem.notice":
       return { level: event.level, text: event.text };
+    case "system.message":
+      return { level: "info", text: `System message: ${event.content.map(({ text }) => text).join("\n")}` };
     case "tandem.rate_limit": {
       if (event.status === "allowed") return undefined;
       const until = event.resets_at === undefined ? "" : `, until ${event.resets_at}`;

@@ -1,4 +1,10 @@
-import { RequestError, type BackgroundTask, type Interruption, type SessionEventBody } from "@tandem/protocol";
+import {
+  RequestError,
+  type BackgroundTask,
+  type Interruption,
+  type SessionEvent,
+  type SessionEventBody,
+} from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow } from "@tandem/storage";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { isoNow, sleep } from "../host/clock.ts";
@@ -360,11 +366,22 @@ export class SessionActor {
     for (const event of waiting) if (event.type === "user.interrupt") await this.#runner.interrupt(event);
     const unbegun = waiting.filter((event) => isCancelled(event, waiting));
     if (unbegun.length > 0) await this.#input.drop(unbegun, "interrupted before its turn began");
+    await this.#takeSystemMessages(waiting);
     for (const event of waiting.filter(isAnswer)) {
       if (!(await this.#runner.answer(event))) await this.#input.drop([event], "this answer is no longer expected");
     }
     for (const event of waiting) {
-      if (event.type === "user.message" && !unbegun.includes(event)) await this.#runner.offer(event);
+      if (event.type !== "user.message" || unbegun.includes(event)) continue;
+      await this.#runner.offer(event);
+      await this.#takeSystemMessages(waiting);
+    }
+  }
+
+  /** Messages that were sent before a system message are answered without it. */
+  async #takeSystemMessages(waiting: readonly SessionEvent[]): Promise<void> {
+    for (const event of waiting.filter((each) => !this.#writer.hasTaken(each))) {
+      if (event.type === "user.message") return;
+      if (event.type === "system.message") await this.#runner.takeSystemMessage(event);
     }
   }
 

@@ -11,6 +11,7 @@ interface Who {
 /** Event types that are audited. The others describe how, not what was done. */
 export const AUDITED: readonly SessionEventType[] = [
   "user.message",
+  "system.message",
   "user.interrupt",
   "user.tool_confirmation",
   "user.custom_tool_result",
@@ -53,12 +54,13 @@ function tell(event: SessionEvent, who: Who): Told | undefined {
   const agent = `agent:${who.agent}`;
   const tandem = (kind: AuditKind, details: Record<string, unknown>): Told => ({ kind, actor: "tandem", details });
   switch (event.type) {
-    case "user.message": {
+    case "user.message":
+    case "system.message": {
       const text = event.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
       return {
         kind: "message.sent",
         actor: event.tandem?.by ?? "unknown",
-        details: { text, sha256: fingerprint(event.content) },
+        details: { text, sha256: fingerprint(event.content), ...(event.type === "system.message" && { system: true }) },
       };
     }
     case "user.interrupt":

@@ -24,6 +24,7 @@ import { admitLateCall, sessionJudge } from "./session-judge.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { StartGate } from "./start-gate.ts";
+import { SystemMessages } from "./system-messages.ts";
 import { transcriptStore } from "./transcript-store.ts";
 import { modelEvent, turnOptions } from "./turn-options.ts";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
@@ -48,6 +49,7 @@ interface HolderDependencies {
 /** The Claude Code process of a session, while there is one. Output of former processes is ignored. */
 export class ConversationHolder {
   readonly #dependencies: HolderDependencies;
+  readonly systemMessages = new SystemMessages();
   #current: Conversation | undefined;
   #opening: Promise<Conversation> | undefined;
   #closings = 0;
@@ -200,7 +202,8 @@ export class ConversationHolder {
     const write = (events: SessionEventBody[]): void => void writer.write(events);
     const around = { store, definitions, isFirst: row.claudeSession === undefined, write };
     const processSetup = parts.use(await openProcessSetup(row, settings, around));
-    const setup = await conversationSetup(row, conversation, settings, processSetup);
+    const added = await this.systemMessages.read(store.events, row.id);
+    const setup = await conversationSetup(row, conversation, settings, processSetup, added);
     const transcripts = await transcriptStore(store.transcripts, lease, conversation);
     const ruled = { id: row.id, agentId: row.agent.id, folder: row.folder };
     const book = await this.#dependencies.database.run(() => this.#dependencies.rules.bookOf(ruled));
@@ -217,6 +220,7 @@ export class ConversationHolder {
       note: (call) =>
         approvalNote(call, { row: writer.row, expire: settings.approvals?.expire, book, clock: settings.clock }),
       pending: this.#dependencies.pending,
+      systemMessages: this.systemMessages,
       onRun: this.#dependencies.onRun,
       durable: () => writer.durable(),
       onOutput: (output) => {

@@ -3,6 +3,7 @@ import type { ApprovalNote, EventId } from "@tandem/protocol";
 import { asksPerson, isPlan } from "../approvals/approval-note.ts";
 import { readAnswers, refusal } from "../approvals/questions.ts";
 import type { JudgedCall } from "@tandem/policy";
+import type { SystemMessages } from "./system-messages.ts";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
 
 /** Answers a conversation's requests: judges its calls by rules and policies, and asks people or clients. */
@@ -11,6 +12,7 @@ export function createHost(session: {
   /** The details of a call for the person who is asked. */
   note: (call: JudgedCall) => ApprovalNote;
   pending: PendingApprovals;
+  systemMessages: SystemMessages;
   /** A call that a person allowed is about to run. Resolves when that is durable. */
   onRun: (call: EventId) => Promise<void>;
   onOutput: ConversationHost["onOutput"];
@@ -55,7 +57,8 @@ export function createHost(session: {
       if (answer?.type !== "user.custom_tool_result") {
         return { content: [{ type: "text", text: "This call was not answered." }], isError: true };
       }
-      return { content: answer.content ?? [], isError: answer.is_error ?? false };
+      const content = [...session.systemMessages.take(), ...(answer.content ?? [])];
+      return { content, isError: answer.is_error ?? false };
     },
   };
 }

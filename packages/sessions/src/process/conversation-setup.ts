@@ -17,6 +17,8 @@ export async function conversationSetup(
   conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">,
   settings: ProcessSettings,
   processSetup: ProcessSetup,
+  /** Clients' system messages. */
+  added: readonly string[] = [],
 ): Promise<ConversationSetup> {
   const { agent, metadata } = row;
   const { model, effort, planning } = turnOptions(row, settings);
@@ -27,6 +29,7 @@ export async function conversationSetup(
   const ofFiles = hasSubagents
     ? await agentsOfFiles(row.folder, { isTrusted, userFolders: settings.userFolders ?? [] })
     : [];
+  const system = [agent.system, ...added].filter(Boolean).join("\n\n");
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
   const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
@@ -42,7 +45,7 @@ export async function conversationSetup(
     model,
     ...(effort !== undefined && { effort }),
     planning,
-    ...(agent.system && { system: agent.system }),
+    ...(system && { system }),
     replaceSystem: metadata[SESSION_METADATA.system] === "replace",
     tools: [...offeredTools(agent.tools, hasSubagents), ...askingTools(row, planning), ...processSetup.tools],
     customTools: agent.tools.filter((tool) => tool.type === "custom"),

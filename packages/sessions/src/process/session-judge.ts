@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import type { AllowedCall, Decision, HostServer } from "@tandem/claude-code";
-import { judgeCall, type JudgedCall, type RuleBook } from "@tandem/policy";
-import type { ThreadId } from "@tandem/protocol";
+import { denyInsteadOfAsking, judgeCall, type JudgedCall, type RuleBook } from "@tandem/policy";
+import { SESSION_METADATA, type ThreadId } from "@tandem/protocol";
 import { CallRefused } from "../approvals/call-refused.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import type { ProcessSettings } from "./process-settings.ts";
@@ -29,7 +29,12 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
     plans,
     home: homedir(),
   };
-  return (call: JudgedCall): Decision => processSetup.judge(call, judgeCall(call, { ...judges, session: writer.row }));
+  return (call: JudgedCall): Decision => {
+    const session = writer.row;
+    const decision = processSetup.judge(call, judgeCall(call, { ...judges, session }));
+    const mode = session.metadata[SESSION_METADATA.permissionMode] ?? judges.mode;
+    return mode === "dontAsk" ? denyInsteadOfAsking(call, decision) : decision;
+  };
 }
 
 /**

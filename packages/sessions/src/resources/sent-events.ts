@@ -7,6 +7,7 @@ import { standsAtBudget } from "../budgets/budget.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import { readOpenTurn, waitingCalls } from "../log/open-turn.ts";
+import { unansweredCalls } from "../log/unanswered-calls.ts";
 import type { SessionOptions } from "./session-options.ts";
 
 const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
@@ -30,6 +31,7 @@ export class SentEvents {
   /** Returns the events with commands and models resolved. */
   async check(row: SessionRow, events: readonly ClientEvent[]): Promise<ClientEvent[]> {
     const { commands, options } = this.#parts;
+    checkSystemMessages(row, events);
     for (const [index, event] of events.entries()) await this.#checkOne(row, event, `events[${index}]`, events);
     return Promise.all(
       events.map(async (event, index) =>
@@ -79,6 +81,11 @@ export class SentEvents {
           if (!(await this.#parts.store.files.get(file))) throw invalid(`${place}.content: there is no file ${file}`);
         }
         return;
+      case "system.message":
+        if (all.length === 1 && (await standsAtBudget(this.#parts.store.events, row))) {
+          throw invalid(`${place}: the session's budget is used up; raise it with an update first`);
+        }
+        return;
       case "user.interrupt":
         if (event.session_thread_id && event.session_thread_id !== row.primaryThread) {
           throw invalid(`${place}.session_thread_id: only the primary thread can be interrupted`);
@@ -115,6 +122,29 @@ export class SentEvents {
     const answers = [...all, ...(await this.#parts.store.inbox.list(row.id))].filter((other) => answersCall(other, id));
     if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
   }
+}
+
+const ACCOMPANIED: readonly string[] = ["user.message", "user.custom_tool_result"];
+
+function checkSystemMessages(row: SessionRow, events: readonly ClientEvent[]): void {
+  const index = events.findIndex(({ type }) => type === "system.message");
+  if (index === -1) return;
+  const place = `events[${index}]`;
+  if (index !== events.length - 1) throw invalid(`${place}: a system.message must be the last event of a request`);
+  const before = events[index - 1];
+  if (before && !ACCOMPANIED.includes(before.type)) {
+    throw invalid(`${place}: a system.message must follow ${ACCOMPANIED.join(" or ")}, or be sent alone`);
+  }
+  if (unansweredCalls(row).length > 0 && before?.type !== "user.custom_tool_result") {
+    throw invalid(`${place}: the session waits for an answer; send the system.message with a user.custom_tool_result`);
+  }
+}
+
+/** A system message counts for the event that it accompanies, so it is taken first. */
+export function inQueueOrder(events: readonly SessionEvent[]): SessionEvent[] {
+  const order: SessionEvent[] = [];
+  for (const event of events) order.splice(event.type === "system.message" ? -1 : order.length, 0, event);
+  return order;
 }
 
 const isAnswer = (event: ClientEvent): boolean => ANSWERS.includes(event.type);

@@ -58,7 +58,7 @@ export async function draftSession(
       archivedAt: null,
     },
     inbox: (params.initial_events ?? []).map((event) => {
-      if (event.type !== "user.message") throw invalid("initial_events: outcomes are not supported");
+      if (event.type === "user.define_outcome") throw invalid("initial_events: outcomes are not supported");
       return sentBy(event, by);
     }),
     files: await checkResources(params.resources ?? [], files),

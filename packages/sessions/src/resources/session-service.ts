@@ -32,7 +32,7 @@ import { draftSession } from "./session-draft.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { sentBy } from "./sent-by.ts";
 import type { RetriedSend, SessionFolder, Sessions } from "./sessions.ts";
-import { SentEvents } from "./sent-events.ts";
+import { inQueueOrder, SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "../log/session-view.ts";
 import type { SessionOptions } from "./session-options.ts";
 
@@ -100,7 +100,7 @@ export class SessionService implements Sessions {
       const checked = draft.inbox.map(async (event) =>
         event.type === "user.message" ? this.#dependencies.commands.check(row, event) : event,
       );
-      await this.#dependencies.store.sessions.create(row, await Promise.all(checked));
+      await this.#dependencies.store.sessions.create(row, inQueueOrder(await Promise.all(checked)));
     } catch (error) {
       await this.#dependencies.places.remove(row);
       throw error;
@@ -118,7 +118,11 @@ export class SessionService implements Sessions {
       ...(metadata && { metadata: await this.#dependencies.options.metadata(metadata) }),
       ...(events && {
         initial_events: await Promise.all(
-          events.map((event, index) => this.#dependencies.options.message(event, `initial_events[${index}]`)),
+          events.map(async (event, index) =>
+            event.type === "user.message"
+              ? this.#dependencies.options.message(event, `initial_events[${index}]`)
+              : event,
+          ),
         ),
       }),
     };
@@ -194,7 +198,7 @@ export class SessionService implements Sessions {
     const waiting = (await this.#sent.check(row, events)).map((event, index) => sentBy(event, by, ids[index]));
     await this.#dependencies.actors.claim(row.id);
     try {
-      await this.#dependencies.store.inbox.put(row.id, waiting);
+      await this.#dependencies.store.inbox.put(row.id, inQueueOrder(waiting));
     } catch (error) {
       // A try that counted as dead was only slow.
       const slow =

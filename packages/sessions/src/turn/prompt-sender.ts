@@ -87,7 +87,9 @@ export class PromptSender {
       ...this.#lateCalls.giveUp(late).flatMap(({ inWords }) => inWords),
       ...(isCommand ? [] : hooks.words()),
     ];
-    conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known], isCommand });
+    const system = isCommand ? [] : holder.systemMessages.take();
+    const all = [...system, ...lost, ...content, ...known];
+    conversation.send({ uuid: messageUuid(message.id), content: all, isCommand });
     this.#prompted(id);
   }
 

@@ -25,13 +25,13 @@ export class Steering {
   }
 
   /** Sends Claude a message during a turn. One whose files cannot be read stays queued and fails in its own turn. */
-  async give(message: UserMessage, holder: Pick<ConversationHolder, "current">): Promise<void> {
+  async give(message: UserMessage, holder: Pick<ConversationHolder, "current" | "systemMessages">): Promise<void> {
     const content = await readContent(message.content, this.#files).catch(() => undefined);
     const conversation = holder.current;
     if (!content || !conversation) return;
     const uuid = messageUuid(message.id);
     this.#messages.set(uuid, message);
-    conversation.send({ uuid, content });
+    conversation.send({ uuid, content: [...holder.systemMessages.take(), ...content] });
   }
 
   /** The model has read the message. Undefined if it is not a steering message. */

@@ -199,6 +199,12 @@ export class TurnRunner {
     return taken !== undefined;
   }
 
+  /** A later process finds it in the log. */
+  async takeSystemMessage(message: EventOf<"system.message">): Promise<void> {
+    await this.#dependencies.writer.take(message);
+    this.#holder.systemMessages.add(message);
+  }
+
   async stopTask(id: string): Promise<void> {
     this.#tasks.mustHave(id);
     await this.#holder.current?.stopTask(id);

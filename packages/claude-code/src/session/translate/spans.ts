@@ -15,6 +15,7 @@ const wireUsage = z.object({
   cache_creation_input_tokens: count,
   cache_creation: z.object({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count }).nullish(),
   server_tool_use: z.object({ web_search_requests: count }).nullish(),
+  speed: z.string().nullish(),
 });
 type WireUsage = z.infer<typeof wireUsage>;
 
@@ -207,6 +208,8 @@ const toModelUsage = (usage: WireUsage): ModelUsage => ({
   output_tokens: usage.output_tokens ?? 0,
   cache_read_input_tokens: usage.cache_read_input_tokens ?? 0,
   cache_creation_input_tokens: usage.cache_creation_input_tokens ?? 0,
+  // Anthropic's service reports it only for fast mode; Claude Code always does.
+  ...(usage.speed === "fast" && { speed: usage.speed }),
 });
 
 const add = (a: Reported[string] | undefined, b: Reported[string]): Reported[string] => ({

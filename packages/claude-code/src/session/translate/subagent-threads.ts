@@ -19,6 +19,8 @@ interface Thread {
   /** The sender of the last message, which receives the answer. */
   caller: Party;
   running: boolean;
+  /** Its model request failed and is retried. */
+  retrying: boolean;
   background: boolean;
   /** Its latest text. */
   words: string;
@@ -106,6 +108,19 @@ export class Threads {
     const thread = this.#byId.get(id);
     const words = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
     if (thread && words) thread.words = words;
+    if (thread?.retrying) this.#run(thread);
+  }
+
+  /** A model request of a subagent failed and is retried. Several retries in a row change its status once. */
+  retry(id: ThreadId | null): void {
+    const thread = id === null ? undefined : this.#byId.get(id);
+    if (!thread?.running || thread.retrying) return;
+    thread.retrying = true;
+    this.#emit.event(thread.caller.thread, {
+      type: "session.thread_status_rescheduled",
+      session_thread_id: thread.id,
+      agent_name: thread.agentName,
+    });
   }
 
   ended({ task_id, status, summary }: Pick<SDKTaskNotificationMessage, "task_id" | "status" | "summary">): void {
@@ -130,6 +145,7 @@ export class Threads {
       agentName,
       caller,
       running: false,
+      retrying: false,
       background: false,
       words: "",
     };
@@ -151,6 +167,7 @@ export class Threads {
 
   #run(thread: Thread): void {
     thread.running = true;
+    thread.retrying = false;
     this.#emit.event(thread.caller.thread, {
       type: "session.thread_status_running",
       session_thread_id: thread.id,
@@ -160,6 +177,7 @@ export class Threads {
 
   #rest(thread: Thread, stop: StopReason["type"] & ("end_turn" | "retries_exhausted")): void {
     thread.running = false;
+    thread.retrying = false;
     this.#emit.event(thread.caller.thread, {
       type: "session.thread_status_idle",
       session_thread_id: thread.id,

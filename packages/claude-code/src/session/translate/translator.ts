@@ -152,11 +152,12 @@ export class Translator {
       case "tool_progress": {
         const call = this.#calls.find(message.tool_use_id);
         // A call that waits for a retry may name itself as parent; that starts no thread.
-        if (message.subagent_retry)
-          this.#incidents.subagentRetry(
-            this.#threads.ofTask(message.subagent_retry.agent_id) ?? this.#threads.ofMessage(message),
-            message.subagent_retry,
-          );
+        if (message.subagent_retry) {
+          const { subagent_retry: retry } = message;
+          const thread = this.#threads.ofTask(retry.agent_id) ?? this.#threads.ofMessage(message);
+          this.#incidents.subagentRetry(thread, retry);
+          this.#threads.retry(thread);
+        }
         if (!call) return;
         return this.#emit.delta(call.thread, {
           type: "tandem.tool_progress",

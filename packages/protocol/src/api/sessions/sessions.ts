@@ -8,7 +8,7 @@ import {
   threadAgent,
   toolParams,
 } from "../agents.ts";
-import { userMessage } from "../../events/client-event.ts";
+import { systemMessage, userMessage } from "../../events/client-event.ts";
 import { budget, usageSnapshot } from "../../events/usage-snapshot.ts";
 import { count, createdBetween, deletedOf, includeArchived, order, pageQuery, twoWayPageOf } from "../page.ts";
 
@@ -48,9 +48,9 @@ export const sessionCreateParams = z
     resources: z.array(resourceParams).optional(),
     vault_ids: z.array(z.string()).optional(),
     budget: budget.optional(),
-    /** At most 50, messages only. */
+    /** At most 50. */
     initial_events: z
-      .array(z.union([userMessage, z.looseObject({ type: z.literal("user.define_outcome") })]))
+      .array(z.union([userMessage, systemMessage, z.looseObject({ type: z.literal("user.define_outcome") })]))
       .max(50)
       .optional(),
   })

@@ -125,7 +125,7 @@ function callChoices({ suggestion: rule }: Inquiry, { mayKeepRules }: Permission
 }
 
 const planChoices = ({ modes }: PermissionSettings): PermissionChoice[] => [
-  ...PERMISSION_MODES.filter((mode) => mode !== "plan" && modes.includes(mode)).map((mode) => ({
+  ...PERMISSION_MODES.filter((mode) => mode !== "plan" && mode !== "dontAsk" && modes.includes(mode)).map((mode) => ({
     id: mode,
     name: `Begin: ${MODE_NAMES[mode].name.toLowerCase()}`,
     kind: mode === "default" ? ("allow_once" as const) : ("allow_always" as const),
