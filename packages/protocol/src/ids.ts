@@ -6,6 +6,7 @@ const ID_PREFIXES = {
   thread: "sthr",
   event: "sevt",
   file: "file",
+  resource: "sesrsc",
   token: "tok",
   context: "ctx",
   job: "job",

@@ -186,6 +186,20 @@ export {
   type Thread,
 } from "./api/sessions/sessions.ts";
 export {
+  MAX_MEMORY_STORES,
+  MAX_RESOURCES,
+  resourceId,
+  type FileResource,
+  type FileResourceParams,
+  type MemoryStoreResource,
+  type MemoryStoreResourceParams,
+  type RepositoryCheckout,
+  type RepositoryResource,
+  type RepositoryResourceParams,
+  type SessionResource,
+  type SessionResourceParams,
+} from "./api/sessions/mounted-resource.ts";
+export {
   isOnPrimary,
   type BackgroundTask,
   type Delta,

@@ -70,6 +70,8 @@ export const AUDIT_KINDS = [
   "session.deleted",
   "session.forked",
   "session.rewound",
+  "resource.changed",
+  "file.changed",
   "session.recovered",
   // People and clients
   "message.sent",

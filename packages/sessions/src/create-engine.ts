@@ -34,6 +34,8 @@ import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
 import { OwnerUrls } from "./mcp/owner-urls.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
+import { forgetOutputs } from "./mounts/collect-outputs.ts";
+import { MountsHook } from "./mounts/mounts-hook.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
 import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
@@ -95,6 +97,8 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       new HostHooksTurnHook(control, own.events, settings),
       new BudgetHook({ store: own, book: limitsIn(own.records), settings: spending, control, clock: settings.clock }),
       ...(turnQuota ? [turnQuota.turnHook(control)] : []),
+      // Before the checkpoints: a repository that is cloned now is not the turn's change.
+      new MountsHook(control, { store: own, clock: settings.clock }),
       ...checkpoints.turnHooks(control),
     ];
   };
@@ -163,6 +167,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     forget: async (row) => {
       await forgetSession({ store, shelf: checkpoints.shelf, settings }, row);
       await rules.left(row.id);
+      await forgetOutputs(store.records, row.id);
     },
   });
   const history = new SessionHistory({

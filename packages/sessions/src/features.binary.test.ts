@@ -224,7 +224,7 @@ describe("environments", () => {
       environment_id: environment.id,
       resources: [{ type: "file", file_id: file.id, mount_path: "in/data.csv" }],
     });
-    const place = session.resources[0]!.mount_path;
+    const place = join(stage.root, "state/scratch", session.id, "in/data.csv");
     expect(await readFile(place, "utf8")).toBe("a,b\n1,2\n");
     expect(await engine.engine.sessions.folder.read(session.id, "in/data.csv")).toMatchObject({ text: "a,b\n1,2\n" });
     await engine.engine.sessions.delete(session.id);
@@ -240,19 +240,14 @@ describe("environments", () => {
     const create = (mount: string) =>
       engine.session({ resources: [{ type: "file", file_id: file.id, mount_path: mount }] });
     await expect(create("../outside.txt")).rejects.toMatchObject({ code: "forbidden" });
-    await expect(create("/etc/outside.txt")).rejects.toMatchObject({ code: "forbidden" });
+    // An absolute path is one of the session's own uploads.
+    const { resources } = await create("/etc/outside.txt");
+    expect(resources).toMatchObject([
+      { mount_path: "/etc/outside.txt", tandem: { path: expect.stringMatching(/^\.mnt\//) } },
+    ]);
     for (const deciding of [".claude/settings.json", "a/../.mcp.json", "TANDEM.yaml", ".g\u200cit/hooks/pre-commit"]) {
       await expect(create(deciding)).rejects.toMatchObject({ code: "forbidden" });
     }
-    // The file's own name is the path if there is none.
-    const named = await engine.engine.files.upload({
-      filename: ".mcp.json",
-      mimeType: "application/json",
-      content: new Uint8Array([1]),
-    });
-    const unnamed = engine.session({ resources: [{ type: "file", file_id: named.id }] });
-    await expect(unnamed).rejects.toMatchObject({ code: "forbidden" });
-    expect(await readdir(stage.folder)).not.toContain(".mcp.json");
     await writeFile(join(stage.folder, "taken.txt"), "mine");
     await expect(create("taken.txt")).rejects.toMatchObject({ code: "conflict" });
     expect(await readFile(join(stage.folder, "taken.txt"), "utf8")).toBe("mine");

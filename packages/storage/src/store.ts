@@ -92,6 +92,7 @@ export type SessionChange = Partial<
     | "folder"
     | "place"
     | "waitingFor"
+    | "resources"
   >
 >;
 

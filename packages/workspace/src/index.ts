@@ -1,5 +1,6 @@
 export { AllowedRoots } from "./allowed-roots.ts";
 export { branchOf } from "./branch-of.ts";
+export { hashInside, makeFolderInside, moveInside, removeInside, replaceInside } from "./change-inside.ts";
 export { isSameEntry, type PathChange } from "./checkpoints/changed-paths.ts";
 export { CheckpointStores, renameMovedStores, type CheckpointLimits } from "./checkpoints/checkpoint-stores.ts";
 export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
@@ -13,7 +14,7 @@ export { pushFolder, type FolderPush } from "./push-folder.ts";
 export { isInside } from "./is-inside.ts";
 export { listFolder, type FolderEntry } from "./list-folder.ts";
 export { parseRemote, RemoteClones, remoteVariables, type GitRemote } from "./remote-clones.ts";
-export { readInside, type FileContent } from "./read-inside.ts";
+export { readBytesInside, readInside, type FileContent } from "./read-inside.ts";
 export { createScratchFolder, removeFolder } from "./scratch-folder.ts";
 export { searchFolder, type SearchHit, type SearchQuery } from "./search-folder.ts";
 export { createWorktree, removeWorktree, type Worktree } from "./worktree.ts";

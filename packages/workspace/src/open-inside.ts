@@ -11,6 +11,8 @@ export interface Opened extends AsyncDisposable {
   readonly path: string;
   /** Path of the open file itself, even if its name was replaced (on Linux; otherwise the real path). */
   readonly place: string;
+  /** Its real path when it was opened. */
+  readonly real: string;
   readonly stats: BigIntStats;
 }
 
@@ -50,7 +52,7 @@ async function openAt(root: string, path: string, kind: "file" | "folder", isFol
       const { real, place } = await whereIs(handle, full, stats);
       if (!isInside(root, real)) throw outside(path);
       const name = inner.split(sep).join("/");
-      return { handle, path: name, place, stats, [Symbol.asyncDispose]: () => handle.close() };
+      return { handle, path: name, place, real, stats, [Symbol.asyncDispose]: () => handle.close() };
     } catch (error) {
       await handle.close();
       throw error;

@@ -19,6 +19,19 @@ export async function readInside(root: string, path: string, { maxBytes }: { max
   return text === undefined ? { ...about, base64: content.toString("base64") } : { ...about, text };
 }
 
+/** The bytes of a file inside a root; undefined if it is larger than `maxBytes`. */
+export async function readBytesInside(
+  root: string,
+  path: string,
+  { maxBytes }: { maxBytes: number },
+): Promise<Buffer | undefined> {
+  await using file = await openInside(root, path, "file");
+  const size = Number(file.stats.size);
+  if (size > maxBytes) return undefined;
+  const bytes = await readUpTo(file.handle, maxBytes + 1, size + 1);
+  return bytes.length > maxBytes ? undefined : bytes;
+}
+
 /** Reads the beginning of an open file. `expected` is a size hint. */
 export async function readUpTo(handle: FileHandle, limit: number, expected: number): Promise<Buffer> {
   const chunks: Buffer[] = [];

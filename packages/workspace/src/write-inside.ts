@@ -21,7 +21,7 @@ export async function writeInside(
     await makeFolders(root, dirname(full), path);
     return await writeNew(root, full, { content, mode }, path);
   } catch (error) {
-    throw asRequestError(error, path);
+    throw asWriteError(error, path);
   }
 }
 
@@ -46,7 +46,7 @@ async function writeNew(
 }
 
 /** One level at a time, so that no link in the path is followed. */
-async function makeFolders(root: string, folder: string, path: string): Promise<void> {
+export async function makeFolders(root: string, folder: string, path: string): Promise<void> {
   if (folder === root) return;
   await makeFolders(root, dirname(folder), path);
   await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -60,12 +60,19 @@ async function makeFolders(root: string, folder: string, path: string): Promise<
 const notAFile = (path: string): RequestError =>
   new RequestError("invalid_request", `${JSON.stringify(path)} cannot be the path of a file.`);
 
-function asRequestError(error: unknown, path: string): unknown {
+export function asWriteError(error: unknown, path: string): unknown {
   if (error instanceof RequestError || !(error instanceof Error) || !("code" in error)) return error;
   const named = JSON.stringify(path);
   switch (error.code) {
     case "EEXIST":
       return new RequestError("conflict", `${named} is there already.`, { cause: error });
+    case "ENOENT":
+      return new RequestError("not_found", `There is no ${named} in the session's folder.`, { cause: error });
+    case "ENOTEMPTY":
+      return new RequestError("conflict", `The folder ${named} is not empty.`, {
+        fix: "Delete it with recursive: true.",
+        cause: error,
+      });
     case "ENAMETOOLONG":
       return new RequestError("invalid_request", "The path is too long.", { cause: error });
     case "EACCES":

@@ -320,6 +320,25 @@ export type SessionEventBody =
       bot: string;
       requester: string | null;
     }
+  /** A resource of the session changed. `kept`: why its file stayed when it was removed. */
+  | {
+      type: "tandem.resource";
+      action: "added" | "updated" | "removed" | "cloned";
+      resource_id: string;
+      resource_type: "file" | "github_repository" | "memory_store";
+      mount_path: string;
+      kept?: string;
+      by?: string;
+    }
+  /** A client changed a file of the session's folder. `sha256` is the new content; `to` is where it was moved. */
+  | {
+      type: "tandem.file";
+      action: "written" | "moved" | "deleted" | "folder";
+      path: string;
+      to?: string;
+      sha256?: string;
+      by: string;
+    }
   | { type: "tandem.notice"; level: "info" | "warning" | "error"; text: string }
   /** A message of Claude Code that has no mapping. */
   | { type: "tandem.unknown"; kind: string; message: unknown };

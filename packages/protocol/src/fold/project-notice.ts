@@ -45,6 +45,10 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
       return event.ignored.length === 0
         ? undefined
         : { level: "info", text: `${event.model} ignores ${event.ignored.join(" and ")}` };
+    case "tandem.resource":
+      return { level: "info", text: resourceText(event) };
+    case "tandem.file":
+      return { level: "info", text: fileText(event) };
     case "tandem.rewound":
       return { level: "info", text: rewoundText(event) };
     case "tandem.forked":
@@ -78,6 +82,29 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
 
 export const processWaitText = ({ ahead }: Pick<EventOf<"tandem.process_wait">, "ahead">): string =>
   `Waiting for a free process (${ahead === 0 ? "first in line" : `${ahead} ahead`})`;
+
+function resourceText({
+  action,
+  resource_type: type,
+  mount_path: mount,
+  kept,
+  by,
+}: EventOf<"tandem.resource">): string {
+  const what = { file: "file", github_repository: "repository", memory_store: "memory store" }[type];
+  const who = by === undefined ? "" : ` by ${by}`;
+  return `The ${what} ${mount} was ${action}${who}${kept === undefined ? "" : `; the file stays, because ${kept}`}`;
+}
+
+function fileText({ action, path, to, by }: EventOf<"tandem.file">): string {
+  switch (action) {
+    case "folder":
+      return `The folder ${path} was created by ${by}`;
+    case "moved":
+      return `${path} was moved to ${to ?? ""} by ${by}`;
+    default:
+      return `${path} was ${action} by ${by}`;
+  }
+}
 
 function rewoundText({ scope, files, undoes }: EventOf<"tandem.rewound">): string {
   const what = scope === "both" ? "files and conversation" : scope;

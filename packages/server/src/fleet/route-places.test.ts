@@ -12,6 +12,7 @@ test("routes of the session's writer, else of its folder's machine, else of this
     "sessions.archive",
     "sessions.delete",
     "sessions.events.take_back",
+    "sessions.resources.update",
     "sessions.tasks.list",
     "sessions.tasks.stop",
   ]);
@@ -19,7 +20,7 @@ test("routes of the session's writer, else of its folder's machine, else of this
 
 test("routes that need the session's folder", () => {
   expect(namesAt("folder")).toEqual(
-    `sessions.commands.list sessions.shell.run sessions.files.list sessions.files.search
+    `sessions.resources.add sessions.resources.delete sessions.commands.list sessions.shell.run sessions.files.list sessions.files.search
     sessions.files.read sessions.checkpoints sessions.diff sessions.rewind sessions.undoRewind
     sessions.fork sessions.worktree.retrieve sessions.worktree.patch sessions.worktree.merge
     sessions.worktree.apply sessions.worktree.remove`.split(/\s+/),

@@ -200,6 +200,7 @@ export class MemoryEngine {
       commandsIn: async () => [],
       takeBack: nothing,
       shell: nothing,
+      resources: { add: nothing, delete: nothing },
       folder: { list: nothing, search: nothing, read: nothing },
       feed: (signal) => this.#feed(signal),
       usage: async () => [],

@@ -35,6 +35,11 @@ const WAITING_MS = 10 * 60 * 1_000;
 /** How long it takes at most to save a new approval request, after which it can be answered without its process. */
 const SAVE_REQUEST_MS = 2_000;
 
+interface Changed {
+  change: SessionChange;
+  events: SessionEventBody[];
+}
+
 const TERMINATED: SessionChange = { status: "terminated", waitingFor: [] };
 
 /**
@@ -172,14 +177,17 @@ export class SessionActor {
     });
   }
 
-  /** Changes the session's row and logs it. A changed agent or setting gets a new process with the next turn. */
-  change(make: (row: SessionRow) => { change: SessionChange; events: SessionEventBody[] }): Promise<SessionRow> {
+  /**
+   * Changes the session's row and logs it. A changed agent, setting or resource gets a new process with the next turn. `make`
+   * may change files meanwhile.
+   */
+  change(make: (row: SessionRow) => Changed | Promise<Changed>): Promise<SessionRow> {
     return this.#step(async () => {
       const { metadata: before } = this.row;
-      const { change, events } = make(this.row);
+      const { change, events } = await make(this.row);
       await this.#writer.write(events, change);
       const isFixed = change.metadata && needsNewProcess(before, change.metadata);
-      if (change.agent || isFixed) await this.#runner.refresh();
+      if (change.agent || change.resources || isFixed) await this.#runner.refresh();
       return this.row;
     });
   }

@@ -39,6 +39,8 @@ export const AUDITED: readonly SessionEventType[] = [
   "tandem.command",
   "tandem.shell",
   "tandem.push",
+  "tandem.resource",
+  "tandem.file",
 ];
 
 /** The audit entry for a session event, if there is one. Pure, so a second read gives the same entry. */
@@ -196,6 +198,14 @@ function tellOurs(event: SessionEvent, agent: string): Told | undefined {
     case "tandem.push": {
       const { remote, branch, commit, pull_request: opened, bot, requester } = event;
       return tandem("branch.pushed", { remote, branch, commit, pull_request: opened?.url ?? null, bot, requester });
+    }
+    case "tandem.resource": {
+      const { id: _id, type: _type, processed_at: _at, by = "tandem", ...details } = event;
+      return { kind: "resource.changed", actor: by, details };
+    }
+    case "tandem.file": {
+      const { id: _id, type: _type, processed_at: _at, by, ...details } = event;
+      return { kind: "file.changed", actor: by, details };
     }
     default:
       return undefined;

@@ -51,6 +51,7 @@ async function hookWhoseDatabaseFails(times: number, boundMs: number) {
       row: () => ROW as never,
       lease: { session: "sesn_1" as never, token: 1 },
       ledger,
+      change: async () => undefined,
       database,
       stop: (reason, events = []) => stopped.resolve({ reason, events }),
     },

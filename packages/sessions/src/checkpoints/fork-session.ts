@@ -14,6 +14,7 @@ import {
 import type { EventLog, SessionRow, Store } from "@tandem/storage";
 import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
+import { forkMounts } from "../mounts/mount-files.ts";
 import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
@@ -67,12 +68,15 @@ export async function forkSession(
     const at = isoNow(parts.clock);
     const claudeSession = randomUUID();
     const transcripts = await copyTranscripts(store, row, past, turn, { id: claudeSession, folder });
+    const mounts = await forkMounts(row, { id, folder }, store);
+    notices.push(...mounts.notices);
     const fork: SessionRow = {
       ...row,
       id,
       status: "idle",
       environmentId: environment,
       folder,
+      resources: mounts.resources,
       title: params.title === undefined ? row.title : params.title,
       metadata,
       usage: noUsageYet(),

@@ -1,6 +1,6 @@
 import type { ConversationOutput, ModelContent, TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
-import type { Lease, SessionRow } from "@tandem/storage";
+import type { Lease, SessionChange, SessionRow } from "@tandem/storage";
 import type { DatabaseWait } from "../host/database-wait.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
@@ -48,6 +48,8 @@ export interface TurnControl {
   row(): SessionRow;
   lease: Lease;
   ledger: UsageLedger;
+  /** Changes the session's row. Resolves when that is durable. */
+  change(change: SessionChange): Promise<void>;
   /** Waits for an unavailable database, while the session is held here. */
   database: DatabaseWait;
   /** Interrupts the running turn, which then ends with this reason. Only the first call has an effect. */

@@ -7,6 +7,7 @@ import { rosterOf } from "../log/agent-roster.ts";
 import { agentsOfFiles } from "../commands/agent-files.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { ProcessSetup } from "./process-setup.ts";
+import { describeMounts } from "../mounts/describe-mounts.ts";
 import { offeredTools } from "@tandem/policy";
 import { turnOptions } from "./turn-options.ts";
 import { worktreeAt, worktreeVariables } from "../worktrees/worktree-registry.ts";
@@ -29,7 +30,7 @@ export async function conversationSetup(
   const ofFiles = hasSubagents
     ? await agentsOfFiles(row.folder, { isTrusted, userFolders: settings.userFolders ?? [] })
     : [];
-  const system = [agent.system, ...added].filter(Boolean).join("\n\n");
+  const system = [agent.system, describeMounts(row), ...added].filter(Boolean).join("\n\n");
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
   const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(

@@ -4,6 +4,7 @@ import {
   RequestError,
   SESSION_METADATA,
   type Agent,
+  type FileResourceParams,
   type Session,
   type SessionCreateParams,
   type SessionEvent,
@@ -23,7 +24,7 @@ import { isoNow, type Clock } from "../host/clock.ts";
 export interface SessionDraft {
   row: Omit<SessionRow, "folder" | "resources">;
   inbox: SessionEvent[];
-  files: { file_id: string; mount_path?: string | null }[];
+  files: FileResourceParams[];
 }
 
 export async function draftSession(

@@ -1,31 +1,26 @@
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   ENVIRONMENT_METADATA,
-  newId,
   RequestError,
   SESSION_METADATA,
   type Environment,
-  type FileId,
   type SessionId,
 } from "@tandem/protocol";
-import { findDecidingName } from "@tandem/policy";
-import type { FileStore, SessionRow } from "@tandem/storage";
+import type { SessionRow } from "@tandem/storage";
 import {
   createScratchFolder,
   isInside,
   parseRemote,
   RemoteClones,
   removeFolder,
-  writeInside,
   type AllowedRoots,
   type GitRemote,
 } from "@tandem/workspace";
+import { removeMounts } from "../mounts/mount-files.ts";
 import type { FleetMembership } from "../fleet/fleet-settings.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import { placeOf } from "../fleet/place.ts";
-import type { SessionDraft } from "./session-draft.ts";
 import type { WorktreeMaker } from "../worktrees/worktree-maker.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 
 /**
  * Prepares the folders of sessions: an existing folder, a git worktree of it or of a remote's clone, or a private scratch
@@ -38,16 +33,14 @@ export class SessionPlaces {
   readonly #maker: WorktreeMaker;
   readonly #clones: RemoteClones;
   readonly #machine: string | undefined;
-  readonly #clock: Clock;
 
   constructor(
     roots: AllowedRoots,
     stateFolder: string,
     maker: WorktreeMaker,
-    { hostVariables, fleet, clock }: Pick<HostSettings & FleetMembership, "hostVariables" | "fleet"> & { clock: Clock },
+    { hostVariables, fleet }: Pick<HostSettings & FleetMembership, "hostVariables" | "fleet">,
   ) {
     this.#machine = fleet?.worker.machine;
-    this.#clock = clock;
     this.#clones = new RemoteClones(join(stateFolder, "clones"), hostVariables);
     this.#roots = roots;
     this.#stateFolder = stateFolder;
@@ -108,7 +101,8 @@ export class SessionPlaces {
   /** Removes a session's folder. Throws `conflict` for a worktree with work that exists nowhere else. */
   async remove(row: SessionRow): Promise<void> {
     if (dirname(row.folder) === this.#scratch) await removeFolder(this.#scratch, row.folder);
-    if (row.folder === this.#maker.book.folderOf(row.id)) await this.#maker.drop(row.id);
+    else if (row.folder === this.#maker.book.folderOf(row.id)) await this.#maker.drop(row.id);
+    else await removeMounts(row);
   }
 
   /** Removes the worktree of an archived session, if configured and nothing would be lost. */
@@ -116,37 +110,4 @@ export class SessionPlaces {
     if (!this.#maker.settings.removeAtArchive || row.folder !== this.#maker.book.folderOf(row.id)) return;
     if ((await this.#maker.unsaved(row.id)) === undefined) await this.#maker.drop(row.id);
   }
-
-  /**
-   * Copies uploaded files into the session's folder. Existing files are not overwritten. Refuses paths that control which
-   * programs run before anything is written: an agent would have to ask for them.
-   */
-  async placeFiles(folder: string, wanted: SessionDraft["files"], files: FileStore): Promise<SessionRow["resources"]> {
-    const targets = await Promise.all(
-      wanted.map(async ({ file_id: id, mount_path: mount }) => {
-        const metadata = await files.get(id);
-        if (!metadata) throw new RequestError("not_found", `There is no file ${id}.`);
-        return { id, target: refuseDeciding(mount ?? basename(metadata.filename)) };
-      }),
-    );
-    const placed: SessionRow["resources"] = [];
-    for (const { id, target } of targets) {
-      const content = await files.content(id as FileId);
-      if (!content) throw new RequestError("not_found", `There is no file ${id}.`);
-      const path = await writeInside(folder, target, content);
-      const at = isoNow(this.#clock);
-      placed.push({ type: "file", id: newId("file"), file_id: id, mount_path: path, created_at: at, updated_at: at });
-    }
-    return placed;
-  }
-}
-
-function refuseDeciding(path: string): string {
-  const name = findDecidingName(path);
-  if (name === undefined) return path;
-  throw new RequestError(
-    "forbidden",
-    `mount_path: ${JSON.stringify(path)} is refused, because ${JSON.stringify(name)} decides which programs run.`,
-    { fix: "Choose another path; put such a file into the folder yourself." },
-  );
 }

@@ -23,6 +23,8 @@ import type { SessionCommands } from "../commands/session-commands.ts";
 import type { Clock } from "../host/clock.ts";
 import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
 import { servedEvent, servedEvents } from "../log/event-redactor.ts";
+import { mountFiles, unmountFile } from "../mounts/mount-files.ts";
+import { SessionResourceService, type SessionResources } from "../mounts/session-resources.ts";
 import { describeUpdate } from "./describe-update.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
@@ -61,11 +63,17 @@ export class SessionService implements Sessions {
   readonly #feed: Feed;
   readonly #sent: SentEvents;
   readonly folder: SessionFolder;
+  readonly resources: SessionResources;
 
   constructor(dependencies: SessionServiceDependencies) {
     this.#dependencies = dependencies;
     this.#feed = new Feed(dependencies.store, dependencies.clock);
     this.#sent = new SentEvents(dependencies);
+    this.resources = new SessionResourceService({
+      ...dependencies,
+      open: (id) => this.#open(id),
+      changed: (id) => this.#feed.changed(id),
+    });
     const folderOf = async (id: string): Promise<string> => (await this.#row(id)).folder;
     this.folder = {
       list: async (id, path) => listFolder(await folderOf(id), path),
@@ -95,13 +103,17 @@ export class SessionService implements Sessions {
     try {
       row = {
         ...row,
-        resources: await this.#dependencies.places.placeFiles(folder, draft.files, this.#dependencies.store.files),
+        resources: await mountFiles(row, draft.files, {
+          files: this.#dependencies.store.files,
+          clock: this.#dependencies.clock,
+        }),
       };
       const checked = draft.inbox.map(async (event) =>
         event.type === "user.message" ? this.#dependencies.commands.check(row, event) : event,
       );
       await this.#dependencies.store.sessions.create(row, inQueueOrder(await Promise.all(checked)));
     } catch (error) {
+      for (const file of row.resources) if (file.type === "file") await unmountFile(folder, file);
       await this.#dependencies.places.remove(row);
       throw error;
     }

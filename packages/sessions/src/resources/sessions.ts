@@ -16,6 +16,7 @@ import type {
 } from "@tandem/protocol";
 import type { EventRange, Page, SessionStore } from "@tandem/storage";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
+import type { SessionResources } from "../mounts/session-resources.ts";
 import type { FeedItem } from "../log/feed.ts";
 import type { PreviewListener } from "../log/delta-hub.ts";
 
@@ -63,6 +64,8 @@ export interface Sessions {
    * The session's folder: list a directory, search names and contents, read a file. Links out of the folder are not followed.
    */
   readonly folder: SessionFolder;
+  /** Files and repositories of a living session. */
+  readonly resources: SessionResources;
   /** All sessions and pending approvals, then each change, until the signal fires. */
   feed(signal: AbortSignal): AsyncIterable<FeedItem>;
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;

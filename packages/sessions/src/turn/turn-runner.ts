@@ -49,7 +49,14 @@ export class TurnRunner {
     this.#tasks = new BackgroundTasks(writer, settings.clock);
     this.#status = new TurnStatus(dependencies, machine, this.#tasks);
     this.#hooks = new TurnHooks(
-      dependencies.createTurnHooks({ row: () => this.#row, lease, ledger, database, stop: this.#stop }),
+      dependencies.createTurnHooks({
+        row: () => this.#row,
+        lease,
+        ledger,
+        change: (change) => writer.write([], change),
+        database,
+        stop: this.#stop,
+      }),
     );
     this.#requests = new ApprovalRequests({ ...dependencies, state: machine });
     this.#holder = new ConversationHolder({

@@ -83,6 +83,8 @@ const EVENT_TYPES = Object.keys({
   "tandem.command": true,
   "tandem.push": true,
   "tandem.shell": true,
+  "tandem.resource": true,
+  "tandem.file": true,
   "tandem.notice": true,
   "tandem.unknown": true,
 } satisfies Record<SessionEventType, true>) as [SessionEventType, ...SessionEventType[]];

@@ -12,17 +12,12 @@ import { systemMessage, userMessage } from "../../events/client-event.ts";
 import { budget, usageSnapshot } from "../../events/usage-snapshot.ts";
 import { count, createdBetween, deletedOf, includeArchived, order, pageQuery, twoWayPageOf } from "../page.ts";
 
+import { MAX_RESOURCES, sessionResource, sessionResourceParams } from "./mounted-resource.ts";
+
 export { SESSION_METADATA } from "../../words.ts";
 
 export const SESSION_STATUSES = ["idle", "running", "rescheduling", "terminated"] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
-
-const sessionFile = z.strictObject({ type: z.literal("file"), file_id: z.string(), mount_path: z.string().nullish() });
-const resourceParams = z.discriminatedUnion("type", [
-  sessionFile,
-  z.looseObject({ type: z.literal("github_repository") }),
-  z.looseObject({ type: z.literal("memory_store") }),
-]);
 
 const agentParams = z.union([
   z.string().min(1),
@@ -45,7 +40,7 @@ export const sessionCreateParams = z
     environment_id: z.string().min(1),
     title: z.string().max(512).nullish(),
     metadata: metadata.optional(),
-    resources: z.array(resourceParams).optional(),
+    resources: z.array(sessionResourceParams).max(MAX_RESOURCES).optional(),
     vault_ids: z.array(z.string()).optional(),
     budget: budget.optional(),
     /** At most 50. */
@@ -69,15 +64,6 @@ export const sessionUpdateParams = z
   })
   .meta({ id: "SessionUpdate" });
 export type SessionUpdateParams = z.infer<typeof sessionUpdateParams>;
-
-const sessionResource = z.object({
-  type: z.literal("file"),
-  id: z.string(),
-  file_id: z.string(),
-  mount_path: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
-});
 
 const stats = z.object({ active_seconds: z.number(), duration_seconds: z.number() });
 

@@ -1,20 +1,14 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, resourceId } from "@tandem/protocol";
 import { pageThrough } from "../../request/page-through.ts";
 import { jsonRoute, type Route } from "../../route.ts";
-
-const fixed = (): never => {
-  throw new RequestError("not_supported", "The resources of a session are fixed when it is created.", {
-    fix: "Create a session with the files that it needs.",
-  });
-};
 
 export const sessionResourceRoutes: Route[] = [
   jsonRoute("sessions.resources.list", {
     scope: "read",
     at: "here",
-    summary: "List the files that a session was given",
+    summary: "List the resources of a session",
     handle: async ({ engine, params, query }) =>
-      pageThrough((await engine.sessions.get(params.session_id)).resources, query),
+      pageThrough((await engine.sessions.get(params.session_id)).resources, query, resourceId),
   }),
   jsonRoute("sessions.resources.retrieve", {
     scope: "read",
@@ -22,27 +16,34 @@ export const sessionResourceRoutes: Route[] = [
     summary: "Retrieve one of them",
     handle: async ({ engine, params }) => {
       const { resources } = await engine.sessions.get(params.session_id);
-      const found = resources.find(({ id }) => id === params.resource_id);
+      const found = resources.find((each) => resourceId(each) === params.resource_id);
       if (found) return found;
       throw new RequestError("not_found", `The session ${params.session_id} has no resource ${params.resource_id}.`);
     },
   }),
   jsonRoute("sessions.resources.add", {
     scope: "run",
-    at: "here",
-    summary: "Refused: the resources of a session are fixed when it is created",
-    handle: async () => fixed(),
+    at: "folder",
+    summary: "Mount an uploaded file in a session's folder",
+    handle: ({ engine, params, body, token, newId }) =>
+      engine.sessions.resources.add(params.session_id, body, token.name, newId("resource")),
+    isRepeatable: true,
   }),
   jsonRoute("sessions.resources.update", {
     scope: "run",
-    at: "here",
-    summary: "Refused: the resources of a session are fixed when it is created",
-    handle: async () => fixed(),
+    at: "writer",
+    summary: "Change the token of a repository",
+    handle: async () => {
+      throw new RequestError("not_supported", "Tandem mounts no repositories yet.");
+    },
   }),
   jsonRoute("sessions.resources.delete", {
     scope: "run",
-    at: "here",
-    summary: "Refused: the resources of a session are fixed when it is created",
-    handle: async () => fixed(),
+    at: "folder",
+    summary: "Remove a resource; its file is deleted unless it has changed",
+    handle: async ({ engine, params, token }) => {
+      await engine.sessions.resources.delete(params.session_id, params.resource_id, token.name);
+      return { type: "session_resource_deleted" as const, id: params.resource_id };
+    },
   }),
 ];

@@ -1,0 +1,118 @@
+import {
+  MAX_RESOURCES,
+  RequestError,
+  resourceId,
+  type FileResource,
+  type SessionId,
+  type SessionResource,
+  type SessionResourceParams,
+} from "@tandem/protocol";
+import type { SessionRow, Store } from "@tandem/storage";
+import type { SessionActor } from "../actor/session-actor.ts";
+import type { Clock } from "../host/clock.ts";
+import { mountFiles, unmountFile } from "./mount-files.ts";
+
+export interface SessionResources {
+  /** Mounts a file, also during a turn: it never replaces one. With an `id` that exists, it returns that resource. */
+  add(session: string, params: SessionResourceParams, by?: string, id?: string): Promise<FileResource>;
+  /** Removes a resource. Refused during a turn. A file that has changed since it was mounted stays. */
+  delete(session: string, resource: string, by?: string): Promise<void>;
+}
+
+interface ResourceDependencies {
+  store: Pick<Store, "files">;
+  clock: Clock;
+  actors: { with<T>(session: SessionId, work: (actor: SessionActor) => Promise<T>): Promise<T> };
+  /** The row of a session that is not archived. */
+  open: (session: string) => Promise<SessionRow>;
+  changed: (session: SessionId) => void;
+}
+
+/** Changes the resources of living sessions, as their writer. */
+export class SessionResourceService implements SessionResources {
+  readonly #dependencies: ResourceDependencies;
+
+  constructor(dependencies: ResourceDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async add(session: string, params: SessionResourceParams, by?: string, id?: string): Promise<FileResource> {
+    if (params.type !== "file") {
+      throw new RequestError("invalid_request", `type: a ${params.type} is mounted when its session is created.`, {
+        fix: "Create a session with it among the resources.",
+      });
+    }
+    const { id: open } = await this.#dependencies.open(session);
+    const { store, clock } = this.#dependencies;
+    const { resources } = await this.#dependencies.actors.with(open, (actor) =>
+      actor.change(async (row) => {
+        if (id !== undefined && row.resources.some((each) => resourceId(each) === id))
+          return { change: {}, events: [] };
+        if (row.resources.length >= MAX_RESOURCES) {
+          throw new RequestError(
+            "invalid_request",
+            `The session has ${MAX_RESOURCES} resources, the most there can be.`,
+          );
+        }
+        const wanted = [{ ...params, ...(id !== undefined && { id }) }];
+        const [file] = await mountFiles(row, wanted, { files: store.files, clock });
+        const added = file!;
+        return {
+          change: { resources: [...row.resources, added] },
+          events: [event("added", added, by)],
+        };
+      }),
+    );
+    this.#dependencies.changed(open);
+    const found = id === undefined ? resources.at(-1) : resources.find((each) => resourceId(each) === id);
+    if (found?.type !== "file") throw notFound(session, id ?? "");
+    return found;
+  }
+
+  async delete(session: string, resource: string, by?: string): Promise<void> {
+    const { id } = await this.#dependencies.open(session);
+    await this.#dependencies.actors.with(id, (actor) =>
+      actor.change(async (row) => {
+        const found = find(row, resource);
+        if (actor.running) {
+          throw new RequestError("conflict", "A resource cannot be removed while a turn is running.", {
+            fix: "Interrupt it, or wait until it is idle.",
+          });
+        }
+        if (found.type === "memory_store") {
+          throw new RequestError("invalid_request", "A memory store stays mounted until its session is deleted.");
+        }
+        const kept =
+          found.type === "file"
+            ? await unmountFile(row.folder, found)
+            : found.tandem.commit === undefined
+              ? undefined
+              : "a cloned repository may contain work";
+        return {
+          change: { resources: row.resources.filter((each) => each !== found) },
+          events: [event("removed", found, by, kept)],
+        };
+      }),
+    );
+    this.#dependencies.changed(id);
+  }
+}
+
+function find({ id, resources }: SessionRow, resource: string): SessionResource {
+  const found = resources.find((each) => resourceId(each) === resource);
+  if (found) return found;
+  throw notFound(id, resource);
+}
+
+const notFound = (session: string, resource: string): RequestError =>
+  new RequestError("not_found", `The session ${session} has no resource ${resource}.`);
+
+const event = (action: "added" | "removed" | "updated", resource: SessionResource, by?: string, kept?: string) => ({
+  type: "tandem.resource" as const,
+  action,
+  resource_id: resourceId(resource),
+  resource_type: resource.type,
+  mount_path: resource.mount_path,
+  ...(kept !== undefined && { kept }),
+  ...(by !== undefined && { by }),
+});
