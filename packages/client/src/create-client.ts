@@ -45,14 +45,17 @@ interface Options {
 /** Routes of which the input may be left out, because nothing in it is required. */
 type Plain<Name extends EndpointName> = { [N in Name]: {} extends CallInput<N> ? N : never }[Name];
 
+/** One file, or several whose names are paths; with the parameters of the path if the route has any. */
+export type UploadInput<Name extends UploadName> = ({ file: Blob; filename?: string } | { files: readonly File[] }) & {
+  form?: FormInput<Name>;
+} & (keyof ParamsOf<Name> extends never ? {} : { params: ParamsOf<Name> }) &
+  Options;
+
 export interface Client {
   /** A request with JSON both ways. */
   call<Name extends Plain<JsonName>>(name: Name): Promise<ResponseOf<Name>>;
   call<Name extends JsonName>(name: Name, input: CallInput<Name> & Options): Promise<ResponseOf<Name>>;
-  upload<Name extends UploadName>(
-    name: Name,
-    input: { file: Blob; filename?: string; form?: FormInput<Name> } & Options,
-  ): Promise<ResponseOf<Name>>;
+  upload<Name extends UploadName>(name: Name, input: UploadInput<Name>): Promise<ResponseOf<Name>>;
   download(name: Plain<DownloadName>): Promise<Response>;
   download<Name extends DownloadName>(name: Name, input: CallInput<Name> & Options): Promise<Response>;
   /** One connection; ends when the server ends it or the connection breaks. */
@@ -110,11 +113,13 @@ export function createClient({
       const response = await open(name, plain(input));
       return (response.status === 204 ? undefined : await response.json()) as never;
     },
-    upload: async (name, { file, filename, form = {}, signal }) => {
-      const { method, path } = addressOf(name);
+    upload: async (name, input) => {
+      const { form = {}, signal } = input;
+      const { method, path } = addressOf(name, { params: "params" in input ? input.params : {} });
       const data = new FormData();
       for (const [key, value] of Object.entries(form)) data.append(key, String(value));
-      data.append("file", file, filename);
+      if ("files" in input) for (const file of input.files) data.append("files[]", file, file.name);
+      else data.append("file", input.file, input.filename);
       const response = await request(method, path, { body: data, ...(signal && { signal }) });
       return (await response.json()) as never;
     },

@@ -3,6 +3,7 @@ import type { Decision } from "./decision.ts";
 import { isPlanFile } from "./plan-file.ts";
 import { decideCall } from "./rules/decide-call.ts";
 import type { JudgedCall, RuleBook } from "./rules/rule-book.ts";
+import { isSkillFile } from "./skill-file.ts";
 import { decide, decideHosted, stricter, type HostedTools } from "./tool-policy.ts";
 
 /** Every input to the decision about a call, read at the moment of the call. */
@@ -19,13 +20,15 @@ export interface Judges {
   mode: PermissionMode;
   /** The folder where Claude Code writes its plans. */
   plans: string;
+  /** Folders with the files of skills. Reading them needs no approval. */
+  skillFolders: readonly string[];
   /** The home folder that commands of the session see. */
   home: string;
 }
 
 /** Rules decide first; without a matching rule, the agents' tool policies and the session's mode decide. */
 export function judgeCall(call: JudgedCall, judges: Judges): Decision {
-  const { session, tools, toolsOf, agentOf, hostServers, book, plans, home } = judges;
+  const { session, tools, toolsOf, agentOf, hostServers, book, plans, skillFolders, home } = judges;
   const own = call.thread === null ? undefined : toolsOf(call.thread);
   const hosted = decideHosted(hostServers, call);
   const root = hosted ?? decide(tools, call);
@@ -35,6 +38,9 @@ export function judgeCall(call: JudgedCall, judges: Judges): Decision {
   const mode = PERMISSION_MODES.find((each) => each === chosen) ?? judges.mode;
   if (mode === "plan" && verdict?.by !== "rule" && isPlanFile(call, plans)) {
     return { permission: "allow", verdict: { action: "allow", why: "A plan is written down there.", by: "mode" } };
+  }
+  if (policy.permission === "ask" && verdict?.by !== "rule" && isSkillFile(call, skillFolders)) {
+    return { permission: "allow", verdict: { action: "allow", why: "It is a file of a skill.", by: "policy" } };
   }
   return decideCall(call, { policy, verdict, mode, paths: { folder: session.folder, home } });
 }

@@ -19,6 +19,8 @@ const ID_PREFIXES = {
   worker: "wrk",
   webhookEndpoint: "whep",
   webhookEvent: "whe",
+  skill: "skill",
+  skillVersion: "skillver",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
@@ -38,6 +40,8 @@ export type ProposalId = Id<"proposal">;
 export type MemoryId = Id<"memory">;
 export type MemoryStoreId = Id<"memoryStore">;
 export type RuleId = Id<"rule">;
+export type SkillId = Id<"skill">;
+export type SkillVersionId = Id<"skillVersion">;
 export type WorkerId = Id<"worker">;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -36,6 +36,8 @@ export {
   TOOLSET_TOOLS,
   type Agent,
   type AgentCreateParams,
+  type AgentSkill,
+  type AgentSkillParams,
   type AgentUpdateParams,
   type CustomTool,
   type McpServer,
@@ -151,10 +153,13 @@ export {
   type ProposalId,
   type RuleId,
   type SessionId,
+  type SkillId,
+  type SkillVersionId,
   type ThreadId,
   type TokenId,
   type WorkerId,
 } from "./ids.ts";
+export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/skills.ts";
 export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
 export { addCost, costOf, dearestCostOf, PRICES_AS_OF, type ListPrice } from "./models/price.ts";
 export {

@@ -111,6 +111,11 @@ export const AUDIT_KINDS = [
   "tenant.deleted",
   "switch.stopped",
   "switch.released",
+  // Skills
+  "skill.created",
+  "skill.version_created",
+  "skill.version_deleted",
+  "skill.deleted",
   // Context
   "connection.added",
   "source.added",

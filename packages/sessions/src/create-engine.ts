@@ -43,6 +43,8 @@ import { ruledSession } from "./rules/ruled-session.ts";
 import { pushServer, type PushDependencies } from "./push/push-server.ts";
 import { Notifier } from "./notify/notifier.ts";
 import type { NotifySettings } from "./notify/notify-settings.ts";
+import { folderSkills } from "./skills/folder-skills.ts";
+import { SkillCatalogue } from "./skills/skill-catalogue.ts";
 import { SessionActors } from "./actor/session-actors.ts";
 import { SessionPlaces } from "./resources/session-places.ts";
 import { SessionService } from "./resources/session-service.ts";
@@ -66,7 +68,13 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const deltas = new DeltaHub(settings.previews);
   const audit = new Auditor(store, settings);
   const note = (entry: AuditNote) => audit.note(entry);
-  const agents = new AgentCatalogue(store.agents, settings.models, settings.clock);
+  const skills = new SkillCatalogue({
+    store,
+    clock: settings.clock,
+    ofFolders: async () => folderSkills(await Promise.all(settings.roots.map((root) => trustIn(settings, root)))),
+    note,
+  });
+  const agents = new AgentCatalogue(store.agents, settings.models, skills, settings.clock);
   const rules = new KeptRules({
     records: store.records,
     clock: settings.clock,
@@ -193,6 +201,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     notifications: notifier,
     rules,
     files: new FileCatalogue(store.files, settings.clock),
+    skills,
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
     ownerUrls: new OwnerUrls(store),
@@ -226,6 +235,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       await actors.start();
       await expiry.start(settings.ownOnly ?? false);
       checkpoints.start();
+      await skills.sweep();
       await notifier.start(async () => (settings.ownOnly ? [] : approvals.pending()));
     },
     async stop(deadlineMs) {

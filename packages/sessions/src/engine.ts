@@ -14,6 +14,7 @@ import type { Environments } from "./resources/environments.ts";
 import type { Files } from "./resources/files.ts";
 import type { Sessions } from "./resources/sessions.ts";
 import type { Rules } from "./rules/rules.ts";
+import type { Skills } from "./skills/skills.ts";
 import type { Trust } from "./trust/folder-trust.ts";
 import type { Worktrees } from "./worktrees/worktrees.ts";
 
@@ -40,6 +41,7 @@ export interface Engine {
   readonly notifications: Notifications;
   readonly rules: Rules;
   readonly files: Files;
+  readonly skills: Skills;
   readonly budgets: BudgetControl;
   readonly killSwitch: Emergency;
   readonly audit: Audit;

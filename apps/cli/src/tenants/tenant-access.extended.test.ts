@@ -2,6 +2,7 @@ import { when, text, toolUse } from "@tandem/rehearsal";
 import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { must, tenantStage, until, type Answer } from "./testing/tenant-stage.ts";
+import { skillForm } from "./testing/skill-form.ts";
 
 // Another tenant requests acme's resources through every route of the server's own description. A new route is included
 // automatically: the test fails until `idsOf` has its resource and `BODIES` its body.
@@ -154,6 +155,7 @@ describe.each(places)("on $name", ({ name, why, open }) => {
       const form = new FormData();
       form.append("file", new Blob([MARK]), "notes.txt");
       const file = await must(stage.call(token, "POST", "/v1/files", form));
+      const skill = await must(stage.call(token, "POST", "/v1/skills", skillForm(MARK)));
       const session = await post("/v1/sessions", {
         agent: agent.body.id,
         environment_id: environment.body.id,
@@ -189,6 +191,8 @@ describe.each(places)("on $name", ({ name, why, open }) => {
         agent_id: agent.body.id,
         environment_id: environment.body.id,
         file_id: file.body.id,
+        skill_id: skill.body.id,
+        version: String(skill.body["latest_version_id"]),
         session_id: session.body.id,
         approval_id: first(approvals),
         thread_id: first(threads),
@@ -224,7 +228,8 @@ describe.each(places)("on $name", ({ name, why, open }) => {
       const query = QUERIES[name] ? `?${new URLSearchParams(QUERIES[name](given)).toString()}` : "";
       const form = new FormData();
       form.append("file", new Blob(["own"]), "own.txt");
-      const body = name === "files.upload" ? form : BODIES[name]?.(given);
+      const isSkill = name === "skills.create" || name === "skills.versions.create";
+      const body = isSkill ? skillForm("own") : name === "files.upload" ? form : BODIES[name]?.(given);
       if (name === "feed.stream") return readFeed(token, named);
       return stage.call(token, method, named + query, body);
     }

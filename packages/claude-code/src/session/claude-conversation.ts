@@ -392,7 +392,7 @@ export class ClaudeConversation implements Conversation {
 }
 
 /** A required sandbox that is unavailable ends the process before its first message. */
-const factsOf = ({ sandbox, trusted }: ConversationSetup): TranslatorSettings["facts"] => ({
+const factsOf = ({ sandbox, trusted, agentSkills }: ConversationSetup): TranslatorSettings["facts"] => ({
   ...(sandbox && { sandbox: sandbox.on ? { on: true } : sandbox }),
-  ...(trusted && { skills: [...trusted.skills] }),
+  ...((trusted || agentSkills) && { skills: [...(trusted?.skills ?? []), ...(agentSkills?.names ?? [])] }),
 });

@@ -75,6 +75,12 @@ export interface TrustedSettings {
   skills: readonly string[];
 }
 
+/** Skills of the session's agents: a plugin folder that contains nothing else. */
+export interface AgentSkills {
+  folder: string;
+  names: readonly string[];
+}
+
 /** Options that may change between turns. */
 export interface TurnOptions {
   model: string;
@@ -109,6 +115,7 @@ export interface ConversationSetup {
   hostServers?: readonly HostServer[];
   /** Without it, only CLAUDE.md is read from the folder, as text. */
   trusted?: TrustedSettings;
+  agentSkills?: AgentSkills;
   planning?: boolean;
   /** If on, shell commands run in an OS sandbox; without one the process does not start. */
   sandbox?: { on: true; domains: readonly string[] } | { on: false; reason: string };

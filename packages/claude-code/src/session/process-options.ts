@@ -19,6 +19,7 @@ export const OUTPUT_TOOL = "StructuredOutput";
  */
 export function sessionOptions(setup: ConversationSetup, variables: Record<string, string>, bootHooks: Hooks): Options {
   const { trusted } = setup;
+  const skills = skillFolders(setup);
   const words = [setup.system, projectInstructions(setup.folder)].filter((text) => text !== undefined).join("\n\n");
   const { $schema: _, ...schema } = setup.outputSchema ?? {};
   return {
@@ -31,10 +32,10 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       ? { type: "custom", prompt: words, snapshot: false }
       : { type: "preset", preset: "claude_code", ...(words && { append: words }), snapshot: false },
     settingSources: [],
-    skills: trusted?.skillsIn === undefined ? [] : "all",
-    plugins: trusted?.skillsIn === undefined ? [] : [{ type: "local", path: trusted.skillsIn }],
+    skills: skills.length === 0 ? [] : "all",
+    plugins: skills.map((path) => ({ type: "local", path })),
     // A skill refers the model to files beside it.
-    additionalDirectories: trusted?.skillsIn === undefined ? [] : [trusted.skillsIn],
+    additionalDirectories: skills,
     tools: [...setup.tools],
     disallowedTools: BUILTIN_TOOLS.filter((name) => !setup.tools.includes(name) && !ALIASES.has(name)),
     agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent)])),
@@ -101,6 +102,10 @@ const sandboxSettings = (setup: ConversationSetup, domains: readonly string[]): 
   filesystem: { denyRead: secretPaths(setup) },
 });
 
+/** The plugin folders that contain skills. */
+const skillFolders = ({ trusted, agentSkills }: ConversationSetup): string[] =>
+  [trusted?.skillsIn, agentSkills?.folder].filter((path) => path !== undefined);
+
 /** One tool with two names: Claude Code lists one and calls the other. */
 const ALIASES = new Set(["Task", "Agent"]);
 
@@ -133,7 +138,7 @@ export function checkSessionInit(init: Init, setup: ConversationSetup, customSer
     isOffered: (tool) =>
       offered.has(tool) || [customServer, ...servers].some((server) => tool.startsWith(`mcp__${server}__`)),
     isServer: (name) => name === customServer || servers.includes(name),
-    isPlugin: (path) => path === setup.trusted?.skillsIn,
+    isPlugin: (path) => skillFolders(setup).includes(path),
   });
   if (breaches.length === 0) return;
   throw new LlmError(

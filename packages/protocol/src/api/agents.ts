@@ -166,8 +166,18 @@ const multiagent = z.discriminatedUnion("type", [
 ]);
 export type Multiagent = z.infer<typeof multiagent>;
 
-/** Accepted here and rejected later, so that the error says that skills are unsupported instead of naming a wrong shape. */
-const skill = z.looseObject({ type: z.string(), skill_id: z.string() });
+const MAX_SKILLS = 20;
+/** `anthropic` is accepted here and rejected later, so that the error says what to do instead. */
+const skillParams = z.strictObject({
+  type: z.enum(["custom", "anthropic"]),
+  skill_id: z.string().min(1),
+  version: z.string().min(1).nullish(),
+});
+export const skillsParams = z.array(skillParams).max(MAX_SKILLS);
+export type AgentSkillParams = z.infer<typeof skillParams>;
+/** In an agent, `version` may be `latest`; in a session, it is the id of a version. */
+const agentSkill = z.object({ type: z.literal("custom"), skill_id: z.string(), version: z.string() });
+export type AgentSkill = z.infer<typeof agentSkill>;
 const executionIdentity = z.object({ type: z.literal("service_account") });
 
 const definition = {
@@ -185,7 +195,7 @@ export const agentCreateParams = z
     ...definition,
     tools: z.array(toolParams).optional(),
     mcp_servers: z.array(mcpServer).optional(),
-    skills: z.array(skill).optional(),
+    skills: skillsParams.optional(),
     metadata: metadata.optional(),
   })
   .meta({ id: "AgentCreate" });
@@ -198,7 +208,7 @@ export const agentUpdateParams = z
     ...definition,
     tools: z.array(toolParams).nullish(),
     mcp_servers: z.array(mcpServer).nullish(),
-    skills: z.array(skill).nullish(),
+    skills: skillsParams.nullish(),
     metadata: metadataUpdate,
     /** If this is not the newest version, the update fails with 409. */
     version: z.int().positive().optional(),
@@ -216,7 +226,7 @@ const described = {
   system: z.string().nullable(),
   tools: z.array(tool),
   mcp_servers: z.array(mcpServer),
-  skills: z.array(z.never()),
+  skills: z.array(agentSkill),
   execution_identity: executionIdentity,
 };
 

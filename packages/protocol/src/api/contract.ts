@@ -30,6 +30,7 @@ import { sessionLogApi } from "./sessions/session-log.ts";
 import { sessionResourcesApi } from "./sessions/session-resources.ts";
 import { sessionTasksApi } from "./sessions/session-tasks.ts";
 import { sessionsApi } from "./sessions/sessions.ts";
+import { skillsApi } from "./skills.ts";
 import { statusApi } from "./status.ts";
 import { tenantsApi } from "./tenants.ts";
 import { threadsApi } from "./sessions/threads.ts";
@@ -46,6 +47,8 @@ interface JsonOperation {
 interface UploadOperation {
   /** Form fields besides `file`. */
   form: z.ZodObject;
+  /** The form has several files, whose names are paths. */
+  many?: true;
   response: z.ZodType;
 }
 
@@ -93,6 +96,7 @@ export const CONTRACT = {
   ...sessionResourcesApi,
   ...sessionTasksApi,
   ...sessionsApi,
+  ...skillsApi,
   ...statusApi,
   ...tenantsApi,
   ...threadsApi,

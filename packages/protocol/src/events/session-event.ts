@@ -190,7 +190,7 @@ export type SessionEventBody =
       claude_code_version: string;
       /** Whether shell commands run in an operating system sandbox. */
       sandbox?: { on: boolean; reason?: string };
-      /** Only in a trusted folder. */
+      /** Names of skills of the trusted folder and of the agent. */
       skills?: string[];
     }
   | { type: "tandem.thinking"; thinking_id: EventId; text: string; signature: string | null }

@@ -275,7 +275,7 @@ test("GET routes only call functions that read", async () => {
   const called: string[] = [];
   const reads = new Set(
     `list get versions events head threads tasks feed usage modelUsage content search read models export status
-    patch state session diff checkpoints commands dead`.split(/\s+/),
+    patch state session diff checkpoints commands dead use version`.split(/\s+/),
   );
   const watch = (target: object, path: string): object =>
     new Proxy(target, {

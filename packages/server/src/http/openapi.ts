@@ -79,7 +79,10 @@ function requestBody(route: Route, components: Components): Json | undefined {
     case "json":
       return route.body && json(components.of(route.body, "input"));
     case "upload": {
-      const form = components.of(route.body.extend({ file: z.file() }), "input");
+      const form = components.of(
+        route.body.extend(route.many ? { files: z.array(z.file()) } : { file: z.file() }),
+        "input",
+      );
       return { "multipart/form-data": { schema: form } };
     }
     case "download":

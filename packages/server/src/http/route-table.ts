@@ -14,6 +14,7 @@ import { environmentRoutes } from "./routes/sessions/environment-routes.ts";
 import { fleetRoutes } from "./routes/server/fleet-routes.ts";
 import { fleetInternalRoutes } from "./routes/server/fleet-internal-routes.ts";
 import { fileRoutes } from "./routes/sessions/file-routes.ts";
+import { skillRoutes } from "./routes/sessions/skill-routes.ts";
 import { evalRoutes } from "./routes/context/eval-routes.ts";
 import { jobRoutes } from "./routes/context/job-routes.ts";
 import { mcpServerRoutes } from "./routes/context/mcp-server-routes.ts";
@@ -55,6 +56,7 @@ const described: readonly Route[] = [
   ...approvalRoutes,
   ...notificationRoutes,
   ...fileRoutes,
+  ...skillRoutes,
   ...memoryStoreRoutes,
   ...memoryVersionRoutes,
   ...modelRoutes,

@@ -103,8 +103,16 @@ export interface UploadRoute extends RouteBase {
   kind: "upload";
   /** Fields of the form besides `file`. */
   body: z.ZodObject;
+  /** Takes several files, whose names are paths. */
+  many: boolean;
   response: z.ZodType;
-  handle(call: Call & { upload: { filename: string; mimeType: string; content: Uint8Array } }): Promise<unknown>;
+  handle(call: Call & { upload: Upload; uploads: readonly Upload[] }): Promise<unknown>;
+}
+
+export interface Upload {
+  filename: string;
+  mimeType: string;
+  content: Uint8Array;
 }
 
 export interface Download {
@@ -193,12 +201,17 @@ export function uploadRoute<Name extends UploadName>(
   name: Name,
   definition: Definition & {
     handle: (
-      call: Call<ParamsOf<Name>, unknown, FormOutput<Name>> & Pick<Parameters<UploadRoute["handle"]>[0], "upload">,
+      call: Call<ParamsOf<Name>, unknown, FormOutput<Name>> &
+        Pick<Parameters<UploadRoute["handle"]>[0], "upload" | "uploads">,
     ) => Promise<ResponseInput<Name>>;
   },
 ): UploadRoute {
-  const { form: body, response } = CONTRACT[name];
-  return { ...base(name, definition), kind: "upload", body, response, handle: definition.handle };
+  const {
+    form: body,
+    response,
+    many = false,
+  }: { form: z.ZodObject; response: z.ZodType; many?: boolean } = CONTRACT[name];
+  return { ...base(name, definition), kind: "upload", body, many, response, handle: definition.handle };
 }
 
 export function downloadRoute<Name extends DownloadName>(

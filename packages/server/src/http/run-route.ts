@@ -106,13 +106,14 @@ export class RouteRunner {
   }
 
   #upload(route: UploadRoute, call: Call, request: RoutedRequest): Promise<unknown> {
-    const limits = { fileMemory: this.#dependencies.fileMemory, limit: this.#dependencies.settings.maxUploadBytes };
-    return receiveUpload(request.incoming, limits, ({ fields, upload }) => {
+    const { fileMemory, settings } = this.#dependencies;
+    const limits = { fileMemory, limit: settings.maxUploadBytes, many: route.many };
+    return receiveUpload(request.incoming, limits, ({ fields, uploads }) => {
       const body = parse(route.body, fields);
       // The parts, because a retry has another boundary.
-      const { filename, mimeType, content } = upload;
-      const digest = sha256(JSON.stringify([fields, filename, mimeType]), content);
-      const known = (execution: Execution) => ({ ...call, ...execution, body, upload });
+      const parts = uploads.map(({ filename, mimeType, content }) => [filename, mimeType, sha256(content)]);
+      const digest = sha256(JSON.stringify([fields, parts]));
+      const known = (execution: Execution) => ({ ...call, ...execution, body, upload: uploads[0]!, uploads });
       return this.#once(route, request, digest, known, (given) => route.handle(given));
     });
   }

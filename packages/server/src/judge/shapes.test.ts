@@ -14,6 +14,8 @@ import type {
   BetaManagedAgentsSession,
   BetaManagedAgentsStartEvent,
 } from "@anthropic-ai/sdk/resources/beta/sessions/sessions";
+import type { BetaSkill } from "@anthropic-ai/sdk/resources/beta/skills/skills";
+import type { BetaSkillVersion } from "@anthropic-ai/sdk/resources/beta/skills/versions";
 import type { BetaManagedAgentsSessionThread } from "@anthropic-ai/sdk/resources/beta/sessions/threads/threads";
 import type {
   Agent,
@@ -25,6 +27,8 @@ import type {
   SessionErrorDetail,
   SessionEvent,
   SessionEventType,
+  Skill,
+  SkillVersion,
   Thread,
   Tool,
   ToolsetTool,
@@ -93,6 +97,11 @@ describe("resources", () => {
     expectTypeOf<Fits<Tied<Agent>, BetaManagedAgentsAgent>>().toEqualTypeOf<true>();
     expectTypeOf<Fits<Tied<Session>, BetaManagedAgentsSession>>().toEqualTypeOf<true>();
     expectTypeOf<Fits<Tied<Thread>, BetaManagedAgentsSessionThread>>().toEqualTypeOf<true>();
+  });
+
+  test("skills have the official shapes", () => {
+    expectTypeOf<Fits<Skill, BetaSkill>>().toEqualTypeOf<true>();
+    expectTypeOf<Fits<SkillVersion, BetaSkillVersion>>().toEqualTypeOf<true>();
   });
 
   test("files and environments too, given that no environment limits its network", () => {

@@ -59,7 +59,6 @@ describe("the client", () => {
   test("does not retry requests that Tandem does not support", async () => {
     const { beta } = stage.client;
     for (const ask of [
-      () => beta.skills.list(),
       () => beta.vaults.list(),
       () => beta.deployments.list(),
       () => beta.environments.work.poll("env_local"),

@@ -106,6 +106,15 @@ export class MemoryEngine {
       notifications: { list: async () => [], test: async () => [] },
       approvals: { list: async () => ({ data: [], next: null }), get: nothing, answer: nothing },
       files: { ...catalogue, upload: nothing, content: nothing },
+      skills: {
+        ...catalogue,
+        use: nothing,
+        createVersion: nothing,
+        version: nothing,
+        versions: nothing,
+        deleteVersion: nothing,
+        content: nothing,
+      },
       rules: {
         add: nothing,
         remove: nothing,

@@ -43,7 +43,15 @@ export async function callMcpTool(
   const server = processSetup.setup.connectedServers?.find((each) => each.name === name);
   const own = hosted.find((each) => each.name === name);
   const book = await rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
-  const judge = sessionJudge({ writer, settings, book, processSetup, hostServers: hosted, plans: "" });
+  const judge = sessionJudge({
+    writer,
+    settings,
+    book,
+    processSetup,
+    hostServers: hosted,
+    plans: "",
+    skillFolders: [],
+  });
   const call = { eventId: use.id, toolUseId: use.tandem.tool_use_id, name: use.name, mcpServer: name, input };
   const made = (await admitLateCall(call, judge, processSetup.hooks)) ?? input;
   await onRun();

@@ -8,6 +8,8 @@ import { agentsOfFiles } from "../commands/agent-files.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { ProcessSetup } from "./process-setup.ts";
 import { describeMounts } from "../mounts/describe-mounts.ts";
+import { canRead } from "../skills/agent-skills.ts";
+import type { SessionSkills } from "../skills/session-skills.ts";
 import { offeredTools } from "@tandem/policy";
 import { turnOptions } from "./turn-options.ts";
 import { worktreeAt, worktreeVariables } from "../worktrees/worktree-registry.ts";
@@ -17,7 +19,7 @@ export async function conversationSetup(
   row: SessionRow,
   conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">,
   settings: ProcessSettings,
-  processSetup: ProcessSetup,
+  processSetup: ProcessSetup & { skills: SessionSkills },
   /** Clients' system messages. */
   added: readonly string[] = [],
 ): Promise<ConversationSetup> {
@@ -31,6 +33,8 @@ export async function conversationSetup(
     ? await agentsOfFiles(row.folder, { isTrusted, userFolders: settings.userFolders ?? [] })
     : [];
   const system = [agent.system, describeMounts(row), ...added].filter(Boolean).join("\n\n");
+  const { folder: skillsFolder, names: skills } = processSetup.skills;
+  const hasSkills = skillsFolder !== undefined || processSetup.tools.includes(SKILL_TOOL);
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
   const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
@@ -48,12 +52,17 @@ export async function conversationSetup(
     planning,
     ...(system && { system }),
     replaceSystem: metadata[SESSION_METADATA.system] === "replace",
-    tools: [...offeredTools(agent.tools, hasSubagents), ...askingTools(row, planning), ...processSetup.tools],
+    tools: [
+      ...offeredTools(agent.tools, hasSubagents),
+      ...askingTools(row, planning),
+      ...(hasSkills ? [SKILL_TOOL] : []),
+    ],
     customTools: agent.tools.filter((tool) => tool.type === "custom"),
     ...processSetup.setup,
+    ...(skillsFolder !== undefined && { agentSkills: { folder: skillsFolder, names: skills } }),
     hostServers,
     subagents: [
-      ...roster.map((each) => asSubagent(each, hostServers)),
+      ...roster.map((each) => asSubagent(each, hostServers, hasSkills)),
       ...(hasInlineAgents(agent) ? [INLINE] : []),
       ...ofFiles.filter(({ name }) => name !== INLINE.name && !roster.some((each) => each.name === name)),
     ],
@@ -74,6 +83,8 @@ const INLINE: SubagentDefinition = {
   system: "You are a subagent. Do the task that you are given, and end with a report of what you found or did.",
 };
 
+const SKILL_TOOL = "Skill";
+
 export const jsonObject = z.record(z.string(), z.unknown());
 
 const hasInlineAgents = ({ multiagent }: SessionAgent): boolean =>
@@ -81,7 +92,7 @@ const hasInlineAgents = ({ multiagent }: SessionAgent): boolean =>
   multiagent.subagents.type === "enabled" &&
   multiagent.subagents.inline_agents.type === "enabled";
 
-function asSubagent(agent: ThreadAgent, hostServers: readonly HostServer[]): SubagentDefinition {
+function asSubagent(agent: ThreadAgent, hostServers: readonly HostServer[], hasSkills: boolean): SubagentDefinition {
   return {
     name: agent.name,
     description: agent.description ?? agent.name,
@@ -90,6 +101,8 @@ function asSubagent(agent: ThreadAgent, hostServers: readonly HostServer[]): Sub
     ...(agent.model.effort && { effort: agent.model.effort.type }),
     tools: [
       ...offeredTools(agent.tools, false),
+      // Without `Read`, a subagent could not follow a skill.
+      ...(hasSkills && canRead(agent.tools) ? [SKILL_TOOL] : []),
       ...[...agent.mcp_servers, ...hostServers].map(({ name }) => `mcp__${name}`),
     ],
   };

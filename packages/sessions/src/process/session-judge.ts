@@ -15,10 +15,12 @@ interface Judged {
   hostServers: readonly HostServer[];
   /** Claude Code's folder for plans. */
   plans: string;
+  /** Folders with the files of skills. */
+  skillFolders: readonly string[];
 }
 
 /** Judges the calls of a session by its policy, its rules and its MCP servers. */
-export function sessionJudge({ writer, settings, book, processSetup, hostServers, plans }: Judged) {
+export function sessionJudge({ writer, settings, book, processSetup, hostServers, plans, skillFolders }: Judged) {
   const judges = {
     tools: writer.row.agent.tools,
     toolsOf: (thread: ThreadId) => writer.toolsOf(thread),
@@ -27,6 +29,7 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
     book,
     mode: settings.permissionMode ?? "default",
     plans,
+    skillFolders,
     home: homedir(),
   };
   return (call: JudgedCall): Decision => {

@@ -1,6 +1,7 @@
 import { RequestError } from "@tandem/protocol";
-import type { FileStore, Page, SessionStore, Store } from "@tandem/storage";
+import type { Page, SessionStore, Store } from "@tandem/storage";
 import { SerialQueue } from "../host/serial-queue.ts";
+import { isVersionSpace, skillBytes } from "../skills/skill-store.ts";
 import type { Quotas } from "./quotas.ts";
 
 const PAGE = 200;
@@ -9,7 +10,7 @@ const PAGE = 200;
 export function limitStore(store: Store, quotas: () => Quotas): Store {
   // Serialised: two concurrent counts could both take the last slot.
   const entrance = new SerialQueue();
-  const { sessions, files } = store;
+  const { sessions, files, blobs } = store;
   const room = async (): Promise<void> => {
     const { maxSessions } = quotas();
     if (maxSessions === undefined || (await openSessions(sessions, maxSessions)) < maxSessions) return;
@@ -21,11 +22,11 @@ export function limitStore(store: Store, quotas: () => Quotas): Store {
   const space = async (wanted: number): Promise<void> => {
     const { fileBytes } = quotas();
     if (fileBytes === undefined) return;
-    const kept = await keptBytes(files);
+    const kept = await keptBytes(store);
     if (kept + wanted <= fileBytes) return;
     throw new RequestError(
       "too_large",
-      `Files take ${inWords(kept)} of the ${inWords(fileBytes)} that there are for them; ${inWords(wanted)} do not fit.`,
+      `Files and skills take ${inWords(kept)} of the ${inWords(fileBytes)} that there are for them; ${inWords(wanted)} do not fit.`,
       { fix: "Delete some, or ask the operator for more.", detail: "quota_reached" },
     );
   };
@@ -40,6 +41,14 @@ export function limitStore(store: Store, quotas: () => Quotas): Store {
       ...files,
       create: (file, content) => entrance.run(() => space(content.byteLength).then(() => files.create(file, content))),
     },
+    blobs: {
+      ...blobs,
+      put: (where, content) =>
+        // An archive is already counted when it is written.
+        isVersionSpace(where)
+          ? entrance.run(() => space(0).then(() => blobs.put(where, content)))
+          : blobs.put(where, content),
+    },
   };
 }
 
@@ -53,9 +62,9 @@ export async function openSessions(sessions: Pick<SessionStore, "list">, most = 
   return Math.min(count, most);
 }
 
-/** The total size of uploaded files. */
-export async function keptBytes(files: Pick<FileStore, "list">): Promise<number> {
-  let bytes = 0;
+/** The total size of uploaded files and skills. */
+export async function keptBytes({ files, records }: Pick<Store, "files" | "records">): Promise<number> {
+  let bytes = await skillBytes(records);
   await pages(
     (cursor) => files.list({ limit: PAGE, ...(cursor && { cursor }) }),
     (found) => {

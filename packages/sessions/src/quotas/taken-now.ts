@@ -5,11 +5,13 @@ import { keptBytes, openSessions } from "./limit-store.ts";
 import type { Quotas } from "./quotas.ts";
 
 /** The current use of a store's quotas. */
-export async function takenNow(store: Pick<Store, "sessions" | "files" | "spending">): Promise<Required<Quotas>> {
+export async function takenNow(
+  store: Pick<Store, "sessions" | "files" | "records" | "spending">,
+): Promise<Required<Quotas>> {
   const [maxRunning, maxSessions, fileBytes, accounts] = await Promise.all([
     openSessions({ list: (query) => store.sessions.list({ ...query, statuses: ["running"] }) }),
     openSessions(store.sessions),
-    keptBytes(store.files),
+    keptBytes(store),
     store.spending.read({ scope: "day", of: today() }),
   ]);
   const spent = accounts.find(({ unit }) => unit === "usd")?.spent ?? 0;

@@ -10,6 +10,7 @@ import {
 import type { AgentStore, Page, PageQuery } from "@tandem/storage";
 import { resolveTools } from "@tandem/policy";
 import { restorePasswords } from "../mcp/server-passwords.ts";
+import { resolveAgentSkills, type SkillReader } from "../skills/agent-skills.ts";
 import { mergeMultiagent } from "./merge-multiagent.ts";
 import { resolveModel, type Model } from "../process/turn-options.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
@@ -36,10 +37,12 @@ export class AgentCatalogue implements Agents {
   readonly #store: AgentStore;
   readonly #models: () => Promise<Model[]>;
   readonly #clock: Clock;
+  readonly skills: SkillReader;
 
-  constructor(store: AgentStore, models: () => Promise<Model[]>, clock: Clock) {
+  constructor(store: AgentStore, models: () => Promise<Model[]>, skills: SkillReader, clock: Clock) {
     this.#store = store;
     this.#models = models;
+    this.skills = skills;
     this.#clock = clock;
   }
 
@@ -88,11 +91,11 @@ export class AgentCatalogue implements Agents {
           params.mcp_servers === undefined
             ? current.mcp_servers
             : restorePasswords(params.mcp_servers ?? [], current.mcp_servers),
-        skills: params.skills ?? [],
+        skills: params.skills === undefined ? current.skills : (params.skills ?? []),
         multiagent: mergeMultiagent(current.multiagent, params.multiagent),
         execution_identity: params.execution_identity,
       },
-      { id, version: current.version + 1 },
+      { id, version: current.version + 1, skills: current.skills },
     );
     const candidate = {
       ...current,
@@ -124,19 +127,20 @@ export class AgentCatalogue implements Agents {
   }
 
   /** Fills in and validates defaults, aliases and references of a definition. */
-  async resolve(params: Definition, self: { id: string; version: number }) {
-    if (params.skills?.length) throw notSupported("skills", "Tandem has no skills store");
+  async resolve(params: Definition, self: { id: string; version: number; skills?: Agent["skills"] }) {
     const identity = params.execution_identity?.type ?? "service_account";
     if (identity !== "service_account") throw notSupported("execution_identity", `"${identity}" is not supported`);
     const servers = params.mcp_servers ?? [];
     for (const [index, server] of servers.entries()) checkServer(server, index, servers);
+    const tools = resolveTools(params.tools ?? [], servers);
+    const { skills: kept = [] } = self;
     return {
       description: params.description ?? null,
       model: await this.#resolveModel(params.model),
       system: params.system ?? null,
-      tools: resolveTools(params.tools ?? [], servers),
+      tools,
       mcp_servers: servers,
-      skills: [],
+      skills: await resolveAgentSkills(params.skills ?? [], { tools, kept, reader: this.skills }),
       execution_identity: { type: "service_account" as const },
       multiagent: params.multiagent ? await this.#resolveMultiagent(params.multiagent, self) : null,
     };
@@ -181,9 +185,10 @@ export class AgentCatalogue implements Agents {
   }
 
   async #resolveEntry(entry: RosterEntry, self: { id: string; version: number }) {
-    if (typeof entry !== "string" && entry.type === "self") return { type: "agent" as const, ...self };
+    const own = { type: "agent" as const, id: self.id, version: self.version };
+    if (typeof entry !== "string" && entry.type === "self") return own;
     const { id, version } = typeof entry === "string" ? { id: entry, version: undefined } : entry;
-    if (id === self.id) return { type: "agent" as const, ...self };
+    if (id === self.id) return own;
     const agent = await this.#store.get(id, version);
     if (!agent || agent.archived_at) {
       throw new RequestError("invalid_request", `multiagent: there is no agent ${id} to call.`);

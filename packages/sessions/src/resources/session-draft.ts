@@ -17,6 +17,8 @@ import type { AgentCatalogue } from "./agents.ts";
 import { parseSessionLimits } from "../budgets/session-limits.ts";
 import { jsonObject } from "../process/conversation-setup.ts";
 import { sentBy } from "./sent-by.ts";
+import { rosterOf } from "../log/agent-roster.ts";
+import { checkSkillCount, pinSkills } from "../skills/agent-skills.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 
@@ -116,7 +118,6 @@ async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentC
   const agent = await agents.get(id, version);
   if (agent.archived_at) throw invalid(`agent: the agent ${id} is archived`);
   if (typeof params === "string" || params.type === "agent") return withRoster(agent, agents);
-  if (params.skills?.length) throw invalid("agent.skills: Tandem has no skills store");
   const overridden = await agents.resolve(
     {
       model: params.model ?? agent.model,
@@ -124,6 +125,7 @@ async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentC
       description: agent.description,
       tools: params.tools ?? agent.tools,
       mcp_servers: params.mcp_servers ? restorePasswords(params.mcp_servers, agent.mcp_servers) : agent.mcp_servers,
+      skills: params.skills ?? agent.skills,
       multiagent: agent.multiagent,
     },
     agent,
@@ -131,16 +133,24 @@ async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentC
   return withRoster({ ...agent, ...overridden }, agents);
 }
 
-/** A snapshot of the agent; later changes of the agent do not affect the session. */
+/** A snapshot of the agent; later changes of the agent and of its skills do not affect the session. */
 async function withRoster(agent: Agent, agents: AgentCatalogue): Promise<Session["agent"]> {
+  const snapshot = await snapshotWithRoster(agent, agents);
+  checkSkillCount([snapshot, ...rosterOf(snapshot)]);
+  return snapshot;
+}
+
+async function snapshotWithRoster(agent: Agent, agents: AgentCatalogue): Promise<Session["agent"]> {
   const { multiagent } = agent;
+  const asThreadAgent = async (each: Agent): Promise<ThreadAgent> =>
+    threadAgent(each, await pinSkills(each.skills, agents.skills));
   const resolve = (roster: readonly { id: string; version: number }[]): Promise<ThreadAgent[]> =>
     Promise.all(
       roster.map(async ({ id, version }) =>
         id === agent.id ? asThreadAgent(agent) : asThreadAgent(await agents.get(id, version)),
       ),
     );
-  const snapshot = asThreadAgent(agent);
+  const snapshot = await asThreadAgent(agent);
   if (!multiagent) return { ...snapshot, multiagent: null };
   if (multiagent.type === "coordinator") {
     return { ...snapshot, multiagent: { type: "coordinator", agents: await resolve(multiagent.agents) } };
@@ -156,7 +166,7 @@ async function withRoster(agent: Agent, agents: AgentCatalogue): Promise<Session
   };
 }
 
-const asThreadAgent = (agent: Agent): ThreadAgent => ({
+const threadAgent = (agent: Agent, skills: ThreadAgent["skills"]): ThreadAgent => ({
   type: "agent",
   id: agent.id,
   version: agent.version,
@@ -166,7 +176,7 @@ const asThreadAgent = (agent: Agent): ThreadAgent => ({
   system: agent.system,
   tools: agent.tools,
   mcp_servers: agent.mcp_servers,
-  skills: [],
+  skills,
   execution_identity: agent.execution_identity,
 });
 

@@ -5,6 +5,7 @@ import {
   metadataUpdate,
   modelConfigParams,
   sessionAgent,
+  skillsParams,
   threadAgent,
   toolParams,
 } from "../agents.ts";
@@ -30,7 +31,7 @@ const agentParams = z.union([
     system: z.string().nullish(),
     tools: z.array(toolParams).optional(),
     mcp_servers: z.array(mcpServer).optional(),
-    skills: z.array(z.looseObject({})).optional(),
+    skills: skillsParams.optional(),
   }),
 ]);
 

@@ -12,7 +12,6 @@ export const refusedRoutes: RefusedRoute[] = [
   resource("messages", "Messages API", "Send messages into a session."),
   resource("complete", "completions", "Send messages into a session."),
   resource("batches", "batches"),
-  resource("skills", "skills"),
   resource("vaults", "vaults"),
   resource("deployments", "deployments"),
   resource("deployment_runs", "deployments"),

@@ -9,7 +9,8 @@ export const agents: Probes = {
   "beta.agents.create": {
     run: (_, stage) => create(stage, { tools: [{ type: "agent_toolset_20260401" }], metadata: { team: "sweep" } }),
     variants: {
-      "`skills`": (_, stage) => create(stage, { skills: [{ type: "anthropic", skill_id: "xlsx" }] }),
+      "`skills` of Anthropic": (_, stage) =>
+        create(stage, { tools: [{ type: "agent_toolset_20260401" }], skills: [{ type: "anthropic", skill_id: "xlsx" }] }),
       "`model.inference_geo`": (_, stage) =>
         create(stage, { model: { id: "claude-sonnet-5-5", inference_geo: "us" } as never }),
       "`model.speed: fast`": (_, stage) => create(stage, { model: { id: "claude-sonnet-5-5", speed: "fast" } }),

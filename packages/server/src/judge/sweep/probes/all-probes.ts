@@ -9,6 +9,7 @@ import { sessionEvents } from "./session-events.ts";
 import { sessionResources } from "./session-resources.ts";
 import { sessions } from "./sessions.ts";
 import { sessionThreads } from "./session-threads.ts";
+import { skills } from "./skills.ts";
 import { webhooks } from "./webhooks.ts";
 import { work } from "./work.ts";
 
@@ -22,6 +23,7 @@ export const allProbes: Probes = {
   ...sessionResources,
   ...sessionThreads,
   ...files,
+  ...skills,
   ...memoryStores,
   ...models,
   ...messages,
