@@ -46,7 +46,7 @@ interface Options {
 type Plain<Name extends EndpointName> = { [N in Name]: {} extends CallInput<N> ? N : never }[Name];
 
 /** One file, or several whose names are paths; with the parameters of the path if the route has any. */
-export type UploadInput<Name extends UploadName> = ({ file: Blob; filename?: string } | { files: readonly File[] }) & {
+type UploadInput<Name extends UploadName> = ({ file: Blob; filename?: string } | { files: readonly File[] }) & {
   form?: FormInput<Name>;
 } & (keyof ParamsOf<Name> extends never ? {} : { params: ParamsOf<Name> }) &
   Options;

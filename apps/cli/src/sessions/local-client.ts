@@ -36,6 +36,7 @@ export function createLocalClient(
     },
     notifications: engine.notifications,
     rules: engine.rules,
+    skills: engine.skills,
     mcpServers: engine.mcpServers,
     sessions: {
       create: (params) => sessions.create(params, localActor()),

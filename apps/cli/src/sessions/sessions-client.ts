@@ -19,6 +19,7 @@ export interface SessionsClient extends AsyncDisposable {
   readonly notifications: Pick<Engine["notifications"], "list" | "test">;
   readonly budgets: Engine["budgets"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
+  readonly skills: Engine["skills"];
   readonly mcpServers: Engine["mcpServers"];
   readonly killSwitch: Omit<Engine["killSwitch"], "heed">;
   readonly worktrees: Engine["worktrees"];

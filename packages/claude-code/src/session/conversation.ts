@@ -76,7 +76,7 @@ export interface TrustedSettings {
 }
 
 /** Skills of the session's agents: a plugin folder that contains nothing else. */
-export interface AgentSkills {
+interface AgentSkills {
   folder: string;
   names: readonly string[];
 }

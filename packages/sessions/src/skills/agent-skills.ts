@@ -16,11 +16,6 @@ export async function resolveAgentSkills(
   params: readonly AgentSkillParams[],
   { tools, kept, reader }: { tools: readonly Tool[]; kept: readonly AgentSkill[]; reader: SkillReader },
 ): Promise<AgentSkill[]> {
-  if (params.length > 0 && !canRead(tools)) {
-    throw new RequestError("invalid_request", "skills: the agent's tools lack `read`, which skills need.", {
-      fix: "Add {type: agent_toolset_20260401} with `read` enabled to tools.",
-    });
-  }
   const resolved: AgentSkill[] = [];
   const names = new Map<string, number>();
   for (const [index, { type, skill_id, version }] of params.entries()) {
@@ -39,6 +34,11 @@ export async function resolveAgentSkills(
     }
     if (found) names.set(found.name, index);
     resolved.push(entry);
+  }
+  if (params.length > 0 && !canRead(tools)) {
+    throw new RequestError("invalid_request", "skills: the agent's tools lack `read`, which skills need.", {
+      fix: "Add {type: agent_toolset_20260401} with `read` enabled to tools.",
+    });
   }
   return resolved;
 }

@@ -14,7 +14,7 @@ export interface FolderSkill {
   folder: string;
   skill: StoredSkill;
   version: StoredVersion;
-  archive(): Promise<Uint8Array>;
+  archive: () => Promise<Uint8Array>;
 }
 
 /** The skills of trusted folders, newest id first. Their ids depend on folder and name, their versions on the content. */

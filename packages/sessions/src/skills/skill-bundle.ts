@@ -3,8 +3,8 @@ import { RequestError } from "@tandem/protocol";
 import { parseFrontMatter } from "@tandem/workspace";
 import { isZip, unpackZip, type ArchivedFile } from "./zip-archive.ts";
 
-export const MAX_SKILL_BYTES = 30 * 1_048_576;
-export const MAX_SKILL_FILES = 2_000;
+const MAX_SKILL_BYTES = 30 * 1_048_576;
+const MAX_SKILL_FILES = 2_000;
 const MAX_PATH_BYTES = 500;
 const MAX_SEGMENT_BYTES = 255;
 const MAX_NAME = 64;

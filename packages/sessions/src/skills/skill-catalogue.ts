@@ -160,7 +160,10 @@ export class SkillCatalogue implements Skills {
     await this.#note("skill.version_deleted", by, removed);
   }
 
-  async content(id: string, version: string): Promise<{ filename: string; size: number; read(): Promise<Uint8Array> }> {
+  async content(
+    id: string,
+    version: string,
+  ): Promise<{ filename: string; size: number; read: () => Promise<Uint8Array> }> {
     const { version: found, archive } = await this.#version(id, version);
     const read = async (): Promise<Uint8Array> => {
       const bytes = await archive();
@@ -256,10 +259,14 @@ const withVersion = ({ skill, revision }: SkillAt, { id, created_at: at }: Store
   revision,
 });
 
-const toSkill = ({ name: _, ...skill }: StoredSkill, source: Skill["source"]["type"]): Skill => ({
+const toSkill = (skill: StoredSkill, source: Skill["source"]["type"]): Skill => ({
   type: "skill",
-  ...skill,
+  id: skill.id,
+  display_name: skill.display_name,
+  latest_version_id: skill.latest_version_id,
   source: { type: source },
+  created_at: skill.created_at,
+  updated_at: skill.updated_at,
 });
 
 const toVersion = ({ id, skill_id, name, description, created_at }: StoredVersion): SkillVersion => ({

@@ -51,7 +51,7 @@ export interface SkillAt {
   revision: number;
 }
 
-export const versionSpace = (version: string): string => `skill:${version}`;
+const versionSpace = (version: string): string => `skill:${version}`;
 export const isVersionSpace = (space: string): boolean => space.startsWith("skill:");
 const versionKey = (skill: string, version: string): string => `${skill}/${version}`;
 

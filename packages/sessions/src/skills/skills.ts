@@ -27,5 +27,5 @@ export interface Skills {
   /** Refused for the only version. */
   deleteVersion(id: string, version: string, by: string): Promise<void>;
   /** The zip archive of a version: one folder, named like the skill. */
-  content(id: string, version: string): Promise<{ filename: string; size: number; read(): Promise<Uint8Array> }>;
+  content(id: string, version: string): Promise<{ filename: string; size: number; read: () => Promise<Uint8Array> }>;
 }

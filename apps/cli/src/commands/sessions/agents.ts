@@ -148,6 +148,7 @@ async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> 
     [dim("model"), model.id + (model.effort ? dim(`  effort ${model.effort.type}`) : "")],
     ...agent.tools.flatMap(describeTool).map((line, i) => [i === 0 ? dim("tools") : "", line]),
     [dim("subagents"), hasSubagents(agent) ? "on" : "off"],
+    ...agent.skills.map((skill, i) => [i === 0 ? dim("skills") : "", `${skill.skill_id}  ${dim(skill.version)}`]),
     ...agent.mcp_servers.map(({ name, url }, i) => [i === 0 ? dim("servers") : "", `${name}  ${dim(printable(url))}`]),
   ];
   const system = agent.system ? `\n${wrap(printable(agent.system), WIDTH).join("\n")}\n` : "";

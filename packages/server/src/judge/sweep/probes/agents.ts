@@ -10,7 +10,10 @@ export const agents: Probes = {
     run: (_, stage) => create(stage, { tools: [{ type: "agent_toolset_20260401" }], metadata: { team: "sweep" } }),
     variants: {
       "`skills` of Anthropic": (_, stage) =>
-        create(stage, { tools: [{ type: "agent_toolset_20260401" }], skills: [{ type: "anthropic", skill_id: "xlsx" }] }),
+        create(stage, {
+          tools: [{ type: "agent_toolset_20260401" }],
+          skills: [{ type: "anthropic", skill_id: "xlsx" }],
+        }),
       "`model.inference_geo`": (_, stage) =>
         create(stage, { model: { id: "claude-sonnet-5-5", inference_geo: "us" } as never }),
       "`model.speed: fast`": (_, stage) => create(stage, { model: { id: "claude-sonnet-5-5", speed: "fast" } }),
