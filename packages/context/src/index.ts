@@ -46,9 +46,7 @@ export type { Captured } from "./memory/capture-session.ts";
 export type { TextCaptured } from "./memory/capture-text.ts";
 export { MemoryCapture, type MemoryCaptureParts } from "./memory/memory-capture.ts";
 export type { MemoryParts } from "./memory/memory-parts.ts";
-export { MemoryStores, type MemoryStoreRecord, type StoreEntry } from "./memory/memory-stores.ts";
-export { type MemoryVersion, VERSION_OPERATIONS, type VersionActor } from "./memory/memory-versions.ts";
-export { MemoryPathConflict, MemoryPreconditionFailed } from "./memory/memory-store-path.ts";
+export { MemoryStores } from "./memory/memory-stores.ts";
 export { checkPage, citationsIn, type Citation, type Known } from "./wiki/check-page.ts";
 export {
   isPageKey,

@@ -383,3 +383,21 @@ export {
   type WebhookEventType,
 } from "./webhooks/webhook-event.ts";
 export { readVerdictLine, verdictLine } from "./verdict-line.ts";
+export {
+  checkMemoryPath,
+  MemoryPathConflict,
+  memoryPathsOverlap,
+  MemoryPreconditionFailed,
+} from "./memory/memory-path.ts";
+export {
+  type FullEntry,
+  memoryStoreRecord,
+  type MemoryStoreRecord,
+  memoryVersion,
+  type MemoryVersion,
+  type MemoryVersionQuery,
+  type MemoryWriter,
+  type StoreEntry,
+  type StoreMemories,
+  type VersionActor,
+} from "./memory/memory-store.ts";

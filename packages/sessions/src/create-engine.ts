@@ -32,6 +32,7 @@ import { OwnLimits } from "./fleet/own-limits.ts";
 import { TurnCounter } from "./fleet/throughput.ts";
 import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
 import { OwnerUrls } from "./mcp/owner-urls.ts";
+import { MemoryStoreCatalogue } from "./memory/memory-store-catalogue.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { forgetOutputs } from "./mounts/collect-outputs.ts";
@@ -202,6 +203,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     rules,
     files: new FileCatalogue(store.files, settings.clock),
     skills,
+    memoryStores: new MemoryStoreCatalogue(store.records, settings),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
     ownerUrls: new OwnerUrls(store),

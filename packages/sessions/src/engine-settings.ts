@@ -4,6 +4,7 @@ import type { BudgetSettings } from "./budgets/budget-settings.ts";
 import type { CheckpointSettings } from "./checkpoints/checkpoint-service.ts";
 import type { Clock } from "./host/clock.ts";
 import type { PreviewSettings } from "./log/preview-source.ts";
+import type { MemorySettings } from "./memory/memory-stores.ts";
 import type { NotifySettings } from "./notify/notify-settings.ts";
 import type { PushSettings } from "./push/push-settings.ts";
 import type { Quotas } from "./quotas/quotas.ts";
@@ -11,7 +12,13 @@ import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 
 /** Everything that the embedding program passes to the engine. Each feature declares the settings that it reads. */
 export interface EngineSettings
-  extends Omit<ActorSettings, "clock">, BudgetSettings, CheckpointSettings, PreviewSettings, PushSettings {
+  extends
+    Omit<ActorSettings, "clock">,
+    BudgetSettings,
+    CheckpointSettings,
+    MemorySettings,
+    PreviewSettings,
+    PushSettings {
   /** The system clock by default. */
   clock?: Clock;
   /** Folders that sessions may work in or under; the first is that of `env_local`. */

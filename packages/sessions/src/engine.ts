@@ -6,6 +6,7 @@ import type { BudgetControl } from "./budgets/budgets.ts";
 import type { Emergency } from "./budgets/emergency.ts";
 import type { History } from "./checkpoints/history.ts";
 import type { OwnerUrls } from "./mcp/owner-urls.ts";
+import type { MemoryStores } from "./memory/memory-stores.ts";
 import type { McpServers } from "./mcp/tool-definitions.ts";
 import type { Notifications } from "./notify/notifier.ts";
 import type { Model } from "./process/turn-options.ts";
@@ -42,6 +43,7 @@ export interface Engine {
   readonly rules: Rules;
   readonly files: Files;
   readonly skills: Skills;
+  readonly memoryStores: MemoryStores;
   readonly budgets: BudgetControl;
   readonly killSwitch: Emergency;
   readonly audit: Audit;

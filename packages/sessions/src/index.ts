@@ -2,6 +2,7 @@ export type { Engine } from "./engine.ts";
 export type { Agents } from "./resources/agents.ts";
 export type { Environments } from "./resources/environments.ts";
 export type { Files } from "./resources/files.ts";
+export type { ContextMemories, MemoryStores } from "./memory/memory-stores.ts";
 export type { SessionFolder, Sessions } from "./resources/sessions.ts";
 export type { FeedItem } from "./log/feed.ts";
 export type { FeedSession } from "./log/session-view.ts";

@@ -1,53 +1,38 @@
-import { newId, RequestError } from "@tandem/protocol";
+import {
+  checkMemoryPath,
+  type FullEntry,
+  MemoryPathConflict,
+  memoryPathsOverlap,
+  MemoryPreconditionFailed,
+  memoryStoreRecord,
+  type MemoryStoreRecord,
+  type MemoryVersion,
+  type MemoryVersionQuery,
+  type MemoryWriter,
+  newId,
+  RequestError,
+  type StoreEntry,
+  type StoreMemories,
+  type VersionActor,
+} from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { createHash } from "node:crypto";
-import { z } from "zod";
 import type { Evidence } from "../evidence.ts";
 import type { Knowledge } from "../knowledge.ts";
 import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
 import { Memories, type StoredMemory } from "./memories.ts";
-import { checkPath, MemoryPathConflict, MemoryPreconditionFailed, overlaps, pathOf } from "./memory-store-path.ts";
-import { type CurrentMemory, type MemoryVersion, MemoryVersions, type VersionActor } from "./memory-versions.ts";
+import { pathOf } from "./memory-store-path.ts";
+import { type CurrentMemory, MemoryVersions } from "./memory-versions.ts";
 import { acceptAtOnce, titleOf } from "./remember.ts";
-
-/** A named container of memories in the API. */
-const memoryStoreRecord = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  description: z.string(),
-  metadata: z.record(z.string(), z.string()),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  archivedAt: z.string().nullable(),
-});
-export type MemoryStoreRecord = z.output<typeof memoryStoreRecord>;
 
 const KIND = "memory-store";
 const MOST = 1_000;
 
-/** A memory in the API: text at a path. */
-export interface StoreEntry {
-  id: string;
-  path: string;
-  content: string;
-  sha256: string;
-  /** Current version. */
-  version: string;
-  createdAt: string;
-  updatedAt: string;
-}
-
-/** The writer: name for the commit, and actor for the version. */
-export interface Writer {
-  by: string;
-  actor?: VersionActor;
-}
-
 /**
- * Memories as stores of documents at paths. The context's own store always exists; others are created by programs, and
- * are searched only by them. Writers decide themselves: each write is an accepted proposal.
+ * The memories of a context as a store of documents at paths. Writers decide themselves: each write is an accepted
+ * proposal. Folders of earlier versions also hold the stores of programs, which `former` lists.
  */
-export class MemoryStores {
+export class MemoryStores implements StoreMemories {
   readonly #context: Pick<Knowledge, "id" | "folder" | "proposals">;
   readonly #records: Records;
   readonly #memories: Memories;
@@ -67,11 +52,10 @@ export class MemoryStores {
     return `memstore_${this.#context.id.slice(this.#context.id.indexOf("_") + 1)}`;
   }
 
-  /** Newest first, the context's own last. */
-  async list({ includeArchived }: { includeArchived: boolean }): Promise<MemoryStoreRecord[]> {
-    const stored = await this.#records.list(this.#context.id, KIND, { limit: MOST, order: "desc" });
-    const stores = stored.map(({ value }) => memoryStoreRecord.parse(value)).filter(({ id }) => id !== this.ownId);
-    return [...stores, await this.get(this.ownId)].filter(({ archivedAt }) => includeArchived || archivedAt === null);
+  /** Stores of programs that an earlier version kept in this folder. */
+  async former(): Promise<MemoryStoreRecord[]> {
+    const stored = await this.#records.list(this.#context.id, KIND, { limit: MOST });
+    return stored.map(({ value }) => memoryStoreRecord.parse(value)).filter(({ id }) => id !== this.ownId);
   }
 
   async get(id: string): Promise<MemoryStoreRecord> {
@@ -84,28 +68,12 @@ export class MemoryStores {
     return { id, name: "Context", description, metadata: {}, createdAt, updatedAt: createdAt, archivedAt: null };
   }
 
-  async create(given: Pick<MemoryStoreRecord, "name" | "description" | "metadata">): Promise<MemoryStoreRecord> {
-    const at = this.#now().toISOString();
-    const id = newId("memoryStore", this.#now().getTime());
-    const store = { id, ...given, createdAt: at, updatedAt: at, archivedAt: null };
-    await this.#records.write(this.#context.id, [{ type: "put", kind: KIND, key: id, value: store, version: 0 }]);
-    return store;
-  }
-
   async update(id: string, change: Partial<Pick<MemoryStoreRecord, "name" | "description" | "metadata">>) {
     return this.#put({ ...(await this.#open(id)), ...change });
   }
 
-  async archive(id: string): Promise<MemoryStoreRecord> {
-    const store = await this.get(id);
-    if (id === this.ownId) throw ownStays("archived");
-    return store.archivedAt === null ? this.#put({ ...store, archivedAt: this.#now().toISOString() }) : store;
-  }
-
-  /** Deletes all its content; the folder's git history keeps it. */
-  async delete(id: string, by: string): Promise<void> {
-    await this.get(id);
-    if (id === this.ownId) throw ownStays("deleted");
+  /** Deletes a former store and all its content; the folder's git history keeps it. */
+  async forget(id: string, by: string): Promise<void> {
     const all = await this.#memories.all();
     const evidence = [this.#evidence(by)];
     const drafts = all.filter(({ store }) => store === id).flatMap((memory) => draftForgetting(memory, [], evidence));
@@ -115,7 +83,7 @@ export class MemoryStores {
   }
 
   /** Sorted by path. */
-  async entries(id: string): Promise<StoreEntry[]> {
+  async entries(id: string): Promise<FullEntry[]> {
     await this.get(id);
     const all = (await this.#memories.all()).filter((memory) => this.#isIn(memory, id));
     const versions = await this.#versions.catchUp(
@@ -126,13 +94,18 @@ export class MemoryStores {
     return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  async entry(store: string, id: string): Promise<StoreEntry> {
+  async withContent(store: string, entries: readonly StoreEntry[]): Promise<FullEntry[]> {
+    const all = new Map((await this.entries(store)).map((entry) => [entry.id, entry]));
+    return entries.flatMap(({ id }) => all.get(id) ?? []);
+  }
+
+  async entry(store: string, id: string): Promise<FullEntry> {
     await this.get(store);
     return this.#noted(store, id);
   }
 
   /** All changes of memories in a store, newest first. */
-  async versions(store: string, query: Parameters<MemoryVersions["list"]>[1]): Promise<MemoryVersion[]> {
+  async versions(store: string, query: MemoryVersionQuery): Promise<MemoryVersion[]> {
     await this.entries(store);
     return this.#versions.list(store, query);
   }
@@ -150,10 +123,10 @@ export class MemoryStores {
 
   async add(
     store: string,
-    { path, content, by, actor }: Writer & { path: string; content: string },
-  ): Promise<StoreEntry> {
+    { path, content, by, actor }: MemoryWriter & { path: string; content: string },
+  ): Promise<FullEntry> {
     await this.#open(store);
-    checkPath(path);
+    checkMemoryPath(path);
     return this.#context.folder.exclusive(async () => {
       await this.#refuseOverlap(store, path);
       const at = this.#now();
@@ -177,10 +150,10 @@ export class MemoryStores {
   async change(
     store: string,
     id: string,
-    { path, content, expected, by, actor }: Writer & { path?: string; content?: string; expected?: string },
-  ): Promise<StoreEntry> {
+    { path, content, expected, by, actor }: MemoryWriter & { path?: string; content?: string; expected?: string },
+  ): Promise<FullEntry> {
     await this.#open(store);
-    if (path !== undefined) checkPath(path);
+    if (path !== undefined) checkMemoryPath(path);
     return this.#context.folder.exclusive(async () => {
       const memory = await this.#find(store, id);
       const entry = await this.#noted(store, id);
@@ -201,7 +174,11 @@ export class MemoryStores {
     });
   }
 
-  async remove(store: string, id: string, { expected, by, actor }: Writer & { expected?: string }): Promise<void> {
+  async remove(
+    store: string,
+    id: string,
+    { expected, by, actor }: MemoryWriter & { expected?: string },
+  ): Promise<void> {
     await this.get(store);
     await this.#context.folder.exclusive(async () => {
       const memory = await this.#find(store, id);
@@ -214,7 +191,7 @@ export class MemoryStores {
   }
 
   /** The current memory and its version; records the actor of a change just made. */
-  async #noted(store: string, id: string, actor?: VersionActor): Promise<StoreEntry> {
+  async #noted(store: string, id: string, actor?: VersionActor): Promise<FullEntry> {
     const memory = await this.#find(store, id);
     return entryOf(memory, await this.#versions.note(currentOf(memory, store), actor));
   }
@@ -241,7 +218,9 @@ export class MemoryStores {
   }
 
   async #refuseOverlap(store: string, path: string, self?: string): Promise<void> {
-    const other = (await this.entries(store)).find((entry) => entry.id !== self && overlaps(entry.path, path));
+    const other = (await this.entries(store)).find(
+      (entry) => entry.id !== self && memoryPathsOverlap(entry.path, path),
+    );
     if (other) throw new MemoryPathConflict(other);
   }
 
@@ -252,9 +231,10 @@ export class MemoryStores {
 
 const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-function entryOf(memory: StoredMemory, version: string): StoreEntry {
+function entryOf(memory: StoredMemory, version: string): FullEntry {
   const { id, text: content, createdAt, updatedAt = createdAt } = memory;
-  return { id, path: pathOf(memory), content, sha256: sha256Of(content), version, createdAt, updatedAt };
+  const bytes = Buffer.byteLength(content);
+  return { id, path: pathOf(memory), content, sha256: sha256Of(content), bytes, version, createdAt, updatedAt };
 }
 
 function currentOf(memory: StoredMemory, store: string): CurrentMemory {
@@ -263,8 +243,3 @@ function currentOf(memory: StoredMemory, store: string): CurrentMemory {
   const place = { id, store, path: pathOf(memory), content, sha256: sha256Of(content) };
   return { ...place, ...(session !== undefined && { session }) };
 }
-
-const ownStays = (what: string): RequestError =>
-  new RequestError("forbidden", `The context's own memory store cannot be ${what}.`, {
-    fix: "Delete its memories one by one.",
-  });

@@ -1,31 +1,13 @@
-import { VERSION_OPERATIONS, newId, RequestError } from "@tandem/protocol";
+import {
+  memoryVersion,
+  type MemoryVersion,
+  type MemoryVersionQuery,
+  newId,
+  RequestError,
+  type VersionActor,
+} from "@tandem/protocol";
 import type { RecordChange, Records } from "@tandem/storage";
 import { z } from "zod";
-
-export { VERSION_OPERATIONS } from "@tandem/protocol";
-
-/** The actor of a change, if known. */
-const actor = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("token"), id: z.string() }),
-  z.strictObject({ type: z.literal("session"), id: z.string() }),
-]);
-export type VersionActor = z.output<typeof actor>;
-
-/** One change of a memory. Redacted and deleted versions have no content; redacted ones have no path either. */
-const memoryVersion = z.strictObject({
-  id: z.string(),
-  memory: z.string(),
-  store: z.string(),
-  operation: z.enum(VERSION_OPERATIONS),
-  path: z.string().nullable(),
-  content: z.string().nullable(),
-  sha256: z.string().nullable(),
-  createdAt: z.string(),
-  createdBy: actor.nullable(),
-  redactedAt: z.string().nullable(),
-  redactedBy: actor.nullable(),
-});
-export type MemoryVersion = z.output<typeof memoryVersion>;
 
 /** Last recorded version of a memory. */
 const head = z.strictObject({ store: z.string(), version: z.string(), path: z.string(), sha256: z.string() });
@@ -114,10 +96,7 @@ export class MemoryVersions {
   }
 
   /** Newest first, starting after `after`, at most `limit` matches. */
-  async list(
-    store: string,
-    { limit, after, wants }: { limit: number; after?: string; wants: (version: MemoryVersion) => boolean },
-  ): Promise<MemoryVersion[]> {
+  async list(store: string, { limit, after, wants }: MemoryVersionQuery): Promise<MemoryVersion[]> {
     const found: MemoryVersion[] = [];
     for (let from = after && keyOf(store, after); ;) {
       const query = { prefix: keyOf(store, ""), order: "desc" as const, limit: PAGE, ...(from && { after: from }) };

@@ -1,5 +1,11 @@
-import { MemoryPathConflict, MemoryPreconditionFailed } from "@tandem/context";
-import { LlmError, RequestError, TandemError, type RequestErrorCode } from "@tandem/protocol";
+import {
+  LlmError,
+  MemoryPathConflict,
+  MemoryPreconditionFailed,
+  RequestError,
+  TandemError,
+  type RequestErrorCode,
+} from "@tandem/protocol";
 import { LeaseLost } from "@tandem/storage";
 import { redact } from "./redact.ts";
 import { WireError } from "./wire-error.ts";

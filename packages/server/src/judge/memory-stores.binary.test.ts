@@ -4,19 +4,21 @@ import { join } from "node:path";
 import Anthropic, { BadRequestError, ConflictError, NotFoundError, PermissionDeniedError } from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MadeUpContext, makeUpContext } from "../testing/made-up-context.ts";
-import { MemoryEngine } from "../testing/memory-engine.ts";
-import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { type JudgeStage, setJudgeStage } from "../testing/judge-stage.ts";
+import type { TestServer } from "../testing/start-test-server.ts";
 
 let context: MadeUpContext;
+let stage: JudgeStage;
 let server: TestServer;
 let client: Anthropic;
 beforeAll(async () => {
   context = await makeUpContext();
-  server = await startTestServer({ engine: new MemoryEngine().engine, context });
+  stage = await setJudgeStage({ context });
+  server = stage.server;
   client = new Anthropic({ apiKey: server.secret, baseURL: server.url, maxRetries: 0 });
 });
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
 });
 
@@ -93,6 +95,16 @@ describe("memories", () => {
     }
     // The program's memories are not part of the context's search.
     expect(await context.context.search.search({ text: "日本語", limit: 5 })).toEqual([]);
+  });
+
+  test("of the context are returned byte for byte, too", async () => {
+    const memory_store_id = context.context.memoryStores.ownId;
+    const content = "---\nid: x\n---\r\n padded 日本語\n\n";
+    const made = await stores().memories.create(memory_store_id, { path: "/bytes.md", content });
+    expect((await stores().memories.retrieve(made.id, { memory_store_id })).content).toBe(content);
+    const [listed] = await all(stores().memories.list(memory_store_id, { view: "full" }));
+    expect(listed).toMatchObject({ content, content_sha256: sha256(content) });
+    await stores().memories.delete(made.id, { memory_store_id });
   });
 
   test("are listed by folder, in pages", async () => {
@@ -260,8 +272,11 @@ describe("versions", () => {
   });
 });
 
-test("a server without a context reports that", async () => {
-  await using bare = await startTestServer({ engine: new MemoryEngine().engine });
-  const other = new Anthropic({ apiKey: bare.secret, baseURL: bare.url, maxRetries: 0 });
-  await expect(other.beta.memoryStores.list()).rejects.toThrow("has no context");
+test("a server without a context has all stores but the context's", async () => {
+  await using bare = await setJudgeStage();
+  const { memoryStores } = bare.client.beta;
+  const { id } = await memoryStores.create({ name: "Plain" });
+  await memoryStores.memories.create(id, { path: "/a.md", content: "x" });
+  expect((await memoryStores.list()).data.map((store) => store.id)).toEqual([id]);
+  await expect(memoryStores.retrieve(context.context.memoryStores.ownId)).rejects.toThrow(NotFoundError);
 });

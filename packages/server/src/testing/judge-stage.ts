@@ -12,6 +12,7 @@ import { openStore } from "@tandem/storage";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
 import { createLogger } from "../http/create-logger.ts";
+import type { ServedContext } from "../served-context.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
 
 const DEADLINE_MS = 120_000;
@@ -31,7 +32,8 @@ export interface JudgeStage extends AsyncDisposable {
   say(session: string, text: string): Promise<void>;
 }
 
-export async function setJudgeStage(): Promise<JudgeStage> {
+/** With a context, if one is given; the caller disposes of it. */
+export async function setJudgeStage({ context }: { context?: ServedContext } = {}): Promise<JudgeStage> {
   const root = await mkdtemp(join(tmpdir(), "tandem-judge-"));
   const [folder, home, stateFolder] = ["project", "home", "state"].map((name) => join(root, name)) as [
     string,
@@ -46,6 +48,7 @@ export async function setJudgeStage(): Promise<JudgeStage> {
   const clientServers = new ClientServers();
   const engine = await createEngine(store, {
     sessionServers: (session) => clientServers.of(session),
+    contextMemories: () => context?.context.memoryStores,
     executable: findExecutable(undefined),
     credential: async () => ({ type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url }),
     hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
@@ -85,6 +88,7 @@ export async function setJudgeStage(): Promise<JudgeStage> {
     records: store.records,
     check: () => store.check(),
     acp,
+    ...(context && { context }),
   });
   const client = new Anthropic({ apiKey: server.secret, baseURL: server.url });
 

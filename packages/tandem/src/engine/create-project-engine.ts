@@ -55,7 +55,10 @@ export interface EngineOptions {
   ownOnly?: boolean;
   /** Settings that only a server has: tenants and fleet. */
   more?: Partial<
-    Pick<EngineSettings, "quotas" | "fleet" | "jobQueue" | "holder" | "sharedRecords" | "previews" | "publicMcpServers">
+    Pick<
+      EngineSettings,
+      "quotas" | "fleet" | "jobQueue" | "holder" | "sharedRecords" | "previews" | "publicMcpServers" | "contextMemories"
+    >
   >;
 }
 

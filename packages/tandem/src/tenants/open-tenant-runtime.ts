@@ -72,6 +72,7 @@ export async function openTenantRuntime(
       ...more,
       // Admins of other tenants do not run this machine.
       publicMcpServers: tenant.id !== DEFAULT_TENANT,
+      contextMemories: () => knowledge?.context.memoryStores,
       ...(previews && { previews }),
       ...(knowledge && !more?.fleet && { jobQueue: knowledge.jobRunner.queue }),
     },
@@ -103,6 +104,7 @@ export async function openTenantRuntime(
       if (knowledge) return;
       const served = openedLate.use(await openContext());
       knowledge = served;
+      await engine.memoryStores.adoptFormer();
       if (isStarted && fleet?.role !== "server") await startJobs(served);
     })().finally(() => (openingLate = undefined)));
   let stopping: Promise<void> | undefined;
@@ -118,6 +120,7 @@ export async function openTenantRuntime(
     store,
     project,
     async start() {
+      await engine.memoryStores.adoptFormer();
       await engine.start();
       isStarted = true;
       // Like turns, jobs run on workers only.

@@ -14,10 +14,8 @@ Arguments in the last column are refused although the method works.
 
 /** Renders the outcomes of a sweep. */
 export function methodTable(outcomes: readonly MethodOutcome[]): string {
-  const works = outcomes.filter(({ outcome }) => outcome.type === "works").length;
-  const summary = `${works} of ${outcomes.length} methods work.\n`;
   const rows = [["method", "outcome", ""], ["---", "---", "---"], ...rowsOf(outcomes, 0)];
-  return [INTRODUCTION, summary, rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n"), ""].join("\n");
+  return [INTRODUCTION, rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n"), ""].join("\n");
 }
 
 /** One row for a resource whose methods are all refused alike. `depth` counts the names before the group's own. */

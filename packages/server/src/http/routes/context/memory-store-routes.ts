@@ -1,6 +1,10 @@
-import type { MemoryStoreRecord, StoreEntry } from "@tandem/context";
-import { MEMORY_STORE_PAIRS, RequestError } from "@tandem/protocol";
-import { contextOf } from "../../context-of.ts";
+import {
+  type FullEntry,
+  MEMORY_STORE_PAIRS,
+  type MemoryStoreRecord,
+  RequestError,
+  type StoreEntry,
+} from "@tandem/protocol";
 import { pageThrough } from "../../request/page-through.ts";
 import { type Call, jsonRoute, type Route } from "../../route.ts";
 
@@ -13,9 +17,12 @@ export const writerOf = ({ token }: Pick<Call, "token">) => ({
   actor: { type: "token" as const, id: token.id },
 });
 
-export const storesOf = (call: Pick<Call, "context">) => contextOf(call).context.memoryStores;
+export const storesOf = ({ engine }: Pick<Call, "engine">) => engine.memoryStores;
 
-/** Memories as documents at paths. A write needs no approval: it is a commit under the token's name. */
+/**
+ * Memories as documents at paths. A process with the project's context answers, because the context's own store is in its
+ * folder; the others are in the database.
+ */
 export const memoryStoreRoutes: Route[] = [
   jsonRoute("memoryStores.create", {
     scope: "run",
@@ -77,7 +84,7 @@ export const memoryStoreRoutes: Route[] = [
     summary: "Delete a memory store with all that is in it",
     handle: async (call) => {
       const id = call.params.memory_store_id;
-      await storesOf(call).delete(id, call.token.name);
+      await storesOf(call).delete(id);
       return { type: "memory_store_deleted" as const, id };
     },
   }),
@@ -105,9 +112,10 @@ export const memoryStoreRoutes: Route[] = [
         [...items].map(([path, entry]) => ({ id: path, entry })),
         { limit: most, ...(page && { page }) },
       );
-      const data = shown.data.map(({ id: path, entry }) =>
-        entry ? memoryView(id, entry, call.query) : { type: "memory_prefix" as const, path },
-      );
+      const memories = shown.data.flatMap(({ entry }) => entry ?? []);
+      const texts = call.query.view === "full" ? await storesOf(call).withContent(id, memories) : memories;
+      const views = new Map(texts.map((entry) => [entry.path, memoryView(id, entry, call.query)]));
+      const data = shown.data.map(({ id: path }) => views.get(path) ?? { type: "memory_prefix" as const, path });
       return { data, next_page: shown.next_page };
     },
   }),
@@ -163,15 +171,15 @@ const storeView = ({ id, createdAt, updatedAt, archivedAt, ...said }: MemoryStor
   archived_at: archivedAt,
 });
 
-const memoryView = (store_: string, entry: StoreEntry, { view: wanted }: { view: "basic" | "full" }) => ({
+const memoryView = (store_: string, entry: StoreEntry | FullEntry, { view: wanted }: { view: "basic" | "full" }) => ({
   type: "memory" as const,
   id: entry.id,
   memory_store_id: store_,
   path: entry.path,
   memory_version_id: entry.version,
-  content: wanted === "full" ? entry.content : null,
+  content: wanted === "full" && "content" in entry ? entry.content : null,
   content_sha256: entry.sha256,
-  content_size_bytes: Buffer.byteLength(entry.content),
+  content_size_bytes: entry.bytes,
   created_at: entry.createdAt,
   updated_at: entry.updatedAt,
 });

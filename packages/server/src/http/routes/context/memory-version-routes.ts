@@ -1,5 +1,4 @@
-import { type MemoryVersion, type VersionActor } from "@tandem/context";
-import type { MemoryActor } from "@tandem/protocol";
+import type { MemoryActor, MemoryVersion, VersionActor } from "@tandem/protocol";
 import { jsonRoute, type Route } from "../../route.ts";
 import { MAX_FULL_PAGE, storesOf, writerOf } from "./memory-store-routes.ts";
 
@@ -47,7 +46,7 @@ export const memoryVersionRoutes: Route[] = [
   jsonRoute("memoryStores.memoryVersions.redact", {
     scope: "run",
     at: "context",
-    summary: "Take the text of a former version out of the record; the git history of the folder has it still",
+    summary: "Delete the text of a former version; of the context's own store, the git history of the folder keeps it",
     handle: async (call) => {
       const { memory_store_id, memory_version_id } = call.params;
       const redacted = await storesOf(call).redact(memory_store_id, memory_version_id, writerOf(call).actor);

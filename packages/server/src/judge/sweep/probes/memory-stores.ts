@@ -14,7 +14,10 @@ export const memoryStores: Probes = {
   "beta.memoryStores.retrieve": async (client) => client.beta.memoryStores.retrieve(await made(client)),
   "beta.memoryStores.update": async (client) =>
     client.beta.memoryStores.update(await made(client), { name: "renamed" }),
-  "beta.memoryStores.list": (client) => client.beta.memoryStores.list(),
+  "beta.memoryStores.list": {
+    run: (client) => client.beta.memoryStores.list(),
+    note: "with a context, the last one is the context's own (`memstore_` and its id), which cannot be archived or deleted",
+  },
   "beta.memoryStores.archive": async (client) => client.beta.memoryStores.archive(await made(client)),
   "beta.memoryStores.delete": async (client) => client.beta.memoryStores.delete(await made(client)),
   "beta.memoryStores.memories.create": async (client) =>
