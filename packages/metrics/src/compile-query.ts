@@ -8,6 +8,7 @@ import { fillPeriods } from "./plan/fill-periods.ts";
 import { planCumulative, rowsOf } from "./plan/plan-cumulative.ts";
 import { dayOfEarlier, planEarlierDays } from "./plan/plan-earlier-days.ts";
 import { dimensionName, type FactPlan, planFact, type QueryContext } from "./plan/plan-fact.ts";
+import { needsRanks, planMedian } from "./plan/plan-median.ts";
 import { planSemiAdditive } from "./plan/plan-semi-additive.ts";
 import { withRanges } from "./plan/time-ranges.ts";
 import type { MetricQuery } from "@tandem/protocol";
@@ -140,14 +141,14 @@ function checkFinest({ fields }: QueryContext, leaves: readonly Leaf[]): void {
 }
 
 /** Leaves that can share one pass over their entity's rows. */
-function factsOf(leaves: readonly Leaf[], { fields, filters }: QueryContext): Leaf[][] {
+function factsOf(leaves: readonly Leaf[], { fields, filters, model }: QueryContext): Leaf[][] {
   const usesOwnTime = [...fields, ...filters.map(({ field }) => field)].some((field) => field.kind === "own_time");
   const groups = Map.groupBy(leaves, (leaf) =>
     JSON.stringify([
       leaf.entity.name,
       leaf.offset,
       usesOwnTime || leaf.offset ? leaf.measure.time : null,
-      leaf.measure.over || leaf.cumulative ? leaf.column : null,
+      leaf.measure.over || leaf.cumulative || needsRanks(leaf, model.dialect) ? leaf.column : null,
     ]),
   );
   return [...groups.values()];
@@ -167,8 +168,11 @@ function planOne(given: QueryContext, leaves: readonly Leaf[], name: string, cur
   return planLeaves(context, leaves, name);
 }
 
-const planLeaves = (context: QueryContext, leaves: readonly Leaf[], name: string): FactPlan =>
-  leaves[0]!.measure.over ? planSemiAdditive(context, leaves[0]!, name) : planFact(context, leaves, name);
+function planLeaves(context: QueryContext, leaves: readonly Leaf[], name: string): FactPlan {
+  const leaf = leaves[0]!;
+  if (leaf.measure.over) return planSemiAdditive(context, leaf, name);
+  return needsRanks(leaf, context.model.dialect) ? planMedian(context, leaf, name) : planFact(context, leaves, name);
+}
 
 /** Running totals last, and all of their rows first: the calendar of each reads the periods of every fact. */
 function inOrder(plans: readonly FactPlan[]): Statement["named"] {

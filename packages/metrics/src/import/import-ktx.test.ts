@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { SHOP_TABLES } from "../testing/shop.ts";
-import { importMetrics } from "./import-metrics.ts";
 import { askImported, importShop, rowsOf } from "./testing/import-shop.ts";
 import { KTX_SHOP } from "./testing/ktx-shop.ts";
 
@@ -49,13 +47,12 @@ describe("sources give the numbers of their own SQL", () => {
   });
 });
 
-test("settings, hidden columns and medians of SQLite are listed", () => {
+test("settings and hidden columns are listed", () => {
   expect(imported.unmapped.map(({ path, line, item }) => `${path.split("/").at(-1)}:${line} ${item}`)).toEqual([
     "orders.yaml:6 column orders.id",
     "orders.yaml:7 column orders.customer_id",
     "ktx.yaml:1 ktx.yaml: connections",
     "ktx.yaml:3 ktx.yaml: llm",
-    "lines.yaml:10 metric middle",
   ]);
   expect(imported.asked).toEqual([]);
   const { dimensions, description } = imported.files.find(({ entity }) => entity === "orders")!.file;
@@ -117,12 +114,8 @@ describe("defects of KTX", () => {
       expect.arrayContaining(["join of orders to customers", "metric f"]),
     );
   });
-  test("(f) a median is refused on SQLite, and imported where the database has one", async () => {
-    expect(imported.unmapped.find(({ item }) => item === "metric middle")?.reason).toBe(
-      "A median cannot be computed on sqlite.",
-    );
-    const { metrics } = await importMetrics({ format: "ktx", texts: KTX_SHOP, dialect: "duckdb", tables: SHOP_TABLES });
-    expect(metrics).toContain("middle");
+  test("(f) a median is computed on SQLite, too", () => {
+    expect(askImported(imported, { metrics: ["middle"] })).toEqual([[600]]);
   });
   test.each([
     ["(g) a filter that cannot be read", "count(*), filter: \"status = = 'x'\"", /cannot be parsed/],

@@ -105,7 +105,7 @@ function checkCumulative(
   const input = metrics.get(metric.metric)!;
   if (input.kind !== "simple") return;
   const measure = entities.get(input.entity)!.measures.get(input.measure)!;
-  if (!["sum", "count", "min", "max"].includes(measure.aggregate) || measure.over) {
+  if (measure.over) {
     throw invalid(`The metric ${metric.name} accumulates ${metric.metric}, whose periods cannot be added up.`);
   }
   if (measure.time === undefined)

@@ -105,8 +105,6 @@ export class Leaves {
     if (simple.kind !== "simple")
       throw new MetricError("broken_definition", `${metric.name} is not built on a measure.`);
     const cumulative = metric.kind === "cumulative" ? { to: metric.to, window: metric.window } : undefined;
-    if (cumulative && offset)
-      throw new MetricError("unsupported", `${metric.name} is cumulative, and has no earlier value.`);
     const key = JSON.stringify([simple.entity, simple.measure, simple.where, offset, cumulative]);
     const found = this.#byKey.get(key);
     if (found) return found;

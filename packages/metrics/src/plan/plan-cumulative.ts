@@ -8,7 +8,14 @@ import { FactScope } from "./fact-scope.ts";
 import { isOwnTime, ownTime } from "./field.ts";
 import { rangeOf } from "./filter-sql.ts";
 import type { Leaf } from "./leaf.ts";
-import { type FactPlan, groupOutputs, leafCondition, queryConditions, type QueryContext } from "./plan-fact.ts";
+import {
+  type FactPlan,
+  earlier,
+  groupOutputs,
+  leafCondition,
+  queryConditions,
+  type QueryContext,
+} from "./plan-fact.ts";
 
 /** The relation of a running total that has the period of each row. */
 export const rowsOf = (name: string): string => `${name}_rows`;
@@ -39,10 +46,20 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
       "Group by day or month.",
     );
   }
+  const { offset } = leaf;
+  if (offset && !canShift(unit, offset) && unit !== "day") {
+    throw new MetricError(
+      "unsafe",
+      `Periods of a ${unit} do not repeat after ${offset.count} ${offset.unit}.`,
+      `Group by ${offset.unit}.`,
+    );
+  }
+  const back = offset && { count: -offset.count, unit: offset.unit };
   const range = givenRange(context, leaf, dimension);
 
   const scope = new FactScope(context.model.entities, entity);
-  const groups = groupOutputs(context, scope, leaf);
+  // The calendar looks back, so that rows stay in their own periods.
+  const groups = groupOutputs({ ...context, isUnmoved: true }, scope, leaf);
   const time = timeSql(scope, [], dimension, context.model.dialect);
   const condition = leafCondition(scope, leaf);
   const operand = measure.expression && exact(entitySql(scope, [], measure.expression));
@@ -51,19 +68,24 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
     ...(to ? [{ name: "start", sql: bucketSql(time, dimension, to) }] : []),
   ];
   const rowsName = rowsOf(name);
+  // Distinct values and averages of periods do not add up: every row stays.
+  const addsUp = ["sum", "count", "min", "max"].includes(measure.aggregate);
   const rows: Select = {
     outputs: [
       ...groups,
       ...finer,
-      { name: "value", sql: { op: "aggregate", function: measure.aggregate, ...(operand && { operand }) } },
+      {
+        name: "value",
+        sql: addsUp ? { op: "aggregate", function: measure.aggregate, ...(operand && { operand }) } : operand!,
+      },
     ],
     from: scope.from,
     joins: scope.joins,
     where: [
-      ...queryConditions(context, scope, leaf, (given) => longer(given, to, window)),
+      ...queryConditions(context, scope, leaf, (given) => longer(earlier(given, leaf), to, window)),
       ...(condition ? [condition] : []),
     ],
-    groupBy: groups.length + finer.length,
+    ...(addsUp && { groupBy: groups.length + finer.length }),
   };
 
   const bucket = groups[at]!.name;
@@ -75,7 +97,8 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
     left,
     right,
   });
-  const first = out(calendarName, "period");
+  const shown = out(calendarName, "period");
+  const first = out(calendarName, "latest");
   const reach: Sql[] = [compare("<=", out(rowsName, bucket), first)];
   if (to) reach.push(compare("=", out(rowsName, "start"), out(calendarName, "start")));
   if (window) {
@@ -88,7 +111,7 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
     outputs: [
       ...groups.map((group, index): Output => ({
         name: group.name,
-        sql: index === at ? first : out(rowsName, group.name),
+        sql: index === at ? shown : out(rowsName, group.name),
       })),
       {
         name: column,
@@ -122,7 +145,7 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
       return known(union[0] ?? { outputs: constants(from.slice(0, 10)), joins: [], where: none });
     }
     const periodsName = `${name}_periods`;
-    const union = facts.map((fact): Select => {
+    const union = (facts.length > 0 ? facts : [rowsName]).map((fact): Select => {
       const period = out(fact, bucket);
       const isShown: Sql =
         from === undefined
@@ -136,11 +159,12 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
       };
     });
     const period: Sql = { op: "output", alias: periodsName, name: "period", type: "day" };
-    const start: Output[] = to ? [{ name: "start", sql: { op: "bucket", unit: to, operand: period } }] : [];
+    const latest: Sql = back ? { op: "shift", operand: period, unit: back.unit, by: back.count } : period;
+    const start: Output[] = to ? [{ name: "start", sql: { op: "bucket", unit: to, operand: latest } }] : [];
     return [
       { name: periodsName, query: { union } },
       ...known({
-        outputs: [{ name: "period", sql: period }, ...start],
+        outputs: [{ name: "period", sql: period }, { name: "latest", sql: latest }, ...start],
         isDistinct: true,
         from: { kind: "named", name: periodsName, alias: periodsName },
         joins: [],
@@ -151,9 +175,11 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
 
   function constants(period: string): Output[] {
     const local = `${period.replace("T", " ")}${period.length === 10 ? " 00:00:00" : ":00"}`;
-    const start = to && bucketText(startOf(local, to), to);
+    const latest = back ? shifted(local, back) : local;
+    const start = to && bucketText(startOf(latest, to), to);
     return [
       { name: "period", sql: { op: "text", value: period } },
+      { name: "latest", sql: { op: "text", value: bucketText(latest, unit) } },
       ...(start === undefined ? [] : [{ name: "start", sql: { op: "text", value: start } as const }]),
     ];
   }

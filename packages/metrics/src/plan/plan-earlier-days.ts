@@ -7,8 +7,8 @@ import { givenRange } from "./plan-cumulative.ts";
 import type { FactPlan, QueryContext } from "./plan-fact.ts";
 
 /** The group that is a day, if the leaf is compared with an earlier month, quarter or year. */
-export function dayOfEarlier({ fields }: QueryContext, { entity, measure, offset }: Leaf): number {
-  if (!offset || !contains(offset.unit, "month")) return -1;
+export function dayOfEarlier({ fields }: QueryContext, { entity, measure, offset, cumulative }: Leaf): number {
+  if (!offset || cumulative || !contains(offset.unit, "month")) return -1;
   return fields.findIndex(
     (field) =>
       isOwnTime(field, entity, measure) &&

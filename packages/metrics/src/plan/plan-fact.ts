@@ -154,7 +154,7 @@ export function queryConditions(
 const pathFrom = (scope: FactScope, path: readonly string[]): readonly string[] =>
   path[0] === scope.entity.name ? path.slice(1) : path;
 
-function earlier({ from, until }: TimeRange, { offset }: Leaf): TimeRange {
+export function earlier({ from, until }: TimeRange, { offset }: Leaf): TimeRange {
   if (!offset) return { from, until };
   const back = { count: -offset.count, unit: offset.unit };
   return { ...(from && { from: shifted(from, back) }), ...(until && { until: shiftedEnd(until, back) }) };

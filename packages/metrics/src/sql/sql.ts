@@ -49,13 +49,15 @@ export type Sql =
   | { readonly op: "bucket"; readonly unit: Granularity; readonly operand: Sql; readonly zone?: ZoneOffsets }
   /** A bucket, moved by whole units. */
   | { readonly op: "shift"; readonly operand: Sql; readonly unit: Granularity; readonly by: number }
-  /** The largest or smallest value among the rows of the same partition. */
+  /** The largest or smallest value among the rows of the same partition, or the count of values that are not NULL. */
   | {
       readonly op: "window";
-      readonly function: "max" | "min";
+      readonly function: "max" | "min" | "count";
       readonly operand: Sql;
       readonly partition: readonly Sql[];
     }
+  /** The position of a row in its partition, by a value; NULLs are last. */
+  | { readonly op: "row_number"; readonly operand: Sql; readonly partition: readonly Sql[] }
   | { readonly op: "exists"; readonly select: Select };
 
 export type Source =
@@ -101,6 +103,7 @@ export function typeOf(sql: Sql): SqlType {
     case "null":
     case "call":
       return sql.type;
+    case "row_number":
     case "number":
     case "negate":
     case "arithmetic":
@@ -132,7 +135,7 @@ export function typeOf(sql: Sql): SqlType {
     case "aggregate":
       return sql.function === "min" || sql.function === "max" ? typeOf(sql.operand!) : "number";
     case "window":
-      return typeOf(sql.operand);
+      return sql.function === "count" ? "number" : typeOf(sql.operand);
   }
 }
 

@@ -152,14 +152,19 @@ class Writer {
       }
       case "shift":
         return dialect.shift(operand(sql.operand), sql.unit, sql.by);
-      case "window": {
-        const partition = sql.partition.map((inner) => this.#sql(inner)).join(", ");
-        const by = partition === "" ? "" : `PARTITION BY ${partition}`;
-        return `${sql.function.toUpperCase()}(${this.#sql(sql.operand)}) OVER (${by})`;
+      case "window":
+        return `${sql.function.toUpperCase()}(${this.#sql(sql.operand)}) OVER (${this.#partition(sql.partition)})`;
+      case "row_number": {
+        const value = operand(sql.operand);
+        return `ROW_NUMBER() OVER (${this.#partition(sql.partition)} ORDER BY (${value} IS NULL), ${value})`;
       }
       case "exists":
         return `EXISTS (${this.#select(sql.select)})`;
     }
+  }
+
+  #partition(partition: readonly Sql[]): string {
+    return partition.length === 0 ? "" : `PARTITION BY ${partition.map((inner) => this.#sql(inner)).join(", ")}`;
   }
 
   #wide(sql: Sql): string {

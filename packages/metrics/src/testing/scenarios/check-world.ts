@@ -3,15 +3,26 @@ import { metricQuery } from "@tandem/protocol";
 import { compileQuery } from "../../compile-query.ts";
 import { MetricError } from "../../metric-error.ts";
 import { buildModel } from "../../model/build-model.ts";
+import type { Model } from "../../model/model.ts";
 import { plainRow, sameOrder, sameRows } from "./compare-rows.ts";
 import { expected, NOW, prepare, type World } from "./scenario.ts";
 
 type Run = (sql: string) => Promise<readonly (readonly unknown[])[]>;
 
 /** Runs all scenarios of a world, and returns a sentence for each that differs from its hand-written SQL. */
-export async function checkWorld(world: World, dialect: Dialect, schema: string, run: Run): Promise<string[]> {
+export function checkWorld(world: World, dialect: Dialect, schema: string, run: Run): Promise<string[]> {
   const { tables, files } = prepare(world, dialect, schema);
-  const model = buildModel({ dialect, files, tables });
+  return checkModelOf(world, buildModel({ dialect, files, tables }), schema, run);
+}
+
+/** The same for a model that comes from elsewhere. */
+export async function checkModelOf(
+  world: Pick<World, "name" | "scenarios">,
+  model: Model,
+  schema: string,
+  run: Run,
+): Promise<string[]> {
+  const { dialect } = model;
   const problems = model.broken.map(({ entity, name, message }) => `${world.name}: ${entity} ${name}: ${message}`);
   for (const scenario of world.scenarios) {
     const say = (what: string): void => void problems.push(`${world.name}, ${scenario.title}: ${what}`);

@@ -200,7 +200,7 @@ export const PEOPLE_SCENARIOS: readonly Scenario[] = [
     title: "severity by doctor",
     query: { metrics: ["severity", "severity_per_visit"], by: ["doctor.name"] },
     sql: ({ div }) =>
-      `select k.name, (select sum(severity) from @diagnoses g left join @visits v on v.id = g.visit_id left join @employees d on d.id = v.doctor_id where coalesce(d.name, '-') = k.k), ${div("coalesce((select sum(severity) from @diagnoses g left join @visits v on v.id = g.visit_id left join @employees d on d.id = v.doctor_id where coalesce(d.name, '-') = k.k), 0)", "(select count(*) from @visits v left join @employees d on d.id = v.doctor_id where coalesce(d.name, '-') = k.k)")} from (select 'Ben' name, 'Ben' k union all select 'Cyd', 'Cyd' union all select null, '-') k`,
+      `select k.n, (select sum(severity) from @diagnoses g left join @visits v on v.id = g.visit_id left join @employees d on d.id = v.doctor_id where coalesce(d.name, '-') = k.k), ${div("coalesce((select sum(severity) from @diagnoses g left join @visits v on v.id = g.visit_id left join @employees d on d.id = v.doctor_id where coalesce(d.name, '-') = k.k), 0)", "(select count(*) from @visits v left join @employees d on d.id = v.doctor_id where coalesce(d.name, '-') = k.k)")} from (select 'Ben' as n, 'Ben' as k union all select 'Cyd', 'Cyd' union all select null, '-') k`,
   },
   { title: "minutes cannot be split by tags", query: { metrics: ["minutes"], by: ["tag.label"] }, refused: "unsafe" },
   {

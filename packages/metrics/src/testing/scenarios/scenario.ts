@@ -4,14 +4,14 @@ import { type MetricsFile, metricsFile } from "../../model/metrics-file.ts";
 import { type Gold, goldOf } from "./gold.ts";
 
 export type Cell = string | number | boolean | null;
-type ColumnType = "int" | "big" | "dec" | "real" | "text" | "bool" | "date" | "time" | "zoned";
+type ColumnType = "epoch" | "int" | "big" | "dec" | "real" | "text" | "bool" | "date" | "time" | "zoned";
 
 interface ScenarioTable {
   /** `id int, at time` */
   readonly columns: string;
   readonly key: readonly string[];
   readonly otherKeys?: readonly (readonly string[])[];
-  /** `customer_id → customers`, or `a, b → t (x, y)` */
+  /** `customer_id → customers`, `a, b → t (x, y)`, or `id → posts when kind = post` */
   readonly joins?: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
 }
@@ -37,6 +37,13 @@ export interface World {
 export const NOW = new Date("2026-03-15T12:00:00Z");
 
 const TYPES: Record<ColumnType, { kind: ColumnKind } & Record<Dialect, string>> = {
+  epoch: {
+    kind: "time",
+    sqlite: "DATETIME",
+    duckdb: "TIMESTAMP",
+    postgres: "timestamp without time zone",
+    mysql: "datetime",
+  },
   int: { kind: "integer", sqlite: "INTEGER", duckdb: "INTEGER", postgres: "integer", mysql: "int" },
   big: { kind: "integer", sqlite: "INTEGER", duckdb: "BIGINT", postgres: "bigint", mysql: "bigint" },
   dec: {
@@ -100,12 +107,13 @@ export function prepare(
 }
 
 function joinOf(text: string, schema: string, { tables }: World): CataloguedTable["joins"][number] {
-  const match = /^(.+) → (\w+)(?: \((.+)\))?$/.exec(text)!;
+  const match = /^(.+) → (\w+)(?: \((.+)\))?(?: when (\w+) = (\w+))?$/.exec(text)!;
   const list = (names: string): string[] => names.split(",").map((name) => name.trim());
   return {
     columns: list(match[1]!),
     to: { schema, name: match[2]! },
     toColumns: match[3] === undefined ? tables[match[2]!]!.key : list(match[3]),
+    ...(match[4] !== undefined && { when: { column: match[4], equals: match[5]! } }),
   };
 }
 
@@ -114,12 +122,20 @@ function setupOf(name: string, table: ScenarioTable, dialect: Dialect, schema: s
   const literal = (cell: Cell, type: ColumnType): string => {
     if (cell === null) return "NULL";
     if (typeof cell === "boolean") return dialect === "sqlite" ? String(Number(cell)) : String(cell);
+    // SQLite stores some times as seconds or milliseconds since 1970.
+    if (type === "epoch" && typeof cell === "number") {
+      const seconds = Math.abs(cell) < 100_000_000_000 ? cell : cell / 1_000;
+      return dialect === "sqlite"
+        ? String(cell)
+        : `'${new Date(seconds * 1_000).toISOString().slice(0, 19).replace("T", " ")}'`;
+    }
     if (typeof cell === "number") return String(cell);
     const escaped = (dialect === "mysql" ? cell.replaceAll("\\", "\\\\") : cell).replaceAll("'", "''");
     return type === "zoned" && (dialect === "postgres" || dialect === "duckdb") ? `'${escaped}+00'` : `'${escaped}'`;
   };
   const rows = table.rows.map((row) => `(${row.map((cell, at) => literal(cell, columns[at]!.type)).join(", ")})`);
-  const definitions = columns.map((column) => `${column.name} ${TYPES[column.type][dialect]}`);
+  const quoted = (column: string): string => (dialect === "mysql" ? `\`${column}\`` : `"${column}"`);
+  const definitions = columns.map((column) => `${quoted(column.name)} ${TYPES[column.type][dialect]}`);
   return [
     `CREATE TABLE ${schema}.${name} (${definitions.join(", ")})`,
     ...(rows.length > 0 ? [`INSERT INTO ${schema}.${name} VALUES ${rows.join(", ")}`] : []),
