@@ -1,6 +1,7 @@
 import {
   RequestError,
   TOOLSET_TOOLS,
+  WEB_LIMITS,
   type McpServer,
   type PermissionPolicy,
   type Tool,
@@ -49,6 +50,9 @@ export function resolveTools(params: readonly ToolParams[], servers: readonly Mc
 function resolveToolset(tool: Extract<ToolParams, { type: "agent_toolset_20260401" }>, index: number): Toolset {
   const stated = tool.default_config?.permission_policy;
   const enabled = tool.default_config?.enabled ?? true;
+  for (const [at, config] of (tool.configs ?? []).entries()) {
+    checkWebLimits(config, `tools[${index}].configs[${at}]`);
+  }
   const named = new Map((tool.configs ?? []).map((config) => [config.name, config]));
   if (named.size !== (tool.configs ?? []).length) throw invalid(`tools[${index}].configs: a tool is there twice`);
   // List a tool if it differs from the default or if the client named it.
@@ -58,6 +62,23 @@ function resolveToolset(tool: Extract<ToolParams, { type: "agent_toolset_2026040
     return name === "web_fetch" ? { ...config, url_sources: null } : config;
   });
   return { type: tool.type, default_config: { enabled, permission_policy: stated ?? ASK }, configs };
+}
+
+type ToolConfig = NonNullable<Extract<ToolParams, { type: "agent_toolset_20260401" }>["configs"]>[number];
+
+/** Limits of the web tools in Anthropic's API. A limit that is not enforced must not be accepted. */
+function checkWebLimits(config: ToolConfig, place: string): void {
+  for (const name of WEB_LIMITS) {
+    const value = config[name];
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    const isDomains = name === "allowed_domains" || name === "blocked_domains";
+    const fix = isDomains
+      ? "Use rules: `tandem rules add allow 'web(example.com)'` and an agent whose web tools ask."
+      : "Leave it out.";
+    throw new RequestError("invalid_request", `${place}.${name}: Claude Code has no such limit of ${config.name}.`, {
+      fix,
+    });
+  }
 }
 
 const resolvePolicy = (params: PolicyParams | null | undefined, fallback: Policy): Policy => ({

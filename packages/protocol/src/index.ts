@@ -34,6 +34,7 @@ export {
   threadAgent,
   tool,
   TOOLSET_TOOLS,
+  WEB_LIMITS,
   type Agent,
   type AgentCreateParams,
   type AgentSkill,

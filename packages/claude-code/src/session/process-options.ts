@@ -62,6 +62,8 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       // Skills may embed shell commands that run before the model reads them; they would bypass the gate.
       disableSkillShellExecution: true,
       autoMemoryEnabled: false,
+      // Billed above the list price.
+      fastMode: false,
       // The gate decides which tools run in plan mode, not a model.
       useAutoModeDuringPlan: false,
       sandbox: setup.sandbox?.on ? sandboxSettings(setup, setup.sandbox.domains) : { enabled: false },
@@ -124,6 +126,7 @@ export const remoteServers = (setup: ConversationSetup): Record<string, McpServe
 const asAgent = ({ description, system, model, effort, tools }: SubagentDefinition): AgentDefinition => ({
   description,
   prompt: system,
+  background: false,
   ...(model !== undefined && { model }),
   ...(effort !== undefined && { effort: effort as NonNullable<Options["effort"]> }),
   ...(tools && { tools: [...tools] }),

@@ -52,11 +52,31 @@ export type ToolsetTool = (typeof TOOLSET_TOOLS)[number];
 const policyParams = { enabled: z.boolean().nullish(), permission_policy: permissionPolicy.nullish() };
 const policy = { enabled: z.boolean(), permission_policy: permissionPolicy };
 
+/** Accepted here and rejected later, unless empty, so that the error names the way out. */
+export const WEB_LIMITS = [
+  "allowed_domains",
+  "blocked_domains",
+  "url_sources",
+  "max_content_tokens",
+  "user_location",
+] as const;
+const webLimits = Object.fromEntries(WEB_LIMITS.map((name) => [name, z.unknown()])) as Record<
+  (typeof WEB_LIMITS)[number],
+  z.ZodUnknown
+>;
+
 const toolsetParams = z.strictObject({
   type: z.literal("agent_toolset_20260401"),
   default_config: z.strictObject(policyParams).nullish(),
   configs: z
-    .array(z.strictObject({ name: z.enum(TOOLSET_TOOLS), type: z.enum(TOOLSET_TOOLS).optional(), ...policyParams }))
+    .array(
+      z.strictObject({
+        name: z.enum(TOOLSET_TOOLS),
+        type: z.enum(TOOLSET_TOOLS).optional(),
+        ...policyParams,
+        ...z.object(webLimits).partial().shape,
+      }),
+    )
     .optional(),
 });
 
@@ -85,7 +105,7 @@ export const tool = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("agent_toolset_20260401"),
     default_config: z.object(policy),
-    // `url_sources` exists only on `web_fetch` and is ignored: Claude Code fetches every allowed URL.
+    // `url_sources` exists only on `web_fetch`.
     configs: z.array(
       z.object({
         type: z.enum(TOOLSET_TOOLS),

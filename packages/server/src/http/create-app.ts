@@ -167,9 +167,9 @@ export function createApp(parts: {
       return acp.handle(c.req.method, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
     });
   }
-  for (const { path, reason } of refusedRoutes) {
+  for (const { path, code, reason } of refusedRoutes) {
     const refuse = (): never => {
-      throw new RequestError("not_supported", reason);
+      throw new RequestError(code, reason);
     };
     app.all(path, refuse).all(`${path}/*`, refuse);
   }

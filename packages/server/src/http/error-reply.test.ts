@@ -11,11 +11,11 @@ const reply = (error: unknown) => {
 };
 
 test.each<[RequestErrorCode, number, string, string | undefined]>([
-  ["invalid_request", 400, "invalid_request_error", undefined],
-  ["forbidden", 403, "permission_error", undefined],
-  ["not_found", 404, "not_found_error", undefined],
+  ["invalid_request", 400, "invalid_request_error", "false"],
+  ["forbidden", 403, "permission_error", "false"],
+  ["not_found", 404, "not_found_error", "false"],
   ["conflict", 409, "conflict_error", "false"],
-  ["too_large", 413, "request_too_large", undefined],
+  ["too_large", 413, "request_too_large", "false"],
   ["not_supported", 501, "invalid_request_error", "false"],
   ["unavailable", 503, "api_error", undefined],
 ])("%s becomes %i %s", (code, status, type, retry) => {

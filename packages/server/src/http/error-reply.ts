@@ -18,7 +18,7 @@ export interface ErrorReply {
   unexpected: boolean;
 }
 
-const STATUS: Readonly<Record<RequestErrorCode, { status: number; type: string }>> = {
+export const STATUS: Readonly<Record<RequestErrorCode, { status: number; type: string }>> = {
   invalid_request: { status: 400, type: "invalid_request_error" },
   forbidden: { status: 403, type: "permission_error" },
   not_found: { status: 404, type: "not_found_error" },
@@ -40,8 +40,9 @@ const OF_THE_CONTEXT: ReadonlyMap<string, RequestErrorCode> = new Map([
   ["bad_file", "conflict"],
 ]);
 
-/** The official clients retry these by default, which would only repeat the refusal. */
-const NO_RETRY = new Set([409, 501]);
+/** The official clients retry 409 and 501 by default, which would only repeat the refusal. */
+const isFinal = (status: number): boolean =>
+  (status >= 400 && status < 500 && status !== 408 && status !== 429) || status === 501;
 
 interface Refusal {
   status: number;
@@ -66,7 +67,7 @@ export function errorReply(error: unknown, requestId: string): ErrorReply {
     status,
     headers: {
       "content-type": "application/json",
-      ...(NO_RETRY.has(status) && { "x-should-retry": "false" }),
+      ...(isFinal(status) && { "x-should-retry": "false" }),
       ...headers,
     },
     body: JSON.stringify({

@@ -140,6 +140,8 @@ export interface RefusedRoute {
   kind: "refused";
   name: string;
   path: `/${string}`;
+  /** `not_supported`: a part of Anthropic's API that is missing; the others: a path that will never be there. */
+  code: "not_supported" | "not_found" | "invalid_request";
   /** One sentence. */
   reason: string;
 }

@@ -13,7 +13,7 @@ export function findMethod(name: string): Route {
   const route = methods.get(name);
   if (route) return route;
   const refused = refusedRoutes.find((one) => name.startsWith(`${one.name}.`));
-  if (refused) throw new RequestError("not_supported", refused.reason);
+  if (refused) throw new RequestError(refused.code, refused.reason);
   const meant = nearest(name, [...methods.keys(), ...OWN_METHODS]);
   throw new RequestError("not_found", `There is no method ${JSON.stringify(name)}.`, {
     ...(meant && { fix: `Did you mean ${meant}?` }),

@@ -52,7 +52,8 @@ export function stdioReference(): string {
     const rows = routes.map((route) => row(route, $defs[`Request.${route.name}`]));
     return `### ${name}\n\n${["| method | params | |", "| --- | --- | --- |", ...rows].join("\n")}\n`;
   });
-  const refused = refusedRoutes.map(({ name }) => `\`${name}\``).join(", ");
+  const missing = refusedRoutes.filter(({ code }) => code === "not_supported");
+  const refused = missing.map(({ name }) => `\`${name}\``).join(", ");
   return [INTRODUCTION, ...tables, `### Refused\n\nWith status 501: ${refused}, and all that is below them.\n`].join(
     "\n",
   );

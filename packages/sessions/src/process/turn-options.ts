@@ -63,10 +63,17 @@ export function modelEvent({ model, effort }: TurnOptions, models: readonly Mode
   return { type: "tandem.model", model: known?.id ?? model, effort: effort ?? null, ignored };
 }
 
-/** Resolves a model's name to its id; throws if it is unknown. */
+/** An id in Anthropic's format, also in the spelling of Vertex. */
+const MODEL_ID = /^claude-[a-z0-9]+(?:[.-][a-z0-9]+)*(?:@[a-z0-9]+)?(?:\[1m\])?$/;
+
+/**
+ * Resolves a model's name to its id. An unknown id in Anthropic's format passes: the account's list may be stale or empty. A
+ * model that cannot be served fails in the first turn.
+ */
 export function resolveModel(name: string, models: readonly Model[], place: string): string {
   const known = findModel(models, name);
   if (known) return known.id;
+  if (name.length <= 100 && MODEL_ID.test(name)) return name;
   const names = models.flatMap(({ id, aliases }) => [id, ...aliases]);
   const near = nearest(name, names);
   throw new RequestError(

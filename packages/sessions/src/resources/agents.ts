@@ -83,7 +83,7 @@ export class AgentCatalogue implements Agents {
     }
     const next = await this.resolve(
       {
-        model: params.model ?? modelParams(current.model),
+        model: keepEffort(params.model, current.model),
         system: params.system === undefined ? current.system : params.system,
         description: params.description === undefined ? current.description : params.description,
         tools: params.tools === undefined ? current.tools : (params.tools ?? []),
@@ -149,7 +149,9 @@ export class AgentCatalogue implements Agents {
   async #resolveModel(params: Definition["model"]): Promise<Agent["model"]> {
     const { id, effort, speed, inference_geo: geo } = typeof params === "string" ? { id: params } : modelParams(params);
     if (geo) throw notSupported("model.inference_geo", "the account decides where its requests run");
-    if (speed === "fast") throw notSupported("model.speed", "only the standard speed is supported");
+    if (speed === "fast") {
+      throw notSupported("model.speed", "fast mode costs more than the list price, which budgets could not count");
+    }
     const known = resolveModel(id, await this.#models(), "model");
     const level = typeof effort === "string" ? effort : effort?.type;
     return { id: known, ...(level && { effort: { type: level } }) };
@@ -195,6 +197,13 @@ export class AgentCatalogue implements Agents {
     }
     return { type: "agent" as const, id: agent.id, version: agent.version };
   }
+}
+
+/** An update replaces the model whole, but for an effort that it leaves out. */
+function keepEffort(update: AgentUpdateParams["model"], current: Agent["model"]): AgentCreateParams["model"] {
+  if (update === undefined) return current;
+  const wanted = typeof update === "string" ? { id: update } : update;
+  return { effort: current.effort, ...wanted };
 }
 
 /** Null removes a value; an absent value stays. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { routeTable } from "../route-table.ts";
 import type { Route } from "../route.ts";
+import { STATUS } from "../error-reply.ts";
 import { refusedRoutes } from "../routes/server/refused-routes.ts";
 
 const INTRODUCTION = `# The HTTP API
@@ -113,9 +114,9 @@ function isList(field: unknown): boolean {
 }
 
 const refusals = (): string =>
-  `### Refused\n\nWith 501, and all that is below them.\n\n${table(
-    ["", ""],
-    refusedRoutes.map(({ path, reason }) => [`\`${path}\``, reason]),
+  `### Refused\n\nThese and all that is below them, with \`x-should-retry: false\`.\n\n${table(
+    ["", "", ""],
+    refusedRoutes.map(({ path, code, reason }) => [`\`${path}\``, String(STATUS[code].status), reason]),
   )}\n`;
 
 const table = (headings: readonly string[], rows: readonly string[][]): string =>

@@ -4,13 +4,27 @@ const resource = (name: string, what: string, instead = ""): RefusedRoute => ({
   kind: "refused",
   name,
   path: `/v1/${name}`,
+  code: "not_supported",
   reason: `Tandem has no ${what}.${instead && ` ${instead}`}`,
 });
 
-/** Parts of Anthropic's API that Tandem does not support. Each covers all paths below its own. */
+const THE_API =
+  "Tandem serves Anthropic's Managed Agents API under /v1/sessions, and the Messages API at /v1/messages.";
+
+/** An address that other servers have, and that people try. */
+const foreign = (path: RefusedRoute["path"], what: string, there: string = THE_API): RefusedRoute => ({
+  kind: "refused",
+  name: path.replace(/^\/(v1\/)?/, "").replaceAll("/", "."),
+  path,
+  code: "not_found",
+  reason: `There is no ${what} here. ${there}`,
+});
+
+/**
+ * Parts of Anthropic's API that Tandem does not support, and addresses of other APIs. Each covers all paths below its own.
+ */
 export const refusedRoutes: RefusedRoute[] = [
   resource("messages", "Messages API", "Send messages into a session."),
-  resource("complete", "completions", "Send messages into a session."),
   resource("batches", "batches"),
   resource("vaults", "vaults"),
   resource("deployments", "deployments"),
@@ -23,6 +37,19 @@ export const refusedRoutes: RefusedRoute[] = [
     kind: "refused",
     name: "environments.work",
     path: "/v1/environments/:environment_id/work",
-    reason: "Tandem has no self-hosted environments: it runs the tools itself.",
+    // The official worker takes a 501 for a passing fault and polls for ever.
+    code: "invalid_request",
+    reason: "This environment is not self-hosted, so it has no work queue: Tandem runs the tools itself.",
   },
+  foreign("/v1/complete", "text completion"),
+  foreign("/v1/chat/completions", "OpenAI-compatible API"),
+  foreign("/v1/responses", "OpenAI-compatible API"),
+  foreign("/v1/embeddings", "embeddings API", "The context's search is at GET /v1/context/search."),
+  foreign("/.well-known/agent-card.json", "A2A agent", "For agents there are ACP at /acp and MCP at /mcp."),
+  foreign("/.well-known/agent.json", "A2A agent", "For agents there are ACP at /acp and MCP at /mcp."),
+  foreign(
+    "/agui",
+    "AG-UI endpoint",
+    "For user interfaces there are ACP at /acp and events at /v1/sessions/ID/events/stream.",
+  ),
 ];
