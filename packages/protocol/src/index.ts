@@ -335,6 +335,7 @@ export { MEMORY_STORE_PAIRS } from "./api/context/memory-stores.ts";
 export { VERSION_OPERATIONS, type MemoryActor } from "./api/context/memory-versions.ts";
 export { MODEL_LINES, type Model } from "./api/models.ts";
 export type { NotificationTarget } from "./api/notifications.ts";
+export type { WebhookDeliveryView, WebhookEndpointView } from "./api/webhooks.ts";
 export {
   sessionOutcome,
   type FeedItem,

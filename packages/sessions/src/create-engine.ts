@@ -42,8 +42,6 @@ import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
 import { pushServer, type PushDependencies } from "./push/push-server.ts";
-import { Notifier } from "./notify/notifier.ts";
-import type { NotifySettings } from "./notify/notify-settings.ts";
 import { folderSkills } from "./skills/folder-skills.ts";
 import { SkillCatalogue } from "./skills/skill-catalogue.ts";
 import { SessionActors } from "./actor/session-actors.ts";
@@ -52,6 +50,7 @@ import { SessionService } from "./resources/session-service.ts";
 import { SessionOptions } from "./resources/session-options.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
 import { waitingHook, type CreateTurnHooks } from "./hooks/turn-hook.ts";
+import { WebhookService } from "./webhooks/webhook-service.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
 export async function createEngine(given: Store, options: EngineSettings): Promise<Engine> {
@@ -156,7 +155,8 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   // Spread over the servers of a fleet: the first one denies the request for all.
   const othersMs = settings.fleet ? 1_000 + 4_000 * Math.random() : 0;
   const expiry = new ApprovalExpiry({ store, service: approvals, othersMs, log: settings.log, clock: settings.clock });
-  const notifier = new Notifier(store, settings.notify ?? NO_TARGETS, settings);
+  const tenant = settings.fleet?.tenant ?? DEFAULT_TENANT;
+  const webhooks = new WebhookService(store, { tenant, ...settings });
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!, settings.clock);
@@ -199,7 +199,8 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     history,
     worktrees: worktrees.service((session, by) => sessions.archive(session, by)),
     approvals,
-    notifications: notifier,
+    notifications: webhooks.notifications,
+    webhooks,
     rules,
     files: new FileCatalogue(store.files, settings.clock),
     skills,
@@ -238,13 +239,13 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       await expiry.start(settings.ownOnly ?? false);
       checkpoints.start();
       await skills.sweep();
-      await notifier.start(async () => (settings.ownOnly ? [] : approvals.pending()));
+      await webhooks.start();
     },
     async stop(deadlineMs) {
       expiry.stop();
       checkpoints.stop();
-      await notifier.stop();
       await actors.stop(deadlineMs);
+      await webhooks.stop();
       await turns.stop();
       await audit.stop();
     },
@@ -256,5 +257,3 @@ const unlimited = (project: string): SpendingSettings => ({
   project,
   payer: async () => null,
 });
-
-const NO_TARGETS: NotifySettings = { webhooks: [], desktop: false, link: () => undefined };

@@ -5,9 +5,9 @@ import type { CheckpointSettings } from "./checkpoints/checkpoint-service.ts";
 import type { Clock } from "./host/clock.ts";
 import type { PreviewSettings } from "./log/preview-source.ts";
 import type { MemorySettings } from "./memory/memory-stores.ts";
-import type { NotifySettings } from "./notify/notify-settings.ts";
 import type { PushSettings } from "./push/push-settings.ts";
 import type { Quotas } from "./quotas/quotas.ts";
+import type { WebhookSettings } from "./webhooks/webhook-settings.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 
 /** Everything that the embedding program passes to the engine. Each feature declares the settings that it reads. */
@@ -18,7 +18,8 @@ export interface EngineSettings
     CheckpointSettings,
     MemorySettings,
     PreviewSettings,
-    PushSettings {
+    PushSettings,
+    WebhookSettings {
   /** The system clock by default. */
   clock?: Clock;
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
@@ -27,8 +28,6 @@ export interface EngineSettings
   addedRoots?: () => Promise<readonly string[]>;
   /** Rules of the project's config; they apply to every session. */
   rules?: readonly Rule[];
-  /** Receives a notification when a session waits, completes or fails. */
-  notify?: NotifySettings;
   /** How worktrees of sessions are prepared. */
   worktrees?: WorktreeSettings;
   /** Current limits of all sessions together; without it there are none. */

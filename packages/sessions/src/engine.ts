@@ -8,7 +8,6 @@ import type { History } from "./checkpoints/history.ts";
 import type { OwnerUrls } from "./mcp/owner-urls.ts";
 import type { MemoryStores } from "./memory/memory-stores.ts";
 import type { McpServers } from "./mcp/tool-definitions.ts";
-import type { Notifications } from "./notify/notifier.ts";
 import type { Model } from "./process/turn-options.ts";
 import type { Agents } from "./resources/agents.ts";
 import type { Environments } from "./resources/environments.ts";
@@ -17,6 +16,7 @@ import type { Sessions } from "./resources/sessions.ts";
 import type { Rules } from "./rules/rules.ts";
 import type { Skills } from "./skills/skills.ts";
 import type { Trust } from "./trust/folder-trust.ts";
+import type { Notifications, Webhooks } from "./webhooks/webhooks.ts";
 import type { Worktrees } from "./worktrees/worktrees.ts";
 
 /**
@@ -40,6 +40,7 @@ export interface Engine {
   readonly history: History;
   readonly approvals: Approvals;
   readonly notifications: Notifications;
+  readonly webhooks: Webhooks;
   readonly rules: Rules;
   readonly files: Files;
   readonly skills: Skills;

@@ -27,6 +27,8 @@ const BODIES: Record<string, (ids: Ids) => unknown> = {
   "sessions.rewind": () => ({ turn: 1 }),
   "sessions.fork": () => ({}),
   "approvals.answer": () => ({ result: "allow" }),
+  "organization.webhooks.create": () => ({ url: "https://example.com/", enabled_events: ["session.created"] }),
+  "organization.webhooks.update": () => ({ name: "taken" }),
   "memoryStores.create": () => ({ name: "own" }),
   "memoryStores.update": () => ({ name: "taken" }),
   "memoryStores.memories.create": () => ({ path: "/a.md", content: "x" }),
@@ -172,6 +174,14 @@ describe.each(places)("on $name", ({ name, why, open }) => {
       const memories = `/v1/memory_stores/${store.body.id}`;
       const memory = await post(`${memories}/memories`, { path: "/heron.md", content: MARK });
       const versions = await get(`${memories}/memory_versions`);
+      const webhook = await post("/v1/organizations/webhooks", {
+        name: MARK,
+        url: `https://127.0.0.1/${MARK}`,
+        enabled_events: ["vault.created"],
+      });
+      const hooked = `/v1/organizations/webhooks/${webhook.body.id}`;
+      await post(`${hooked}/test`, undefined);
+      const deliveries = await get(`${hooked}/deliveries`);
       const rule = await post("/v1/rules", { tool: "Bash", pattern: MARK, action: "deny", reason: MARK });
       const known = await post("/v1/context/memories", { text: `The heron is called ${MARK}.` });
       const job = await post("/v1/jobs", { kind: "memory", params: { session: session.body.id } });
@@ -199,6 +209,8 @@ describe.each(places)("on $name", ({ name, why, open }) => {
         event_id: first(events),
         resource_id: first(resources),
         token_id: first(tokens),
+        webhook_endpoint_id: webhook.body.id,
+        delivery_id: first(deliveries),
         memory_store_id: store.body.id,
         memory_id: memory.body.id,
         memory_version_id: first(versions),

@@ -37,6 +37,7 @@ import { threadsApi } from "./sessions/threads.ts";
 import { tokensApi } from "./tokens.ts";
 import { trustApi } from "./trust.ts";
 import { worktreesApi } from "./sessions/worktrees.ts";
+import { webhooksApi } from "./webhooks.ts";
 
 interface JsonOperation {
   query?: z.ZodObject;
@@ -87,6 +88,7 @@ export const CONTRACT = {
   ...memoryVersionsApi,
   ...modelsApi,
   ...notificationsApi,
+  ...webhooksApi,
   ...overviewApi,
   ...proposalsApi,
   ...rulesApi,

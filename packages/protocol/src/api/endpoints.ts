@@ -54,6 +54,17 @@ export const ENDPOINTS = {
   "approvals.list": "GET /v1/approvals",
   "approvals.retrieve": "GET /v1/approvals/:approval_id",
   "approvals.answer": "POST /v1/approvals/:approval_id",
+  "organization.webhooks.create": "POST /v1/organizations/webhooks",
+  "organization.webhooks.list": "GET /v1/organizations/webhooks",
+  "organization.webhooks.retrieve": "GET /v1/organizations/webhooks/:webhook_endpoint_id",
+  "organization.webhooks.update": "POST /v1/organizations/webhooks/:webhook_endpoint_id",
+  "organization.webhooks.delete": "DELETE /v1/organizations/webhooks/:webhook_endpoint_id",
+  "organization.webhooks.regenerateSigningSecret":
+    "POST /v1/organizations/webhooks/:webhook_endpoint_id/regenerate_signing_secret",
+  "organization.webhooks.test": "POST /v1/organizations/webhooks/:webhook_endpoint_id/test",
+  "organization.webhooks.deliveries.list": "GET /v1/organizations/webhooks/:webhook_endpoint_id/deliveries",
+  "organization.webhooks.deliveries.resend":
+    "POST /v1/organizations/webhooks/:webhook_endpoint_id/deliveries/:delivery_id/resend",
   "notifications.list": "GET /v1/notifications",
   "notifications.test": "POST /v1/notifications/test",
   "files.upload": "POST /v1/files",

@@ -11,6 +11,7 @@ import {
   permissionMode,
   rulesSection,
   sandboxSection,
+  webhooksSection,
   worktreesSection,
 } from "./control-config.ts";
 import { deadline } from "./duration.ts";
@@ -231,6 +232,9 @@ export const configSchema = z.strictObject({
   approvals: approvalsSection.prefault({}).describe("Approvals of tool calls."),
   budgets: budgetsSection.prefault({}).describe("Spending limits: `usd`, `tokens`, `seconds`, `turns`, `requests`."),
   notify: notifySection.prefault({}).describe("Notifications when a session needs approval, completes or fails."),
+  webhooks: webhooksSection
+    .default([])
+    .describe("Webhook endpoints: programs that are told of changes of sessions, agents and other resources."),
   hooks: hooksSection.default([]).describe("Hooks: programs and URLs that check the actions of sessions."),
   mcpServers: mcpServersSection.default({}).describe("MCP servers that an agent can reference as `tandem:NAME`."),
   checkpoints: checkpointsSection.prefault({}).describe("Checkpoints for rewind."),

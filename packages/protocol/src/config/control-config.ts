@@ -4,6 +4,7 @@ import { limits } from "./limits.ts";
 import { PERMISSION_MODES, rule } from "./rule.ts";
 import { secretReference } from "./secret-reference.ts";
 import { harmless, needsTrust } from "./trust-mark.ts";
+import { WEBHOOK_EVENTS } from "../webhooks/webhook-event.ts";
 
 // Permissions, limits and notifications. Protective settings need trust as much as dangerous ones: an untrusted file must not
 // be able to remove them.
@@ -48,7 +49,11 @@ const webhook = z.strictObject({
 });
 
 export const notifySection = z.strictObject({
-  webhooks: z.array(webhook).default([]).meta(needsTrust()).describe("Webhooks."),
+  webhooks: z
+    .array(webhook)
+    .default([])
+    .meta(needsTrust())
+    .describe("Deprecated: use `webhooks`, whose deliveries have another body and signature."),
   desktop: z
     .boolean()
     .default(false)
@@ -70,6 +75,15 @@ const bot = z.strictObject({
 });
 
 export const botsSection = z.array(bot).meta(needsTrust());
+
+const webhookEndpoint = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }).describe("URL of the endpoint."),
+  events: z.array(z.enum(WEBHOOK_EVENTS)).min(1).describe("Event types to send, such as `session.status_idled`."),
+  secret: secretReference.describe("Secret reference to the signing secret: `whsec_` and base64."),
+  name: z.string().max(100).default("").describe("Name for lists."),
+});
+
+export const webhooksSection = z.array(webhookEndpoint).meta(needsTrust());
 
 export const HOOK_EVENTS = ["sessionStart", "prompt", "beforeTool", "afterTool"] as const;
 

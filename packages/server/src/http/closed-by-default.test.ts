@@ -263,7 +263,7 @@ test("every route that writes needs more than `read`, and none is a GET", () => 
   const asking = new Set(["context.sql", "context.metrics.query", "rules.test"]);
   for (const route of routeTable) {
     // These concern all users of the tenant, so they need `admin`.
-    if (/^(audit|tokens|tenants|credentials|notifications)\./.test(route.name)) {
+    if (/^(audit|tokens|tenants|credentials|notifications|organization)\./.test(route.name)) {
       expect(route.scope).toBe("admin");
       continue;
     }
@@ -275,7 +275,7 @@ test("GET routes only call functions that read", async () => {
   const called: string[] = [];
   const reads = new Set(
     `list get versions events head threads tasks feed usage modelUsage content search read models export status
-    patch state session diff checkpoints commands dead use version`.split(/\s+/),
+    patch state session diff checkpoints commands dead use version deliveries`.split(/\s+/),
   );
   const watch = (target: object, path: string): object =>
     new Proxy(target, {

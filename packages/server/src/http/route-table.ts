@@ -39,6 +39,7 @@ import { statusRoutes } from "./routes/server/status-routes.ts";
 import { tenantRoutes } from "./routes/server/tenant-routes.ts";
 import { tokenRoutes } from "./routes/server/token-routes.ts";
 import { trustRoutes } from "./routes/server/trust-routes.ts";
+import { webhookRoutes } from "./routes/server/webhook-routes.ts";
 
 const described: readonly Route[] = [
   ...agentRoutes,
@@ -55,6 +56,7 @@ const described: readonly Route[] = [
   ...sessionHistoryRoutes,
   ...approvalRoutes,
   ...notificationRoutes,
+  ...webhookRoutes,
   ...fileRoutes,
   ...skillRoutes,
   ...memoryStoreRoutes,

@@ -104,6 +104,17 @@ export class MemoryEngine {
       agents: { ...catalogue, versions: empty },
       environments: catalogue,
       notifications: { list: async () => [], test: async () => [] },
+      webhooks: {
+        list: async () => [],
+        get: nothing,
+        create: nothing,
+        update: nothing,
+        delete: nothing,
+        rotate: nothing,
+        test: nothing,
+        deliveries: nothing,
+        resend: nothing,
+      },
       approvals: { list: async () => ({ data: [], next: null }), get: nothing, answer: nothing },
       files: { ...catalogue, upload: nothing, content: nothing },
       skills: {

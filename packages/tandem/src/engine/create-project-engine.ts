@@ -57,7 +57,15 @@ export interface EngineOptions {
   more?: Partial<
     Pick<
       EngineSettings,
-      "quotas" | "fleet" | "jobQueue" | "holder" | "sharedRecords" | "previews" | "publicMcpServers" | "contextMemories"
+      | "quotas"
+      | "fleet"
+      | "jobQueue"
+      | "holder"
+      | "sharedRecords"
+      | "previews"
+      | "publicMcpServers"
+      | "contextMemories"
+      | "tenant"
     >
   >;
 }

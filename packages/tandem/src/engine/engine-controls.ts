@@ -13,9 +13,9 @@ export function engineControls(
   readSecret: (reference: string) => Promise<string>,
 ): Pick<
   EngineSettings,
-  "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify" | "bots"
+  "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify" | "bots" | "webhooks"
 > {
-  const { approvals, bots, mcpServers, notify, rules, sandbox, sessions, server } = project.config;
+  const { approvals, bots, mcpServers, notify, rules, sandbox, sessions, server, webhooks } = project.config;
   const place = { env, folder: project.folder };
   const secrets = async (
     entries: Record<string, string>,
@@ -48,6 +48,7 @@ export function engineControls(
     sandbox,
     permissionMode: sessions.permissionMode,
     approvals,
+    webhooks: webhooks.map(({ secret, ...webhook }) => ({ ...webhook, secret: () => readSecret(secret) })),
     notify: {
       webhooks: notify.webhooks.map(({ url, secret, on }) => ({
         url,

@@ -1,8 +1,10 @@
-import type { Store } from "@tandem/storage";
+import { DUE, WEBHOOKS, type Store } from "@tandem/storage";
 
-/** True if a session or a job has pending work and no process holds it. */
+/** True if a session, a job or a webhook has pending work and no process holds it. */
 export const isWanted = async (store: Store): Promise<boolean> =>
-  (await store.leases.waitingForWorker()).length > 0 || (await store.jobs.waiting()).length > 0;
+  (await store.leases.waitingForWorker()).length > 0 ||
+  (await store.jobs.waiting()).length > 0 ||
+  (await store.records.list(WEBHOOKS, DUE, { limit: 1 })).length > 0;
 
 /** True if the store has pending turns, answers, timers or jobs. */
 export async function hasWork(store: Store): Promise<boolean> {

@@ -73,6 +73,7 @@ export async function openTenantRuntime(
       // Admins of other tenants do not run this machine.
       publicMcpServers: tenant.id !== DEFAULT_TENANT,
       contextMemories: () => knowledge?.context.memoryStores,
+      tenant: tenant.id,
       ...(previews && { previews }),
       ...(knowledge && !more?.fleet && { jobQueue: knowledge.jobRunner.queue }),
     },

@@ -5,6 +5,7 @@ import { files } from "./files.ts";
 import { memoryStores } from "./memory-stores.ts";
 import { messages } from "./messages.ts";
 import { models } from "./models.ts";
+import { organizationWebhooks } from "./organization-webhooks.ts";
 import { sessionEvents } from "./session-events.ts";
 import { sessionResources } from "./session-resources.ts";
 import { sessions } from "./sessions.ts";
@@ -28,4 +29,5 @@ export const allProbes: Probes = {
   ...models,
   ...messages,
   ...webhooks,
+  ...organizationWebhooks,
 };

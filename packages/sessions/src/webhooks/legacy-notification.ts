@@ -1,9 +1,8 @@
-import type { LoggedEvent, NOTIFY_EVENTS } from "@tandem/protocol";
+import type { LoggedEvent } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { asCall } from "../approvals/approval-reader.ts";
 import { isApproval } from "../approvals/outcome.ts";
-
-export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+import type { NotifyEvent } from "./webhook-settings.ts";
 
 /** A notification. It never contains a tool's input or output; the link leads to them. */
 export interface Notification {
@@ -23,18 +22,18 @@ export interface Notification {
   link?: string;
 }
 
-/** The notification for an event, with a key that makes it idempotent. */
-export function worthTelling({ event, thread }: LoggedEvent): { key: string; type: NotifyEvent } | undefined {
+/** The kind of notification for an event. */
+export function notifyEventOf({ event, thread }: LoggedEvent): NotifyEvent | undefined {
   const call = asCall({ event, thread });
-  if (call && isApproval(call)) return { key: event.id, type: "approval" };
+  if (call && isApproval(call)) return "approval";
   if (event.type !== "session.status_idle") return undefined;
   switch (event.stop_reason.type) {
     case "requires_action":
       return undefined;
     case "end_turn":
-      return { key: event.id, type: "completed" };
+      return "completed";
     default:
-      return { key: event.id, type: "failed" };
+      return "failed";
   }
 }
 

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { platform } from "node:os";
 import { promisify } from "node:util";
-import type { Delivery } from "./send-webhook.ts";
-import type { Notification } from "./notification.ts";
+import type { Notification } from "./legacy-notification.ts";
 
 const run = promisify(execFile);
 const DEADLINE_MS = 5_000;
@@ -20,7 +19,7 @@ function commandFor(os: NodeJS.Platform, text: string): [string, string[]] | und
 export async function showOnDesktop(
   { text }: Pick<Notification, "text">,
   variables: Readonly<Record<string, string | undefined>>,
-): Promise<Delivery> {
+): Promise<{ type: "delivered" } | { type: "refused" | "failed"; why: string }> {
   const command = commandFor(platform(), text);
   if (!command) return { type: "refused", why: `there is no way to show notifications on ${platform()}` };
   try {

@@ -1,0 +1,80 @@
+import { DUE, WEBHOOKS, type RecordChange, type Store } from "@tandem/storage";
+import type { Clock } from "../host/clock.ts";
+import { DELIVERY, logKey, parseDueKey, readDue, readLogged } from "./delivery-record.ts";
+import type { WebhookEndpoints } from "./webhook-endpoints.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+/** The delivery log keeps this many deliveries of an endpoint, for this long. */
+const KEPT_DELIVERIES = 500;
+const KEPT_MS = 7 * DAY_MS;
+/** No delivery is tried for longer: its endpoint was disabled, removed, or belongs to a project that is not served. */
+const ABANDONED_MS = 3 * DAY_MS;
+const PAGE = 200;
+
+interface PruneParts {
+  store: Pick<Store, "records">;
+  endpoints: WebhookEndpoints;
+  clock: Clock;
+}
+
+/** Drops deliveries that will not be made, and old entries of the log. */
+export async function pruneDeliveries({ store: { records }, endpoints, clock }: PruneParts): Promise<void> {
+  const now = clock.now();
+  // Read after the deliveries: the endpoint of a new one is then among them.
+  const readStates = async () => new Map((await endpoints.list()).map(({ id, state }) => [id, state]));
+  for (let after: string | undefined; ;) {
+    const page = await records.list(WEBHOOKS, DUE, { limit: PAGE, ...(after !== undefined && { after }) });
+    const states = await readStates();
+    const changes = page.flatMap(({ key, value }): RecordChange[] => {
+      const [endpoint = ""] = key.split("/");
+      const state = states.get(endpoint);
+      const { announcement, created_at, attempts } = readDue(value);
+      const { event, at: dueAt } = parseDueKey(key);
+      if (state === "enabled" && Math.max(dueAt, Date.parse(created_at)) + ABANDONED_MS > now) return [];
+      const at = new Date(now).toISOString();
+      const logged = { announcement, created_at, state: "dropped", attempts, last_at: at, next_at: null, status: null };
+      const detail = state === "disabled" ? "the endpoint was disabled" : "it was not delivered in time";
+      return [
+        { type: "delete", kind: DUE, key },
+        ...(state === undefined
+          ? []
+          : [{ type: "put" as const, kind: DELIVERY, key: logKey(endpoint, event), value: { ...logged, detail } }]),
+      ];
+    });
+    if (changes.length > 0) await records.write(WEBHOOKS, changes);
+    if (page.length < PAGE) break;
+    after = page.at(-1)!.key;
+  }
+  await pruneLog(records, readStates, now);
+}
+
+async function pruneLog(
+  records: Store["records"],
+  readEndpoints: () => Promise<ReadonlyMap<string, unknown>>,
+  now: number,
+): Promise<void> {
+  let count = 0;
+  let current = "";
+  // Newest first, endpoint by endpoint.
+  for (let after: string | undefined; ;) {
+    const page = await records.list(WEBHOOKS, DELIVERY, {
+      limit: PAGE,
+      order: "desc",
+      ...(after !== undefined && { after }),
+    });
+    const endpoints = await readEndpoints();
+    const old = page.filter(({ key, value }) => {
+      const [endpoint = ""] = key.split("/");
+      count = endpoint === current ? count + 1 : 1;
+      current = endpoint;
+      const isOld = Date.parse(readLogged(value).created_at) + KEPT_MS < now;
+      return isOld || count > KEPT_DELIVERIES || !endpoints.has(endpoint);
+    });
+    if (old.length > 0) {
+      const changes = old.map(({ key }) => ({ type: "delete" as const, kind: DELIVERY, key }));
+      await records.write(WEBHOOKS, changes);
+    }
+    if (page.length < PAGE) break;
+    after = page.at(-1)!.key;
+  }
+}

@@ -1,0 +1,29 @@
+import type { NOTIFY_EVENTS, WebhookEventType } from "@tandem/protocol";
+
+/** An endpoint of tandem.yaml. */
+interface ConfiguredWebhook {
+  name: string;
+  url: string;
+  events: readonly WebhookEventType[];
+  /** The signing secret. Read for each request, so that a changed one applies without a restart. */
+  secret: () => Promise<string>;
+}
+
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+export interface NotifySettings {
+  /** Webhooks of version 0.2, with our own body and signature. */
+  webhooks: readonly { url: string; on: readonly NotifyEvent[]; secret?: (() => Promise<string>) | undefined }[];
+  desktop: boolean;
+  /** The public address of an API path; undefined if it is not known. */
+  link: (path: string) => string | undefined;
+}
+
+export interface WebhookSettings {
+  webhooks?: readonly ConfiguredWebhook[];
+  notify?: NotifySettings;
+  /** Whether URLs must have public addresses: those who configure this engine do not own the machine. */
+  publicMcpServers?: boolean;
+  /** The tenant's id, for `workspace_id`. */
+  tenant?: string;
+}
