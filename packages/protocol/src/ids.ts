@@ -16,6 +16,7 @@ const ID_PREFIXES = {
   memoryVersion: "memver",
   rule: "rule",
   checkpoint: "ckpt",
+  outcome: "outc",
   worker: "wrk",
   webhookEndpoint: "whep",
   webhookEvent: "whe",

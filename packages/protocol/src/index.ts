@@ -126,6 +126,8 @@ export {
   type RuleScope,
   type Verdict,
 } from "./config/rule.ts";
+export type { ProgramGrader } from "./events/define-outcome.ts";
+export { outcomeEvaluation, type OutcomeEvaluation, type OutcomeResult } from "./api/sessions/outcome-evaluation.ts";
 export { clientEvent, REFUSED_CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./events/client-event.ts";
 export { userContent, type TextBlock, type ToolResultContent, type UserContent } from "./events/content.ts";
 export {
@@ -174,6 +176,7 @@ export {
 export { project, Projection } from "./fold/project.ts";
 export { callStateOf } from "./fold/project-tools.ts";
 export { processWaitText } from "./fold/project-notice.ts";
+export { evaluationText } from "./fold/project-outcomes.ts";
 export { endOfPreviews } from "./fold/project-previews.ts";
 export { RequestError, type RequestErrorCode } from "./errors/request-error.ts";
 export {
@@ -376,7 +379,7 @@ export type { SlashCommand } from "./api/sessions/commands.ts";
 export type { Finding, ServerStatus } from "./api/status.ts";
 export type { Token } from "./api/tokens.ts";
 export type { Trust } from "./api/trust.ts";
-export { JOB_STATES, SCOPES, type ToolCallState } from "./words.ts";
+export { DEFAULT_ITERATIONS, JOB_STATES, SCOPES, type ToolCallState } from "./words.ts";
 export { announcementsOf } from "./webhooks/session-announcements.ts";
 export {
   WEBHOOK_EVENTS,

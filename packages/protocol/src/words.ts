@@ -61,6 +61,9 @@ export const TOOL_CALL_STATES = [
 ] as const;
 export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
 
+/** Evaluations of an outcome that does not name a maximum. */
+export const DEFAULT_ITERATIONS = 3;
+
 /** Kinds of audit entries; the part before the dot is the subject. */
 export const AUDIT_KINDS = [
   // Sessions
@@ -82,6 +85,7 @@ export const AUDIT_KINDS = [
   "command.used",
   "shell.run",
   "branch.pushed",
+  "outcome.evaluated",
   // Agents
   "call.requested",
   "call.answered",

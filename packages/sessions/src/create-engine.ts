@@ -42,6 +42,7 @@ import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
 import { pushServer, type PushDependencies } from "./push/push-server.ts";
+import { createGrader } from "./outcomes/create-grader.ts";
 import { folderSkills } from "./skills/folder-skills.ts";
 import { SkillCatalogue } from "./skills/skill-catalogue.ts";
 import { SessionActors } from "./actor/session-actors.ts";
@@ -137,6 +138,14 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     definitions,
     rules,
     limits: new OwnLimits(accountLimits, settings),
+    grade: createGrader({
+      settings,
+      rules,
+      log: store.events,
+      shelf: checkpoints.shelf,
+      commands,
+      queries: settings.graderQueries,
+    }),
     halted: () => killSwitch.state(),
   });
   const { bots = [], hostVariables } = settings;
@@ -168,6 +177,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     actors,
     audit,
     commands,
+    queries: settings.graderQueries,
     killSwitch,
     rules,
     options: new SessionOptions(settings),

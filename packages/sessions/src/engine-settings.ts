@@ -3,6 +3,7 @@ import type { ActorSettings } from "./actor/actor-settings.ts";
 import type { BudgetSettings } from "./budgets/budget-settings.ts";
 import type { CheckpointSettings } from "./checkpoints/checkpoint-service.ts";
 import type { Clock } from "./host/clock.ts";
+import type { GraderQueries } from "./outcomes/program-grader.ts";
 import type { PreviewSettings } from "./log/preview-source.ts";
 import type { MemorySettings } from "./memory/memory-stores.ts";
 import type { PushSettings } from "./push/push-settings.ts";
@@ -32,4 +33,6 @@ export interface EngineSettings
   worktrees?: WorktreeSettings;
   /** Current limits of all sessions together; without it there are none. */
   quotas?: () => Quotas;
+  /** Database connections for the graders of outcomes. */
+  graderQueries?: GraderQueries;
 }

@@ -44,6 +44,7 @@ export {
   type TokenStore,
   type TranscriptLine,
   type Transcripts,
+  type OutcomeState,
   type WaitingFor,
 } from "./store.ts";
 export type { Lease } from "./lease.ts";

@@ -5,9 +5,11 @@ import {
   type AgentId,
   type Environment,
   type EnvironmentId,
+  type EventId,
   type FileId,
   type FileMetadata,
   type LoggedEvent,
+  type OutcomeEvaluation,
   type Session,
   type SessionEvent,
   type SessionId,
@@ -86,6 +88,7 @@ export type SessionChange = Partial<
     | "parked"
     | "cutShort"
     | "outcome"
+    | "outcomes"
     | "activeMs"
     | "archivedAt"
     | "claudeSession"
@@ -213,6 +216,8 @@ export interface SessionRow {
   cutShort?: CutShort | null;
   /** The result so far, for lists. */
   outcome?: SessionOutcome | null;
+  /** The outcomes that clients defined, oldest first. */
+  outcomes?: OutcomeState[];
   /** Working folder. */
   folder: string;
   /** Host or volume that has the folder; only workers that reach it can run the session. Null: any worker. */
@@ -223,6 +228,15 @@ export interface SessionRow {
   createdAt: string;
   updatedAt: string;
   archivedAt: string | null;
+}
+
+/** An outcome as clients see it, and what its evaluation needs. */
+export interface OutcomeState extends OutcomeEvaluation {
+  /** The event that defined it, which has the rubric. */
+  event_id: EventId;
+  max_iterations: number;
+  /** The evaluation in progress, by the event that started it. */
+  start_id: EventId | null;
 }
 
 export interface WaitingFor {

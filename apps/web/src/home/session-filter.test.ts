@@ -13,6 +13,7 @@ const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => (
   list_cost: { amount: "0", currency: "USD" },
   cut_short: null,
   outcome: null,
+  evaluation: null,
   parked: null,
   created_at: "2026-01-01T00:00:00Z",
   updated_at: "2026-01-01T00:00:00Z",

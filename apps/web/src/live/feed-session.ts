@@ -6,7 +6,7 @@ import type { FeedSession } from "./session-feed.ts";
  * environment.
  */
 export function toFeedSession(
-  { agent, usage, status, ...session }: Session,
+  { agent, usage, status, outcome_evaluations: outcomes, ...session }: Session,
   environments: readonly Environment[] | undefined,
 ): FeedSession {
   const environment = environments?.find(({ id }) => id === session.environment_id);
@@ -19,6 +19,7 @@ export function toFeedSession(
     list_cost: usage.list_cost,
     cut_short: null,
     outcome: null,
+    evaluation: outcomes.at(-1)?.result ?? null,
     parked: null,
   };
 }

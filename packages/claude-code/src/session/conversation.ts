@@ -106,6 +106,8 @@ export interface ConversationSetup {
   /** Appended to Claude Code's system prompt, or replaces it with `replaceSystem`. */
   system?: string;
   replaceSystem: boolean;
+  /** The system prompt leaves out CLAUDE.md of the folder. */
+  ignoresInstructions?: boolean;
   /** Offered built-in tools, by Claude Code's names. */
   tools: readonly string[];
   customTools: readonly CustomTool[];

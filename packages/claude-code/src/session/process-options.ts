@@ -20,7 +20,8 @@ export const OUTPUT_TOOL = "StructuredOutput";
 export function sessionOptions(setup: ConversationSetup, variables: Record<string, string>, bootHooks: Hooks): Options {
   const { trusted } = setup;
   const skills = skillFolders(setup);
-  const words = [setup.system, projectInstructions(setup.folder)].filter((text) => text !== undefined).join("\n\n");
+  const instructions = setup.ignoresInstructions ? undefined : projectInstructions(setup.folder);
+  const words = [setup.system, instructions].filter((text) => text !== undefined).join("\n\n");
   const { $schema: _, ...schema } = setup.outputSchema ?? {};
   return {
     cwd: setup.folder,

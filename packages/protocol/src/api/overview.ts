@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CutShort } from "../events/session-event.ts";
 import { usageSnapshot } from "../events/usage-snapshot.ts";
+import { OUTCOME_RESULTS } from "./sessions/outcome-evaluation.ts";
 import { SESSION_STATUSES } from "./sessions/sessions.ts";
 import { listOf, time } from "./page.ts";
 
@@ -32,6 +33,10 @@ const feedSession = z
       z.object({ event_id: z.string(), type: z.enum(["tool_confirmation", "custom_tool_result"]), name: z.string() }),
     ),
     list_cost: usageSnapshot.shape.list_cost,
+    evaluation: z
+      .enum(OUTCOME_RESULTS)
+      .nullable()
+      .describe("The state of the session's last outcome (`user.define_outcome`); null if it has none."),
     cut_short: z
       .enum(["retries_exhausted", "budget_reached", "refusal"] satisfies CutShort[])
       .nullable()

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { EFFORTS } from "../words.ts";
 import { approvalAnswer } from "./approval-answer.ts";
 import { textBlock, toolResultContent, userContent } from "./content.ts";
+import { userDefineOutcome } from "./define-outcome.ts";
 
 // Events that clients may send into a session. The engine writes all others.
 
@@ -98,6 +99,7 @@ export const clientEvent = z.discriminatedUnion("type", [
   userToolConfirmation,
   userCustomToolResult,
   systemMessage,
+  userDefineOutcome,
 ]);
 export type ClientEvent = z.infer<typeof clientEvent>;
 export type ClientEventType = ClientEvent["type"];
@@ -106,6 +108,5 @@ export type ClientEventType = ClientEvent["type"];
 export const REFUSED_CLIENT_EVENTS = {
   "user.tool_result":
     "only self-hosted environments take results of built-in tools, and this session's environment is not self-hosted. Answer custom tools with user.custom_tool_result",
-  "user.define_outcome": "outcomes are not supported",
 } as const;
 export type RefusedEventType = keyof typeof REFUSED_CLIENT_EVENTS;

@@ -1,4 +1,5 @@
 import type { EventId } from "../ids.ts";
+import type { ProgramGrader } from "./define-outcome.ts";
 import type { ModelUsage } from "./model-usage.ts";
 
 // Outcomes: a client describes a deliverable and a rubric; a grader evaluates each attempt until one is satisfied.
@@ -16,7 +17,7 @@ export type OutcomeEventBody =
       description: string;
       rubric: OutcomeRubric;
       max_iterations: number | null;
-      tandem?: { by?: string };
+      tandem?: { by?: string; grader?: ProgramGrader };
     }
   /** `iteration` is 0 for the first evaluation. */
   | { type: "span.outcome_evaluation_start"; outcome_id: string; iteration: number }

@@ -98,7 +98,9 @@ export interface BackgroundTask {
 /** Everything but `id` and `processed_at`, which every event has. */
 export type SessionEventBody =
   // From clients, as they sent it.
-  | (Exclude<ClientEvent, { type: "user.custom_tool_result" }> & { session_thread_id?: string | null })
+  | (Exclude<ClientEvent, { type: "user.custom_tool_result" | "user.define_outcome" }> & {
+      session_thread_id?: string | null;
+    })
   /** Only in self-hosted environments, where the client runs the built-in tools. */
   | ({ type: "user.tool_result"; tool_use_id: EventId; session_thread_id?: string | null } & Pick<
       ResultBase,
@@ -297,6 +299,8 @@ export type SessionEventBody =
   | { type: "tandem.mode"; mode: PermissionMode; by: string }
   /** The model and effort of the next turns, and the requested settings that the model ignores. */
   | { type: "tandem.model"; model: string; effort: string | null; ignored: string[] }
+  /** A model request of the grader of an outcome. Its usage is also part of the evaluation's end. */
+  | { type: "tandem.grader_request"; outcome_id: string; model_usage: ModelUsage; tandem: RequestNote }
   /** A host hook ran. */
   | {
       type: "tandem.hook";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { documentBlock, imageBlock, toolResultContent, userContent } from "../events/content.ts";
+import { programGrader } from "../events/define-outcome.ts";
 import { filePatch } from "../events/file-patch.ts";
 import type { SessionErrorDetail } from "../events/session-error.ts";
 import type { ModelUsage } from "../events/model-usage.ts";
@@ -247,6 +248,38 @@ const recoveryPart = z.strictObject({
   closed: z.array(z.string()),
 });
 
+/** The outcome that a user message defines. */
+const outcomePart = z.strictObject({
+  type: z.literal("outcome"),
+  ...base,
+  outcome_id: z.string(),
+  description: z.string(),
+  rubric: z.string(),
+  max_iterations: z.int(),
+  /** Replaces the model as grader. */
+  grader: programGrader.optional(),
+});
+
+/** An evaluation of an outcome. Its id is the one of the event that started it. */
+const evaluationPart = z.strictObject({
+  type: z.literal("evaluation"),
+  ...base,
+  outcome_id: z.string(),
+  iteration: z.int(),
+  /** `cut_off`: it ended without a verdict, and is repeated. */
+  state: z.enum([
+    "running",
+    "cut_off",
+    "satisfied",
+    "needs_revision",
+    "max_iterations_reached",
+    "failed",
+    "interrupted",
+  ]),
+  explanation: z.string().nullable(),
+  usage: modelUsage.nullable(),
+});
+
 export const part = z
   .discriminatedUnion("type", [
     textPart,
@@ -266,6 +299,8 @@ export const part = z
     outputPart,
     interruptionPart,
     recoveryPart,
+    outcomePart,
+    evaluationPart,
   ])
   .meta({ id: "Part" });
 export type Part = z.infer<typeof part>;

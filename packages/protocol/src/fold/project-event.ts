@@ -1,6 +1,7 @@
 import type { Part, PartOf } from "./message.ts";
 import { contentParts, partId } from "./project-content.ts";
 import { noticeOf } from "./project-notice.ts";
+import { beginEvaluation, cutOffEvaluation, endEvaluation, outcomePart } from "./project-outcomes.ts";
 import { beginSubtask, changeSubtask, exchange, priceSubtasks } from "./project-subtasks.ts";
 import type { Timeline } from "./project-timeline.ts";
 import { answerTool, breakOffTool, finishTool, moveTool, refuseTool, requestTool } from "./project-tools.ts";
@@ -14,6 +15,9 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
     case "user.message":
       if (timeline.turn === null && thread === null) timeline.beginTurn(id);
       return timeline.beginWith("user", entry, contentParts(id, event.content, at), { delivery: { type: "taken" } });
+    case "user.define_outcome":
+      if (timeline.turn === null && thread === null) timeline.beginTurn(id);
+      return timeline.beginWith("user", entry, [outcomePart(event, at)], { delivery: { type: "taken" } });
     case "user.interrupt":
       if (endsNothing(timeline, event)) return;
       return timeline.beginWith("user", entry, [{ type: "interruption", id, at }], { delivery: { type: "taken" } });
@@ -57,6 +61,11 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       return timeline.beginWith("agent", entry, [{ ...unknownStep(id), at, model: event.tandem?.model ?? null }]);
     case "span.model_request_end":
       return finishStep(timeline, entry, event);
+
+    case "span.outcome_evaluation_start":
+      return beginEvaluation(timeline, entry, event);
+    case "span.outcome_evaluation_end":
+      return endEvaluation(timeline, entry, event);
 
     case "session.thread_created":
       return beginSubtask(timeline, entry, event);
@@ -102,6 +111,7 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       timeline.idle = false;
       return;
     case "session.status_idle":
+      cutOffEvaluation(timeline);
       // A session in `requires_action` is still in its turn.
       return event.stop_reason.type === "requires_action" ? undefined : endTurn(timeline, entry, event);
     case "session.status_terminated":

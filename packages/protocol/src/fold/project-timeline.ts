@@ -19,6 +19,8 @@ export class Timeline {
   readonly messages: Message[] = [];
   /** The message that started the running turn. */
   turn: string | null = null;
+  /** The part of the evaluation in progress. */
+  evaluation: string | null = null;
   /** True if it is known that no turn is running. */
   idle = false;
   readonly #placeOfMessage = new Map<string, number>();

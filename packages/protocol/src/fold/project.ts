@@ -1,6 +1,7 @@
 import type { Message } from "./message.ts";
 import { contentParts } from "./project-content.ts";
 import { foldEvent } from "./project-event.ts";
+import { outcomePart } from "./project-outcomes.ts";
 import { Previews } from "./project-previews.ts";
 import { Timeline } from "./project-timeline.ts";
 import type { EventOf, LiveDelta, LoggedEvent, SessionEvent } from "../events/session-event.ts";
@@ -50,16 +51,17 @@ export class Projection {
 
   /** Adds a message from the input queue that no turn has taken yet. */
   applyWaiting(event: SessionEvent): void {
-    if (event.type !== "user.message" || this.#timeline.hasMessage(event.id)) return;
+    const isInput = event.type === "user.message" || event.type === "user.define_outcome";
+    if (!isInput || this.#timeline.hasMessage(event.id)) return;
     this.#view = undefined;
     this.#waiting.set(event.id, {
       id: event.id,
       role: "user",
-      thread: event.session_thread_id ?? null,
+      thread: event.type === "user.message" ? (event.session_thread_id ?? null) : null,
       turn: null,
       seq: null,
-      created_at: event.processed_at,
-      parts: contentParts(event.id, event.content, null),
+      created_at: null,
+      parts: event.type === "user.message" ? contentParts(event.id, event.content, null) : [outcomePart(event, null)],
       delivery: { type: "waiting" },
     });
   }

@@ -226,7 +226,7 @@ describe("validation", () => {
   test("names features that Tandem lacks instead of ignoring them", async () => {
     expect((await refusal(await server.request("/v1/sessions?deployment_id=x"))).message).toContain("deployments");
     const session = memory.createSession();
-    for (const type of ["user.tool_result", "user.define_outcome"]) {
+    for (const type of ["user.tool_result"]) {
       const { status, message } = await refusal(
         await post(`/v1/sessions/${session}/events`, { events: [{ type: "user.interrupt" }, { type, anything: 1 }] }),
       );

@@ -202,11 +202,11 @@ export class MemoryEngine {
         const all = [...log.events.map(({ event }) => event), ...log.waiting];
         const sent = retry?.isResumed ? all.filter((event) => retry.ids.includes(event.id)) : [];
         if (sent.length > 0) return sent;
-        const stored = events.map((event, index): SessionEvent => ({
-          ...event,
-          id: retry?.ids[index] ?? newId("event"),
-          processed_at: null,
-        }));
+        const stored = events.map((event, index): SessionEvent => {
+          const place = { id: retry?.ids[index] ?? newId("event"), processed_at: null };
+          if (event.type !== "user.define_outcome") return { ...event, ...place };
+          return { ...event, ...place, outcome_id: newId("outcome"), max_iterations: event.max_iterations ?? null };
+        });
         await this.beforeSend();
         log.waiting.push(...stored);
         await this.afterSend();

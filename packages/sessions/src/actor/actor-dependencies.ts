@@ -5,6 +5,7 @@ import type { OwnLimits } from "../fleet/own-limits.ts";
 import type { CreateTurnHooks } from "../hooks/turn-hook.ts";
 import type { PreviewSink } from "../log/outbox.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
+import type { GradeOutcome } from "../outcomes/grader.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { ActorSettings } from "./actor-settings.ts";
 
@@ -22,6 +23,7 @@ export interface ActorDependencies {
   mayRun: (row: SessionRow) => boolean;
   /** Quotas of the account that pays for the turns. */
   limits: OwnLimits;
+  grade: GradeOutcome;
   /** Why the last writer gave up the session, if this process knows. */
   lastLoss?: string;
 }

@@ -1,10 +1,4 @@
-import {
-  RequestError,
-  type BackgroundTask,
-  type Interruption,
-  type SessionEvent,
-  type SessionEventBody,
-} from "@tandem/protocol";
+import { RequestError, type BackgroundTask, type Interruption, type SessionEventBody } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow } from "@tandem/storage";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { isoNow, sleep } from "../host/clock.ts";
@@ -15,7 +9,6 @@ import { haltText, type Halt } from "../budgets/kill-switch.ts";
 import type { ActorDependencies } from "./actor-dependencies.ts";
 import { DatabaseAway } from "./database-away.ts";
 import { isUnplaced } from "../fleet/worker-call.ts";
-import { isCancelled } from "./is-cancelled.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { openWriter } from "./open-writer.ts";
@@ -23,11 +16,12 @@ import { errorDetail } from "../log/error-detail.ts";
 import { interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
 import { canReleaseProcess, isBusy, isWaiting } from "../turn/turn-state.ts";
+import { isTurnInput } from "../outcomes/outcome-prompt.ts";
+import { passInput } from "./pass-input.ts";
 import { SessionInput } from "./session-input.ts";
 import { TurnWaits } from "./turn-waits.ts";
 import { needsNewProcess } from "../process/turn-options.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
-import { isAnswer } from "../approvals/pending-calls.ts";
 
 /** Default for how long a waiting approval keeps its process. A later answer starts a new one. */
 const WAITING_MS = 10 * 60 * 1_000;
@@ -170,7 +164,7 @@ export class SessionActor {
   /** Removes a queued message. False if it is not queued, or on its way to the agent. */
   takeBack(id: string, by?: string): Promise<boolean> {
     return this.#step(async () => {
-      const message = (await this.#input.list()).find((event) => event.id === id && event.type === "user.message");
+      const message = (await this.#input.list()).find((event) => event.id === id && isTurnInput(event));
       if (!message || this.#runner.isSteeredBy(message.id)) return false;
       await this.#input.drop([message], by === undefined ? "taken back" : `taken back by ${by}`);
       return true;
@@ -208,6 +202,7 @@ export class SessionActor {
   /** Makes the session read-only. */
   archive(by?: string): Promise<SessionRow> {
     return this.#finish(async () => {
+      await this.#runner.ending.endOutcome("The session was archived.");
       await this.#input.drop(await this.#input.list(), "the session is archived");
       const archivedAt = isoNow(this.#dependencies.settings.clock);
       const terminated = { type: "session.status_terminated" as const, ...(by !== undefined && { tandem: { by } }) };
@@ -238,6 +233,7 @@ export class SessionActor {
       if (isRunning) await this.#writer.write([{ type: "tandem.notice", level: "warning", text: haltText(halt) }]);
       if (isAsked) await this.#runner.release();
       else await this.#runner.close();
+      if (isRunning) await this.#runner.ending.endOutcome(haltText(halt));
       if (isRunning) await this.#runner.end(interruptedTurn(), "stopped");
       return isRunning;
     });
@@ -299,6 +295,7 @@ export class SessionActor {
   stop(why: Interruption): Promise<void> {
     this.#isStopping = true;
     return this.#serial.run(async () => {
+      if (this.#runner.state.type === "grading") await this.#runner.ending.leaveOpen();
       if (this.busy) {
         await this.#runner.close();
         await this.#runner.end(interruptedTurn(), why);
@@ -309,12 +306,12 @@ export class SessionActor {
 
   /** The lease may expire before the database is back: suspend the process, so that it does nothing meanwhile. */
   pause(): void {
-    if (!this.#gone) this.#runner.process.pause();
+    if (!this.#gone) this.#runner.pause();
   }
 
   /** The lease is still held. */
   unpause(): void {
-    if (!this.#gone) this.#runner.process.unpause();
+    if (!this.#gone) this.#runner.unpause();
   }
 
   /** The lease is lost or the session cannot be written: end the process, write nothing. */
@@ -370,27 +367,7 @@ export class SessionActor {
     // Resuming after the kill switch wakes every session with queued input.
     if (waiting.length > 0 && (await this.#dependencies.halted())) return;
     if (this.row.archivedAt) return this.#input.drop(waiting, "the session is archived");
-    // Interrupts and answers do not queue behind messages.
-    for (const event of waiting) if (event.type === "user.interrupt") await this.#runner.interrupt(event);
-    const unbegun = waiting.filter((event) => isCancelled(event, waiting));
-    if (unbegun.length > 0) await this.#input.drop(unbegun, "interrupted before its turn began");
-    await this.#takeSystemMessages(waiting);
-    for (const event of waiting.filter(isAnswer)) {
-      if (!(await this.#runner.answer(event))) await this.#input.drop([event], "this answer is no longer expected");
-    }
-    for (const event of waiting) {
-      if (event.type !== "user.message" || unbegun.includes(event)) continue;
-      await this.#runner.offer(event);
-      await this.#takeSystemMessages(waiting);
-    }
-  }
-
-  /** Messages that were sent before a system message are answered without it. */
-  async #takeSystemMessages(waiting: readonly SessionEvent[]): Promise<void> {
-    for (const event of waiting.filter((each) => !this.#writer.hasTaken(each))) {
-      if (event.type === "user.message") return;
-      if (event.type === "system.message") await this.#runner.takeSystemMessage(event);
-    }
+    await passInput(waiting, { input: this.#input, runner: this.#runner, writer: this.#writer });
   }
 
   #leaveAfter(ms: number): void {

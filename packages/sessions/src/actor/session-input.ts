@@ -1,5 +1,6 @@
 import type { SessionEvent } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
+import { isTurnInput } from "../outcomes/outcome-prompt.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 
 /** The events that clients sent to a session and no turn has taken yet. */
@@ -21,7 +22,7 @@ export class SessionInput {
   /** False if the store fails: the next look finds the message. */
   async hasMessage(): Promise<boolean> {
     const waiting = await this.list().catch(() => []);
-    return waiting.some(({ type }) => type === "user.message");
+    return waiting.some(isTurnInput);
   }
 
   async drop(events: readonly SessionEvent[], reason: string): Promise<void> {

@@ -12,6 +12,7 @@ interface Who {
 export const AUDITED: readonly SessionEventType[] = [
   "user.message",
   "system.message",
+  "user.define_outcome",
   "user.interrupt",
   "user.tool_confirmation",
   "user.custom_tool_result",
@@ -25,6 +26,7 @@ export const AUDITED: readonly SessionEventType[] = [
   "session.error",
   "session.updated",
   "session.usage",
+  "span.outcome_evaluation_end",
   "tandem.permission_denied",
   "tandem.dropped",
   "tandem.recovered",
@@ -64,6 +66,19 @@ function tell(event: SessionEvent, who: Who): Told | undefined {
         actor: event.tandem?.by ?? "unknown",
         details: { text, sha256: fingerprint(event.content), ...(event.type === "system.message" && { system: true }) },
       };
+    }
+    case "user.define_outcome": {
+      const { outcome_id: outcome, description: text, rubric, max_iterations, tandem: note } = event;
+      const sha256 = fingerprint([text, rubric]);
+      return {
+        kind: "message.sent",
+        actor: note?.by ?? "unknown",
+        details: { outcome, text, sha256, max_iterations, grader: note?.grader },
+      };
+    }
+    case "span.outcome_evaluation_end": {
+      const { outcome_id: outcome, iteration, result, explanation } = event;
+      return tandem("outcome.evaluated", { outcome, iteration, result, explanation });
     }
     case "user.interrupt":
       return { kind: "turn.interrupted", actor: event.tandem?.by ?? "unknown", details: {} };

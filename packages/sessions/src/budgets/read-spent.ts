@@ -39,7 +39,11 @@ export async function totalsNow(log: EventLog, row: SessionRow): Promise<Amounts
   const [usage] = await log.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
   const ledger = new UsageLedger(row.primaryThread, { note: noteOf(usage?.event) });
   for (let after = usage?.seq ?? 0; ;) {
-    const page = await log.read(row.id, { after, limit: PAGE, types: ["span.model_request_end"] });
+    const page = await log.read(row.id, {
+      after,
+      limit: PAGE,
+      types: ["span.model_request_end", "tandem.grader_request"],
+    });
     for (const { thread, event } of page) ledger.add(thread, event as RequestEnd);
     if (page.length < PAGE) return totalsOf(ledger.note);
     after = page.at(-1)!.seq;

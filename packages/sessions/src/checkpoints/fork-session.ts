@@ -11,7 +11,7 @@ import {
   type SessionEventBody,
   type SessionId,
 } from "@tandem/protocol";
-import type { EventLog, SessionRow, Store } from "@tandem/storage";
+import type { EventLog, OutcomeState, SessionRow, Store } from "@tandem/storage";
 import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import { forkMounts } from "../mounts/mount-files.ts";
@@ -20,6 +20,7 @@ import type { SessionPlaces } from "../resources/session-places.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 import { cancellation } from "../approvals/outcome.ts";
 import { closing, openCalls, type OpenCall, type Placed } from "../log/open-turn.ts";
+import { isOver } from "../outcomes/outcome-state.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
@@ -94,6 +95,7 @@ export async function forkSession(
     const events = await copyEvents(store, row, turn, [forked(row, turn, by), ...notices.map(warning)], at);
     // A turn that began during the copy would be copied in part, as if it had ended.
     if (!turn && (await hasBegun(store.events, row.id, head))) throw atWork();
+    fork.outcomes = copiedOutcomes(row, events);
     const known = new Set(
       events.flatMap(({ event }) => ("session_thread_id" in event ? [event.session_thread_id] : [])),
     );
@@ -114,7 +116,13 @@ const atWork = (): RequestError =>
   });
 
 const hasBegun = async (log: EventLog, session: SessionId, head: number): Promise<boolean> =>
-  (await log.read(session, { after: head, limit: 1, types: ["user.message", "session.status_running"] })).length > 0;
+  (
+    await log.read(session, {
+      after: head,
+      limit: 1,
+      types: ["user.message", "user.define_outcome", "session.status_running"],
+    })
+  ).length > 0;
 
 async function copyEvents(
   store: Store,
@@ -140,6 +148,14 @@ async function copyEvents(
     copied.push(own({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }, at));
   }
   return copied.map((logged, index) => ({ ...logged, seq: index + 1 }));
+}
+
+/** The outcomes that have ended in the copied log. Only the source works on an active one. */
+function copiedOutcomes({ outcomes = [] }: SessionRow, events: readonly LoggedEvent[]): OutcomeState[] {
+  const ended = new Set(
+    events.flatMap(({ event }) => (event.type === "span.outcome_evaluation_end" ? [event.outcome_id] : [])),
+  );
+  return outcomes.filter((outcome) => isOver(outcome) && ended.has(outcome.outcome_id));
 }
 
 /** The call stays open in the source. It must not run a second time, or be answered, in the copy. */

@@ -8,6 +8,8 @@ import {
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import type { CheckpointStores } from "@tandem/workspace";
+import { isoNow, type Clock } from "../host/clock.ts";
+import { activeOutcome, evaluated, withOutcome } from "../outcomes/outcome-state.ts";
 import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { loadTranscripts, storeTranscripts } from "../process/transcript-store.ts";
@@ -21,6 +23,7 @@ interface RewindDependencies {
   store: Store;
   shelf: CheckpointStores | undefined;
   row: SessionRow;
+  clock: Clock;
 }
 
 /** The session's writer. Without it, nothing can be changed. */
@@ -33,7 +36,7 @@ interface RewindWriter {
 
 /** Rewinds files, conversation or both to before a turn; without a writer, returns the plan only. */
 export async function rewindSession(
-  { store, shelf, row }: RewindDependencies,
+  { store, shelf, row, clock }: RewindDependencies,
   params: RewindParams,
   writer?: RewindWriter,
 ) {
@@ -76,8 +79,19 @@ export async function rewindSession(
     by: writer.by,
   };
   const change: SessionChange = conversation ? { claudeSession: conversation.to } : {};
-  await writer.writer.write([rewound], change);
+  const ended = scope === "files" ? undefined : forgottenOutcome(row, turn, isoNow(clock));
+  if (ended) change.outcomes = withOutcome(row, ended.outcome);
+  await writer.writer.write([...(ended ? [ended.body] : []), rewound], change);
   return outcome;
+}
+
+/** Ends an outcome that the agent forgets with the rewind. */
+function forgottenOutcome(row: SessionRow, turn: PastTurn, at: string): ReturnType<typeof evaluated> | undefined {
+  const active = activeOutcome(row);
+  // Ids grow with time.
+  if (!active || active.event_id < turn.message) return undefined;
+  const explanation = "The session was rewound to before the outcome.";
+  return evaluated(active, { result: "interrupted", explanation }, at);
 }
 
 /** Undoes the last rewind: restores the conversation and the files from before it. */

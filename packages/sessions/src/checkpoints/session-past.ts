@@ -1,10 +1,11 @@
 import { RequestError, type EventId, type EventOf, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
+import { PROMPT_TYPES, promptOf } from "../outcomes/outcome-prompt.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 
 const PAGE = 1_000;
 const TYPES = [
-  "user.message",
+  ...PROMPT_TYPES,
   "session.usage",
   "session.status_idle",
   "session.status_terminated",
@@ -59,16 +60,17 @@ export async function readPast(log: EventLog, session: SessionId): Promise<Sessi
 /** Returns whether the next message starts a turn: a message during a turn belongs to it. */
 function note(past: SessionPast, { seq, thread, event }: LoggedEvent, isFree: boolean, rewound: boolean): boolean {
   switch (event.type) {
-    case "user.message": {
-      if (thread !== null || !isFree) return isFree;
-      const text = event.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
+    case "user.message":
+    case "user.define_outcome":
+    case "span.outcome_evaluation_end": {
+      if (thread !== null || !isFree || !promptOf(event)) return isFree;
       past.turns.push({
         number: past.turns.length + 1,
         message: event.id,
         seq,
         at: event.processed_at,
         rewound,
-        text: text.slice(0, SHOWN_TEXT),
+        text: textOf(event).slice(0, SHOWN_TEXT),
       });
       return false;
     }
@@ -102,6 +104,12 @@ function note(past: SessionPast, { seq, thread, event }: LoggedEvent, isFree: bo
     default:
       return true;
   }
+}
+
+function textOf(event: EventOf<"user.message" | "user.define_outcome" | "span.outcome_evaluation_end">): string {
+  if (event.type === "user.define_outcome") return event.description;
+  if (event.type === "span.outcome_evaluation_end") return event.explanation;
+  return event.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
 }
 
 /** Finds a turn by number or message; by default the last one in the agent's context. */

@@ -13,6 +13,7 @@ import type { ModelContent } from "@tandem/claude-code";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import { rosterOf } from "../log/agent-roster.ts";
 import { readContent } from "../log/read-content.ts";
+import { PROMPT_TYPES, promptOf } from "../outcomes/outcome-prompt.ts";
 import type { Rules } from "../rules/rules.ts";
 import { CommandCatalogue, type SlashCommand } from "./command-catalogue.ts";
 import type { CommandFile } from "./command-file.ts";
@@ -21,6 +22,7 @@ import { mentioned } from "./mentions.ts";
 import { runShell, type ShellRun } from "./run-shell.ts";
 
 type Message = EventOf<"user.message">;
+type RuledRow = Pick<SessionRow, "id" | "agent" | "folder">;
 
 /** Insertions block the turn, so they have a short timeout; a person's command may run a build. */
 const INSERTION_MS = 30_000;
@@ -112,13 +114,18 @@ export class SessionCommands {
   }
 
   /** Runs a person's `!` command. Typing it is the approval; a deny rule still applies. */
-  async shell(row: SessionRow, command: string, signal: AbortSignal): Promise<ShellRun> {
+  async shell(row: SessionRow, command: string, signal: AbortSignal, timeoutMs = SHELL_MS): Promise<ShellRun> {
+    await this.judgeShell(row, command);
+    return this.#parts.killSwitch.during((stopped) =>
+      runShell(command, { ...this.#place(row), timeoutMs, signal: AbortSignal.any([signal, stopped]) }),
+    );
+  }
+
+  /** Rejects a command that `shell` would not run. */
+  async judgeShell(row: RuledRow, command: string): Promise<void> {
     if (this.#parts.needsSandbox) throw new RequestError("forbidden", `The command is not run: ${NO_SANDBOX}.`);
     const verdict = await this.#judge(row, command);
     if (verdict?.action === "deny") throw new RequestError("forbidden", `The command is not allowed. ${verdict.why}`);
-    return this.#parts.killSwitch.during((stopped) =>
-      runShell(command, { ...this.#place(row), timeoutMs: SHELL_MS, signal: AbortSignal.any([signal, stopped]) }),
-    );
   }
 
   /** Undefined for text that only begins like a command, such as "/tmp is full". */
@@ -186,7 +193,7 @@ export class SessionCommands {
     return run.exitCode === 0 ? run.output : `${run.output}\n(\`${command}\` ended with ${run.exitCode})`;
   }
 
-  async #judge(row: SessionRow, command: string) {
+  async #judge(row: RuledRow, command: string) {
     const book = await this.#parts.rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
     return book.judge({ name: "Bash", input: { command }, thread: null });
   }
@@ -213,11 +220,11 @@ export class SessionCommands {
 
   /** Shell commands since the previous message. */
   async #shellsBefore(session: SessionId, { id }: Message): Promise<ModelContent[]> {
-    const types = ["tandem.shell", "user.message"];
+    const types = ["tandem.shell", ...PROMPT_TYPES];
     const logged = await this.#parts.events.read(session, { order: "desc", limit: RECENT, types });
     const blocks: ModelContent[] = [];
     for (const { event } of logged) {
-      if (event.type === "user.message" && event.id !== id) break;
+      if (promptOf(event) && event.id !== id) break;
       if (event.type === "tandem.shell") blocks.unshift({ type: "text", text: shellWords(event) });
     }
     return blocks;

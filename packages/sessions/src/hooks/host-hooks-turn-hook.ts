@@ -1,7 +1,8 @@
 import type { ModelContent } from "@tandem/claude-code";
-import { type EventId, type EventOf, RequestError, type SessionEventBody } from "@tandem/protocol";
+import { type EventId, RequestError, type SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { HostSettings } from "../host/host-settings.ts";
+import { isTurnInput, type TurnInput } from "../outcomes/outcome-prompt.ts";
 import type { TurnHook, TurnControl, TurnStart } from "./turn-hook.ts";
 import { HostHooks } from "./host-hooks.ts";
 import type { HookSettings } from "./pin-hooks.ts";
@@ -33,7 +34,7 @@ export class HostHooksTurnHook implements TurnHook {
     if (message === null) return [];
     const row = this.#turns.row();
     const found = (await this.#events.find(row.id, message))?.event;
-    if (found?.type !== "user.message") return [];
+    if (!found || !isTurnInput(found)) return [];
     const isFirst = row.claudeSession === undefined;
     const said = [
       ...(isFirst ? await this.#ask("sessionStart", message, {}) : []),
@@ -76,5 +77,7 @@ export class HostHooksTurnHook implements TurnHook {
   }
 }
 
-const textOf = ({ content }: EventOf<"user.message">): string =>
-  content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+const textOf = (event: TurnInput): string =>
+  event.type === "user.define_outcome"
+    ? event.description
+    : event.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");

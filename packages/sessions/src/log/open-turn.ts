@@ -11,9 +11,11 @@ import type { EventLog } from "@tandem/storage";
 
 type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 
-/** An event without id and time, with its thread. */
+/** An event without time, with its thread. */
 export interface Placed {
   thread: ThreadId | null;
+  /** Known already, because other events name it. */
+  id?: EventId;
   body: SessionEventBody;
 }
 

@@ -18,6 +18,7 @@ export function foldOutcome(before: SessionOutcome | null | undefined, entries: 
 function foldEvent(outcome: SessionOutcome, event: Entry["event"]): SessionOutcome {
   switch (event.type) {
     case "user.message":
+    case "user.define_outcome":
       return outcome.error === null ? outcome : { ...outcome, error: null };
     case "agent.message": {
       const text = lastLine(event.content.map((block) => block.text).join("\n"));

@@ -1,6 +1,7 @@
 import type { Session, Thread, FeedSession } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
 import { servedAgent } from "../mcp/server-passwords.ts";
+import { outcomeView } from "../outcomes/outcome-state.ts";
 import { unansweredCalls } from "./unanswered-calls.ts";
 
 export type { FeedSession } from "@tandem/protocol";
@@ -20,7 +21,7 @@ export function sessionView(row: SessionRow): Session {
     budget: row.budget,
     usage: row.usage,
     stats: { active_seconds: seconds(row.activeMs), duration_seconds: age(row) },
-    outcome_evaluations: [],
+    outcome_evaluations: (row.outcomes ?? []).map(outcomeView),
     deployment_id: null,
     created_at: row.createdAt,
     updated_at: row.updatedAt,
@@ -58,6 +59,7 @@ export function feedView(row: SessionRow): FeedSession {
     folder: row.folder,
     waiting_for: unansweredCalls(row),
     list_cost: row.usage.list_cost,
+    evaluation: row.outcomes?.at(-1)?.result ?? null,
     cut_short: row.cutShort ?? null,
     outcome: row.outcome ?? null,
     parked: row.parked ? { resets_at: row.parked.resetsAt, kind: row.parked.kind } : null,

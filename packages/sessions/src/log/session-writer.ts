@@ -18,6 +18,9 @@ import { foldOutcome } from "./session-outcome.ts";
 import { Threads } from "./threads.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
+/** Model requests of the agent and of graders. */
+const REQUEST_ENDS = ["span.model_request_end", "tandem.grader_request"];
+
 /**
  * The row, threads and open calls of a session as they will be once all pending events are written. Events go to the log in
  * the order in which they were passed in.
@@ -81,7 +84,8 @@ export class SessionWriter {
   ) {
     this.#taken.add(event.id);
     const at = isoNow(this.#clock);
-    const taken = { thread, event: { ...event, processed_at: at } };
+    // An outcome has the time of its acceptance.
+    const taken = { thread, event: { ...event, processed_at: event.processed_at ?? at } };
     return this.#write([taken, ...following.map((placed) => this.#stamp(placed, at))], change, [event.id]);
   }
 
@@ -124,8 +128,8 @@ export class SessionWriter {
     return this.#outbox.durable();
   }
 
-  #stamp({ thread, body }: Placed, at: string): Entry {
-    return { thread, event: { ...this.redactor.event(body), id: newId("event"), processed_at: at } };
+  #stamp({ thread, body, id = newId("event") }: Placed, at: string): Entry {
+    return { thread, event: { ...this.redactor.event(body), id, processed_at: at } };
   }
 
   #write(entries: readonly Entry[], change: SessionChange, taken: readonly string[] = []): Promise<void> {
@@ -154,8 +158,8 @@ export class SessionWriter {
     this.#outcome = foldOutcome(this.#outcome, entries);
     return {
       ...(has(["session.status_idle", "tandem.rewound"]) && { outcome: this.#outcome }),
-      ...(has(["span.model_request_end"]) && { usage: ledger.total, microUsd: ledger.microUsd }),
-      ...(has(["span.model_request_end", "session.usage"]) && { modelMicroUsd: ledger.microUsdByModel }),
+      ...(has(REQUEST_ENDS) && { usage: ledger.total, microUsd: ledger.microUsd }),
+      ...(has([...REQUEST_ENDS, "session.usage"]) && { modelMicroUsd: ledger.microUsdByModel }),
       ...(has(STATUS_EVENTS) && { activeMs: ledger.times.settled.activeMs }),
     };
   }

@@ -120,6 +120,11 @@ export class ConversationHolder {
     this.#slot?.setBusy();
   }
 
+  /** Runs work that needs a process of its own. The slot of this one does not count meanwhile. */
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    return this.#slot && this.current ? this.#slot.lend(work) : work();
+  }
+
   /** Whether the process should end after this turn: its settings have changed, or another session waits for a process. */
   get isStale(): boolean {
     return this.#isStale || this.#slot?.isWanted === true;

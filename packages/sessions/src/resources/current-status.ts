@@ -1,6 +1,8 @@
-import { isId, RequestError, type SessionId } from "@tandem/protocol";
-import type { SessionRow, Store } from "@tandem/storage";
+import { isId, RequestError, type SessionEvent, type SessionId } from "@tandem/protocol";
+import type { OutcomeState, SessionRow, Store } from "@tandem/storage";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
+import { isTurnInput } from "../outcomes/outcome-prompt.ts";
+import { newOutcome } from "../outcomes/outcome-state.ts";
 
 interface StatusDependencies {
   store: Pick<Store, "events" | "inbox" | "sessions">;
@@ -16,7 +18,7 @@ export async function readCurrent(parts: StatusDependencies, id: string): Promis
   const hasMessage = isId("session", id) && (await hasQueuedMessage(parts.store, id));
   const row = await parts.store.sessions.get(id);
   if (!row) throw new RequestError("not_found", `There is no session ${id}.`);
-  return hasMessage ? begun(parts, row) : row;
+  return hasMessage ? withPending(await begun(parts, row), await parts.store.inbox.list(row.id)) : row;
 }
 
 /** Reads rows like `readCurrent`. */
@@ -29,14 +31,26 @@ export async function listCurrent<P extends { data: SessionRow[] }>(
   const data = await Promise.all(
     page.data.map(async (row) => {
       const mayBegin = waiting.has(row.id) && row.status === "idle";
-      return mayBegin && (await hasQueuedMessage(parts.store, row.id)) ? begun(parts, row) : row;
+      if (!waiting.has(row.id)) return row;
+      const pending = withPending(row, await parts.store.inbox.list(row.id));
+      return mayBegin && (await hasQueuedMessage(parts.store, row.id)) ? begun(parts, pending) : pending;
     }),
   );
   return { ...page, data };
 }
 
+/** Adds outcomes that wait in the input queue. */
+export function withPending(row: SessionRow, waiting: readonly SessionEvent[]): SessionRow {
+  const pending = waiting.flatMap((event) =>
+    event.type === "user.define_outcome" ? [newOutcome(event, "pending")] : [],
+  );
+  const isNew = ({ outcome_id: id }: OutcomeState): boolean => !row.outcomes?.some((known) => known.outcome_id === id);
+  const added = pending.filter(isNew);
+  return added.length === 0 ? row : { ...row, outcomes: [...(row.outcomes ?? []), ...added] };
+}
+
 const hasQueuedMessage = async ({ inbox }: Pick<Store, "inbox">, id: SessionId): Promise<boolean> =>
-  (await inbox.list(id)).some(({ type }) => type === "user.message");
+  (await inbox.list(id)).some(isTurnInput);
 
 /** A message behind an approval, a spent budget, the kill switch or a failed worker does not begin a turn by itself. */
 async function begun({ killSwitch, store }: StatusDependencies, row: SessionRow): Promise<SessionRow> {

@@ -1,7 +1,15 @@
 import { newId, type ClientEvent, type EventId, type SessionEvent } from "@tandem/protocol";
+import { isoNow, type Clock } from "../host/clock.ts";
+import { outcomeEvent } from "../outcomes/check-outcome.ts";
 
 /** A client event for the input queue, with an id and its sender. Overwrites a sender set by the client. */
-export function sentBy(event: ClientEvent, by: string | undefined, id: EventId = newId("event")): SessionEvent {
+export function sentBy(
+  event: ClientEvent,
+  by: string | undefined,
+  clock: Clock,
+  id: EventId = newId("event"),
+): SessionEvent {
+  if (event.type === "user.define_outcome") return outcomeEvent(event, { id, by, at: isoNow(clock) });
   const place = { id, processed_at: null };
   const answerer = by ?? "unknown";
   if (event.type === "user.tool_confirmation") return { ...event, tandem: { scope: "once", by: answerer }, ...place };

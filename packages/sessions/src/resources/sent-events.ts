@@ -8,6 +8,7 @@ import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import { readOpenTurn, waitingCalls } from "../log/open-turn.ts";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
+import { checkOutcome, refuseSecondOutcome, type OutcomeCheck } from "../outcomes/check-outcome.ts";
 import type { SessionOptions } from "./session-options.ts";
 
 const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
@@ -16,7 +17,8 @@ const RECENT_ANSWERS = 100;
 interface SentEventsDependencies {
   store: Pick<Store, "events" | "files" | "inbox">;
   killSwitch: Pick<KillSwitch, "refuse">;
-  commands: Pick<SessionCommands, "check">;
+  commands: Pick<SessionCommands, "check" | "judgeShell">;
+  queries: OutcomeCheck["queries"];
   options: Pick<SessionOptions, "message">;
 }
 
@@ -32,11 +34,17 @@ export class SentEvents {
   async check(row: SessionRow, events: readonly ClientEvent[]): Promise<ClientEvent[]> {
     const { commands, options } = this.#parts;
     checkSystemMessages(row, events);
+    const hasOutcome = events.some(({ type }) => type === "user.define_outcome");
+    const waiting = hasOutcome ? await this.#parts.store.inbox.list(row.id) : [];
+    refuseSecondOutcome(events, "events", { row, waiting });
     for (const [index, event] of events.entries()) await this.#checkOne(row, event, `events[${index}]`, events);
     return Promise.all(
-      events.map(async (event, index) =>
-        event.type === "user.message" ? options.message(await commands.check(row, event), `events[${index}]`) : event,
-      ),
+      events.map(async (event, index) => {
+        const place = `events[${index}]`;
+        if (event.type === "user.message") return options.message(await commands.check(row, event), place);
+        if (event.type !== "user.define_outcome") return event;
+        return checkOutcome(row, event, place, { ...this.#parts, files: this.#parts.store.files });
+      }),
     );
   }
 
@@ -70,11 +78,10 @@ export class SentEvents {
 
   async #checkOne(row: SessionRow, event: ClientEvent, place: string, all: readonly ClientEvent[]): Promise<void> {
     switch (event.type) {
+      case "user.define_outcome":
+        return this.#checkTurn(row, place);
       case "user.message":
-        await this.#parts.killSwitch.refuse();
-        if (await standsAtBudget(this.#parts.store.events, row)) {
-          throw invalid(`${place}: the session's budget is used up; raise it with an update first`);
-        }
+        await this.#checkTurn(row, place);
         for (const block of event.content) {
           if (block.type === "text" || block.source.type !== "file") continue;
           const { file_id: file } = block.source;
@@ -96,6 +103,13 @@ export class SentEvents {
       case "user.custom_tool_result":
         return this.#checkAnswer(row, event, `${place}.custom_tool_use_id`, all);
     }
+  }
+
+  /** Whether a turn may begin. */
+  async #checkTurn(row: SessionRow, place: string): Promise<void> {
+    await this.#parts.killSwitch.refuse();
+    if (!(await standsAtBudget(this.#parts.store.events, row))) return;
+    throw invalid(`${place}: the session's budget is used up; raise it with an update first`);
   }
 
   /** Whether a call waits for this kind of answer, according to the log: also correct after a restart. */

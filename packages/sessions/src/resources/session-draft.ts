@@ -60,10 +60,7 @@ export async function draftSession(
       updatedAt: at,
       archivedAt: null,
     },
-    inbox: (params.initial_events ?? []).map((event) => {
-      if (event.type === "user.define_outcome") throw invalid("initial_events: outcomes are not supported");
-      return sentBy(event, by);
-    }),
+    inbox: (params.initial_events ?? []).map((event) => sentBy(event, by, clock)),
     files: await checkResources(params.resources ?? [], files),
   };
 }

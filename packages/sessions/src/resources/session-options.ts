@@ -21,9 +21,10 @@ export class SessionOptions {
   }
 
   /** Resolves the model of an event that starts a turn. */
-  async message<E extends { type: string; tandem?: { model?: string } }>(event: E, place: string): Promise<E> {
-    const model = event.type === "user.message" ? event.tandem?.model : undefined;
-    if (model === undefined) return event;
+  async message<E extends { type: string; tandem?: object }>(event: E, place: string): Promise<E> {
+    const { tandem } = event;
+    const model = tandem && "model" in tandem ? tandem.model : undefined;
+    if (typeof model !== "string") return event;
     const id = resolveModel(model, await this.#settings.models(), `${place}.tandem.model`);
     return { ...event, tandem: { ...event.tandem, model: id } };
   }

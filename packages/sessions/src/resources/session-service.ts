@@ -15,7 +15,8 @@ import {
 import type { EventRange, Page, SessionRow, SessionStore, Store } from "@tandem/storage";
 import { listFolder, readInside, searchFolder } from "@tandem/workspace";
 import type { AgentCatalogue } from "./agents.ts";
-import { listCurrent, readCurrent } from "./current-status.ts";
+import { listCurrent, readCurrent, withPending } from "./current-status.ts";
+import { checkOutcome, refuseSecondOutcome, type OutcomeCheck } from "../outcomes/check-outcome.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
@@ -48,6 +49,7 @@ interface SessionServiceDependencies {
   actors: SessionActors;
   audit: Auditor;
   commands: SessionCommands;
+  queries: OutcomeCheck["queries"];
   killSwitch: KillSwitch;
   rules: Pick<Rules, "forget">;
   options: SessionOptions;
@@ -108,9 +110,12 @@ export class SessionService implements Sessions {
           clock: this.#dependencies.clock,
         }),
       };
-      const checked = draft.inbox.map(async (event) =>
-        event.type === "user.message" ? this.#dependencies.commands.check(row, event) : event,
-      );
+      const checked = draft.inbox.map(async (event, index) => {
+        if (event.type === "user.message") return this.#dependencies.commands.check(row, event);
+        if (event.type !== "user.define_outcome") return event;
+        const { files } = this.#dependencies.store;
+        return checkOutcome(row, event, `initial_events[${index}]`, { ...this.#dependencies, files });
+      });
       await this.#dependencies.store.sessions.create(row, inQueueOrder(await Promise.all(checked)));
     } catch (error) {
       for (const file of row.resources) if (file.type === "file") await unmountFile(folder, file);
@@ -120,11 +125,12 @@ export class SessionService implements Sessions {
     await this.#dependencies.audit.note(begun(row, by));
     this.#feed.changed(row.id);
     if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
-    return sessionView(draft.inbox.length > 0 ? { ...row, status: "running" } : row);
+    return sessionView(withPending(draft.inbox.length > 0 ? { ...row, status: "running" } : row, draft.inbox));
   }
 
   async #checked(params: SessionCreateParams): Promise<SessionCreateParams> {
     const { metadata, initial_events: events } = params;
+    refuseSecondOutcome(events ?? [], "initial_events");
     return {
       ...params,
       ...(metadata && { metadata: await this.#dependencies.options.metadata(metadata) }),
@@ -207,7 +213,9 @@ export class SessionService implements Sessions {
     const sent = retry?.isResumed ? await this.#sent.sentBefore(row, ids) : undefined;
     const given = sent ?? (await this.#sent.answeredBefore(row, events));
     if (given) return given.map(servedEvent);
-    const waiting = (await this.#sent.check(row, events)).map((event, index) => sentBy(event, by, ids[index]));
+    const waiting = (await this.#sent.check(row, events)).map((event, index) =>
+      sentBy(event, by, this.#dependencies.clock, ids[index]),
+    );
     await this.#dependencies.actors.claim(row.id);
     try {
       await this.#dependencies.store.inbox.put(row.id, inQueueOrder(waiting));

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Conversation, ModelContent } from "@tandem/claude-code";
-import type { EventId, EventOf, SessionId, ThreadId } from "@tandem/protocol";
+import type { EventId, SessionEvent, SessionId, ThreadId } from "@tandem/protocol";
 import type { EventLog, SessionRow, Store, Transcripts } from "@tandem/storage";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
+import { PROMPT_TYPES, promptOf } from "../outcomes/outcome-prompt.ts";
 import { readContent } from "../log/read-content.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 
@@ -27,12 +28,12 @@ export async function lostMessages(
   /** Whether hooks must approve messages before the model gets them. */
   isGuarded: boolean,
 ): Promise<ModelContent[]> {
-  const recent = await store.events.read(session, { order: "desc", limit: LOOKED_AT, types: ["user.message"] });
+  const recent = await store.events.read(session, { order: "desc", limit: LOOKED_AT, types: PROMPT_TYPES });
   const spans = await rewoundSpans(store.events, session);
   const mayBeTold = await passed(store.events, session, isGuarded);
   const messages = recent
-    .filter(({ seq, event }) => event.id !== sending && !isRewound(seq, spans) && mayBeTold(event.id))
-    .map(({ event }) => event as EventOf<"user.message">);
+    .filter(({ seq, event }) => event.id !== sending && !isRewound(seq, spans) && mayBeTold(event))
+    .flatMap(({ event }) => promptOf(event) ?? []);
   const known = messages.findIndex(({ id }) => conversation.remembers(messageUuid(id)));
   const lost = (known === -1 ? messages : messages.slice(0, known)).toReversed();
   if (lost.length === 0) return [];
@@ -48,7 +49,11 @@ export async function lostMessages(
 }
 
 /** A blocked message is not lost. A message that no hook has seen must not be sent, because the hook might block it. */
-async function passed(events: EventLog, session: SessionId, isGuarded: boolean): Promise<(id: EventId) => boolean> {
+async function passed(
+  events: EventLog,
+  session: SessionId,
+  isGuarded: boolean,
+): Promise<(event: SessionEvent) => boolean> {
   const types = ["tandem.dropped", "tandem.hook"];
   const said = await events.read(session, { order: "desc", limit: NOTES_LOOKED_AT, types });
   const dropped = new Set<string>();
@@ -57,7 +62,8 @@ async function passed(events: EventLog, session: SessionId, isGuarded: boolean):
     if (event.type === "tandem.dropped") dropped.add(event.event_id);
     if (event.type === "tandem.hook" && event.on === "prompt" && event.event_id) asked.add(event.event_id);
   }
-  return (id) => !dropped.has(id) && (!isGuarded || asked.has(id));
+  // Verdicts are ours.
+  return ({ id, type }) => !dropped.has(id) && (!isGuarded || asked.has(id) || type === "span.outcome_evaluation_end");
 }
 
 /** A missing file must not block the session. */

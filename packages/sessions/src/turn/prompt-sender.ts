@@ -1,6 +1,7 @@
 import { RequestError, type EventOf } from "@tandem/protocol";
 import type { ApprovalRequests, LateAnswers } from "../approvals/approval-requests.ts";
 import type { TurnHooks } from "../hooks/turn-hook.ts";
+import { promptOf } from "../outcomes/outcome-prompt.ts";
 import type { ConversationHolder } from "../process/conversation-holder.ts";
 import { LateCalls } from "./late-calls.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
@@ -47,8 +48,9 @@ export class PromptSender {
   async unsentMessage(): Promise<UserMessage | undefined> {
     const { store, writer } = this.#dependencies;
     const last = this.#parts.machine.turn?.messages.at(-1);
-    const message = last && (await store.events.find(writer.row.id, last))?.event;
-    if (message?.type !== "user.message" || (await isKept(store.transcripts, writer.row, message.id))) return undefined;
+    const event = last && (await store.events.find(writer.row.id, last))?.event;
+    const message = event && promptOf(event);
+    if (!message || (await isKept(store.transcripts, writer.row, message.id))) return undefined;
     return message;
   }
 

@@ -4,6 +4,7 @@ import { announcedCalls, openCalls, readOpenTurn, waitingCalls, type OpenCall } 
 import { answeredCall } from "../approvals/answer-event.ts";
 import { grantedCalls, openGrants } from "../approvals/legacy-grants.ts";
 import { allowsRun, isAnswer } from "../approvals/pending-calls.ts";
+import { promptOf } from "../outcomes/outcome-prompt.ts";
 import type { InheritedRequests } from "../approvals/approval-requests.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 
@@ -22,7 +23,7 @@ export interface InterruptedTurn extends InheritedRequests {
   /** How often it has waited for a quota. */
   windows: number;
   /** Model requests that no `session.usage` has counted. */
-  uncounted: { thread: ThreadId | null; end: EventOf<"span.model_request_end"> }[];
+  uncounted: { thread: ThreadId | null; end: Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem"> }[];
 }
 
 /** Undefined if no turn was open. */
@@ -44,11 +45,11 @@ export async function readInterruptedTurn(
   const handled = new Set([...asked, ...given].map(({ use }) => use.id));
   const counted = events.findLastIndex(({ event }) => event.type === "session.usage");
   return {
-    messages: events.flatMap(({ event }) => (event.type === "user.message" ? [event.id] : [])),
+    messages: events.flatMap(({ event }) => (promptOf(event) ? [event.id] : [])),
     waiting,
     announced: announcedCalls(events),
     answered,
-    isUntold: isUntold(events) || grants.length > 0 || answered.some(allowsRun),
+    isUntold: isUntold(events) || isPromptUnsent(events) || grants.length > 0 || answered.some(allowsRun),
     grants,
     unknown,
     started,
@@ -58,7 +59,11 @@ export async function readInterruptedTurn(
     windows: events.filter(({ event }) => event.type === "tandem.parked").length,
     uncounted: events
       .slice(counted + 1)
-      .flatMap(({ thread, event }) => (event.type === "span.model_request_end" ? [{ thread, end: event }] : [])),
+      .flatMap(({ thread, event }) =>
+        event.type === "span.model_request_end" || event.type === "tandem.grader_request"
+          ? [{ thread, end: event }]
+          : [],
+      ),
   };
 }
 
@@ -143,6 +148,13 @@ const lateAnswers = (events: readonly LoggedEvent[]): Set<string> =>
 function isUntold(events: readonly LoggedEvent[]): boolean {
   const last = events.findLastIndex(({ event }) => event.type === "tandem.approval_resolved" && event.late);
   return last !== -1 && !events.slice(last).some(({ event }) => event.type === "span.model_request_start");
+}
+
+/** Whether the model never got the outcome or verdict that began the turn. Then the turn has had no effect yet. */
+function isPromptUnsent(events: readonly LoggedEvent[]): boolean {
+  const last = events.findLastIndex(({ event }) => promptOf(event) !== undefined);
+  if (last === -1 || events[last]!.event.type === "user.message") return false;
+  return !events.slice(last).some(({ event }) => event.type === "span.model_request_start");
 }
 
 const isUse = (event: SessionEvent): event is OpenCall["use"] =>

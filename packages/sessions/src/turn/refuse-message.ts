@@ -1,6 +1,7 @@
-import type { EventOf, SessionEventBody } from "@tandem/protocol";
+import type { SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { SessionWriter } from "../log/session-writer.ts";
+import type { TurnInput } from "../outcomes/outcome-prompt.ts";
 import { cutShortOf } from "./turn-end.ts";
 import type { Delay, Refusal } from "../hooks/turn-hook.ts";
 
@@ -10,7 +11,7 @@ import type { Delay, Refusal } from "../hooks/turn-hook.ts";
 export async function refuseMessage(
   log: EventLog,
   writer: SessionWriter,
-  message: EventOf<"user.message">,
+  message: TurnInput,
   { reason, events }: Refusal | Delay,
 ): Promise<void> {
   if (!reason) {

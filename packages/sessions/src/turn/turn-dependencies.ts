@@ -6,6 +6,7 @@ import type { CreateTurnHooks } from "../hooks/turn-hook.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
+import type { GradeOutcome } from "../outcomes/grader.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { TurnSettings } from "./turn-settings.ts";
 
@@ -23,6 +24,7 @@ export interface TurnDependencies {
   definitions: ToolDefinitions;
   commands: Pick<SessionCommands, "prepare">;
   limits: OwnLimits;
+  grade: GradeOutcome;
   /** Why the last writer gave up the session, if this process knows. */
   lastLoss?: string;
   /** Enqueues a step. The methods of the runner are called within steps, so they never run concurrently. */

@@ -33,15 +33,22 @@ export const cutShortOf = ({ type }: StopReason): CutShort | null =>
   type === "end_turn" || type === "requires_action" ? null : type;
 
 /** Output, usage and error of a turn, for the log: at its end, or when only background tasks are left of it. */
-export function accountsOf(end: TurnEnd, ledger: UsageLedger, { budget }: SessionRow): SessionEventBody[] {
+export function accountsOf(end: TurnEnd, ledger: UsageLedger, row: SessionRow): SessionEventBody[] {
   const mismatch = ledger.reconcile(end.reported);
   return [
     ...(mismatch ? [{ type: "tandem.usage_mismatch" as const, ...mismatch }] : []),
     ...(end.output === undefined ? [] : [{ type: "tandem.output" as const, value: end.output }]),
-    { type: "session.usage", usage: ledger.total, budget, tandem: ledger.note },
+    usageEvent(ledger, row),
     ...(end.error ? [{ type: "session.error" as const, error: end.error }] : []),
   ];
 }
+
+export const usageEvent = (ledger: UsageLedger, { budget }: SessionRow): SessionEventBody => ({
+  type: "session.usage",
+  usage: ledger.total,
+  budget,
+  tandem: ledger.note,
+});
 
 /** Results for the calls that the end of their turn leaves without one. */
 export function cutOff(calls: Iterable<OpenCall>, why: Interruption, isUnstarted: (id: EventId) => boolean): Placed[] {

@@ -40,7 +40,8 @@ export class TurnOutput {
   readonly #parts: OutputDependencies;
   readonly #listener: TurnListener;
   /** Output that arrived while the end of a turn is processed. It belongs to the next turn. */
-  #buffer: ConversationOutput[] | undefined;
+  #buffer: ConversationOutput[] = [];
+  #holds = 0;
 
   constructor(dependencies: TurnDependencies, parts: OutputDependencies, listener: TurnListener) {
     this.#dependencies = dependencies;
@@ -48,24 +49,29 @@ export class TurnOutput {
     this.#listener = listener;
   }
 
+  /** Buffers output until the returned function is called. */
+  hold(): () => void {
+    this.#holds += 1;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#release();
+      isHeld = false;
+    };
+  }
+
   /** Buffers output until the work is done. */
   async holdDuring(work: () => Promise<void>): Promise<void> {
-    const isHeld = this.#buffer !== undefined;
-    this.#buffer ??= [];
-    try {
-      await work();
-    } finally {
-      if (!isHeld) this.#release();
-    }
+    const release = this.hold();
+    await work().finally(release);
   }
 
   /** Ignores all further output. */
   shut(): void {
-    this.#buffer = [];
+    this.#holds = Infinity;
   }
 
   take(output: ConversationOutput): void {
-    if (this.#buffer) {
+    if (this.#holds > 0) {
       this.#buffer.push(output);
       return;
     }
@@ -98,13 +104,15 @@ export class TurnOutput {
     const { machine } = this.#parts;
     if (machine.state.type !== "idle") machine.apply({ type: "claudeEnded" });
     // Buffer from now on: output after this belongs to the next turn.
-    this.#buffer = [];
-    this.#dependencies.next(() => this.#listener.onClaudeEnded(end).finally(() => this.#release()));
+    const release = this.hold();
+    this.#dependencies.next(() => this.#listener.onClaudeEnded(end).finally(release));
   }
 
   #release(): void {
-    const buffered = this.#buffer ?? [];
-    this.#buffer = undefined;
+    this.#holds -= 1;
+    if (this.#holds > 0) return;
+    const buffered = this.#buffer;
+    this.#buffer = [];
     for (const output of buffered) this.take(output);
   }
 

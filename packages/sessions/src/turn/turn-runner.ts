@@ -1,9 +1,11 @@
 import type { TurnEnd } from "@tandem/claude-code";
-import { RequestError, type EventId, type EventOf, type Interruption, type SessionEventBody } from "@tandem/protocol";
+import { RequestError, type EventId, type EventOf, type Interruption } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { ApprovalRequests } from "../approvals/approval-requests.ts";
 import type { Answer } from "../approvals/pending-calls.ts";
 import { TurnHooks, type TurnControl } from "../hooks/turn-hook.ts";
+import { promptOf, type TurnInput } from "../outcomes/outcome-prompt.ts";
+import { newOutcome, withOutcome } from "../outcomes/outcome-state.ts";
 import { ConversationHolder } from "../process/conversation-holder.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { closeInterruptedTurn } from "./close-interrupted-turn.ts";
@@ -14,20 +16,20 @@ import { refuseMessage } from "./refuse-message.ts";
 import { Steering } from "./steering.ts";
 import { SurvivingCalls } from "./surviving-calls.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
-import { accountsOf, cutOff, idleChange, stopReason, unsavedOf } from "./turn-end.ts";
+import { accountsOf } from "./turn-end.ts";
+import { TurnEnding } from "./turn-ending.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import { TurnMachine } from "./turn-machine.ts";
 import { TurnOutput } from "./turn-output.ts";
 import { TurnStatus } from "./turn-status.ts";
-import { acceptsMessage, canSteer, isWaiting, type Turn, type TurnState } from "./turn-state.ts";
-
-type UserMessage = EventOf<"user.message">;
+import { acceptsMessage, canSteer, isWaiting, type TurnState } from "./turn-state.ts";
 
 /**
  * Runs a session's turns: passes messages and answers to Claude, writes the output to the log, and moves the turn from state
  * to state (see `turn-state.ts`). A turn has exactly one end; output after it belongs to the next turn.
  */
 export class TurnRunner {
+  readonly ending: TurnEnding;
   readonly #dependencies: TurnDependencies;
   readonly #machine = new TurnMachine();
   readonly #requests: ApprovalRequests;
@@ -76,6 +78,17 @@ export class TurnRunner {
     });
     const parts = { machine, holder: this.#holder, hooks: this.#hooks, quotaWait: this.#quotaWait };
     this.#promptSender = new PromptSender(dependencies, { ...parts, requests: this.#requests });
+    this.ending = new TurnEnding(dependencies, {
+      ...parts,
+      requests: this.#requests,
+      tasks: this.#tasks,
+      steering: this.#steering,
+      status: this.#status,
+      output: () => this.#output,
+      close: () => this.close(),
+      send: (prompt) => this.#sendPrompt(prompt),
+      enterQuotaWait: (end) => this.#enterQuotaWait(end),
+    });
     this.#output = new TurnOutput(
       dependencies,
       { ...parts, requests: this.#requests, tasks: this.#tasks, steering: this.#steering },
@@ -97,8 +110,19 @@ export class TurnRunner {
     return this.#tasks.running;
   }
 
-  get process(): Pick<ConversationHolder, "caughtUp" | "pause" | "setBusy" | "setIdle" | "unpause"> {
+  get process(): Pick<ConversationHolder, "caughtUp" | "setBusy" | "setIdle"> {
     return this.#holder;
+  }
+
+  /** Suspends the session's processes, and starts none until `unpause`. */
+  pause(): void {
+    this.#holder.pause();
+    this.ending.outcomes.pause();
+  }
+
+  unpause(): void {
+    this.#holder.unpause();
+    this.ending.outcomes.unpause();
   }
 
   /** Whether a turn is open. */
@@ -131,6 +155,7 @@ export class TurnRunner {
       return this.#status.announce();
     }
     if (this.#quotaWait.inherit(this.#row)) return this.#quotaWait.wait();
+    if (this.ending.outcomes.isEvaluating) return this.ending.gradeAgain(interrupted.isHandedOver);
     if (interrupted.isHandedOver) {
       await writer.write([{ type: "session.status_running" }], { status: "running" });
       return this.#resume();
@@ -165,8 +190,8 @@ export class TurnRunner {
 
   // Input from clients.
 
-  /** Begins a turn with a message, or steers the running one. If neither is possible, the message stays queued. */
-  async offer(message: UserMessage): Promise<void> {
+  /** Begins a turn with a message or outcome, or steers the running one. If neither is possible, it stays queued. */
+  async offer(message: TurnInput): Promise<void> {
     if (this.#steering.has(message.id)) return;
     if (acceptsMessage(this.state) && !this.#steering.first) {
       const refusal = await this.#hooks.admit();
@@ -174,6 +199,7 @@ export class TurnRunner {
       const { store, writer } = this.#dependencies;
       return this.running ? undefined : refuseMessage(store.events, writer, message, refusal);
     }
+    if (message.type !== "user.message") return;
     const { delivery, commands } = message.tandem ?? {};
     if (delivery !== "steer" || commands || !canSteer(this.state) || this.#hooks.guardMessages) return;
     await this.#steering.give(message, this.#holder);
@@ -186,9 +212,13 @@ export class TurnRunner {
   async interrupt(event: EventOf<"user.interrupt">): Promise<void> {
     await this.#dependencies.writer.take(event);
     const { turn } = this.#machine;
-    const named = event.tandem?.turn_event_id;
-    if (!turn || (named !== undefined && !turn.messages.includes(named as EventId))) return;
+    const named = event.tandem?.turn_event_id as EventId | undefined;
+    const isMeant = named === undefined || named === this.ending.outcomes.active?.event_id;
+    if (!isMeant && !turn?.messages.includes(named)) return;
+    // An outcome can be active without a turn: after an error, or at a limit.
+    if (!turn) return this.ending.endOutcome();
     this.#machine.apply({ type: "interrupt" });
+    if (this.state.type === "grading") return this.end(interruptedTurn(), "interrupt");
     this.#holder.cancelReserve();
     if (this.state.type === "background") return this.#cut("interrupt");
     if (this.#holder.current) await this.#holder.current.interrupt();
@@ -217,12 +247,14 @@ export class TurnRunner {
     await this.#holder.current?.stopTask(id);
   }
 
-  async #begin(message: UserMessage): Promise<void> {
+  async #begin(message: TurnInput): Promise<void> {
     this.#dependencies.onBegin();
     this.#tasks.unsettle();
     this.#machine.apply({ type: "begin", at: this.#now, message: message.id });
-    await this.#dependencies.writer.take(message, this.#status.running(), { status: "running" });
-    this.#sendPrompt({ message });
+    const { writer } = this.#dependencies;
+    const outcomes = message.type === "user.define_outcome" && withOutcome(writer.row, newOutcome(message, "running"));
+    await writer.take(message, this.#status.running(), { status: "running", ...(outcomes && { outcomes }) });
+    this.#sendPrompt({ message: promptOf(message)! });
   }
 
   /** Continues a turn in a new process: from its transcript, or with its message if the transcript does not have it. */
@@ -268,10 +300,12 @@ export class TurnRunner {
     if (!turn || turn.stop?.limit) return;
     this.#machine.apply({ type: "limit", reason, events });
     this.#holder.cancelReserve();
-    if (this.state.type !== "background") return void this.#holder.current?.interrupt();
+    const { type } = this.state;
+    if (type !== "background" && type !== "grading") return void this.#holder.current?.interrupt();
     // Claude has finished already and will report no further end.
     this.#dependencies.next(async () => {
-      if (this.#machine.isOpen(turn.id)) await this.#cut("stopped");
+      if (!this.#machine.isOpen(turn.id)) return;
+      await (this.state.type === "grading" ? this.end(interruptedTurn(), "stopped") : this.#cut("stopped"));
     });
   };
 
@@ -329,58 +363,17 @@ export class TurnRunner {
 
   // The end.
 
-  /** Ends the open turn: closes its calls and writes its last event. Output that arrives meanwhile is buffered. */
-  async end(end: TurnEnd, why: Interruption): Promise<void> {
-    if (this.state.type === "idle" || this.state.type === "ending") return;
-    const { turn } = this.state;
-    this.#machine.apply({ type: "end" });
-    await this.#output.holdDuring(() => this.#end(turn, end, why));
-  }
-
-  async #end({ id, messages, startedAt }: Turn, end: TurnEnd, why: Interruption): Promise<void> {
-    const { writer, ledger, hasMessage, takeInput, onEnd } = this.#dependencies;
-    const unsaved = await unsavedOf(this.#holder.current);
-    const unrun = cutOff(writer.open.values(), why, this.#requests.isUnstarted);
-    await writer.place([...unrun, ...this.#requests.endings()]);
-    this.#tasks.unsettle();
-    this.#requests.clear();
-    // Messages that Claude Code received and its model did not are offered to the next process.
-    if (!this.#holder.current) this.#steering.clear();
-    this.#quotaWait.leave();
-    // A hook may have stopped the turn meanwhile.
-    const stop = this.#machine.turn?.stop;
-    ledger.turns += 1;
-    const reason = stopReason(end, stop);
-    const idle: SessionEventBody = { type: "session.status_idle", stop_reason: reason, stop_details: end.stopDetails };
-    const continues = reason.type === "end_turn" && !stop?.isInterrupt && (await hasMessage());
-    const accounts = [
-      ...accountsOf(end, ledger, this.#row),
-      ...unsaved,
-      ...(stop?.limit?.events ?? []),
-      ...(await this.#hooks.after({ message: messages[0] ?? null, startedAt }, end)),
-    ];
-    const used = { usage: ledger.total, microUsd: ledger.microUsd };
-    await writer.write(continues ? accounts : [...accounts, idle], { ...used, ...(!continues && idleChange(reason)) });
-    // The session may have been lost meanwhile.
-    if (this.#machine.turn?.id === id) this.#machine.apply({ type: "ended" });
-    onEnd();
-    const steering = this.#steering.first;
-    if (continues && steering) this.#status.working(steering.id);
-    else if (this.#holder.isStale) await this.close();
-    try {
-      await takeInput();
-    } finally {
-      // The queued message did not begin a turn after all.
-      if (continues && !this.running) await writer.write([idle], idleChange(reason));
-    }
+  end(end: TurnEnd, why: Interruption): Promise<void> {
+    return this.ending.end(end, why);
   }
 
   /** Closes the process. `left`: the turn stays open here; `lost`: it is another worker's. */
   async close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
+    const graded = this.ending.outcomes.cancel();
     if (turn === "left") await this.#hooks.left();
     this.#tasks.end();
     this.#steering.clear();
-    await this.#holder.close(turn);
+    await Promise.all([graded, this.#holder.close(turn)]);
   }
 
   /** Closes the process. An open turn keeps waiting for its answers or its quota. */

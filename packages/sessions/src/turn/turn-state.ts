@@ -49,12 +49,13 @@ interface Progress {
  * - `quotaWait`: the process was released; the turn resumes when the quota resets.
  * - `settling`: Claude has reported the end of its turn, which has not been processed yet.
  * - `background`: Claude has finished, background tasks keep the turn open.
+ * - `grading`: Claude has finished, and a grader evaluates the outcome. Its verdict continues or ends the session's work.
  * - `ending`: the end is being written to the log.
  */
 export type TurnState = Progress &
   (
     | { readonly type: "idle" }
-    | { readonly type: "starting" | "running" | "waiting" | "settling" | "ending"; readonly turn: Turn }
+    | { readonly type: "starting" | "running" | "waiting" | "settling" | "grading" | "ending"; readonly turn: Turn }
     | { readonly type: "quotaWait"; readonly turn: Turn; readonly until: number }
     | { readonly type: "background"; readonly turn: Turn; readonly end: TurnEnd }
   );
@@ -63,7 +64,10 @@ type Type = TurnState["type"];
 type ActiveState = Exclude<TurnState, { type: "idle" }>;
 
 export type TurnEvent =
-  /** A turn begins with a message, or with answers for a process that is gone. In `background`, the open turn continues. */
+  /**
+   * A turn begins with a message, or with answers for a process that is gone. In `background`, the open turn continues. In
+   * `grading`, a verdict is the message.
+   */
   | { type: "begin"; at: number; message?: EventId }
   /** A former writer left this turn open. */
   | { type: "inherit"; at: number; messages: readonly EventId[]; quotaWaits: number }
@@ -83,6 +87,8 @@ export type TurnEvent =
   | { type: "limit"; reason: StopReason; events: readonly SessionEventBody[] }
   | { type: "end" }
   | { type: "ended" }
+  /** A grader evaluates the turn that has ended, or that a former writer left. */
+  | { type: "grade"; at: number }
   /** Another worker continues the turn, or the session is lost. Nothing more is written here. */
   | { type: "abandon" }
   | { type: "requestStarted" }
@@ -99,13 +105,13 @@ export const NO_TURN: TurnState = {
   isBetweenSteps: false,
 };
 
-const OPEN: readonly Type[] = ["starting", "running", "waiting", "quotaWait", "settling", "background"];
+const OPEN: readonly Type[] = ["starting", "running", "waiting", "quotaWait", "settling", "background", "grading"];
 const ACTIVE: readonly Type[] = [...OPEN, "ending"];
 const ANY: readonly Type[] = ["idle", ...ACTIVE];
 
 /** The states in which each event may occur. An event in any other state is a bug. */
 const ALLOWED: Record<Exclude<TurnEvent["type"], CallEvent["type"]>, readonly Type[]> = {
-  begin: ["idle", "background"],
+  begin: ["idle", "background", "grading"],
   inherit: ["idle"],
   prompted: ["starting"],
   working: ["idle", "starting", "running", "background"],
@@ -118,6 +124,7 @@ const ALLOWED: Record<Exclude<TurnEvent["type"], CallEvent["type"]>, readonly Ty
   limit: ACTIVE,
   end: OPEN,
   ended: ["ending"],
+  grade: ["starting", "ending"],
   abandon: ANY,
   requestStarted: ANY,
   requestEnded: ANY,
@@ -159,7 +166,17 @@ export function transition(state: TurnState, event: TurnEvent): TurnState {
 type InnerEvent = Extract<
   TurnEvent,
   {
-    type: "prompted" | "claudeEnded" | "rest" | "suspend" | "waitForQuota" | "resume" | "interrupt" | "limit" | "end";
+    type:
+      | "prompted"
+      | "claudeEnded"
+      | "rest"
+      | "suspend"
+      | "waitForQuota"
+      | "resume"
+      | "interrupt"
+      | "limit"
+      | "grade"
+      | "end";
   }
 >;
 
@@ -191,6 +208,8 @@ function within(state: ActiveState, event: InnerEvent): TurnState {
       if (turn.stop?.limit) return state;
       return { ...state, turn: { ...turn, stop: { isInterrupt: false, ...turn.stop, limit: { reason, events } } } };
     }
+    case "grade":
+      return { ...released, type: "grading", turn: newTurn(event.at, turn.messages) };
     case "end":
       return { ...base, type: "ending", turn };
   }
@@ -213,7 +232,7 @@ function newTurn(at: number, messages: readonly EventId[]): Turn {
 /** The open turn with one more message, or a new turn. */
 function joined(state: TurnState, { at, message }: { at: number; message?: EventId }): Turn {
   const added = message === undefined ? [] : [message];
-  if (state.type === "idle") return newTurn(at, added);
+  if (state.type === "idle" || state.type === "grading") return newTurn(at, added);
   const { turn } = state;
   return { ...turn, messages: [...turn.messages, ...added.filter((id) => !turn.messages.includes(id))] };
 }

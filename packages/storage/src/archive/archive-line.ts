@@ -1,5 +1,6 @@
 import {
   budget,
+  outcomeEvaluation,
   session,
   SESSION_STATUSES,
   sessionAgent,
@@ -36,6 +37,12 @@ const waitingFor = z.object({
   allowed: z.literal(true).optional(),
 });
 
+const outcomeState = outcomeEvaluation.extend({
+  event_id: z.string(),
+  max_iterations: z.int(),
+  start_id: z.string().nullable(),
+});
+
 const sessionRow = z.object({
   id: z.string().min(1),
   status,
@@ -51,6 +58,7 @@ const sessionRow = z.object({
   parked: z.object({ resetsAt: time, kind: z.string() }).nullish(),
   cutShort: z.enum(["retries_exhausted", "budget_reached", "refusal"] satisfies CutShort[]).nullish(),
   outcome: sessionOutcome.nullish(),
+  outcomes: z.array(outcomeState).optional(),
   activeMs: z.number(),
   waitingFor: z.array(waitingFor),
   folder: z.string(),

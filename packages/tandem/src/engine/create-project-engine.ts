@@ -9,6 +9,7 @@ import {
   holderName,
   loadClaudeCode,
   loadSessions,
+  openNamedConnection,
   secretReader,
   sessionRoots,
   sweepProcesses,
@@ -161,6 +162,13 @@ export async function createProjectEngine(
     models: runs === "later" ? lastModels : allModels,
     openConversation: library?.openConversation ?? (runs === "later" ? await openLater(find) : refuseToRun),
     sweep: () => sweepProcesses(host.env),
+    graderQueries: {
+      names: () => Object.keys(project.config.connections),
+      run: async (name, query, signal) => {
+        await using connection = await openNamedConnection(host, project, name);
+        return await connection.query(query, { signal });
+      },
+    },
     log,
     ...more,
   });

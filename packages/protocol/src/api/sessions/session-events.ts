@@ -79,6 +79,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.handover": true,
   "tandem.mode": true,
   "tandem.model": true,
+  "tandem.grader_request": true,
   "tandem.hook": true,
   "tandem.command": true,
   "tandem.push": true,

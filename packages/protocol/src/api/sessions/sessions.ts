@@ -10,7 +10,9 @@ import {
   toolParams,
 } from "../agents.ts";
 import { systemMessage, userMessage } from "../../events/client-event.ts";
+import { userDefineOutcome } from "../../events/define-outcome.ts";
 import { budget, usageSnapshot } from "../../events/usage-snapshot.ts";
+import { outcomeEvaluation } from "./outcome-evaluation.ts";
 import { count, createdBetween, deletedOf, includeArchived, order, pageQuery, twoWayPageOf } from "../page.ts";
 
 import { MAX_RESOURCES, sessionResource, sessionResourceParams } from "./mounted-resource.ts";
@@ -44,9 +46,9 @@ export const sessionCreateParams = z
     resources: z.array(sessionResourceParams).max(MAX_RESOURCES).optional(),
     vault_ids: z.array(z.string()).optional(),
     budget: budget.optional(),
-    /** At most 50. */
+    /** At most 50, with at most one outcome. */
     initial_events: z
-      .array(z.union([userMessage, systemMessage, z.looseObject({ type: z.literal("user.define_outcome") })]))
+      .array(z.discriminatedUnion("type", [userMessage, systemMessage, userDefineOutcome]))
       .max(50)
       .optional(),
   })
@@ -82,7 +84,7 @@ export const session = z
     budget: budget.nullable(),
     usage: usageSnapshot,
     stats,
-    outcome_evaluations: z.array(z.never()),
+    outcome_evaluations: z.array(outcomeEvaluation),
     deployment_id: z.null(),
     created_at: z.string(),
     updated_at: z.string(),

@@ -1,0 +1,27 @@
+import type { EventLog } from "@tandem/storage";
+import type { CheckpointStores } from "@tandem/workspace";
+import type { SessionCommands } from "../commands/session-commands.ts";
+import type { ProcessSettings } from "../process/process-settings.ts";
+import type { Rules } from "../rules/rules.ts";
+import { evidenceOf } from "./evidence-of.ts";
+import type { GradeOutcome } from "./grader.ts";
+import { createModelGrader } from "./model-grader.ts";
+import { gradeByProgram, type GraderQueries } from "./program-grader.ts";
+
+interface GraderDependencies {
+  settings: ProcessSettings;
+  rules: Pick<Rules, "bookOf">;
+  log: EventLog;
+  shelf: CheckpointStores | undefined;
+  commands: Pick<SessionCommands, "shell">;
+  queries: GraderQueries | undefined;
+}
+
+/** Grades by the program that the outcome names, else by the session's model. */
+export function createGrader({ settings, rules, log, shelf, ...programs }: GraderDependencies): GradeOutcome {
+  const byModel = createModelGrader({ settings, rules, evidenceOf: (task) => evidenceOf(task, { log, shelf }) });
+  return async (task, control) => {
+    const grader = task.outcome.tandem?.grader;
+    return grader ? gradeByProgram(grader, task, control.signal, programs) : byModel(task, control);
+  };
+}
