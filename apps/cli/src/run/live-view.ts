@@ -1,4 +1,4 @@
-import { processWaitText, type Delta, type EventOf, type SessionEvent } from "@tandem/protocol";
+import { evaluationText, processWaitText, type Delta, type EventOf, type SessionEvent } from "@tandem/protocol";
 import { countdown } from "../progress.ts";
 import { printable, styleFor, type Style, widthOf } from "../terminal.ts";
 import { describeCall, isToolUse, toolName, type ToolUse } from "./describe-call.ts";
@@ -75,6 +75,12 @@ export class LiveView implements TurnView {
           `Quota exhausted (${event.kind.replaceAll("_", " ")}); it resets in ${left}.`,
         );
         return this.#wait(`Waiting until ${new Date(event.resets_at).toLocaleTimeString()} …`);
+      }
+      case "span.outcome_evaluation_start":
+        return this.#wait(`Evaluating the outcome (${event.iteration + 1}) …`);
+      case "span.outcome_evaluation_end": {
+        const mark = event.result === "satisfied" ? this.#style.good("✓") : this.#style.warn("✗");
+        return this.#note(mark, printable(evaluationText({ ...event, state: event.result })));
       }
       case "tandem.process_wait":
         return this.#wait(`${processWaitText(event)} …`);

@@ -31,7 +31,8 @@ export async function reportTurn(invocation: Invocation, report: Report): Promis
   return result.unapproved.length > 0 ? EXIT_CODES.unapproved.code : EXIT_CODES.ok.code;
 }
 
-function failureOf({ error, stopReason, output, limit }: TurnResult, wantsObject: boolean): TandemError | undefined {
+function failureOf(result: TurnResult, wantsObject: boolean): TandemError | undefined {
+  const { error, stopReason, output, limit, evaluation } = result;
   if (error) {
     const { code = "session_error", fix } = error.tandem ?? {};
     return new TandemError(code, error.message, { fix });
@@ -47,6 +48,7 @@ function failureOf({ error, stopReason, output, limit }: TurnResult, wantsObject
       return new TandemError("session_error", "The turn failed.", { fix: "See `tandem sessions show`." });
     case "end_turn":
     case "requires_action":
+      if (evaluation && evaluation.result !== "satisfied") return unsatisfied(evaluation);
       return wantsObject && output === undefined
         ? new TandemError("structured_output", "The turn ended without the requested object.", {
             fix: "Simplify the schema or the prompt, or choose a stronger model.",
@@ -55,12 +57,24 @@ function failureOf({ error, stopReason, output, limit }: TurnResult, wantsObject
   }
 }
 
+const unsatisfied = ({ result, explanation }: NonNullable<TurnResult["evaluation"]>): TandemError =>
+  new TandemError("outcome_unsatisfied", `The outcome ended as ${result.replaceAll("_", " ")}: ${explanation}`, {
+    fix: "Read the evaluations with `tandem sessions show`, then continue with `tandem run --resume last`.",
+  });
+
 function asJson({ session, result, wantsObject }: Report): Record<string, unknown> {
   return {
     session_id: session.id,
     agent_id: session.agent.id,
     result: result.text,
     ...(wantsObject && { output: result.output ?? null }),
+    ...(result.evaluation && {
+      outcome: {
+        result: result.evaluation.result,
+        explanation: result.evaluation.explanation,
+        iteration: result.evaluation.iteration,
+      },
+    }),
     stop_reason: result.interrupted ? "interrupted" : result.stopReason.type,
     unapproved_tools: result.unapproved,
     models: result.models,

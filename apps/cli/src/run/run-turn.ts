@@ -2,12 +2,13 @@ import {
   RequestError,
   StatusTimes,
   TandemError,
+  type ClientEvent,
+  type EventOf,
   type RequestErrorCode,
   type SessionErrorDetail,
   type SessionEvent,
   type SessionTimes,
   type StopReason,
-  type UserContent,
 } from "@tandem/protocol";
 import { userInfo } from "node:os";
 import type { SessionsClient } from "../sessions/sessions-client.ts";
@@ -28,6 +29,8 @@ export interface TurnResult {
   text: string;
   /** The object of a turn with an output schema. */
   output: unknown;
+  /** The last verdict on the outcome. */
+  evaluation: EventOf<"span.outcome_evaluation_end"> | undefined;
   /** The error that ended the turn, if any. */
   error: SessionErrorDetail | undefined;
   /** The limit that was reached, if any. */
@@ -47,19 +50,19 @@ export interface TurnOptions {
   approve: Approver;
   /** Aborts to interrupt the turn. */
   signal: AbortSignal;
-  /** True if a user typed it. Then `/name` is a command and `@path` a file. */
-  isTyped?: boolean;
 }
 
-/** Sends a message and follows the turn until it ends. */
+export type TurnInput = Extract<ClientEvent, { type: "user.message" | "user.define_outcome" }>;
+
+/** Sends a message or an outcome, and follows the work on it until it ends. */
 export async function runTurn(
   client: SessionsClient,
   session: string,
-  content: UserContent[],
+  input: TurnInput,
   options: TurnOptions,
 ): Promise<TurnResult> {
   using turn = new TurnUnderWay(client, session, options);
-  return await turn.run(content);
+  return await turn.run(input);
 }
 
 /** Ignores `code`: another client answered first or the turn has ended. */
@@ -85,6 +88,7 @@ class TurnUnderWay implements Disposable {
   #begun = false;
   #text = "";
   #output: unknown;
+  #evaluation: TurnResult["evaluation"];
   #error: SessionErrorDetail | undefined;
   #limit: string | undefined;
   #usdBefore = 0;
@@ -97,14 +101,12 @@ class TurnUnderWay implements Disposable {
     this.#options = options;
   }
 
-  async run(content: UserContent[]): Promise<TurnResult> {
+  async run(input: TurnInput): Promise<TurnResult> {
     const { signal } = this.#options;
     const happenings = await this.#client.follow(this.#session, this.#end.signal);
     await this.#lookBack();
     signal.throwIfAborted();
-    const [sent] = await this.#client.sessions.send(this.#session, [
-      { type: "user.message", content, ...(this.#options.isTyped && { tandem: { commands: true } }) },
-    ]);
+    const [sent] = await this.#client.sessions.send(this.#session, [input]);
     this.#message = sent!.id;
     const interrupt = () => void this.#interrupt();
     signal.addEventListener("abort", interrupt, { once: true });
@@ -174,6 +176,9 @@ class TurnUnderWay implements Disposable {
       case "tandem.output":
         this.#output = event.value;
         return;
+      case "span.outcome_evaluation_end":
+        this.#evaluation = event;
+        return;
       case "session.error":
         if (event.error.retry_status.type !== "retrying") this.#error = event.error;
         return;
@@ -234,6 +239,7 @@ class TurnUnderWay implements Disposable {
       interrupted: this.#options.signal.aborted,
       text: this.#text,
       output: this.#output,
+      evaluation: this.#evaluation,
       error: this.#error,
       limit: this.#limit,
       unapproved: [...this.#unapproved],

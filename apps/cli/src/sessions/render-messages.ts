@@ -1,4 +1,4 @@
-import { callStateOf, type Message, type Part, type ToolCallState } from "@tandem/protocol";
+import { callStateOf, evaluationText, type Message, type Part, type ToolCallState } from "@tandem/protocol";
 import { describeCall } from "../run/describe-call.ts";
 import { printable, type Style, wrap } from "../terminal.ts";
 
@@ -54,6 +54,16 @@ function renderPart(part: Part, message: Message, style: Style, width: number): 
       return JSON.stringify(part.value, null, 2).split("\n");
     case "interruption":
       return line(warn("!"), "Interrupted.");
+    case "outcome": {
+      const [first = "", ...rest] = wrap(printable(part.description).trim(), width - 11);
+      return [`${accent("›")} ${bold(`Outcome: ${first}`)}`, ...rest.map((row) => `  ${bold(row)}`)];
+    }
+    case "evaluation": {
+      const mark = part.state === "satisfied" ? good("✓") : part.state === "running" ? accent("●") : warn("✗");
+      const [, ...rest] = (part.explanation ?? "").split("\n");
+      const more = rest.length > 0 ? dim(` (${rest.length} more ${rest.length === 1 ? "line" : "lines"})`) : "";
+      return [`${mark} ${printable(evaluationText(part))}${more}`];
+    }
     case "recovery":
       return line(warn("!"), part.cause);
     case "reasoning":

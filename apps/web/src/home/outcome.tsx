@@ -21,12 +21,28 @@ export function OutcomeLine({ session, lines = 1 }: { session: FeedSession; line
   );
 }
 
+const RESULTS: Readonly<Record<NonNullable<FeedSession["evaluation"]>, { label: string; look: string }>> = {
+  pending: { label: "outcome pending", look: "text-ink-faint" },
+  running: { label: "outcome in progress", look: "text-ink-soft" },
+  evaluating: { label: "evaluating", look: "text-ink-soft" },
+  satisfied: { label: "outcome satisfied", look: "text-good" },
+  max_iterations_reached: { label: "outcome not satisfied", look: "text-bad" },
+  failed: { label: "evaluation failed", look: "text-bad" },
+  interrupted: { label: "outcome interrupted", look: "text-wait" },
+};
+
+function EvaluationBadge({ result }: { result: NonNullable<FeedSession["evaluation"]> }) {
+  const { label, look } = RESULTS[result];
+  return <span className={`shrink-0 ${look}`}>{label}</span>;
+}
+
 /** Changed files with added and removed lines, and the branch. */
-export function OutcomeFacts({ session: { outcome } }: { session: FeedSession }) {
+export function OutcomeFacts({ session: { outcome, evaluation } }: { session: FeedSession }) {
   if (!outcome) return null;
   const { files, added, removed, branch } = outcome;
   return (
     <>
+      {evaluation !== null && <EvaluationBadge result={evaluation} />}
       {files !== null && files > 0 && (
         <span className="flex shrink-0 items-baseline gap-1.5">
           {files === 1 ? "1 file" : `${files} files`}

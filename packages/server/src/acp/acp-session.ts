@@ -220,7 +220,8 @@ export class AcpSession {
   /** Translates an event for the client and tracks the running turn. */
   #take(logged: LoggedEvent, when: "past" | "now"): Patch[] {
     const { event, thread } = logged;
-    if (thread === null && event.type === "user.message" && event.tandem?.delivery !== "steer") this.#turn = event.id;
+    const isMessage = event.type === "user.message" && event.tandem?.delivery !== "steer";
+    if (thread === null && (isMessage || event.type === "user.define_outcome")) this.#turn = event.id;
     if (thread === null && isEnd(event)) this.#turn = undefined;
     if (event.type === "tandem.background") this.#hasTasks = event.tasks.length > 0;
     const patches = this.#projection.event(logged);

@@ -43,6 +43,11 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
       return notice("warning", `The hook ${event.hook} has ${event.outcome} on ${event.on}.`, event.message);
     case "tandem.notice":
       return notice(event.level, event.text);
+    case "span.outcome_evaluation_end": {
+      const { result, iteration, explanation } = event;
+      const severity = result === "satisfied" ? "info" : result === "failed" ? "error" : "warning";
+      return notice(severity, `Evaluation ${iteration + 1}: ${result.replaceAll("_", " ")}.`, explanation);
+    }
     case "session.error": {
       const { message, retry_status: status, tandem } = event.error;
       return notice(status.type === "retrying" ? "warning" : "error", message, tandem?.fix);

@@ -94,6 +94,10 @@ export class SessionProjection {
           const piece = { type: "text" as const, text: `[${title ?? block.type}]` };
           return [{ type: "message", role: "user", id: event.id, piece }];
         });
+      case "user.define_outcome": {
+        const piece = { type: "text" as const, text: `Outcome: ${event.description}` };
+        return [{ type: "message", role: "user", id: event.id, piece }];
+      }
       case "agent.message":
         return this.#complete("agent", event.id, event.content.map(({ text }) => text).join(""));
       case "tandem.thinking":

@@ -10,6 +10,7 @@ import { readJsonSchema } from "../../read-schema-file.ts";
 import { createApprover } from "../../run/approver.ts";
 import { LiveView } from "../../run/live-view.ts";
 import { reportTurn } from "../../run/report-turn.ts";
+import { readOutcome } from "../../run/read-outcome.ts";
 import { runTurn } from "../../run/run-turn.ts";
 import { jsonLines, silentView, type TurnView } from "../../run/turn-view.ts";
 import { defaultAgent, findAgent, findEnvironment } from "@tandem/tandem/engine";
@@ -34,6 +35,10 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--max-turns <number>", "maximum number of model requests")
     .option("--max-budget-usd <dollars>", "spending limit of the session, at list price")
     .option("--json-schema <schema>", "return an object that matches this JSON Schema, inline or a file")
+    .option("--outcome <text>", "work towards this outcome; a grader evaluates each attempt")
+    .option("--rubric <file>", "file with the criteria of the outcome")
+    .option("--max-iterations <number>", "evaluations of the outcome (default: 3, at most 20)")
+    .option("--grade-command <command>", "grade the outcome by the exit code of this command instead of a model")
     .addOption(outputFormatOption())
     .addOption(allowOption())
     .addOption(bypassOption())
@@ -49,6 +54,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     'tandem run --resume last "Now fix the other test"',
     'tandem run --fork last --worktree "Try it another way"',
     `tandem run "Who wrote this?" --json-schema '{"type":"object","properties":{"name":{"type":"string"}}}'`,
+    'tandem run --outcome "All tests pass" --grade-command "npm test" --allow bash,edit',
     'git diff | tandem run "Review this diff" --output-format json | jq -r .result',
   );
 }
@@ -79,6 +85,10 @@ export interface RunOptions {
   maxTurns?: string;
   maxBudgetUsd?: string;
   jsonSchema?: string;
+  outcome?: string;
+  rubric?: string;
+  maxIterations?: string;
+  gradeCommand?: string;
   outputFormat?: OutputFormat;
   allow?: string[];
   bypassPermissions?: boolean;
@@ -92,7 +102,8 @@ export async function run(invocation: Invocation, given: readonly string[], flag
   refuseWithResume(options);
   const folder = await sessionFolder(invocation, options);
   const project = await openProjectOrDefaults(invocation);
-  const prompt = await readPrompt(invocation, words, "run");
+  const outcome = await readOutcome(invocation.cwd, words, options);
+  const prompt = outcome?.description ?? (await readPrompt(invocation, words, "run"));
   invocation.allowToStop(GRACE_MS);
 
   using view = createView(invocation, format, options.jsonSchema !== undefined);
@@ -105,11 +116,13 @@ export async function run(invocation: Invocation, given: readonly string[], flag
     options.resume || options.fork
       ? await resume(client, options, metadata, invocation)
       : await begin(client, project, options, { folder, metadata, prompt });
-  const result = await runTurn(client, session.id, [{ type: "text", text: prompt }], {
+  // Piped text may be untrusted, so `/name` and `@path` in it have no effect.
+  const isTyped = words.length > 0 && prompt === words.join(" ");
+  const content = [{ type: "text" as const, text: prompt }];
+  const message = { type: "user.message" as const, content, ...(isTyped && { tandem: { commands: true } }) };
+  const result = await runTurn(client, session.id, outcome ?? message, {
     view,
     signal: invocation.signal,
-    // Piped text may be untrusted, so `/name` and `@path` in it have no effect.
-    isTyped: words.length > 0 && prompt === words.join(" "),
     approve: createApprover(
       { ...invocation, json: format !== "text" },
       { allow: options.allow ?? [], bypass: options.bypassPermissions ?? false, pause: () => view.pause() },

@@ -175,6 +175,7 @@ export async function show(
     [dim("session"), session.id],
     [dim("title"), bold(printable(session.title ?? "–"))],
     [dim("status"), shownStatus(invocation, session)],
+    ...session.outcome_evaluations.slice(-1).map(({ result }) => [dim("outcome"), result.replaceAll("_", " ")]),
     [dim("agent"), `${printable(session.agent.name)}, version ${session.agent.version}, ${session.agent.model.id}`],
     [dim("cost"), `${usd(session.usage.list_cost)} at list price`],
     [dim("time"), `active ${describeTimes(times)}`],

@@ -62,6 +62,10 @@ function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
       return <p className="text-sm text-ink-faint">{part.text}</p>;
     case "error":
       return <p className="rounded-md bg-bad-soft px-2.5 py-1 text-sm text-bad">{part.error.message}</p>;
+    case "outcome":
+      return <p className="ml-auto w-fit max-w-[85%] rounded-xl bg-accent-soft px-3 py-1.5">{part.description}</p>;
+    case "evaluation":
+      return <p className="text-sm text-ink-soft">Evaluation: {part.state.replaceAll("_", " ")}</p>;
     case "compaction":
       return <p className="text-sm text-ink-faint">The conversation was compacted.</p>;
     case "interruption":

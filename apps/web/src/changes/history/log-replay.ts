@@ -27,6 +27,7 @@ export function historyPoints(events: readonly LoggedEvent[]): HistoryPoint[] {
 function kindOf(event: LoggedEvent["event"]): HistoryPointKind | undefined {
   switch (event.type) {
     case "user.message":
+    case "user.define_outcome":
       return "said";
     case "agent.message":
       return "answered";

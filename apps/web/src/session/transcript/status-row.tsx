@@ -7,12 +7,24 @@ import { Markdown } from "../../text/markdown.tsx";
 import { InlineCode } from "../../text/inline-code.tsx";
 import { MODE_LABELS } from "../../text/mode-labels.ts";
 import { useTimeUntil } from "../use-now.ts";
+import { EvaluationRow, OutcomeCard } from "./outcome-row.tsx";
 
 /** A status row: retry, compaction, error, stop or notice. */
 export function StatusRow({
   part,
 }: {
-  part: PartOf<"retry" | "compaction" | "error" | "stop" | "notice" | "output" | "interruption" | "recovery">;
+  part: PartOf<
+    | "retry"
+    | "compaction"
+    | "error"
+    | "stop"
+    | "notice"
+    | "output"
+    | "interruption"
+    | "recovery"
+    | "evaluation"
+    | "outcome"
+  >;
 }): ReactNode {
   switch (part.type) {
     case "retry":
@@ -38,6 +50,10 @@ export function StatusRow({
           <Square aria-hidden className="size-3.5 fill-current text-ink-faint" /> Stopped here
         </p>
       );
+    case "evaluation":
+      return <EvaluationRow part={part} />;
+    case "outcome":
+      return <OutcomeCard part={part} />;
     case "recovery":
       return (
         <Banner icon={<Wrench aria-hidden className="size-4" />} look="bg-wait-soft text-wait" title="Resumed">

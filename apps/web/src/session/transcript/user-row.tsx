@@ -7,6 +7,7 @@ import { formatDateTime } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";
 import { withdrawMessage } from "../composer/withdrawn-message.ts";
 import { FileBlock } from "./file-block.tsx";
+import { OutcomeCard } from "./outcome-row.tsx";
 import { MessageActions } from "./message-actions.tsx";
 import { useSession } from "../../state/session-context.ts";
 
@@ -23,6 +24,7 @@ export function UserRow({ message }: { message: Message }) {
       className="flex flex-col items-end gap-1.5 pt-5 pb-2"
       title={useLive(isPainted) && message.created_at ? formatDateTime(message.created_at) : ""}
     >
+      {message.parts.map((part) => part.type === "outcome" && <OutcomeCard key={part.id} part={part} />)}
       {files.map(({ id, file }) => (
         <FileBlock key={id} file={file} />
       ))}
