@@ -22,6 +22,8 @@ const ID_PREFIXES = {
   webhookEvent: "whe",
   skill: "skill",
   skillVersion: "skillver",
+  deployment: "depl",
+  deploymentRun: "drun",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
@@ -44,6 +46,8 @@ export type RuleId = Id<"rule">;
 export type SkillId = Id<"skill">;
 export type SkillVersionId = Id<"skillVersion">;
 export type WorkerId = Id<"worker">;
+export type DeploymentId = Id<"deployment">;
+export type DeploymentRunId = Id<"deploymentRun">;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;

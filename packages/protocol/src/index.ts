@@ -29,6 +29,7 @@ export {
   agent,
   agentCreateParams,
   agentUpdateParams,
+  metadata as agentMetadata,
   EFFORTS,
   sessionAgent,
   threadAgent,
@@ -161,6 +162,8 @@ export {
   type ThreadId,
   type TokenId,
   type WorkerId,
+  type DeploymentId,
+  type DeploymentRunId,
 } from "./ids.ts";
 export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/skills.ts";
 export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
@@ -379,7 +382,6 @@ export type { SlashCommand } from "./api/sessions/commands.ts";
 export type { Finding, ServerStatus } from "./api/status.ts";
 export type { Token } from "./api/tokens.ts";
 export type { Trust } from "./api/trust.ts";
-export { DEFAULT_ITERATIONS, JOB_STATES, SCOPES, type ToolCallState } from "./words.ts";
 export { announcementsOf } from "./webhooks/session-announcements.ts";
 export {
   WEBHOOK_EVENTS,
@@ -387,6 +389,24 @@ export {
   type WebhookEvent,
   type WebhookEventType,
 } from "./webhooks/webhook-event.ts";
+export { DEFAULT_ITERATIONS, JOB_STATES, PASSING_ERRORS, PAUSING_ERRORS, SCOPES, type ToolCallState } from "./words.ts";
+export {
+  deployment,
+  deploymentRun,
+  deploymentCreateParams,
+  missedRuns,
+  pausedReason,
+  runError,
+  type Deployment,
+  type DeploymentCreateParams,
+  type DeploymentRun,
+  type DeploymentRunError,
+  type DeploymentUpdateParams,
+} from "./api/deployments.ts";
+export { cronTimes, upcomingTimes } from "./cron/cron-times.ts";
+export { describeCron } from "./cron/describe-cron.ts";
+export { parseCron, type Cron } from "./cron/parse-cron.ts";
+export { isTimeZone } from "./cron/time-zone.ts";
 export { readVerdictLine, verdictLine } from "./verdict-line.ts";
 export {
   checkMemoryPath,

@@ -124,6 +124,13 @@ export const AUDIT_KINDS = [
   "skill.version_created",
   "skill.version_deleted",
   "skill.deleted",
+  // Deployments
+  "deployment.created",
+  "deployment.updated",
+  "deployment.paused",
+  "deployment.unpaused",
+  "deployment.archived",
+  "deployment.run",
   // Context
   "connection.added",
   "source.added",
@@ -182,3 +189,23 @@ export const SESSION_METADATA = {
   /** The imported conversation of Claude Code; set by the import. */
   importedFrom: "tandem.imported_from",
 } as const;
+
+/** Errors of a scheduled run that pause its deployment. */
+export const PAUSING_ERRORS = [
+  "environment_archived_error",
+  "environment_not_found_error",
+  "agent_archived_error",
+  "vault_not_found_error",
+  "vault_archived_error",
+  "file_not_found_error",
+  "memory_store_archived_error",
+  "skill_not_found_error",
+  "session_resource_not_found_error",
+  "workspace_archived_error",
+  "organization_disabled_error",
+  "self_hosted_resources_unsupported_error",
+  "mcp_egress_blocked_error",
+  "unknown_error",
+] as const;
+/** Errors of a run after which the schedule continues. */
+export const PASSING_ERRORS = ["session_rate_limited_error", "session_creation_rejected_error"] as const;

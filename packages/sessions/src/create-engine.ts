@@ -18,6 +18,7 @@ import { SessionHistory } from "./checkpoints/session-history.ts";
 import { SessionCommands } from "./commands/session-commands.ts";
 import { ApprovalService } from "./approvals/approval-service.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
+import { createDeployments } from "./deployments/create-deployments.ts";
 import { DeltaHub } from "./log/delta-hub.ts";
 import type { SpendingSettings } from "./budgets/budget-settings.ts";
 import { systemClock, type Clock } from "./host/clock.ts";
@@ -201,11 +202,22 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     note,
     clock: settings.clock,
   });
+  const { deployments, scheduler } = createDeployments({
+    store,
+    agents,
+    environments,
+    places,
+    sessions,
+    killSwitch,
+    note,
+    settings,
+  });
   checkpoints.onFull = (session) => history.compactNext(session, "tandem");
   return {
-    agents: servedAgents(agents),
+    agents: servedAgents(agents, (agent) => deployments.archiveOf(agent)),
     environments,
     sessions,
+    deployments,
     history,
     worktrees: worktrees.service((session, by) => sessions.archive(session, by)),
     approvals,
@@ -250,8 +262,10 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       checkpoints.start();
       await skills.sweep();
       await webhooks.start();
+      if (!settings.ownOnly && settings.fleet?.role !== "server") await scheduler.start();
     },
     async stop(deadlineMs) {
+      await scheduler.stop();
       expiry.stop();
       checkpoints.stop();
       await actors.stop(deadlineMs);

@@ -11,6 +11,7 @@ import type { McpServers } from "./mcp/tool-definitions.ts";
 import type { Model } from "./process/turn-options.ts";
 import type { Agents } from "./resources/agents.ts";
 import type { Environments } from "./resources/environments.ts";
+import type { Deployments } from "./deployments/deployments.ts";
 import type { Files } from "./resources/files.ts";
 import type { Sessions } from "./resources/sessions.ts";
 import type { Rules } from "./rules/rules.ts";
@@ -37,6 +38,7 @@ export interface Engine {
   readonly agents: Agents;
   readonly environments: Environments;
   readonly sessions: Sessions;
+  readonly deployments: Deployments;
   readonly history: History;
   readonly approvals: Approvals;
   readonly notifications: Notifications;

@@ -1,6 +1,8 @@
 export type { Engine } from "./engine.ts";
 export type { Agents } from "./resources/agents.ts";
 export type { Environments } from "./resources/environments.ts";
+export type { Deployments } from "./deployments/deployments.ts";
+export { environmentOfDeployment, hasSchedules } from "./deployments/deployment-records.ts";
 export type { Files } from "./resources/files.ts";
 export type { ContextMemories, MemoryStores } from "./memory/memory-stores.ts";
 export type { SessionFolder, Sessions } from "./resources/sessions.ts";

@@ -222,6 +222,8 @@ export interface SessionRow {
   folder: string;
   /** Host or volume that has the folder; only workers that reach it can run the session. Null: any worker. */
   place: string | null;
+  /** The deployment whose run created it. */
+  deploymentId?: string;
   /** Claude Code's own id of the conversation; undefined before the first turn. */
   claudeSession: string | undefined;
   primaryThread: ThreadId;
@@ -275,6 +277,7 @@ export interface SessionStore {
       statuses?: readonly SessionStatus[];
       /** Only sessions that wait for a person or a client. */
       waiting?: true;
+      deploymentId?: string;
     },
   ): Promise<Page<SessionRow>>;
   threads(session: SessionId): Promise<ThreadRow[]>;

@@ -18,6 +18,13 @@ const BODIES: Record<string, (ids: Ids) => unknown> = {
   "agents.update": () => ({ name: "taken", version: 1 }),
   "environments.create": ({ folder }) => ({ name: "theirs", metadata: { "tandem.path": folder } }),
   "environments.update": () => ({ name: "taken" }),
+  "deployments.create": ({ agent_id, environment_id }) => ({
+    name: "theirs",
+    agent: agent_id,
+    environment_id,
+    initial_events: [{ type: "user.message", content: [{ type: "text", text: "Hello" }] }],
+  }),
+  "deployments.update": () => ({ name: "taken" }),
   "sessions.create": ({ agent_id, environment_id }) => ({ agent: agent_id, environment_id }),
   "sessions.update": () => ({ title: "taken" }),
   "sessions.events.send": () => ({ events: [{ type: "user.interrupt" }] }),
@@ -56,6 +63,8 @@ const QUERIES: Record<string, (ids: Ids) => Record<string, string>> = {
   "trust.retrieve": ({ folder }) => ({ folder: folder! }),
   "sessions.files.search": () => ({ text: MARK }),
   "sessions.files.read": () => ({ path: "notes.txt" }),
+  "deployments.list": ({ agent_id }) => ({ agent_id: agent_id! }),
+  "deploymentRuns.list": ({ deployment_id }) => ({ deployment_id: deployment_id! }),
   "sessions.list": ({ agent_id }) => ({ agent_id: agent_id! }),
   "approvals.list": ({ session_id }) => ({ session_id: session_id! }),
   "files.list": ({ file_id }) => ({ ids: file_id! }),
@@ -154,6 +163,15 @@ describe.each(places)("on $name", ({ name, why, open }) => {
         tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_ask" } } }],
       });
       const environment = await post("/v1/environments", { name: MARK, metadata: { "tandem.path": folder } });
+      const archived = await post("/v1/environments", { name: "archived", metadata: { "tandem.path": folder } });
+      const deployment = await post("/v1/deployments", {
+        name: MARK,
+        agent: agent.body.id,
+        environment_id: archived.body.id,
+        initial_events: [{ type: "user.message", content: [{ type: "text", text: MARK }] }],
+      });
+      await post(`/v1/environments/${archived.body.id}/archive`, undefined);
+      const run = await post(`/v1/deployments/${deployment.body.id}/run`, undefined);
       const form = new FormData();
       form.append("file", new Blob([MARK]), "notes.txt");
       const file = await must(stage.call(token, "POST", "/v1/files", form));
@@ -200,6 +218,8 @@ describe.each(places)("on $name", ({ name, why, open }) => {
         folder,
         agent_id: agent.body.id,
         environment_id: environment.body.id,
+        deployment_id: deployment.body.id,
+        deployment_run_id: run.body.id,
         file_id: file.body.id,
         skill_id: skill.body.id,
         version: String(skill.body["latest_version_id"]),

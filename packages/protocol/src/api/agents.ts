@@ -163,7 +163,7 @@ const multiagentParams = z.discriminatedUnion("type", [
   }),
 ]);
 
-const agentReference = z.object({ type: z.literal("agent"), id: z.string(), version: z.int() });
+export const agentReference = z.object({ type: z.literal("agent"), id: z.string(), version: z.int() });
 
 const spawning = <Entry extends z.ZodType>(entry: Entry) =>
   z.discriminatedUnion("type", [

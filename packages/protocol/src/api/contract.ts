@@ -8,6 +8,7 @@ import { contextMemoriesApi } from "./context/context-memories.ts";
 import { contextPagesApi } from "./context/context-pages.ts";
 import { contextSetupApi } from "./context/context-setup.ts";
 import { contextApi } from "./context/context.ts";
+import { deploymentsApi } from "./deployments.ts";
 import type { ENDPOINTS, EndpointName } from "./endpoints.ts";
 import { evalsApi } from "./context/evals.ts";
 import { environmentsApi } from "./environments.ts";
@@ -76,6 +77,7 @@ export const CONTRACT = {
   ...contextMemoriesApi,
   ...contextPagesApi,
   ...contextSetupApi,
+  ...deploymentsApi,
   ...evalsApi,
   ...metricsApi,
   ...environmentsApi,

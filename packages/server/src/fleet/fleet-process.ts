@@ -6,5 +6,5 @@ export interface FleetProcess {
   holder: string;
   role: WorkerRow["role"];
   /** The tenant's engine; the list of workers covers all tenants. */
-  store: Pick<Store, "events" | "leases" | "sessions" | "environments" | "workers" | "tokens">;
+  store: Pick<Store, "events" | "leases" | "sessions" | "environments" | "workers" | "tokens" | "records">;
 }

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
 import { ENVIRONMENT_METADATA, LOCAL_ENVIRONMENT, RequestError, type SessionId } from "@tandem/protocol";
-import { describePlace, fits, placeWanted } from "@tandem/sessions";
+import { describePlace, environmentOfDeployment, fits, placeWanted } from "@tandem/sessions";
 import type { WorkerRow } from "@tandem/storage";
 import { z } from "zod";
 import type { At } from "../http/route.ts";
@@ -55,8 +55,9 @@ export class Redirect {
     }
   }
 
-  async #forWorker({ search, body }: RoutingInput, tried: Tried): Promise<Destination> {
-    const { environment_id: id, metadata } = named.catch({}).parse(body ?? {});
+  async #forWorker({ search, body, params }: RoutingInput, tried: Tried): Promise<Destination> {
+    const { environment_id: given, metadata } = named.catch({}).parse(body ?? {});
+    const id = given ?? (await this.#environmentOf(params["deployment_id"]));
     const environment = id === undefined || id === LOCAL_ENVIRONMENT ? undefined : await this.#environment(id);
     // This process reports the unknown environment.
     if (id !== undefined && id !== LOCAL_ENVIRONMENT && !environment) return "here";
@@ -86,6 +87,12 @@ export class Redirect {
     throw new RequestError("unavailable", `The session ${id} needs ${describePlace(row.place)}, and none is up.`, {
       fix: "Start one there with `tandem up --as worker`, or wait until it is back.",
     });
+  }
+
+  async #environmentOf(deployment: string | undefined): Promise<string | undefined> {
+    return deployment === undefined
+      ? undefined
+      : environmentOfDeployment(this.#dependencies.self.store.records, deployment);
   }
 
   async #environment(id: string): Promise<{ metadata: Record<string, string> } | undefined> {

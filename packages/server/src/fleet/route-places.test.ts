@@ -29,7 +29,8 @@ test("routes that need the session's folder", () => {
 
 test("routes of a worker that has the folder, the labels or the models", () => {
   expect(namesAt("worker")).toEqual(
-    `agents.create agents.update environments.create environments.update sessions.create commands.list
+    `agents.create agents.update environments.create environments.update
+    deployments.create deployments.update deployments.run sessions.create commands.list
     models.list models.retrieve trust.retrieve jobs.create`.split(/\s+/),
   );
 });

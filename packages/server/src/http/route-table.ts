@@ -11,6 +11,7 @@ import { contextMemoryRoutes } from "./routes/context/context-memory-routes.ts";
 import { contextPageRoutes } from "./routes/context/context-page-routes.ts";
 import { contextSetupRoutes } from "./routes/context/context-setup-routes.ts";
 import { environmentRoutes } from "./routes/sessions/environment-routes.ts";
+import { deploymentRoutes } from "./routes/sessions/deployment-routes.ts";
 import { fleetRoutes } from "./routes/server/fleet-routes.ts";
 import { fleetInternalRoutes } from "./routes/server/fleet-internal-routes.ts";
 import { fileRoutes } from "./routes/sessions/file-routes.ts";
@@ -44,6 +45,7 @@ import { webhookRoutes } from "./routes/server/webhook-routes.ts";
 const described: readonly Route[] = [
   ...agentRoutes,
   ...environmentRoutes,
+  ...deploymentRoutes,
   ...sessionRoutes,
   ...sessionEventRoutes,
   ...sessionThreadRoutes,

@@ -60,7 +60,6 @@ describe("the client", () => {
     const { beta } = stage.client;
     for (const ask of [
       () => beta.vaults.list(),
-      () => beta.deployments.list(),
       () => beta.environments.work.poll("env_local"),
       () => beta.messages.create({ model: "sonnet", max_tokens: 1, messages: [{ role: "user", content: "x" }] }),
     ]) {

@@ -103,6 +103,13 @@ export class MemoryEngine {
     return {
       agents: { ...catalogue, versions: empty },
       environments: catalogue,
+      deployments: {
+        ...catalogue,
+        pause: nothing,
+        unpause: nothing,
+        run: nothing,
+        runs: { get: nothing, list: empty },
+      },
       notifications: { list: async () => [], test: async () => [] },
       webhooks: {
         list: async () => [],
@@ -191,6 +198,7 @@ export class MemoryEngine {
     };
     return {
       ...catalogue,
+      check: nothing,
       get: async (id) => this.#log(id) && { ...madeUpSession(id), metadata: this.#metadata.get(id) ?? {} },
       delete: async (id) => {
         const log = this.#log(id);

@@ -22,7 +22,7 @@ export function sessionView(row: SessionRow): Session {
     usage: row.usage,
     stats: { active_seconds: seconds(row.activeMs), duration_seconds: age(row) },
     outcome_evaluations: (row.outcomes ?? []).map(outcomeView),
-    deployment_id: null,
+    deployment_id: row.deploymentId ?? null,
     created_at: row.createdAt,
     updated_at: row.updatedAt,
     archived_at: row.archivedAt,

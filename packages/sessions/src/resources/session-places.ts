@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   ENVIRONMENT_METADATA,
@@ -103,6 +104,12 @@ export class SessionPlaces {
     if (dirname(row.folder) === this.#scratch) await removeFolder(this.#scratch, row.folder);
     else if (row.folder === this.#maker.book.folderOf(row.id)) await this.#maker.drop(row.id);
     else await removeMounts(row);
+  }
+
+  /** Removes the folder that an interrupted creation of a session left; the session must not exist. */
+  async discard(session: SessionId): Promise<void> {
+    await removeFolder(this.#scratch, join(this.#scratch, session));
+    if (existsSync(this.#maker.book.folderOf(session))) await this.#maker.drop(session, { discard: true });
   }
 
   /** Removes the worktree of an archived session, if configured and nothing would be lost. */

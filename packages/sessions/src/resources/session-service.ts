@@ -31,7 +31,7 @@ import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
-import { draftSession } from "./session-draft.ts";
+import { draftSession, type SessionDraft } from "./session-draft.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { sentBy } from "./sent-by.ts";
 import type { RetriedSend, SessionFolder, Sessions } from "./sessions.ts";
@@ -84,20 +84,45 @@ export class SessionService implements Sessions {
     };
   }
 
-  async create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session> {
+  create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session> {
+    return this.#create(params, by, id);
+  }
+
+  /**
+   * Creates the session of a deployment's run. Idempotent: the run has chosen the id, so a retry after a crash, or a second
+   * process, finds the session that is there.
+   */
+  async createForRun(
+    params: SessionCreateParams,
+    run: { by: string; id: SessionId; deployment: string },
+  ): Promise<void> {
+    if (await this.#dependencies.store.sessions.get(run.id)) return;
+    await this.#create(params, run.by, run.id, run.deployment);
+  }
+
+  /** Removes the folder that an interrupted `createForRun` left. */
+  discardFolder(id: SessionId): Promise<void> {
+    return this.#dependencies.places.discard(id);
+  }
+
+  async check(params: SessionCreateParams): Promise<void> {
+    await this.#dependencies.environments.open(params.environment_id);
+    await this.#draft(params);
+  }
+
+  async #draft(params: SessionCreateParams, by?: string, id?: SessionId): Promise<SessionDraft> {
+    const { agents, store, clock } = this.#dependencies;
+    return draftSession(await this.#checked(params), agents, store.files, clock, by, id);
+  }
+
+  async #create(params: SessionCreateParams, by?: string, id?: SessionId, deployment?: string): Promise<Session> {
     if (params.initial_events?.length) await this.#dependencies.killSwitch.refuse();
     const environment = await this.#dependencies.environments.open(params.environment_id);
-    const draft = await draftSession(
-      await this.#checked(params),
-      this.#dependencies.agents,
-      this.#dependencies.store.files,
-      this.#dependencies.clock,
-      by,
-      id,
-    );
+    const draft = await this.#draft(params, by, id);
     const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
     let row: SessionRow = {
       ...draft.row,
+      ...(deployment !== undefined && { deploymentId: deployment }),
       folder,
       place: this.#dependencies.places.placeOf(environment),
       resources: [],
@@ -118,6 +143,8 @@ export class SessionService implements Sessions {
       });
       await this.#dependencies.store.sessions.create(row, inQueueOrder(await Promise.all(checked)));
     } catch (error) {
+      // A concurrent creation with the same id has won; the folder is its own.
+      if (deployment !== undefined && (await this.#dependencies.store.sessions.get(row.id))) return this.get(row.id);
       for (const file of row.resources) if (file.type === "file") await unmountFile(folder, file);
       await this.#dependencies.places.remove(row);
       throw error;

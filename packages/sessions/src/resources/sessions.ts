@@ -23,6 +23,8 @@ import type { PreviewListener } from "../log/delta-hub.ts";
 export interface Sessions {
   /** Here and below, `by` is the caller's name for the log. */
   create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session>;
+  /** Rejects as `create` would, and creates nothing. */
+  check(params: SessionCreateParams): Promise<void>;
   get(id: string): Promise<Session>;
   update(id: string, params: SessionUpdateParams, by?: string): Promise<Session>;
   archive(id: string, by?: string): Promise<Session>;

@@ -63,6 +63,7 @@ const sessionRow = z.object({
   waitingFor: z.array(waitingFor),
   folder: z.string(),
   place: z.string().nullish(),
+  deploymentId: z.string().optional(),
   claudeSession: z.string().optional(),
   primaryThread: z.string().min(1),
   createdAt: time,

@@ -59,6 +59,7 @@ export const BEHAVIOURS = [
   { id: "session.filters", title: "Lists are filtered by archive, agent, version, status and creation time" },
   { id: "session.cursor", title: "A foreign cursor is rejected with a fix" },
   { id: "session.place", title: "A session's place can be changed, and waiting sessions are listed" },
+  { id: "session.deployment", title: "Lists the sessions of a deployment" },
   { id: "session.delete", title: "Deleting a session removes all its data and touches no other session" },
   { id: "session.delete-fenced", title: "Only the lease holder can delete a session" },
   { id: "session.usage", title: "Usage is summed by day and agent" },

@@ -173,6 +173,16 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect(await waiting()).toContain(asking.session);
   },
 
+  "session.deployment": async (stage) => {
+    const deploymentId = `depl_${newId("session")}`;
+    const made = [await stage.session({ deploymentId }), await stage.session({ deploymentId })];
+    const other = await stage.session();
+    const found = await stage.other.sessions.list({ limit: 10, deploymentId });
+    expect(found.data.map(({ id }) => id).toSorted()).toEqual(made.map(({ session }) => session).toSorted());
+    expect(found.data[0]).toMatchObject({ deploymentId });
+    expect(await stage.other.sessions.get(other.session)).not.toHaveProperty("deploymentId");
+  },
+
   "session.delete": async (stage) => {
     const { row, ...lease } = await stage.session({}, [sent("wait")]);
     const survivor = await stage.session();

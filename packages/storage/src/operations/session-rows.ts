@@ -13,6 +13,7 @@ export interface SessionColumns {
   updated_at: number;
   archived_at: number | null;
   place: string | null;
+  deployment_id: string | null;
   /** Number of calls that wait for a person or a client. */
   waiting: number;
   state: string;

@@ -52,7 +52,7 @@ export type StoredSession = Omit<SessionColumns, "agent_id" | "agent_version" | 
 
 const SELECT = sql<StoredSession>`
   session.id, session.status, session.environment_id, session.created_at, session.updated_at, session.archived_at,
-  session.place, session.state, agent_snapshot.body as agent
+  session.place, session.deployment_id, session.state, agent_snapshot.body as agent
   from session join agent_snapshot on agent_snapshot.session = session.id and agent_snapshot.thread = ''`;
 
 export const getSession = operation("sessions.get", function* (id: string): Work<StoredSession | undefined> {
@@ -69,11 +69,12 @@ export interface SessionFilter {
   statuses?: readonly SessionStatus[];
   includeArchived?: boolean;
   waiting?: true;
+  deploymentId?: string;
   created?: Span;
 }
 
 export const listSessions = operation("sessions.list", function* (args: { page: PageArgs; filter: SessionFilter }) {
-  const { agentId, agentVersion, statuses, includeArchived, waiting, created } = args.filter;
+  const { agentId, agentVersion, statuses, includeArchived, waiting, deploymentId, created } = args.filter;
   return yield* readPage<StoredSession>(args.page, {
     select: SELECT,
     at: "session.created_at",
@@ -83,6 +84,7 @@ export const listSessions = operation("sessions.list", function* (args: { page: 
       ...(agentId === undefined ? [] : [sql`session.agent_id = ${agentId}`]),
       ...(agentVersion === undefined ? [] : [sql`session.agent_version = ${agentVersion}`]),
       ...(waiting ? [sql`session.waiting > 0`] : []),
+      ...(deploymentId === undefined ? [] : [sql`session.deployment_id = ${deploymentId}`]),
       ...(statuses?.every((status) => UNFINISHED.has(status)) ? [isUnfinished] : []),
       ...(statuses === undefined ? [] : [sql`session.status in ${list(statuses)}`]),
       ...within("session.created_at", created),

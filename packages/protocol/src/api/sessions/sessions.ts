@@ -85,7 +85,7 @@ export const session = z
     usage: usageSnapshot,
     stats,
     outcome_evaluations: z.array(outcomeEvaluation),
-    deployment_id: z.null(),
+    deployment_id: z.string().nullable(),
     created_at: z.string(),
     updated_at: z.string(),
     archived_at: z.string().nullable(),

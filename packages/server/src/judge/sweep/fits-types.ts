@@ -52,9 +52,11 @@ interface Page {
   getPaginatedItems(): unknown[];
 }
 
-/** Lists without our own events, which the client's types cannot have. */
+/** Lists without our own events and fields. The compiler refuses fields that the type lacks where all items of a list have them. */
 const withoutOurs = (items: readonly unknown[]): unknown[] =>
-  items.filter((item) => !(item as { type?: string }).type?.startsWith("tandem."));
+  (items as readonly { type?: string; tandem?: unknown }[])
+    .filter(({ type }) => !type?.startsWith("tandem."))
+    .map((item) => ({ ...item, tandem: undefined }));
 
 const compile = (file: string): Promise<string[]> =>
   new Promise((done) => {

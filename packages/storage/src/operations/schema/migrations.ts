@@ -260,6 +260,13 @@ export const MIGRATIONS: readonly Migration[] = [
     statements: ({ isShared }) =>
       isShared ? [`update token set sha256 = 'cookie:' || sha256 where name = 'page' and scopes = '["admin"]'`] : [],
   },
+  {
+    compatible: true,
+    statements: ({ id }) => [
+      `alter table session add column deployment_id ${id}`,
+      "create index session_deployment on session (deployment_id, created_at, id) where deployment_id is not null",
+    ],
+  },
 ];
 
 /**

@@ -7,11 +7,11 @@ import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./time.ts";
 /** Fields without a column. */
 type State = Omit<
   SessionRow,
-  "id" | "status" | "agent" | "environmentId" | "createdAt" | "updatedAt" | "archivedAt" | "place"
+  "id" | "status" | "agent" | "environmentId" | "createdAt" | "updatedAt" | "archivedAt" | "place" | "deploymentId"
 >;
 
 export function encodeSession(row: SessionRow): SessionInput {
-  const { id, status, agent, environmentId, createdAt, updatedAt, archivedAt, place, ...state } = row;
+  const { id, status, agent, environmentId, createdAt, updatedAt, archivedAt, place, deploymentId, ...state } = row;
   return {
     columns: {
       id,
@@ -24,6 +24,7 @@ export function encodeSession(row: SessionRow): SessionInput {
       updated_at: toMs(updatedAt),
       archived_at: toMsOrNull(archivedAt),
       place,
+      deployment_id: deploymentId ?? null,
       waiting: row.waitingFor.length,
       state: JSON.stringify(state satisfies State),
     },
@@ -38,6 +39,7 @@ export const decodeSession = (row: StoredSession): SessionRow => ({
   agent: JSON.parse(row.agent) as SessionRow["agent"],
   environmentId: row.environment_id,
   place: row.place,
+  ...(row.deployment_id !== null && { deploymentId: row.deployment_id }),
   createdAt: toIso(row.created_at),
   updatedAt: toIso(row.updated_at),
   archivedAt: toIsoOrNull(row.archived_at),

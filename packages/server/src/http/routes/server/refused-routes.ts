@@ -27,8 +27,6 @@ export const refusedRoutes: RefusedRoute[] = [
   resource("messages", "Messages API", "Send messages into a session."),
   resource("batches", "batches"),
   resource("vaults", "vaults"),
-  resource("deployments", "deployments"),
-  resource("deployment_runs", "deployments"),
   resource("dreams", "dreams"),
   resource("user_profiles", "user profiles"),
   resource("tunnels", "tunnels"),

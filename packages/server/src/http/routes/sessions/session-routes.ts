@@ -22,7 +22,6 @@ export const sessionRoutes: Route[] = [
     at: "here",
     summary: "List sessions, newest first",
     handle: async ({ engine, query }) => {
-      if (query.deployment_id !== undefined) throw notThere("deployment_id", "deployments");
       if (query.memory_store_id !== undefined) throw notThere("memory_store_id", "sessions with memory stores");
       const page = await engine.sessions.list({
         ...toPageQuery(query),
@@ -30,6 +29,7 @@ export const sessionRoutes: Route[] = [
         agentId: query.agent_id,
         agentVersion: query.agent_version,
         statuses: query.statuses,
+        ...(query.deployment_id !== undefined && { deploymentId: query.deployment_id }),
       });
       return { ...nextPage(page), prev_page: page.previous };
     },

@@ -1,5 +1,6 @@
 import type { Probes } from "../probe.ts";
 import { agents } from "./agents.ts";
+import { deployments } from "./deployments.ts";
 import { environments } from "./environments.ts";
 import { files } from "./files.ts";
 import { memoryStores } from "./memory-stores.ts";
@@ -19,6 +20,7 @@ export const allProbes: Probes = {
   ...agents,
   ...environments,
   ...work,
+  ...deployments,
   ...sessions,
   ...sessionEvents,
   ...sessionResources,

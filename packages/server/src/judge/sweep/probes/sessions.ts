@@ -28,7 +28,6 @@ export const sessions: Probes = {
   "beta.sessions.list": {
     run: (client) => client.beta.sessions.list({ limit: 2 }),
     variants: {
-      "`deployment_id`": (client) => client.beta.sessions.list({ deployment_id: "depl_none" }),
       "`memory_store_id`": (client) => client.beta.sessions.list({ memory_store_id: "memstore_none" }),
     },
   },

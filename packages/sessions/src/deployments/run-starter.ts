@@ -1,0 +1,174 @@
+import {
+  RequestError,
+  type Announcement,
+  type DeploymentRunError,
+  type SessionCreateParams,
+  type SessionId,
+} from "@tandem/protocol";
+import type { FileStore, SessionStore } from "@tandem/storage";
+import type { Clock } from "../host/clock.ts";
+import type { AgentCatalogue } from "../resources/agents.ts";
+import { untilWritten, type DeploymentRecords } from "./deployment-records.ts";
+import { LATE_MS } from "./due-times.ts";
+import { CLAIM_MS, claimEnd, missedError } from "./run-records.ts";
+import { isPausing, runErrorOf } from "./run-error.ts";
+import { checkReferences, sessionOfRun } from "./session-of-run.ts";
+import type { SettledRun, StartingRun, StoredDeployment } from "./stored-deployment.ts";
+
+const MAX_ATTEMPTS = 10;
+
+interface RunStarterDependencies {
+  records: DeploymentRecords;
+  sessions: {
+    createForRun(params: SessionCreateParams, run: { by: string; id: SessionId; deployment: string }): Promise<void>;
+    /** Removes the folder that an interrupted creation left. */
+    discardFolder(id: SessionId): Promise<void>;
+  };
+  store: { sessions: Pick<SessionStore, "get">; files: Pick<FileStore, "get"> };
+  agents: Pick<AgentCatalogue, "get">;
+  clock: Clock;
+}
+
+type Outcome = { session: string } | { error: DeploymentRunError; isMissed?: boolean };
+
+/**
+ * Creates the sessions of stored runs. The run holds the session's id before the session exists: after a crash, this process or
+ * another one resumes the run with the same id, so that no run has two sessions.
+ */
+export class RunStarter {
+  readonly #dependencies: RunStarterDependencies;
+  /** Runs that this process is starting. */
+  readonly #active = new Map<string, Promise<SettledRun>>();
+
+  constructor(dependencies: RunStarterDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Creates the session and settles the run. Rejects with `unavailable` if the run is left for a retry. */
+  start(run: StartingRun): Promise<SettledRun> {
+    const found = this.#active.get(run.id);
+    if (found) return found;
+    const stopRenewing = this.#dependencies.clock.every(CLAIM_MS / 3, () => void this.#renew(run.id));
+    const started = this.#create(run)
+      .then((outcome) => this.#settle(run, outcome))
+      .finally(() => {
+        stopRenewing();
+        this.#active.delete(run.id);
+      });
+    this.#active.set(run.id, started);
+    return started;
+  }
+
+  /** Takes over a run whose process has died. */
+  async resume(id: string): Promise<void> {
+    const { records, clock } = this.#dependencies;
+    if (this.#active.has(id)) return;
+    const taken = await untilWritten(async () => {
+      const found = await records.run(id);
+      if (found?.value.state !== "starting" || Date.parse(found.value.retryAt) > clock.now()) return undefined;
+      const next: StartingRun = { ...found.value, attempts: found.value.attempts + 1, retryAt: claimEnd(clock) };
+      await records.write(records.changeRun(next, found.version));
+      return next;
+    });
+    if (taken) await this.start(taken);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#active.values());
+  }
+
+  async #renew(id: string): Promise<void> {
+    const { records, clock } = this.#dependencies;
+    const found = await records.run(id).catch(() => undefined);
+    if (found?.value.state !== "starting") return;
+    const next = { ...found.value, retryAt: claimEnd(clock) };
+    // Without the renewal, another process takes over; the session's id stays the same.
+    await records.write(records.changeRun(next, found.version)).catch(() => undefined);
+  }
+
+  async #create(run: StartingRun): Promise<Outcome> {
+    const { records, sessions, store, agents } = this.#dependencies;
+    const { by, session: id, deployment, attempts } = run;
+    try {
+      const stored = (await records.get(deployment)).value;
+      if (attempts > 1) {
+        const outcome = await this.#afterCrash(run, stored);
+        if (outcome) return outcome;
+      }
+      const definition = { ...stored, agent: run.agent };
+      await checkReferences(definition, { agents, files: store.files });
+      await sessions.createForRun(sessionOfRun(definition), { by, id, deployment });
+      return { session: id };
+    } catch (error) {
+      const why = runErrorOf(error);
+      if (why) return { error: why };
+      throw error;
+    }
+  }
+
+  /** Decides about a run that was interrupted before; undefined if its session has to be created. */
+  async #afterCrash(run: StartingRun, stored: StoredDeployment): Promise<Outcome | undefined> {
+    const { store, sessions, clock } = this.#dependencies;
+    if (await store.sessions.get(run.session)) return { session: run.session };
+    const rejected = (message: string): Outcome => ({ error: { type: "session_creation_rejected_error", message } });
+    if (stored.archivedAt !== null) return rejected("The deployment was archived before the session was created.");
+    if (run.scheduledAt !== null && stored.paused) {
+      return rejected("The deployment was paused before the session was created.");
+    }
+    if (clock.now() - Date.parse(run.scheduledAt ?? run.createdAt) >= LATE_MS) {
+      return { error: missedError("downtime"), isMissed: true };
+    }
+    if (run.attempts > MAX_ATTEMPTS) {
+      const message = `The session could not be created in ${MAX_ATTEMPTS} attempts.`;
+      return { error: { type: "unknown_error", message } };
+    }
+    await sessions.discardFolder(run.session);
+    return undefined;
+  }
+
+  async #settle({ id }: StartingRun, outcome: Outcome): Promise<SettledRun> {
+    const { records, clock } = this.#dependencies;
+    return untilWritten(async () => {
+      const found = await records.run(id);
+      if (!found) throw new RequestError("not_found", `There is no run ${id}.`);
+      const before = found.value;
+      if (before.state !== "starting") return before;
+      const settled = settledRun(before, outcome);
+      const deployment = before.scheduledAt === null ? undefined : await records.find(before.deployment);
+      const changed = deployment && afterRun(deployment.value, settled, clock);
+      const changes = [
+        ...records.changeRun(settled, found.version),
+        ...(deployment && changed ? records.put(changed, deployment.version, clock.now()) : []),
+      ];
+      const isPaused = changed?.paused && !deployment?.value.paused;
+      await records.write(
+        changes,
+        ...(before.scheduledAt === null ? [] : [announcementOf(settled)]),
+        ...(isPaused ? [{ type: "deployment.paused", id: changed.id } as const] : []),
+      );
+      return settled;
+    });
+  }
+}
+
+function settledRun(run: StartingRun, outcome: Outcome): SettledRun {
+  const { id, deployment, agent, scheduledAt, createdAt } = run;
+  const base = { id, deployment, agent, scheduledAt, createdAt };
+  if ("session" in outcome) return { ...base, state: "started", session: outcome.session };
+  const { error, isMissed } = outcome;
+  return { ...base, state: "failed", error, ...(isMissed && { missed: { reason: "downtime" } }) };
+}
+
+/** The deployment after a scheduled run; undefined if the run does not change it. */
+function afterRun(deployment: StoredDeployment, run: SettledRun, clock: Clock): StoredDeployment | undefined {
+  if (run.state === "started") return { ...deployment, lastRunAt: run.createdAt };
+  const { type } = run.error;
+  if (!isPausing(type) || deployment.paused || deployment.archivedAt !== null) return undefined;
+  const updatedAt = new Date(clock.now()).toISOString();
+  return { ...deployment, paused: { type: "error", error: { type } }, updatedAt };
+}
+
+const announcementOf = ({ state, id }: SettledRun): Announcement => ({
+  type: state === "started" ? "deployment_run.succeeded" : "deployment_run.failed",
+  id,
+});
